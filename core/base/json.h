@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace batchscope {
+
+/// JSON with the order of insertion kept, so that output reads as it was built.
+using Json = nlohmann::ordered_json;
+
+/// Finite numbers as they are; NaN and infinities as "NaN", "Infinity", "-Infinity".
+inline Json json_number(double value) {
+  if (std::isfinite(value))
+    return value;
+  if (std::isnan(value))
+    return "NaN";
+  return value > 0 ? "Infinity" : "-Infinity";
+}
+
+/// The way back; anything else gives NaN.
+inline double number_from_json(const Json& value) {
+  if (value.is_number())
+    return value.get<double>();
+  if (value == "Infinity")
+    return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity")
+    return -std::numeric_limits<double>::infinity();
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+} // namespace batchscope

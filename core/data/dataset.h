@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace batchscope::data {
+
+/// What one example looks like to a model.
+struct ExampleShape {
+  enum class Input { features, image, tokens };
+  enum class Target { classes, number, next_token };
+
+  Input input = Input::features;
+  Target target = Target::classes;
+  /// features: {count}; image: {channels, height, width}; tokens: {longest length in tokens}.
+  std::vector<std::int64_t> dimensions;
+  std::int64_t classes = 0;    ///< for Target::classes, else 0
+  std::int64_t vocabulary = 0; ///< for tokens, else 0
+};
+
+/// Shape of the micro batch that a set of examples makes.
+struct BatchLayout {
+  std::int64_t count = 0;  ///< examples
+  std::int64_t length = 0; ///< tokens: longest of the micro batch, to which the others are padded; else 1
+  /// Terms of the loss: examples, or tokens that are not padding.
+  std::int64_t loss_terms = 0;
+};
+
+/// Marks a target token that is padding and has no share in the loss.
+inline constexpr std::int64_t ignored_target = -100;
+
+/// Examples in host memory, immutable after construction; any thread may read.
+class Dataset {
+public:
+  virtual ~Dataset() = default;
+
+  virtual std::int64_t size() const = 0;
+  virtual const ExampleShape& shape() const = 0;
+
+  /// Shape of the micro batch made of these examples (indices 0..size()-1, in this order).
+  virtual BatchLayout layout(std::span<const std::int64_t> indices) const = 0;
+
+  /// Writes the inputs (row-major, count first; features and images only) and targets of the examples.
+  /// `inputs` holds count * product(dimensions) floats.
+  virtual void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const = 0;
+  /// The same for tokens: count * layout.length token ids; padding is token 0.
+  virtual void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const = 0;
+  /// Target::classes: count labels. Target::next_token: count * length ids or ignored_target.
+  virtual void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const = 0;
+  /// Target::number: count floats.
+  virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const = 0;
+};
+
+/// A data set and the part that is held out of it.
+struct DataSplit {
+  std::shared_ptr<const Dataset> train;
+  std::shared_ptr<const Dataset> validation; ///< may be null where nothing is held out
+};
+
+/// What opening needs besides the text.
+struct DataOptions {
+  std::int64_t context = 128; ///< window of `text:`, longest line of `lines:`, and length of synthetic tokens
+};
+
+/// Opens what `--data` names: `demo`, `idx:IMAGES,LABELS`, `text:FILE`, `lines:FILE`, `csv:FILE,target=COLUMN`,
+/// `synthetic:examples=1000,shape=3x32x32,classes=10`; `validation=0.2` (0..0.9) where a split is drawn.
+/// Reads everything into memory, after every size has been checked against what the file holds.
+/// Throws Error (kind input) that names the file, the offset or line, and what was expected.
+DataSplit open_data(const std::string& text, const DataOptions& options = {});
+
+} // namespace batchscope::data

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace batchscope::data {
+
+/// The order of the examples of one epoch: a permutation of 0..N-1 drawn from a hash of (seed, epoch), computed
+/// element by element (a Feistel network with cycle walking), so that 3 billion examples need no table.
+/// It never depends on batch sizes. Immutable; any thread.
+class EpochOrder {
+public:
+  EpochOrder(std::int64_t examples, std::uint64_t seed, std::int64_t epoch);
+
+  std::int64_t size() const { return examples_; }
+  /// Index of the example at a position, both 0..N-1.
+  std::int64_t at(std::int64_t position) const;
+
+private:
+  std::int64_t examples_;
+  int half_bits_;
+  std::uint64_t keys_[6];
+};
+
+struct SamplerOptions {
+  std::int64_t examples = 0;   ///< N, at least 1
+  std::int64_t ranks = 1;      ///< data-parallel size R, at least 1
+  std::int64_t accumulate = 1; ///< k, at least 1; not used where effective_batch is set
+  /// Effective batch B to be met exactly with micro batches of at most b; k is then ceil(B / (b * R)).
+  std::optional<std::int64_t> effective_batch;
+  bool drop_last = false;
+};
+
+/// Examples that each rank takes in each micro batch of one optimizer step.
+struct StepTakes {
+  std::int64_t epoch_index = 0; ///< 0-based
+  std::int64_t first = 0;       ///< position in the epoch's order of the step's first example
+  std::int64_t accumulate = 0;  ///< accumulation steps that were meant
+  std::int64_t ranks = 1;
+  /// Row-major [micro batch][rank]: examples taken. Within a micro batch rank r's examples follow rank r-1's in the
+  /// epoch's order; micro batches follow each other.
+  std::vector<std::int64_t> takes;
+  std::int64_t examples = 0;        ///< sum of takes: the effective batch
+  std::int64_t seen_in_epoch = 0;   ///< after this step
+  std::int64_t seen_in_total = 0;   ///< after this step, over all epochs; tails dropped by drop_last are not seen
+  std::int64_t passed_in_epoch = 0; ///< as seen_in_epoch, but N where drop_last leaves a tail out (for progress)
+  bool epoch_ends = false;
+};
+
+/// Walks through the epochs with a batch size that may change before every step. Not thread-safe; cheap to copy.
+class Sampler {
+public:
+  explicit Sampler(const SamplerOptions& options);
+
+  /// Takes the next optimizer step with nominal batch `batch` (1..N/R) and, where set, at most `limit` examples in all
+  /// (for runs whose length is given in examples).
+  StepTakes next(std::int64_t batch, std::optional<std::int64_t> limit = std::nullopt);
+
+  const SamplerOptions& options() const { return options_; }
+
+private:
+  SamplerOptions options_;
+  std::int64_t epoch_index_ = 0;
+  std::int64_t position_ = 0; ///< in the epoch
+  std::int64_t seen_in_total_ = 0;
+};
+
+/// N / R: the largest batch that a rank can take. At least 1 where N >= R.
+std::int64_t largest_batch(std::int64_t examples, std::int64_t ranks);
+
+/// R = W / (tp*cp*sp); throws Error (input) naming the four numbers where it does not divide exactly.
+std::int64_t data_parallel_size(std::int64_t world, std::int64_t tp, std::int64_t cp, std::int64_t sp);
+
+} // namespace batchscope::data

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace batchscope::schedule {
+
+/// How long a run is: exactly one of the three is set.
+struct RunLength {
+  std::optional<std::int64_t> epochs;
+  std::optional<std::int64_t> examples;
+  std::optional<std::int64_t> steps;
+};
+
+/// What a schedule sees after each optimizer step.
+struct ScheduleState {
+  std::int64_t step = 0;        ///< steps done, counted already; the first call sees 1
+  std::int64_t batch = 0;       ///< nominal batch of the step just done
+  std::int64_t epoch_index = 0; ///< 0-based
+  std::int64_t examples_seen = 0;
+  std::int64_t tokens_seen = 0; ///< 0 where examples have no tokens
+  std::int64_t examples = 0;    ///< N, examples in an epoch
+  double epoch = 0;             ///< examples_seen / N
+  double coverage = 0;          ///< of this epoch, 0..1
+  double epochs_passed = 0;     ///< epoch_index + passed share of the epoch; a dropped tail counts as passed
+  double progress = 0;          ///< of the whole run, 0..1
+  std::int64_t max_batch = 0;   ///< the bound the answer is clamped to
+  // Known only during a run; `plan` has none of them.
+  double loss = std::numeric_limits<double>::quiet_NaN();
+  double loss_ema = std::numeric_limits<double>::quiet_NaN();
+  double noise_scale = std::numeric_limits<double>::quiet_NaN();
+  double vram_fraction = std::numeric_limits<double>::quiet_NaN(); ///< peak of the step / limit
+};
+
+struct ScheduleAnswer {
+  std::int64_t batch = 1; ///< asked for, before any clamp; saturated to the range of int64
+  std::string problem;    ///< why the schedule could not answer (the batch is kept then); empty when it could
+};
+
+/// Decides the nominal batch after each optimizer step. Deterministic; used by one thread at a time.
+class BatchSchedule {
+public:
+  virtual ~BatchSchedule() = default;
+  virtual ScheduleAnswer next(const ScheduleState& state) = 0;
+  /// Factor on the learning rate that goes with the stage reached (AdaBatch's decay); 1 for the others.
+  virtual double learning_rate_factor(const ScheduleState& state) const;
+  /// Whether it looks at loss, noise scale or memory, which `plan` does not have.
+  virtual bool needs_feedback() const { return false; }
+  /// The text that makes the same schedule again.
+  virtual std::string text() const = 0;
+};
+
+/// Where a schedule begins: step 0 of a run, or the step boundary at which it was edited in.
+struct ScheduleOrigin {
+  std::int64_t batch = 1;     ///< base
+  std::int64_t max_batch = 1; ///< bound of the run: min(--max-batch, N/R)
+  ScheduleState state;        ///< at the origin; all zero at the start of a run
+};
+
+/// Makes a schedule from text: `constant`, `step:interval=5,increment=1`,
+/// `linear:max=64[,epochs=|steps=|examples=|tokens=]`, `exponential:max=64,...`, `piecewise:0=16,100=32`,
+/// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`.
+/// Throws Error (input) that names the part that is wrong and what is accepted.
+std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin);
+
+/// The forms make_schedule accepts, one line each, for help and error messages.
+const std::vector<std::string>& schedule_forms();
+
+} // namespace batchscope::schedule

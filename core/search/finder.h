@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/predict/trace.h"
+
+namespace batchscope::search {
+
+enum class Outcome { fits, out_of_memory, error };
+
+/// One size that was run and what came of it.
+struct Probe {
+  std::int64_t batch = 0;
+  Outcome outcome = Outcome::fits;
+  std::optional<std::uint64_t> peak_bytes;      ///< highest in use; empty with a pretended capacity
+  std::optional<std::uint64_t> predicted_bytes; ///< what the finder expected before it ran
+  std::optional<double> seconds;                ///< of one whole optimizer step
+  std::optional<double> examples_per_second;
+  std::string message;                         ///< for Outcome::error
+  std::shared_ptr<const predict::Trace> trace; ///< what the allocator did; only where the finder asked for it
+};
+
+/// What a finder wants run next.
+struct Proposal {
+  std::int64_t batch = 1;
+  bool trace = false; ///< record the allocator's trace
+  std::optional<std::uint64_t> predicted_bytes;
+};
+
+struct FinderOptions {
+  std::optional<std::int64_t> start;         ///< first size; each strategy has its own default
+  double factor = 0.9;                       ///< of `shrink`, 0 < factor < 1
+  std::int64_t max_batch = 1;                ///< min(--max-batch, N/R); never exceeded
+  double margin = 0.2;                       ///< share of the memory that the safe answer leaves free, 0 <= margin < 1
+  std::optional<std::uint64_t> budget_bytes; ///< limit of the device; empty with a pretended capacity
+};
+
+/// A pure strategy: proposes a size, is told what came of it, proposes again. It never sees a device.
+/// Never answers with a size that was not run, never exceeds max_batch. One thread.
+class Finder {
+public:
+  virtual ~Finder() = default;
+  virtual std::string name() const = 0;
+  /// The next size to run, or nothing when the search is over.
+  virtual std::optional<Proposal> propose() = 0;
+  virtual void tell(const Probe& probe) = 0;
+  /// The largest size that was run and fitted; nothing where none did.
+  virtual std::optional<std::int64_t> largest() const = 0;
+  /// Peak expected at a size, where the strategy can tell (predictive, after two probes).
+  virtual std::optional<std::uint64_t> predict(std::int64_t /*batch*/) const { return std::nullopt; }
+};
+
+/// `halving`, `shrink`, `doubling`, `power`, `binary` or `predictive`; throws Error (input) listing these.
+std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOptions& options);
+const std::vector<std::string>& strategies();
+
+/// Throughput of one size known to fit.
+struct Timing {
+  std::int64_t batch = 0;
+  double seconds = 0; ///< of one optimizer step
+  double examples_per_second = 0;
+};
+
+/// The whole answer of a search; what `find --json` prints and the store keeps.
+struct SearchResult {
+  std::string strategy;
+  bool found = false;
+  std::optional<std::int64_t> largest;
+  std::optional<std::int64_t> safe;
+  std::optional<std::int64_t> recommended;
+  std::string reason; ///< one sentence for the recommended size (or for the lack of one)
+  std::vector<Probe> probes;
+  std::vector<Timing> timings;
+  std::optional<std::uint64_t> baseline_bytes;
+  std::optional<std::uint64_t> budget_bytes;
+};
+
+/// Runs one size for a search. On a real device: the trainer's own step. Throws only for what ends the search.
+class Trial {
+public:
+  virtual ~Trial() = default;
+  virtual Probe run(const Proposal& proposal) = 0;
+};
+
+/// A pretended device on which exactly the sizes up to `capacity` fit.
+class PretendedTrial : public Trial {
+public:
+  explicit PretendedTrial(std::int64_t capacity) : capacity_(capacity) {}
+  Probe run(const Proposal& proposal) override;
+
+private:
+  std::int64_t capacity_;
+};
+
+/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one (semantics: 5 %).
+std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = 0.05);
+
+/// The largest size that fits within (1 - margin) of a size, where no memory is known: floor(largest * (1 - margin)),
+/// at least 1.
+std::int64_t safe_without_memory(std::int64_t largest, double margin);
+
+} // namespace batchscope::search

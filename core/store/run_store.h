@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/telemetry/record.h"
+
+namespace batchscope::store {
+
+/// What is written when a run begins.
+struct NewRun {
+  std::string name;
+  std::string status = "running"; ///< or queued
+  std::string spec_json;
+  std::optional<std::int64_t> sweep;
+  std::optional<std::int64_t> batch; ///< first nominal batch, where known
+  std::string start_json = "{}";     ///< what was chosen before the first step
+};
+
+/// What a run came to, as stored and listed. Doubles may be NaN or infinite.
+struct RunOutcome {
+  std::string status;
+  std::string reason;
+  std::optional<std::int64_t> batch;
+  std::int64_t steps = 0;
+  std::int64_t examples_seen = 0;
+  double epoch = 0;
+  double train_coverage = 0;
+  std::int64_t oom_events = 0;
+  std::optional<double> loss;
+  std::optional<double> validation_loss;
+  std::optional<double> validation_accuracy;
+  std::uint64_t peak_bytes = 0;
+  double seconds = 0;
+  double examples_per_second = 0;
+};
+
+/// One row of the run table.
+struct RunRow {
+  std::int64_t id = 0;
+  std::string name;
+  std::string started; ///< UTC, ISO 8601
+  std::optional<std::int64_t> sweep;
+  RunOutcome outcome; ///< of a running or interrupted run: as far as it was stored
+};
+
+struct StoredEvent {
+  std::int64_t step = 0;
+  double seconds = 0;
+  std::string kind;
+  std::string detail_json;
+};
+
+struct Point {
+  std::int64_t step = 0;
+  double value = 0;
+};
+
+/// A run being written. `sink()` is for the loop's thread: it pushes into a lock-free ring and returns. The store's
+/// writer thread drains all rings every quarter of a second, in one transaction. Movable, not copyable.
+class RunWriter;
+
+/// The run database for writing: one SQLite file in WAL mode and the one thread that writes to it.
+/// Open it only once the input is known to be good; it makes the file (and its folder) when missing.
+/// Thread-safe. Errors: Error (input) for a file that is no database, of another program, newer, read-only or locked;
+/// Error (failed) for a full disk, also later from RunWriter::finish().
+class RunStore {
+public:
+  explicit RunStore(const std::filesystem::path& file);
+  ~RunStore(); ///< waits until everything is written
+  RunStore(const RunStore&) = delete;
+  RunStore& operator=(const RunStore&) = delete;
+
+  std::unique_ptr<RunWriter> begin(const NewRun& run);
+  /// A run that never starts: stored with its outcome (a combination of a sweep that cannot run, say).
+  std::int64_t add_finished(const NewRun& run, const RunOutcome& outcome);
+  std::int64_t add_sweep(const std::string& spec_json);
+  /// `device`, `model`, `data` etc. are in `spec_json`; the answer and its probes in `result_json`.
+  std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
+  /// Waits until everything that was reported so far is on its way to the disk (for tests and the end of a job).
+  void flush();
+
+  /// Records stored and records waiting, over all runs of this store (for a status line).
+  struct Load {
+    std::uint64_t stored = 0;
+    std::uint64_t waiting = 0;
+  };
+  Load load() const;
+
+  class Impl;
+
+private:
+  std::shared_ptr<Impl> impl_;
+};
+
+class RunWriter {
+public:
+  virtual ~RunWriter() = default; ///< a run that was not finished is stored as failed, "abandoned"
+  virtual std::int64_t id() const = 0;
+  virtual telemetry::Sink& sink() = 0;
+  /// Writes what is left and the outcome; throws Error (failed) where the disk refused something.
+  virtual void finish(const RunOutcome& outcome) = 0;
+};
+
+/// The run database for reading: sees what other processes write while they write it. Opens without making anything;
+/// Error (input) where there is none. One thread at a time.
+class RunReader {
+public:
+  explicit RunReader(const std::filesystem::path& file);
+  ~RunReader();
+  RunReader(RunReader&&) noexcept;
+
+  /// All runs, or those of `where` (see list_filter.h's grammar), oldest first.
+  std::vector<RunRow> list(const std::string& where = {}) const;
+  RunRow run(std::int64_t id) const; ///< throws Error (input) where there is none
+  std::string spec_json(std::int64_t id) const;
+  std::string start_json(std::int64_t id) const;
+  std::vector<StoredEvent> events(std::int64_t id) const;
+  std::vector<std::string> series_names(std::int64_t id) const;
+  /// All points of a series in order; throws Error (input) naming the known ones where there is none.
+  std::vector<Point> series(std::int64_t id, const std::string& name) const;
+  std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const;
+  std::string search_json(std::int64_t id) const;
+
+  /// What is damaged, one line each; empty when nothing is.
+  std::vector<std::string> check() const;
+
+  class Impl;
+
+private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// `$BATCHSCOPE_DB`, else `$XDG_DATA_HOME/batchscope/runs.db`, else `~/.local/share/batchscope/runs.db`.
+std::filesystem::path default_database();
+
+} // namespace batchscope::store

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/search/finder.h"
+#include "core/telemetry/record.h"
+#include "core/train/run_control.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::train {
+
+struct Validation {
+  double loss = 0;
+  std::optional<double> accuracy; ///< 0..1; nothing where the target is a number
+};
+
+enum class Status { queued, running, finished, stopped, failed, interrupted };
+std::string to_string(Status status);
+Status status_from(const std::string& text); ///< throws Error (input)
+
+/// What a run came to.
+struct RunSummary {
+  Status status = Status::finished;
+  std::string reason; ///< for failed
+  std::int64_t steps = 0;
+  std::int64_t examples_seen = 0;
+  double epoch = 0;
+  double train_coverage = 0;
+  std::int64_t oom_events = 0;
+  double loss = 0;
+  std::optional<Validation> validation;
+  std::uint64_t peak_bytes = 0;
+  double seconds = 0; ///< training alone: pauses and evaluations left out
+  double examples_per_second = 0;
+};
+
+/// What a run is before its first step: everything that was chosen for it.
+struct RunStart {
+  std::int64_t batch = 0; ///< first nominal batch
+  std::int64_t accumulate = 1;
+  std::int64_t train_examples = 0;
+  std::int64_t validation_examples = 0;
+  std::int64_t parameters = 0; ///< trainable
+  std::uint64_t budget_bytes = 0;
+  std::uint64_t baseline_bytes = 0;
+  std::int64_t warmup_steps = 0;
+  std::optional<std::int64_t> expected_steps; ///< where the plan is known
+  std::vector<std::string> notes; ///< what a person should know before it starts (batch norm, automatic warm-up)
+};
+
+/// A device, data, model and optimizer made ready as a RunSpec says; searches and runs on them.
+/// One at a time in a process (LibTorch has one allocator for a device). Not thread-safe: construct, search and run
+/// on one thread; only RunControl may be used from others.
+class Session {
+public:
+  /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
+  explicit Session(const RunSpec& spec);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const RunSpec& spec() const;
+  std::int64_t largest_batch() const; ///< min(--max-batch, N/R)
+  std::uint64_t budget_bytes() const;
+  std::uint64_t baseline_bytes() const; ///< in use between steps
+
+  using ProbeSink = std::function<void(const search::Probe&)>;
+  struct SearchOptions {
+    std::string strategy = "predictive";
+    std::optional<std::int64_t> start;
+    double factor = 0.9;
+    double margin = 0.2;
+    bool timings = true;
+    std::function<void(const search::Timing&)> on_timing;
+    /// Asked between trials; true ends the search with Error (failed, "stopped").
+    std::function<bool()> stop;
+  };
+  /// Finds the batch size. Leaves weights, optimizer, buffers, generator and data position bit-identical.
+  search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe = {});
+
+  /// Fixes the first nominal batch where the spec left it to a search.
+  void choose_batch(std::int64_t batch);
+  /// What the run will start as; the batch must be a number by now.
+  RunStart start() const;
+
+  /// Trains to the end, or until stopped or failed; reports to `sink`. A failure of the job is a status, not an
+  /// exception. Once.
+  RunSummary run(telemetry::Sink& sink, RunControl& control);
+
+private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace batchscope::train

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace batchscope::train {
+
+/// A change of the plan, waiting for the next step boundary.
+struct ScheduleEdit {
+  std::string schedule;
+  std::optional<std::int64_t> batch; ///< of the very next step; else the present one goes on
+};
+
+/// How others steer a run. Any thread may call; the training loop reads it at step boundaries, which costs one atomic
+/// load while nothing is asked.
+class RunControl {
+public:
+  void pause();
+  void resume();
+  /// Lets a paused run make one optimizer step.
+  void step_once();
+  /// Ends the run at the next step boundary; wakes a paused one. Safe to call in a signal handler only through
+  /// request_stop_from_signal().
+  void stop();
+  void request_stop_from_signal() noexcept { signalled_.store(true, std::memory_order_relaxed); }
+  void edit(ScheduleEdit edit);
+
+  bool paused() const;
+  bool stopping() const;
+
+  // --- for the training loop ---
+  /// What to do at this boundary. Waits while paused (and says so through `waited_seconds`).
+  struct Orders {
+    bool stop = false;
+    std::vector<ScheduleEdit> edits; ///< in the order in which they were made
+    double waited_seconds = 0;
+  };
+  Orders at_boundary();
+
+private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<bool> pending_{false};
+  std::atomic<bool> signalled_{false};
+  bool paused_ = false;
+  bool stop_ = false;
+  int single_steps_ = 0;
+  std::vector<ScheduleEdit> edits_;
+};
+
+} // namespace batchscope::train
