@@ -1,0 +1,177 @@
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace batchscope {
+
+namespace {
+
+constexpr std::uint64_t largest_size = std::numeric_limits<std::int64_t>::max();
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// Bytes of a unit, 0 where there is none of that name.
+std::uint64_t unit_bytes(std::string_view unit) {
+  std::string lower(unit);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+  if (lower.empty() || lower == "b")
+    return 1;
+  constexpr std::string_view prefixes = "kmgt";
+  const auto power = prefixes.find(lower.front());
+  if (power == std::string_view::npos)
+    return 0;
+  const std::string_view rest = std::string_view(lower).substr(1);
+  const std::uint64_t base = rest == "b" ? 1000 : rest == "ib" ? 1024 : 0;
+  std::uint64_t bytes = base;
+  for (std::size_t i = 0; i < power; ++i)
+    bytes *= base;
+  return bytes;
+}
+
+Error size_error(std::string_view text, std::string_view field, std::string_view problem) {
+  return input_error(fmt::format("{}: \"{}\" {}; accepted: a number of bytes above 0, or one with a unit such as "
+                                 "400MB, 1.5GB or 400MiB",
+                                 field, text, problem));
+}
+
+/// Digits of a decimal fraction times `unit`, rounded down; exact for all that a person types.
+std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
+  long double value = 0;
+  long double scale = 0.1L;
+  for (const char digit : digits) {
+    value += (digit - '0') * scale;
+    scale /= 10;
+  }
+  // The nudge keeps 0.3KB at 300 bytes: a tenth has no exact binary form.
+  return static_cast<std::uint64_t>(std::floor(value * unit + 1e-6L));
+}
+
+} // namespace
+
+std::uint64_t parse_size(std::string_view text, std::string_view field) {
+  const auto whole_end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
+  if (whole_end == 0)
+    throw size_error(text, field, text.starts_with('-') ? "is negative" : "is no size");
+  std::string_view rest = text.substr(whole_end);
+  std::string_view fraction;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    fraction = rest.substr(0, std::find_if_not(rest.begin(), rest.end(), is_digit) - rest.begin());
+    rest.remove_prefix(fraction.size());
+  }
+  if (rest.starts_with(' ') && rest.size() > 1)
+    rest.remove_prefix(1);
+  const std::uint64_t unit = unit_bytes(rest);
+  if (unit == 0 || (rest.empty() && whole_end != text.size()))
+    throw size_error(text, field, "is no size");
+
+  std::uint64_t whole = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + whole_end, whole);
+  if (parsed.ec == std::errc::result_out_of_range || whole > largest_size / unit)
+    throw size_error(text, field, "is too large");
+  const std::uint64_t bytes = whole * unit + fraction_of(fraction, unit);
+  if (bytes > largest_size)
+    throw size_error(text, field, "is too large");
+  if (bytes == 0)
+    throw size_error(text, field, "is 0 bytes");
+  return bytes;
+}
+
+std::int64_t parse_integer(std::string_view text, std::string_view field, std::int64_t lowest, std::int64_t highest) {
+  std::int64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  if (whole && value >= lowest && value <= highest)
+    return value;
+  const std::string accepted = highest == std::numeric_limits<std::int64_t>::max()
+                                   ? fmt::format("a whole number, at least {}", lowest)
+                                   : fmt::format("a whole number from {} to {}", lowest, highest);
+  throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: {}", field, text, accepted));
+}
+
+double parse_number(std::string_view text, std::string_view field) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
+    throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: a finite number such as 0.1", field, text));
+  return value;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1000)
+    return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  const char* const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+  std::size_t unit = 0;
+  value /= 1000;
+  // 999.95 would be shown as 1000.0.
+  while (value >= 999.95 && unit + 1 < std::size(units)) {
+    value /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string format_count(std::int64_t count) {
+  std::string digits = fmt::format("{}", count);
+  const std::size_t first = count < 0 ? 1 : 0;
+  for (std::size_t position = digits.size(); position > first + 3;) {
+    position -= 3;
+    digits.insert(position, ",");
+  }
+  return digits;
+}
+
+std::string format_duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0)
+    return "-";
+  if (seconds < 0.9995)
+    return fmt::format("{:.0f} ms", seconds * 1000);
+  if (seconds < 19.95)
+    return fmt::format("{:.1f} s", seconds);
+  if (seconds >= 1e15)
+    return fmt::format("{:.3g} s", seconds);
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 3600)
+    return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+NamedParameters parse_named(std::string_view text, std::string_view field) {
+  const auto colon = text.find(':');
+  NamedParameters named{std::string(text.substr(0, colon)), {}};
+  if (named.name.empty())
+    throw input_error(fmt::format("{}: \"{}\" has no name; accepted: name or name:key=value,key=value", field, text));
+  if (colon == std::string_view::npos)
+    return named;
+  std::string_view rest = text.substr(colon + 1);
+  for (bool more = true; more;) {
+    const auto comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more)
+      rest.remove_prefix(comma + 1);
+    const auto equals = part.find('=');
+    if (equals == std::string_view::npos || equals == 0)
+      throw input_error(fmt::format("{}: \"{}\" in \"{}\" is no parameter; accepted: key=value", field, part, text));
+    const std::string key(part.substr(0, equals));
+    for (const auto& [known, value] : named.parameters)
+      if (known == key)
+        throw input_error(fmt::format("{}: \"{}\" is given twice in \"{}\"", field, key, text));
+    named.parameters.emplace_back(key, part.substr(equals + 1));
+  }
+  return named;
+}
+
+} // namespace batchscope
