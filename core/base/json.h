@@ -20,6 +20,9 @@ inline Json json_number(double value) {
   return value > 0 ? "Infinity" : "-Infinity";
 }
 
+/// Throws Error (input) naming line and column, in place of the library's exception.
+Json parse_json(const std::string& text);
+
 /// The way back; anything else gives NaN.
 inline double number_from_json(const Json& value) {
   if (value.is_number())

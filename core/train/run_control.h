@@ -43,10 +43,13 @@ public:
   Orders at_boundary();
 
 private:
+  void note_pending();
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> pending_{false};
+  std::atomic<bool> pending_{false}; ///< whether a boundary has anything to look at
   std::atomic<bool> signalled_{false};
+  // Guarded by mutex_.
   bool paused_ = false;
   bool stop_ = false;
   int single_steps_ = 0;

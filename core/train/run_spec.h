@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/schedule/batch_schedule.h"
 
@@ -15,7 +16,15 @@ struct BatchChoice {
   std::int64_t number = 0; ///< for Kind::number, at least 1
 };
 
+/// A number, `auto` (safe), `auto:largest`, `auto:safe` or `auto:recommended`; throws Error (input) naming `field`.
+BatchChoice parse_batch(std::string_view text, std::string_view field);
+std::string to_string(const BatchChoice& choice);
+
 enum class OnOom { shrink, fail };
+
+/// `shrink` or `fail`; throws Error (input) naming `field`.
+OnOom parse_on_oom(std::string_view text, std::string_view field);
+std::string to_string(OnOom choice);
 
 /// Everything that determines a run. A plain value; JSON both ways, versioned. Texts have the form of the command line.
 /// Unset optionals mean the default that depends on other fields (the optimizer's rate, the first effective batch).
@@ -47,17 +56,18 @@ struct RunSpec {
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1; ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
   double margin = 0.2; ///< for batch auto and auto:safe
 };
 
-/// Checks every field on its own and together; throws Error (input) naming the first field that is wrong, what was
-/// given and what is accepted.
+/// Checks every field on its own and together; throws Error (input) naming the first one that is wrong by its option,
+/// what was given and what is accepted. What needs the model, the data or the device is checked by Session.
 void check(const RunSpec& spec);
 
-/// JSON of the current version, all fields. Reading refuses unknown fields, wrong types and newer versions, and keeps
-/// what `base` has for fields that the text leaves out.
+/// JSON of the current version, all fields, named as the options are (`--lr-rule` is `lr_rule`). Reading refuses
+/// unknown fields, wrong types and newer versions, and keeps what `base` has for fields that the text leaves out.
+/// Optional fields may be null: unset. Reading does not check values: see check().
 std::string to_json(const RunSpec& spec, int indent = 2);
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
 

@@ -1,0 +1,23 @@
+#include "core/base/json.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace batchscope {
+
+Json parse_json(const std::string& text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::size_t at = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
+    const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
+    const auto line_start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+    const std::size_t column = at - (line_start == std::string::npos ? 0 : line_start + 1) + 1;
+    throw input_error(fmt::format("line {}, column {}: this is not JSON", line, column));
+  }
+}
+
+} // namespace batchscope

@@ -1,0 +1,151 @@
+#include "core/train/run_control.h"
+
+#include <future>
+#include <thread>
+
+#include <QtTest>
+
+using namespace batchscope::train;
+
+class TestRunControl : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void nothingAsked();
+  void editsArriveOnceAndInOrder();
+  void pausedRunMakesSingleSteps();
+  void resumeWakes();
+  void resumeForgetsSingleSteps();
+  void stepOnceMeansNothingWhileRunning();
+  void stopWakesPausedRun();
+  void signalWakesPausedRun();
+  void manyThreads();
+};
+
+void TestRunControl::nothingAsked() {
+  RunControl control;
+  const auto orders = control.at_boundary();
+  QVERIFY(!orders.stop);
+  QVERIFY(orders.edits.empty());
+  QCOMPARE(orders.waited_seconds, 0.0);
+  QVERIFY(!control.paused());
+  QVERIFY(!control.stopping());
+}
+
+void TestRunControl::editsArriveOnceAndInOrder() {
+  RunControl control;
+  control.edit({"constant", std::nullopt});
+  control.edit({"step:interval=2,increment=1", 8});
+  const auto orders = control.at_boundary();
+  QCOMPARE(orders.edits.size(), std::size_t{2});
+  QCOMPARE(orders.edits[0].schedule, std::string("constant"));
+  QVERIFY(!orders.edits[0].batch);
+  QCOMPARE(orders.edits[1].batch.value(), std::int64_t{8});
+  QVERIFY(control.at_boundary().edits.empty());
+}
+
+void TestRunControl::pausedRunMakesSingleSteps() {
+  RunControl control;
+  control.pause();
+  QVERIFY(control.paused());
+  std::promise<void> three_steps;
+  int steps = 0;
+  std::thread loop([&] {
+    while (!control.at_boundary().stop)
+      if (++steps == 3)
+        three_steps.set_value();
+  });
+  for (int i = 0; i < 3; ++i)
+    control.step_once();
+  three_steps.get_future().wait();
+  QVERIFY(control.paused());
+  control.stop();
+  loop.join();
+  QCOMPARE(steps, 3);
+}
+
+void TestRunControl::resumeWakes() {
+  RunControl control;
+  control.pause();
+  auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
+  control.edit({"constant", 4});
+  control.resume();
+  const auto given = orders.get();
+  QVERIFY(!given.stop);
+  QCOMPARE(given.edits.size(), std::size_t{1});
+  QVERIFY(given.waited_seconds >= 0);
+  QVERIFY(!control.paused());
+}
+
+void TestRunControl::resumeForgetsSingleSteps() {
+  RunControl control;
+  control.pause();
+  control.step_once();
+  control.step_once();
+  control.resume();
+  control.pause();
+  // Without a step left over the loop waits here until it is stopped.
+  auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
+  control.stop();
+  QVERIFY(orders.get().stop);
+}
+
+void TestRunControl::stepOnceMeansNothingWhileRunning() {
+  RunControl control;
+  control.step_once();
+  control.pause();
+  auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
+  control.stop();
+  QVERIFY(orders.get().stop);
+}
+
+void TestRunControl::stopWakesPausedRun() {
+  RunControl control;
+  control.pause();
+  auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
+  control.stop();
+  QVERIFY(orders.get().stop);
+  QVERIFY(control.stopping());
+  QVERIFY(control.at_boundary().stop);
+}
+
+void TestRunControl::signalWakesPausedRun() {
+  RunControl control;
+  control.pause();
+  auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
+  control.request_stop_from_signal();
+  QVERIFY(orders.get().stop);
+  QVERIFY(control.stopping());
+}
+
+void TestRunControl::manyThreads() {
+  RunControl control;
+  constexpr int per_thread = 200;
+  std::size_t edits = 0;
+  std::thread loop([&] {
+    for (bool more = true; more;) {
+      const auto orders = control.at_boundary();
+      edits += orders.edits.size();
+      more = !orders.stop;
+    }
+    edits += control.at_boundary().edits.size();
+  });
+  std::vector<std::thread> users;
+  for (int user = 0; user < 3; ++user)
+    users.emplace_back([&] {
+      for (int i = 0; i < per_thread; ++i) {
+        control.pause();
+        control.edit({"constant", i + 1});
+        control.step_once();
+        control.resume();
+      }
+    });
+  for (auto& user : users)
+    user.join();
+  control.stop();
+  loop.join();
+  QCOMPARE(edits, std::size_t{3 * per_thread});
+}
+
+QTEST_APPLESS_MAIN(TestRunControl)
+#include "tst_run_control.moc"
