@@ -1,0 +1,48 @@
+#include "core/memory/detail/budget_allocator.h"
+#include "core/memory/detail/devices.h"
+
+namespace batchscope::memory {
+
+namespace {
+
+class CpuDevice final : public Device {
+public:
+  explicit CpuDevice(std::uint64_t budget) : allocator_(BudgetAllocator::instance()) {
+    allocator_.release_cache();
+    allocator_.set_limit(budget);
+    allocator_.reset_peak();
+  }
+  ~CpuDevice() override {
+    allocator_.set_limit(UINT64_MAX);
+    allocator_.release_cache();
+  }
+
+  std::string name() const override { return "cpu"; }
+  bool is_cuda() const override { return false; }
+  int index() const override { return 0; }
+  Readings readings() const override { return allocator_.readings(); }
+  void reset_peak() override { allocator_.reset_peak(); }
+  void release_cache() override { allocator_.release_cache(); }
+  void synchronize() override {}
+  void enter(predict::Phase phase) override { allocator_.enter(phase); }
+  void retag(const void* data, predict::Use use) override { allocator_.retag(data, use); }
+  std::optional<Refusal> take_refusal() override { return allocator_.take_refusal(); }
+  bool start_trace() override {
+    allocator_.start_trace();
+    return true;
+  }
+  predict::Trace stop_trace() override { return allocator_.stop_trace(); }
+
+private:
+  BudgetAllocator& allocator_;
+};
+
+} // namespace
+
+std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget) {
+  BudgetAllocator::instance().release_cache();
+  const auto share = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
+  return std::make_unique<CpuDevice>(budget.value_or(share));
+}
+
+} // namespace batchscope::memory

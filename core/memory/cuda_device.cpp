@@ -1,0 +1,201 @@
+// The only file that knows CUDA's headers. Nothing of CUDA is linked: LibTorch's CUDA library is loaded when a GPU is
+// asked for, so that the same program runs where there is none.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+
+#include "core/base/error.h"
+#include "core/memory/detail/budget_allocator.h"
+#include "core/memory/detail/devices.h"
+#include "core/memory/detail/nvml.h"
+
+namespace batchscope::memory {
+
+namespace {
+
+namespace caching = c10::cuda::CUDACachingAllocator;
+
+Error gpu_missing(int index, const std::string& why) {
+  return {Error::Kind::unavailable, "--device cuda:" + std::to_string(index) + ": " + why};
+}
+
+/// Loads LibTorch's CUDA part before anything asks LibTorch about CUDA: a question before that turns CUDA off for
+/// good.
+void load_libraries(int index) {
+  if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
+    throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror());
+}
+
+caching::CUDAAllocator& allocator(int index) {
+  // The variable behind c10::cuda::CUDACachingAllocator::get(), which is not linked.
+  auto* variable = static_cast<std::atomic<caching::CUDAAllocator*>*>(
+      dlsym(RTLD_DEFAULT, "_ZN3c104cuda20CUDACachingAllocator9allocatorE"));
+  if (variable == nullptr || variable->load() == nullptr)
+    throw gpu_missing(index, "LibTorch's CUDA allocator was not found in the loaded library");
+  return *variable->load();
+}
+
+std::string pci_bus_id(int index) {
+  using GetBusId = int (*)(char*, int, int);
+  const auto get = reinterpret_cast<GetBusId>(dlsym(RTLD_DEFAULT, "cudaDeviceGetPCIBusId"));
+  char text[32] = "";
+  if (get == nullptr || get(text, sizeof text, index) != 0)
+    return {};
+  return text;
+}
+
+/// Turns the allocator's callbacks into a Trace. LibTorch cannot detach a callback, so there is one for the process;
+/// it is called with the allocator's lock held and must not allocate on the device.
+class TraceRecorder {
+public:
+  static TraceRecorder& instance(caching::CUDAAllocator& allocator) {
+    static TraceRecorder* recorder = [&allocator] {
+      auto* made = new TraceRecorder;
+      allocator.attachAllocatorTraceTracker([made](const caching::TraceEntry& entry) { made->note(entry); });
+      return made;
+    }();
+    return *recorder;
+  }
+
+  void enter(predict::Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
+  predict::Phase phase() const { return phase_.load(std::memory_order_relaxed); }
+
+  void start(std::uint64_t in_use) {
+    std::lock_guard lock(mutex_);
+    trace_ = {};
+    trace_.start_bytes = in_use;
+    blocks_.clear();
+    block_count_ = 0;
+    active_ = true;
+  }
+  predict::Trace stop(std::uint64_t peak) {
+    std::lock_guard lock(mutex_);
+    active_ = false;
+    trace_.peak_bytes = peak;
+    return std::move(trace_);
+  }
+
+private:
+  void note(const caching::TraceEntry& entry) {
+    using Action = caching::TraceEntry::Action;
+    std::lock_guard lock(mutex_);
+    if (!active_)
+      return;
+    if (entry.action_ == Action::ALLOC) {
+      blocks_[entry.addr_] = block_count_;
+      trace_.events.push_back({block_count_++, true, phase(), entry.size_});
+    } else if (entry.action_ == Action::FREE_COMPLETED) {
+      const auto found = blocks_.find(entry.addr_);
+      const std::uint32_t block = found == blocks_.end() ? predict::block_from_before : found->second;
+      trace_.events.push_back({block, false, phase(), entry.size_});
+      if (found != blocks_.end())
+        blocks_.erase(found);
+    }
+  }
+  std::mutex mutex_;
+  bool active_ = false;
+  predict::Trace trace_;
+  std::map<std::size_t, std::uint32_t> blocks_; ///< numbers of live blocks by address
+  std::uint32_t block_count_ = 0;
+  std::atomic<predict::Phase> phase_{predict::Phase::setup};
+};
+
+class CudaDevice final : public Device {
+public:
+  CudaDevice(int index, std::optional<std::uint64_t> budget)
+      : index_(index), allocator_(allocator(index)), recorder_(TraceRecorder::instance(allocator_)),
+        nvml_(pci_bus_id(index)) {
+    const auto [free, total] = allocator_.getMemoryInfo(device());
+    limit_ = budget.value_or(static_cast<std::uint64_t>(default_share * static_cast<double>(free)));
+    if (limit_ > total)
+      throw input_error("--memory-budget: " + std::to_string(limit_) + " bytes is above the " + std::to_string(total) +
+                        " bytes that cuda:" + std::to_string(index) + " has");
+    allocator_.emptyCache();
+    allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
+    allocator_.resetPeakStats(device());
+    ooms_before_ = allocator_.getDeviceStats(device()).num_ooms;
+  }
+  ~CudaDevice() override { allocator_.setMemoryFraction(1.0, device()); }
+
+  std::string name() const override { return "cuda:" + std::to_string(index_); }
+  bool is_cuda() const override { return true; }
+  int index() const override { return index_; }
+
+  Readings readings() const override {
+    const auto stats = allocator_.getDeviceStats(device());
+    const auto bytes = [](const auto& stat) { return static_cast<std::uint64_t>(stat[0].current); };
+    return {bytes(stats.allocated_bytes),
+            bytes(stats.reserved_bytes),
+            static_cast<std::uint64_t>(stats.allocated_bytes[0].peak),
+            limit_,
+            static_cast<std::uint64_t>(stats.num_ooms - ooms_before_),
+            nvml_.used_bytes()};
+  }
+  void reset_peak() override { allocator_.resetPeakStats(device()); }
+  void release_cache() override {
+    synchronize();
+    allocator_.emptyCache();
+  }
+  void synchronize() override { c10::impl::VirtualGuardImpl(c10::kCUDA).synchronizeDevice(device()); }
+  void enter(predict::Phase phase) override { recorder_.enter(phase); }
+  void retag(const void*, predict::Use) override {}
+
+  std::optional<Refusal> take_refusal() override {
+    const Readings now = readings();
+    if (now.refused == refused_seen_)
+      return std::nullopt;
+    refused_seen_ = now.refused;
+    Refusal refusal;
+    refusal.in_use = now.peak; // the step has been unwound by now; its peak is what was in use when it was refused
+    refusal.reserved = now.reserved;
+    refusal.limit = limit_;
+    refusal.phase = recorder_.phase();
+    return refusal;
+  }
+  bool start_trace() override {
+    synchronize();
+    reset_peak();
+    recorder_.start(readings().in_use);
+    return true;
+  }
+  predict::Trace stop_trace() override {
+    synchronize();
+    return recorder_.stop(readings().peak);
+  }
+
+private:
+  c10::DeviceIndex device() const { return static_cast<c10::DeviceIndex>(index_); }
+
+  int index_;
+  caching::CUDAAllocator& allocator_;
+  TraceRecorder& recorder_;
+  Nvml nvml_;
+  std::uint64_t limit_ = 0;
+  std::int64_t ooms_before_ = 0;
+  std::uint64_t refused_seen_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget) {
+  load_libraries(index);
+  if (!at::hasCUDA())
+    throw gpu_missing(index, "no CUDA device was found (is the NVIDIA driver loaded?)");
+  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+  const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
+  if (index >= count)
+    throw gpu_missing(index, "there are " + std::to_string(count) + " CUDA devices, numbered from 0");
+  try {
+    return std::make_unique<CudaDevice>(index, budget);
+  } catch (const c10::Error& error) {
+    throw gpu_missing(index, error.what_without_backtrace());
+  }
+}
+
+} // namespace batchscope::memory

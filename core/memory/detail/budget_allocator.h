@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include <c10/core/Allocator.h>
+
+#include "core/memory/device.h"
+#include "core/predict/trace.h"
+
+namespace batchscope::memory {
+
+/// The CPU allocator of the process: real blocks, counted against a budget, kept for reuse after they are freed.
+///
+/// LibTorch keeps a raw pointer to it for ever, hence the one instance with static lifetime. A block counts with its
+/// size rounded up to 64 bytes; a request that would take the sum above the limit gets c10::OutOfMemoryError, after
+/// every kept block was given back. Blocks are reused only for requests of their own size, so the bytes in use depend
+/// on the requests alone and not on what was kept: that is what makes peaks exactly repeatable and predictable.
+///
+/// Thread-safe: OpenMP and autograd workers allocate and free too.
+class BudgetAllocator final : public c10::Allocator {
+public:
+  /// Installs the allocator in LibTorch the first time it is asked for.
+  static BudgetAllocator& instance();
+
+  void set_limit(std::uint64_t bytes);
+  Readings readings() const;
+  void reset_peak();
+  void release_cache();
+  void enter(predict::Phase phase);
+  void retag(const void* data, predict::Use use);
+  std::optional<Refusal> take_refusal();
+  void start_trace();
+  predict::Trace stop_trace();
+
+  c10::DataPtr allocate(size_t bytes) override;
+  c10::DeleterFnPtr raw_deleter() const override;
+  void copy_data(void* destination, const void* source, std::size_t count) const override;
+
+private:
+  struct Header;
+
+  BudgetAllocator() = default;
+  static void free_block(void* data);
+  void free(Header* header);
+  void keep(Header* header);
+  Header* take_kept(std::size_t capacity);
+  void unlink(Header* header);
+  void give_back_until(std::uint64_t reserved_at_most);
+  void charge(Header* header);
+  [[noreturn]] void refuse(std::uint64_t bytes);
+
+  mutable std::mutex mutex_;
+  // All below: guarded by mutex_.
+  std::uint64_t limit_ = UINT64_MAX;
+  std::uint64_t in_use_ = 0;
+  std::uint64_t kept_ = 0;
+  std::uint64_t peak_ = 0;       ///< since reset_peak
+  std::uint64_t high_water_ = 0; ///< since release_cache; bounds what is kept
+  std::uint64_t refused_ = 0;
+  std::array<std::uint64_t, predict::use_count> in_use_by_{};
+  predict::Phase phase_ = predict::Phase::setup;
+  std::optional<Refusal> refusal_;
+  /// Kept blocks by capacity, each queue oldest first; and all of them as a list, from oldest to newest.
+  std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
+  Header* oldest_ = nullptr;
+  Header* newest_ = nullptr;
+  bool tracing_ = false;
+  std::uint32_t trace_serial_ = 0;
+  std::uint32_t trace_blocks_ = 0;
+  predict::Trace trace_;
+};
+
+/// While one lives, allocations of this thread are the program's own (snapshots): neither counted nor refused.
+class NotCounted {
+public:
+  NotCounted();
+  ~NotCounted();
+  NotCounted(const NotCounted&) = delete;
+  NotCounted& operator=(const NotCounted&) = delete;
+
+private:
+  bool before_;
+};
+
+/// What a block allocated in a phase counts as, until it is retagged.
+predict::Use use_of(predict::Phase phase);
+
+} // namespace batchscope::memory

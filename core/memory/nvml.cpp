@@ -1,0 +1,51 @@
+#include "core/memory/detail/nvml.h"
+
+#include <dlfcn.h>
+
+namespace batchscope::memory {
+
+namespace {
+
+// From NVML's published interface; the header is not needed for four calls.
+struct MemoryInfo {
+  unsigned long long total, free, used;
+};
+using Init = int (*)();
+using Shutdown = int (*)();
+using HandleByPciBusId = int (*)(const char*, void**);
+using GetMemoryInfo = int (*)(void*, MemoryInfo*);
+
+template <typename Function> Function find(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+} // namespace
+
+Nvml::Nvml(const std::string& pci_bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+  if (library_ == nullptr)
+    return;
+  const auto init = find<Init>(library_, "nvmlInit_v2");
+  const auto by_bus = find<HandleByPciBusId>(library_, "nvmlDeviceGetHandleByPciBusId_v2");
+  if (init == nullptr || by_bus == nullptr || init() != 0 || by_bus(pci_bus_id.c_str(), &device_) != 0)
+    device_ = nullptr;
+}
+
+Nvml::~Nvml() {
+  if (library_ == nullptr)
+    return;
+  if (const auto shutdown = find<Shutdown>(library_, "nvmlShutdown"); shutdown != nullptr && device_ != nullptr)
+    shutdown();
+  dlclose(library_);
+}
+
+std::optional<std::uint64_t> Nvml::used_bytes() const {
+  if (device_ == nullptr)
+    return std::nullopt;
+  const auto get = find<GetMemoryInfo>(library_, "nvmlDeviceGetMemoryInfo");
+  MemoryInfo info{};
+  if (get == nullptr || get(device_, &info) != 0)
+    return std::nullopt;
+  return info.used;
+}
+
+} // namespace batchscope::memory

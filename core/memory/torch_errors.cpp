@@ -1,0 +1,49 @@
+#include "core/memory/detail/torch_errors.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <c10/util/Exception.h>
+
+namespace batchscope::memory {
+
+namespace {
+
+constexpr int cuda_error_memory_allocation = 2; // cudaErrorMemoryAllocation
+
+/// Texts that mean out of memory whoever says them.
+constexpr std::array certain = {
+    "CUDA out of memory",         "CUDA error: out of memory", "DefaultCPUAllocator: can't allocate memory",
+    "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "cpu: out of memory: asked for"};
+/// Texts that may hide a refusal: cuDNN tries its plans one after the other and ends with one of these.
+constexpr std::array hints = {"Unable to find a valid cuDNN algorithm", "was unable to find an engine",
+                              "could not create a primitive", "could not execute a primitive"};
+
+template <std::size_t N> bool contains_any(std::string_view text, const std::array<const char*, N>& parts) {
+  for (const char* part : parts) {
+    if (text.find(part) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+} // namespace
+
+bool is_out_of_memory(const std::exception& error, bool refused_meanwhile) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+      dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
+    return true;
+  if (const auto* accelerator = dynamic_cast<const c10::AcceleratorError*>(&error))
+    return accelerator->get_error_code() == cuda_error_memory_allocation;
+  const std::string_view text = error.what();
+  return contains_any(text, certain) || (refused_meanwhile && contains_any(text, hints));
+}
+
+std::string first_line(const std::exception& error) {
+  const auto* torch = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = torch != nullptr ? torch->what_without_backtrace() : error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+} // namespace batchscope::memory

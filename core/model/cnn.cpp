@@ -1,0 +1,49 @@
+#include "core/model/detail/networks.h"
+
+#include <ATen/ATen.h>
+
+namespace batchscope::model {
+
+namespace {
+
+/// Larger feature maps are averaged down to this side before the linear layer, which would grow with the image else.
+constexpr std::int64_t pooled_side = 7;
+
+class Cnn final : public Model {
+public:
+  explicit Cnn(const NetworkOptions& options)
+      : Model(options.dropout), context_(layer_context(options.generator, options.device)),
+        first_(context_, options.shape.dimensions[0], options.spec.width, 3, 1),
+        first_norm_(context_, options.spec.norm, options.spec.width),
+        second_(context_, options.spec.width, 2 * options.spec.width, 3, 1),
+        second_norm_(context_, options.spec.norm, 2 * options.spec.width), height_(side(options.shape.dimensions[1])),
+        width_(side(options.shape.dimensions[2])),
+        output_(context_, 2 * options.spec.width * height_ * width_, outputs_for(options.shape)) {}
+
+  at::Tensor forward(const at::Tensor& input, bool training) override {
+    at::Tensor x = at::max_pool2d(first_norm_(first_(input), training).relu_(), 2);
+    x = at::max_pool2d(second_norm_(second_(x), training).relu_(), 2);
+    if (x.size(2) != height_ || x.size(3) != width_)
+      x = at::adaptive_avg_pool2d(x, {height_, width_});
+    return output_(drop(x.flatten(1), training));
+  }
+
+private:
+  static std::int64_t side(std::int64_t pixels) { return std::min(pixels / 4, pooled_side); }
+
+  LayerContext context_;
+  Convolution first_;
+  ChannelNorm first_norm_;
+  Convolution second_;
+  ChannelNorm second_norm_;
+  std::int64_t height_, width_;
+  Linear output_;
+};
+
+} // namespace
+
+std::unique_ptr<Model> make_cnn(const NetworkOptions& options) {
+  return std::make_unique<Cnn>(options);
+}
+
+} // namespace batchscope::model

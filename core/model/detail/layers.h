@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include <ATen/core/Generator.h>
+#include <ATen/core/Tensor.h>
+
+#include "core/model/model_spec.h"
+
+namespace batchscope::model {
+
+/// Where a layer puts its tensors, and where its weights come from: the model's own lists and generator.
+struct LayerContext {
+  std::function<at::Tensor(at::Tensor)> parameter;
+  std::function<at::Tensor(at::Tensor)> buffer;
+  at::Generator generator; ///< on the host, so that weights do not depend on the device
+  c10::Device device;
+
+  /// A parameter with values uniform in [-bound, bound].
+  at::Tensor uniform(at::IntArrayRef shape, double bound) const;
+  at::Tensor normal(at::IntArrayRef shape, double deviation) const;
+  at::Tensor constant(at::IntArrayRef shape, double value) const;
+};
+
+/// x W^T + b; weights uniform in +-1/sqrt(in), as PyTorch's nn.Linear.
+struct Linear {
+  Linear(const LayerContext& context, std::int64_t in, std::int64_t out);
+  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor weight, bias;
+};
+
+/// Square convolution without bias (a norm follows), weights as PyTorch's nn.Conv2d.
+struct Convolution {
+  Convolution(const LayerContext& context, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride);
+  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor weight;
+  std::int64_t stride, padding;
+};
+
+/// Group norm (at most 8 groups that divide the channels) or batch norm.
+struct ChannelNorm {
+  ChannelNorm(const LayerContext& context, Norm kind, std::int64_t channels);
+  at::Tensor operator()(const at::Tensor& x, bool training) const;
+  Norm kind;
+  std::int64_t groups;
+  at::Tensor weight, bias, mean, variance;
+};
+
+struct LayerNorm {
+  LayerNorm(const LayerContext& context, std::int64_t width);
+  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor weight, bias;
+  std::int64_t width;
+};
+
+} // namespace batchscope::model

@@ -1,0 +1,71 @@
+#include "core/model/detail/networks.h"
+
+#include <optional>
+
+#include <ATen/ATen.h>
+
+namespace batchscope::model {
+
+namespace {
+
+/// Radford et al. 2019: weights of embeddings start with this standard deviation.
+constexpr double embedding_deviation = 0.02;
+constexpr std::int64_t feed_forward_factor = 4;
+
+struct DecoderBlock {
+  DecoderBlock(const LayerContext& context, std::int64_t width, std::int64_t heads)
+      : attention_norm(context, width), query_key_value(context, width, 3 * width), projection(context, width, width),
+        feed_norm(context, width), feed_in(context, width, feed_forward_factor * width),
+        feed_out(context, feed_forward_factor * width, width), heads(heads) {}
+
+  at::Tensor attend(const at::Tensor& x, double dropout) const {
+    const std::int64_t count = x.size(0), length = x.size(1), width = x.size(2);
+    const auto parts = query_key_value(x).view({count, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
+    const at::Tensor mixed =
+        at::scaled_dot_product_attention(parts[0], parts[1], parts[2], /*attn_mask=*/{}, dropout, /*is_causal=*/true);
+    return projection(mixed.transpose(1, 2).reshape({count, length, width}));
+  }
+
+  LayerNorm attention_norm;
+  Linear query_key_value, projection;
+  LayerNorm feed_norm;
+  Linear feed_in, feed_out;
+  std::int64_t heads;
+};
+
+class Gpt final : public Model {
+public:
+  explicit Gpt(const NetworkOptions& options)
+      : Model(options.dropout), context_(layer_context(options.generator, options.device)),
+        tokens_(context_.normal({options.shape.vocabulary, options.spec.width}, embedding_deviation)),
+        positions_(context_.normal({options.spec.context, options.spec.width}, embedding_deviation)),
+        final_norm_(context_, options.spec.width), output_(context_, options.spec.width, outputs_for(options.shape)) {
+    for (std::int64_t layer = 0; layer < options.spec.layers; ++layer)
+      blocks_.emplace_back(context_, options.spec.width, options.spec.heads);
+  }
+
+  at::Tensor forward(const at::Tensor& input, bool training) override {
+    at::Tensor x = at::embedding(tokens_, input) + positions_.slice(0, 0, input.size(1));
+    x = drop(x, training);
+    for (const DecoderBlock& block : blocks_) {
+      x = x + drop(block.attend(block.attention_norm(x), training ? dropout() : 0.0), training);
+      x = x + drop(block.feed_out(at::gelu(block.feed_in(block.feed_norm(x)))), training);
+    }
+    return output_(final_norm_(x));
+  }
+
+private:
+  LayerContext context_;
+  at::Tensor tokens_, positions_;
+  std::vector<DecoderBlock> blocks_;
+  LayerNorm final_norm_;
+  Linear output_;
+};
+
+} // namespace
+
+std::unique_ptr<Model> make_gpt(const NetworkOptions& options) {
+  return std::make_unique<Gpt>(options);
+}
+
+} // namespace batchscope::model

@@ -1,0 +1,78 @@
+#include "core/model/detail/layers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <ATen/ATen.h>
+
+namespace batchscope::model {
+
+namespace {
+
+constexpr double norm_epsilon = 1e-5;
+constexpr double batch_norm_momentum = 0.1;
+constexpr std::int64_t most_groups = 8;
+
+std::int64_t groups_for(std::int64_t channels) {
+  std::int64_t groups = std::min(most_groups, channels);
+  while (channels % groups != 0)
+    --groups;
+  return groups;
+}
+
+} // namespace
+
+at::Tensor LayerContext::uniform(at::IntArrayRef shape, double bound) const {
+  return parameter(at::empty(shape, at::kFloat).uniform_(-bound, bound, generator).to(device));
+}
+
+at::Tensor LayerContext::normal(at::IntArrayRef shape, double deviation) const {
+  return parameter(at::empty(shape, at::kFloat).normal_(0.0, deviation, generator).to(device));
+}
+
+at::Tensor LayerContext::constant(at::IntArrayRef shape, double value) const {
+  return parameter(at::full(shape, value, at::TensorOptions(at::kFloat).device(device)));
+}
+
+Linear::Linear(const LayerContext& context, std::int64_t in, std::int64_t out)
+    : weight(context.uniform({out, in}, 1.0 / std::sqrt(static_cast<double>(in)))),
+      bias(context.uniform({out}, 1.0 / std::sqrt(static_cast<double>(in)))) {}
+
+at::Tensor Linear::operator()(const at::Tensor& x) const {
+  return at::linear(x, weight, bias);
+}
+
+Convolution::Convolution(const LayerContext& context, std::int64_t in, std::int64_t out, std::int64_t kernel,
+                         std::int64_t stride)
+    : weight(context.uniform({out, in, kernel, kernel}, 1.0 / std::sqrt(static_cast<double>(in * kernel * kernel)))),
+      stride(stride), padding(kernel / 2) {}
+
+at::Tensor Convolution::operator()(const at::Tensor& x) const {
+  return at::conv2d(x, weight, /*bias=*/{}, stride, padding);
+}
+
+ChannelNorm::ChannelNorm(const LayerContext& context, Norm kind, std::int64_t channels)
+    : kind(kind), groups(groups_for(channels)), weight(context.constant({channels}, 1.0)),
+      bias(context.constant({channels}, 0.0)) {
+  if (kind != Norm::batch)
+    return;
+  const auto options = at::TensorOptions(at::kFloat).device(context.device);
+  mean = context.buffer(at::zeros({channels}, options));
+  variance = context.buffer(at::ones({channels}, options));
+}
+
+at::Tensor ChannelNorm::operator()(const at::Tensor& x, bool training) const {
+  if (kind == Norm::group)
+    return at::group_norm(x, groups, weight, bias, norm_epsilon);
+  return at::batch_norm(x, weight, bias, mean, variance, training, batch_norm_momentum, norm_epsilon,
+                        /*cudnn_enabled=*/true);
+}
+
+LayerNorm::LayerNorm(const LayerContext& context, std::int64_t width)
+    : weight(context.constant({width}, 1.0)), bias(context.constant({width}, 0.0)), width(width) {}
+
+at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
+  return at::layer_norm(x, {width}, weight, bias, norm_epsilon);
+}
+
+} // namespace batchscope::model

@@ -1,0 +1,58 @@
+#include "core/model/detail/model.h"
+
+#include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "core/model/detail/networks.h"
+
+namespace batchscope::model {
+
+at::Tensor Model::add_parameter(at::Tensor tensor) {
+  tensor.set_requires_grad(true);
+  parameters_.push_back(tensor);
+  return tensor;
+}
+
+at::Tensor Model::add_buffer(at::Tensor tensor) {
+  buffers_.push_back(tensor);
+  return tensor;
+}
+
+LayerContext Model::layer_context(at::Generator generator, c10::Device device) {
+  return {[this](at::Tensor tensor) { return add_parameter(std::move(tensor)); },
+          [this](at::Tensor tensor) { return add_buffer(std::move(tensor)); }, std::move(generator), device};
+}
+
+at::Tensor Model::drop(const at::Tensor& x, bool training) const {
+  return training && dropout_ > 0 ? at::dropout(x, dropout_, true) : x;
+}
+
+std::int64_t outputs_for(const data::ExampleShape& shape) {
+  switch (shape.target) {
+  case data::ExampleShape::Target::classes:
+    return shape.classes;
+  case data::ExampleShape::Target::number:
+    return 1;
+  case data::ExampleShape::Target::next_token:
+    return shape.vocabulary;
+  }
+  return 1;
+}
+
+std::unique_ptr<Model> make_model(const ModelSpec& spec, const data::ExampleShape& shape, double dropout,
+                                  std::uint64_t seed, c10::Device device) {
+  const NetworkOptions options{spec, shape, dropout, at::detail::createCPUGenerator(seed), device};
+  switch (spec.kind) {
+  case Kind::mlp:
+    return make_mlp(options);
+  case Kind::cnn:
+    return make_cnn(options);
+  case Kind::resnet:
+    return make_resnet(options);
+  case Kind::gpt:
+    return make_gpt(options);
+  }
+  return nullptr;
+}
+
+} // namespace batchscope::model

@@ -1,0 +1,81 @@
+#include "core/model/detail/networks.h"
+
+#include <optional>
+
+#include <ATen/ATen.h>
+
+namespace batchscope::model {
+
+namespace {
+
+/// From this side on the stem halves the image twice, as the form for large images does.
+constexpr std::int64_t large_image = 96;
+constexpr int stages = 3;
+
+struct ResidualBlock {
+  ResidualBlock(const LayerContext& context, Norm norm, std::int64_t in, std::int64_t out, std::int64_t stride)
+      : first(context, in, out, 3, stride), first_norm(context, norm, out), second(context, out, out, 3, 1),
+        second_norm(context, norm, out) {
+    if (stride != 1 || in != out) {
+      shortcut.emplace(context, in, out, 1, stride);
+      shortcut_norm.emplace(context, norm, out);
+    }
+  }
+
+  at::Tensor operator()(const at::Tensor& x, bool training) const {
+    at::Tensor y = first_norm(first(x), training).relu_();
+    y = second_norm(second(y), training);
+    return (y + (shortcut ? (*shortcut_norm)((*shortcut)(x), training) : x)).relu_();
+  }
+
+  Convolution first;
+  ChannelNorm first_norm;
+  Convolution second;
+  ChannelNorm second_norm;
+  std::optional<Convolution> shortcut;
+  std::optional<ChannelNorm> shortcut_norm;
+};
+
+class Resnet final : public Model {
+public:
+  explicit Resnet(const NetworkOptions& options)
+      : Model(options.dropout), context_(layer_context(options.generator, options.device)),
+        large_(std::min(options.shape.dimensions[1], options.shape.dimensions[2]) >= large_image),
+        stem_(context_, options.shape.dimensions[0], options.spec.width, large_ ? 7 : 3, large_ ? 2 : 1),
+        stem_norm_(context_, options.spec.norm, options.spec.width) {
+    std::int64_t in = options.spec.width;
+    for (int stage = 0; stage < stages; ++stage) {
+      const std::int64_t out = options.spec.width << stage;
+      for (std::int64_t block = 0; block < options.spec.blocks; ++block) {
+        blocks_.emplace_back(context_, options.spec.norm, in, out, stage > 0 && block == 0 ? 2 : 1);
+        in = out;
+      }
+    }
+    output_.emplace(context_, in, outputs_for(options.shape));
+  }
+
+  at::Tensor forward(const at::Tensor& input, bool training) override {
+    at::Tensor x = stem_norm_(stem_(input), training).relu_();
+    if (large_)
+      x = at::max_pool2d(x, 3, 2, 1);
+    for (const ResidualBlock& block : blocks_)
+      x = block(x, training);
+    return (*output_)(drop(x.mean({2, 3}), training));
+  }
+
+private:
+  LayerContext context_;
+  bool large_;
+  Convolution stem_;
+  ChannelNorm stem_norm_;
+  std::vector<ResidualBlock> blocks_;
+  std::optional<Linear> output_;
+};
+
+} // namespace
+
+std::unique_ptr<Model> make_resnet(const NetworkOptions& options) {
+  return std::make_unique<Resnet>(options);
+}
+
+} // namespace batchscope::model
