@@ -3,11 +3,15 @@ add_library(batchscope_settings INTERFACE)
 target_include_directories(batchscope_settings INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(batchscope_settings INTERFACE -Wall -Wextra)
 if(BATCHSCOPE_SANITIZE)
-  target_compile_options(batchscope_settings INTERFACE -fsanitize=${BATCHSCOPE_SANITIZE} -fno-omit-frame-pointer)
+  # Undefined behaviour ends the program, so that a test that meets it fails.
+  target_compile_options(batchscope_settings INTERFACE
+    -fsanitize=${BATCHSCOPE_SANITIZE} -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(batchscope_settings INTERFACE -fsanitize=${BATCHSCOPE_SANITIZE})
 endif()
 
-find_program(CCACHE ccache)
-if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+# ccache takes precompiled headers only with these two liberties; -fpch-preprocess lets it see what they hold.
+find_program(BATCHSCOPE_CCACHE ccache)
+if(BATCHSCOPE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${BATCHSCOPE_CCACHE}")
+  target_compile_options(batchscope_settings INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()

@@ -1,0 +1,58 @@
+# Thin over the CMake presets (CMakePresets.json) and scripts/.
+.DEFAULT_GOAL := help
+.PHONY: help run test build setup bench soak format lint clean
+
+JOBS ?= $(shell nproc)
+configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
+run_tests = ctest --preset $(1) --parallel $(JOBS)
+
+help:
+	@echo 'make run      set up, build, and show the main job on real images'
+	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
+	@echo 'make build    build/bin/batchscope-cli'
+	@echo 'make setup    install what is missing: Debian packages, LibTorch'
+	@echo 'make bench    ratios against a bare LibTorch loop, store and plan rates'
+	@echo 'make soak     the long tests'
+	@echo 'make format   clang-format;  make lint  clang-format and clang-tidy as checks'
+	@echo 'make clean    remove build/'
+	@echo
+	@echo 'BATCHSCOPE_TORCH=DIR takes an installed torch folder instead of loading one.'
+	@echo 'BATCHSCOPE_GPU=yes|no loads the GPU libraries or not, whether an NVIDIA driver is found or not.'
+	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (another distribution that has them).'
+	@echo 'JOBS=n compiles and tests n at a time.'
+
+setup:
+	@scripts/setup
+
+build: setup
+	$(call configure_and_build,release)
+
+run: build
+	build/bin/batchscope-cli demo
+
+test: build
+	$(call run_tests,release)
+	$(call configure_and_build,asan)
+	$(call run_tests,asan)
+	$(call configure_and_build,tsan)
+	$(call run_tests,tsan)
+
+soak: build
+	$(call run_tests,soak)
+
+bench: build
+	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
+	build/bin/batchscope_bench
+
+format: lint-tools
+	scripts/lint format
+
+lint: setup lint-tools
+	scripts/lint check
+
+.PHONY: lint-tools
+lint-tools:
+	@scripts/setup-packages lint
+
+clean:
+	rm -rf build

@@ -1,0 +1,39 @@
+# Proofs, made by the build itself, of what core may show and need.
+
+# prove_headers_plain(TARGET): the headers of core that others may include (all but those in detail/ folders) compile
+# together with no LibTorch on the include path and show neither SQLite nor Qt.
+function(prove_headers_plain target)
+  file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/*.h")
+  list(FILTER headers EXCLUDE REGEX "/detail/")
+  set(text "")
+  foreach(header IN LISTS headers)
+    string(APPEND text "#include \"${header}\"\n")
+  endforeach()
+  string(APPEND text [[
+#if defined(SQLITE_VERSION) || defined(SQLITECPP_VERSION)
+#error "a header of core outside detail/ shows SQLite"
+#elif defined(C10_API)
+#error "a header of core outside detail/ shows LibTorch"
+#elif defined(QT_VERSION_STR)
+#error "a header of core outside detail/ shows Qt"
+#endif
+]])
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "${text}" @ONLY)
+  add_library(${target} OBJECT "${source}")
+  target_link_libraries(${target} PRIVATE batchscope_settings nlohmann_json::nlohmann_json)
+endfunction()
+
+# prove_links_alone(TARGET LIBRARY): every object of LIBRARY links into a program with what LIBRARY itself names, so
+# with no Qt; the linker refuses anything left undefined.
+function(prove_links_alone target library)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp")
+  file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}\n" @ONLY)
+  add_executable(${target} "${source}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  target_link_libraries(${target} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}>")
+  get_target_property(needs ${library} LINK_LIBRARIES)
+  if(needs MATCHES "Qt")
+    message(FATAL_ERROR "${library} links Qt: ${needs}")
+  endif()
+endfunction()
