@@ -1,0 +1,193 @@
+#include "core/search/drive.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "core/base/json.h"
+#include "core/base/text.h"
+
+namespace batchscope::search {
+
+namespace {
+
+/// At most this many sizes are run to settle the safe one, besides those that the strategy ran.
+constexpr int safe_runs = 3;
+
+/// A size and its peak.
+struct Measured {
+  std::int64_t batch = 0;
+  double peak = 0;
+};
+
+/// What the probes say about a limit in bytes: the largest size below it, the smallest above it.
+struct Bracket {
+  Measured below;
+  Measured above{std::numeric_limits<std::int64_t>::max(), 0};
+};
+
+Bracket bracket_of(const SearchResult& result, double limit) {
+  Bracket bracket;
+  for (const Probe& probe : result.probes) {
+    if (probe.outcome != Outcome::fits || !probe.peak_bytes)
+      continue;
+    const Measured measured{probe.batch, static_cast<double>(*probe.peak_bytes)};
+    if (measured.peak <= limit && measured.batch > bracket.below.batch)
+      bracket.below = measured;
+    if (measured.peak > limit && measured.batch < bracket.above.batch)
+      bracket.above = measured;
+  }
+  return bracket;
+}
+
+/// The largest size strictly inside the bracket that is expected to stay within the limit; 0 where none is.
+std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double limit) {
+  const auto [below, above] = bracket;
+  if (above.batch - below.batch <= 1)
+    return 0;
+  if (finder.predict(below.batch + 1)) {
+    std::int64_t fits = below.batch;
+    std::int64_t too_large = above.batch;
+    while (too_large - fits > 1) {
+      const std::int64_t middle = fits + (too_large - fits) / 2;
+      const auto peak = finder.predict(middle);
+      (peak && static_cast<double>(*peak) <= limit ? fits : too_large) = middle;
+    }
+    return fits == below.batch ? 0 : fits;
+  }
+  // Peaks grow about evenly between two sizes; below the smallest measured one nothing is known.
+  const double share = below.batch == 0 ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
+  const auto step = static_cast<std::int64_t>(share * static_cast<double>(above.batch - below.batch));
+  return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
+}
+
+/// The safe size is an answer too, so it has to be run: closes in on it with a few more probes.
+void settle_safe_size(const Finder& finder, const std::function<void(const Proposal&)>& run, const SearchResult& result,
+                      double margin) {
+  if (!result.largest || !result.budget_bytes)
+    return;
+  const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
+  for (int i = 0; i < safe_runs; ++i) {
+    const Bracket bracket = bracket_of(result, limit);
+    // The largest size of all is within the limit already.
+    if (bracket.below.batch == *result.largest)
+      return;
+    const std::int64_t batch = guess_within(finder, bracket, limit);
+    if (batch == 0)
+      return;
+    run({batch, false, finder.predict(batch)});
+  }
+}
+
+std::string reason_of(const SearchResult& result) {
+  if (result.found)
+    return {};
+  if (result.probes.empty())
+    return "no size was run";
+  const Probe& last = result.probes.back();
+  if (last.outcome == Outcome::error)
+    return fmt::format("batch {} failed: {}", last.batch, last.message);
+  const auto smallest = std::min_element(result.probes.begin(), result.probes.end(),
+                                         [](const Probe& a, const Probe& b) { return a.batch < b.batch; });
+  if (result.budget_bytes)
+    return fmt::format("not even batch {} fits in {}", smallest->batch, format_bytes(*result.budget_bytes));
+  return fmt::format("not even batch {} fits", smallest->batch);
+}
+
+template <typename Value> Json optional_json(const std::optional<Value>& value) {
+  if (!value)
+    return nullptr;
+  if constexpr (std::is_floating_point_v<Value>)
+    return json_number(*value);
+  else
+    return *value;
+}
+
+Json probe_json(const Probe& probe) {
+  Json json{{"batch", probe.batch},
+            {"outcome", to_string(probe.outcome)},
+            {"peak_bytes", optional_json(probe.peak_bytes)},
+            {"predicted_bytes", optional_json(probe.predicted_bytes)},
+            {"seconds", optional_json(probe.seconds)},
+            {"examples_per_second", optional_json(probe.examples_per_second)}};
+  if (!probe.message.empty())
+    json["message"] = probe.message;
+  return json;
+}
+
+} // namespace
+
+SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
+                   const std::function<void(const Probe&)>& on_probe) {
+  SearchResult result;
+  result.strategy = finder.name();
+  result.budget_bytes = options.budget_bytes;
+  const auto run = [&](const Proposal& proposal) {
+    Probe probe = trial.run(proposal);
+    if (!result.found)
+      finder.tell(probe);
+    if (on_probe)
+      on_probe(probe);
+    // Only the finder looks at traces, and they are large.
+    probe.trace.reset();
+    result.probes.push_back(std::move(probe));
+  };
+  while (const auto proposal = finder.propose())
+    run(*proposal);
+  result.largest = finder.largest();
+  result.found = result.largest.has_value();
+  settle_safe_size(finder, run, result, options.margin);
+  result.safe = safe_size(result, options.margin);
+  result.reason = reason_of(result);
+  return result;
+}
+
+std::optional<std::int64_t> safe_size(const SearchResult& result, double margin) {
+  if (!result.largest)
+    return std::nullopt;
+  if (!result.budget_bytes)
+    return safe_without_memory(*result.largest, margin);
+  const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
+  std::optional<std::int64_t> safe;
+  for (const Probe& probe : result.probes)
+    if (probe.outcome == Outcome::fits && probe.peak_bytes && static_cast<double>(*probe.peak_bytes) <= limit)
+      safe = std::max(safe.value_or(0), probe.batch);
+  return safe;
+}
+
+std::string to_json(const SearchResult& result, int indent) {
+  Json json;
+  json["strategy"] = result.strategy;
+  json["status"] = result.found ? "found" : "nothing-fits";
+  json["largest"] = optional_json(result.largest);
+  json["safe"] = optional_json(result.safe);
+  json["recommended"] = optional_json(result.recommended);
+  json["reason"] = result.reason;
+  json["probes"] = Json::array();
+  for (const Probe& probe : result.probes)
+    json["probes"].push_back(probe_json(probe));
+  json["timings"] = Json::array();
+  for (const Timing& timing : result.timings)
+    json["timings"].push_back({{"batch", timing.batch},
+                               {"seconds", json_number(timing.seconds)},
+                               {"examples_per_second", json_number(timing.examples_per_second)}});
+  json["baseline_bytes"] = optional_json(result.baseline_bytes);
+  json["budget_bytes"] = optional_json(result.budget_bytes);
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+const char* to_string(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::fits:
+    return "fits";
+  case Outcome::out_of_memory:
+    return "oom";
+  case Outcome::error:
+    break;
+  }
+  return "error";
+}
+
+} // namespace batchscope::search

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+
+#include "core/search/finder.h"
+
+namespace batchscope::search {
+
+/// Lets the finder propose until its search is over: runs each proposal, tells what came of it, passes each probe to
+/// `on_probe`. Fills everything of the result but the recommended size, the timings and the baseline. Throws what
+/// `trial` throws. One thread.
+SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
+                   const std::function<void(const Probe&)>& on_probe = {});
+
+/// The largest size that was run and whose measured peak stays within (1 - margin) of the budget; where no memory is
+/// known, that share of the largest size. Nothing where no size qualifies.
+std::optional<std::int64_t> safe_size(const SearchResult& result, double margin);
+
+/// A search as JSON: what `find --json` prints and the store keeps, without the number under which it is stored.
+std::string to_json(const SearchResult& result, int indent = -1);
+
+/// `fits`, `oom`, `error`.
+const char* to_string(Outcome outcome);
+
+} // namespace batchscope::search
