@@ -18,16 +18,23 @@ public:
   std::int64_t at(std::int64_t position) const;
 
 private:
+  std::uint64_t permute(std::uint64_t value) const;
+
+  static constexpr int most_rounds = 24;
   std::int64_t examples_;
-  int half_bits_;
-  std::uint64_t keys_[6];
+  int low_bits_;  ///< the two parts of a number of ceil(log2 N) bits
+  int high_bits_; ///< low_bits_ or one more
+  int rounds_;    ///< even; each changes one part by a hash of the other
+  std::uint64_t keys_[most_rounds];
 };
 
 struct SamplerOptions {
   std::int64_t examples = 0;   ///< N, at least 1
   std::int64_t ranks = 1;      ///< data-parallel size R, at least 1
   std::int64_t accumulate = 1; ///< k, at least 1; not used where effective_batch is set
-  /// Effective batch B to be met exactly with micro batches of at most b; k is then ceil(B / (b * R)).
+  /// Effective batch B (1..N) to be met exactly with micro batches of at most b; k is then ceil(B / (b * R)). The
+  /// micro batches, the ranks within each and the ranks over the whole step differ by at most one example.
+  /// Only the tail of an epoch makes a smaller step; drop_last leaves that tail out.
   std::optional<std::int64_t> effective_batch;
   bool drop_last = false;
 };
@@ -44,22 +51,31 @@ struct StepTakes {
   std::int64_t examples = 0;        ///< sum of takes: the effective batch
   std::int64_t seen_in_epoch = 0;   ///< after this step
   std::int64_t seen_in_total = 0;   ///< after this step, over all epochs; tails dropped by drop_last are not seen
-  std::int64_t passed_in_epoch = 0; ///< as seen_in_epoch, but N where drop_last leaves a tail out (for progress)
+  std::int64_t passed_in_epoch = 0; ///< as seen_in_epoch, but N where the epoch ends (for progress)
+  /// Nothing is left that a step of the same batch size could take. Under drop_last the last word has the size of the
+  /// next step: one that shrank may still take from the tail, one that grew may leave it out.
   bool epoch_ends = false;
 };
 
 /// Walks through the epochs with a batch size that may change before every step. Not thread-safe; cheap to copy.
 class Sampler {
 public:
+  /// Throws Error (input) for options out of their ranges.
   explicit Sampler(const SamplerOptions& options);
 
   /// Takes the next optimizer step with nominal batch `batch` (1..N/R) and, where set, at most `limit` examples in all
-  /// (for runs whose length is given in examples).
+  /// (for runs whose length is given in examples). Throws Error (input) for a batch out of its range and for a step of
+  /// more than 16,777,216 micro batches over all ranks.
   StepTakes next(std::int64_t batch, std::optional<std::int64_t> limit = std::nullopt);
 
   const SamplerOptions& options() const { return options_; }
 
+  /// Whether the next step with this batch size begins a new epoch (true before the first).
+  bool begins_epoch(std::int64_t batch) const;
+
 private:
+  std::int64_t smallest_step(std::int64_t batch) const;
+
   SamplerOptions options_;
   std::int64_t epoch_index_ = 0;
   std::int64_t position_ = 0; ///< in the epoch
