@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,8 @@ struct PlannedStep {
   double learning_rate = 0;
 };
 
-/// A schedule asked for something and did not get it, or could not answer.
+/// A schedule asked for something and did not get it, or could not answer. The same answer at one step after the other
+/// is reported once.
 struct ScheduleEvent {
   std::int64_t step = 0; ///< steps done when it was asked
   std::string kind;      ///< `clamp` or `schedule-problem`
@@ -56,7 +58,8 @@ class Progression {
 public:
   using EventSink = std::function<void(const ScheduleEvent&)>;
 
-  /// Throws Error (input) for a first batch above N/R, an effective batch above N, a bad length or schedule.
+  /// Throws Error (input) for a first batch above N/R or max_batch, an effective batch above N, a bad length or
+  /// schedule.
   explicit Progression(const ProgressionOptions& options, EventSink on_event = {});
   ~Progression();
   Progression(Progression&&) noexcept;
@@ -67,9 +70,14 @@ public:
   /// The step of the last next() was made: counts it and asks the schedule.
   void done(const Feedback& feedback = {});
 
-  /// Puts another schedule in at this step boundary, with the present batch as its base; where `batch` is given, the
-  /// very next step uses it. Throws Error (input) and changes nothing where the text is wrong.
+  /// Puts another schedule in at this step boundary, with the present batch as its base; where `batch` (1..max_batch())
+  /// is given, the very next step uses it, also if next() was called for it already. Throws Error (input) and changes
+  /// nothing where the text is wrong.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
+
+  /// After done(): whether the epoch of that step is over (the next step begins another one, or the run is through).
+  /// Unlike StepTakes::epoch_ends this knows the size that the schedule has just decided on.
+  bool epoch_ended() const;
 
   /// Steps done, share of the run done (0..1), and the nominal batch of the next step.
   std::int64_t steps_done() const;

@@ -1,0 +1,115 @@
+#include "core/schedule/learning_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::schedule {
+
+namespace {
+
+double scale_of(std::int64_t effective_batch, std::int64_t reference_batch) {
+  return static_cast<double>(effective_batch) / static_cast<double>(reference_batch);
+}
+
+/// Factor that the decay leaves at a share 0..1 of the way after the warm-up.
+double decay_factor(LearningRateDecay decay, double share) {
+  switch (decay) {
+  case LearningRateDecay::constant:
+    return 1;
+  case LearningRateDecay::cosine:
+    return (1 + std::cos(std::numbers::pi * share)) / 2;
+  case LearningRateDecay::linear:
+    return 1 - share;
+  case LearningRateDecay::step:
+    // The small number keeps a third that was rounded down from counting as the stage before it.
+    return std::pow(0.1, std::clamp(std::floor(3 * share + 1e-9), 0.0, 2.0));
+  }
+  return 1;
+}
+
+Error unknown(const char* what, const std::string& given, const char* accepted) {
+  return input_error(fmt::format("unknown {} '{}'; accepted: {}", what, given, accepted));
+}
+
+} // namespace
+
+double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch) {
+  switch (rule) {
+  case LearningRateRule::none:
+    return base;
+  case LearningRateRule::linear:
+    return base * scale_of(effective_batch, reference_batch);
+  case LearningRateRule::square_root:
+    return base * std::sqrt(scale_of(effective_batch, reference_batch));
+  }
+  return base;
+}
+
+double LearningRate::next(std::int64_t step, double progress, std::int64_t effective_batch) {
+  const double rate = scaled_rate(options_.base, options_.rule, effective_batch, options_.reference_batch);
+  if (step < options_.warmup_steps)
+    return rate * static_cast<double>(step) / static_cast<double>(options_.warmup_steps);
+  if (!progress_after_warmup_)
+    progress_after_warmup_ = progress;
+  const double way = 1 - *progress_after_warmup_;
+  const double share = way > 0 ? std::clamp((progress - *progress_after_warmup_) / way, 0.0, 1.0) : 0;
+  return rate * decay_factor(options_.decay, share);
+}
+
+std::int64_t automatic_warmup(double scale, std::int64_t expected_steps) {
+  if (!(scale > 2))
+    return 0;
+  const double share_of_run = std::ceil(0.05 * static_cast<double>(expected_steps));
+  const double by_scale = std::ceil(100 * std::log2(scale));
+  return static_cast<std::int64_t>(std::max(share_of_run, by_scale));
+}
+
+double scaled_weight_decay(double weight_decay, RegularizationRule rule, std::int64_t effective_batch,
+                           std::int64_t reference_batch) {
+  if (rule == RegularizationRule::none)
+    return weight_decay;
+  return weight_decay * std::sqrt(scale_of(effective_batch, reference_batch));
+}
+
+double scaled_dropout(double p, RegularizationRule rule, std::int64_t effective_batch, std::int64_t reference_batch) {
+  if (rule == RegularizationRule::none)
+    return p;
+  return std::min(p * std::sqrt(scale_of(effective_batch, reference_batch)), std::max(p, 0.5));
+}
+
+LearningRateRule parse_rule(const std::string& text) {
+  if (text == "none")
+    return LearningRateRule::none;
+  if (text == "linear")
+    return LearningRateRule::linear;
+  if (text == "sqrt")
+    return LearningRateRule::square_root;
+  throw unknown("learning-rate rule", text, "none, linear, sqrt");
+}
+
+LearningRateDecay parse_decay(const std::string& text) {
+  if (text == "constant")
+    return LearningRateDecay::constant;
+  if (text == "cosine")
+    return LearningRateDecay::cosine;
+  if (text == "linear")
+    return LearningRateDecay::linear;
+  if (text == "step")
+    return LearningRateDecay::step;
+  throw unknown("learning-rate decay", text, "constant, cosine, linear, step");
+}
+
+RegularizationRule parse_regularization(const std::string& text) {
+  if (text == "none")
+    return RegularizationRule::none;
+  if (text == "sqrt")
+    return RegularizationRule::square_root;
+  throw unknown("regularization rule", text, "none, sqrt");
+}
+
+} // namespace batchscope::schedule

@@ -1,0 +1,270 @@
+#include "core/schedule/progression.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::schedule {
+
+namespace {
+
+constexpr double loss_smoothing = 0.98;
+
+double share(std::int64_t part, std::int64_t whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void check_length(const RunLength& length) {
+  const std::pair<const char*, std::optional<std::int64_t>> lengths[] = {
+      {"epochs", length.epochs}, {"examples", length.examples}, {"steps", length.steps}};
+  int given = 0;
+  for (const auto& [name, value] : lengths) {
+    given += value ? 1 : 0;
+    if (value && *value < 1)
+      throw input_error(fmt::format("{} is {}; accepted: 1 or more", name, *value));
+  }
+  if (given != 1)
+    throw input_error("the length of a run is given as exactly one of epochs, examples, steps");
+}
+
+/// The bound that every schedule is clamped to; refuses a first batch that is above it.
+std::int64_t bound_of(const ProgressionOptions& options) {
+  const auto& sampler = options.sampler;
+  const std::int64_t largest = data::largest_batch(sampler.examples, sampler.ranks);
+  if (options.batch < 1)
+    throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch));
+  if (options.batch > largest)
+    throw input_error(fmt::format("batch {} is more than each of {} ranks can take of {} examples; accepted: 1 to {}",
+                                  options.batch, sampler.ranks, sampler.examples, largest));
+  if (!options.max_batch)
+    return largest;
+  if (*options.max_batch < options.batch)
+    throw input_error(fmt::format("max-batch {} is below the first batch, {}", *options.max_batch, options.batch));
+  return std::min(largest, *options.max_batch);
+}
+
+/// b*k*R stays within 64 bits for every batch that a schedule can get.
+void check_product(const data::SamplerOptions& sampler, std::int64_t max_batch) {
+  std::int64_t product = 0;
+  if (!sampler.effective_batch && __builtin_mul_overflow(max_batch * sampler.ranks, sampler.accumulate, &product))
+    throw input_error(fmt::format("accumulate {} makes an effective batch above 2^63", sampler.accumulate));
+}
+
+} // namespace
+
+class Progression::Impl {
+public:
+  Impl(const ProgressionOptions& options, EventSink on_event)
+      : options_(options), on_event_(std::move(on_event)), sampler_(options.sampler), rate_(options.learning_rate),
+        max_batch_(bound_of(options)), batch_(options.batch) {
+    check_length(options.length);
+    check_product(options.sampler, max_batch_);
+    state_.examples = options.sampler.examples;
+    state_.max_batch = max_batch_;
+    schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_});
+    schedule_text_ = schedule_->text();
+  }
+
+  std::optional<PlannedStep> next();
+  void done(const Feedback& feedback);
+  void edit(const std::string& text, std::optional<std::int64_t> batch);
+
+  bool epoch_ended() const { return sampler_.begins_epoch(batch_) || through(); }
+  const ScheduleState& state() const { return state_; }
+  std::int64_t batch() const { return batch_; }
+  std::int64_t max_batch() const { return max_batch_; }
+  const BatchSchedule& schedule() const { return *schedule_; }
+  const std::string& schedule_text() const { return schedule_text_; }
+
+private:
+  /// Whether the run is over by steps or examples; by epochs the sampler's next step tells.
+  bool through() const;
+  double progress_at(std::int64_t epoch_index, std::int64_t passed) const;
+  std::int64_t nominal_effective() const;
+  void count(const data::StepTakes& takes, const Feedback& feedback);
+  void follow(const ScheduleAnswer& answer);
+  void report(const std::string& kind, std::int64_t asked, const std::string& message);
+
+  ProgressionOptions options_;
+  EventSink on_event_;
+  data::Sampler sampler_; ///< after the last step that is done
+  LearningRate rate_;     ///< likewise
+  std::int64_t max_batch_;
+  std::int64_t batch_;
+  ScheduleState state_; ///< after the last step that is done
+  std::unique_ptr<BatchSchedule> schedule_;
+  std::string schedule_text_;
+  std::optional<ScheduleEvent> last_event_; ///< of the last call, if it led to one
+
+  // The step that next() gave out; what it moves becomes ours when it is done.
+  std::optional<PlannedStep> pending_;
+  std::optional<data::Sampler> pending_sampler_;
+  std::optional<LearningRate> pending_rate_;
+};
+
+bool Progression::Impl::through() const {
+  const RunLength& length = options_.length;
+  return (length.steps && state_.step >= *length.steps) ||
+         (length.examples && state_.examples_seen >= *length.examples);
+}
+
+double Progression::Impl::progress_at(std::int64_t epoch_index, std::int64_t passed) const {
+  const RunLength& length = options_.length;
+  if (length.steps)
+    return share(state_.step, *length.steps);
+  if (length.examples)
+    return share(state_.examples_seen, *length.examples);
+  const double epochs = static_cast<double>(epoch_index) + share(passed, options_.sampler.examples);
+  return epochs / static_cast<double>(*length.epochs);
+}
+
+std::int64_t Progression::Impl::nominal_effective() const {
+  const auto& sampler = options_.sampler;
+  return sampler.effective_batch.value_or(batch_ * sampler.accumulate * sampler.ranks);
+}
+
+std::optional<PlannedStep> Progression::Impl::next() {
+  if (pending_)
+    return pending_;
+  if (through())
+    return std::nullopt;
+  std::optional<std::int64_t> limit;
+  if (options_.length.examples)
+    limit = *options_.length.examples - state_.examples_seen;
+  data::Sampler sampler = sampler_;
+  PlannedStep planned;
+  planned.takes = sampler.next(batch_, limit);
+  if (options_.length.epochs && planned.takes.epoch_index >= *options_.length.epochs)
+    return std::nullopt;
+
+  LearningRate rate = rate_;
+  planned.step = state_.step + 1;
+  planned.batch = batch_;
+  planned.nominal_effective = nominal_effective();
+  planned.epoch = share(planned.takes.seen_in_total, options_.sampler.examples);
+  planned.train_coverage = share(planned.takes.seen_in_epoch, options_.sampler.examples);
+  planned.progress = progress_at(planned.takes.epoch_index, planned.takes.first);
+  planned.learning_rate =
+      rate.next(state_.step, planned.progress, planned.nominal_effective) * schedule_->learning_rate_factor(state_);
+  pending_ = std::move(planned);
+  pending_sampler_ = sampler;
+  pending_rate_ = rate;
+  return pending_;
+}
+
+void Progression::Impl::count(const data::StepTakes& takes, const Feedback& feedback) {
+  const std::int64_t examples = options_.sampler.examples;
+  ++state_.step;
+  state_.batch = batch_;
+  state_.epoch_index = takes.epoch_index;
+  state_.examples_seen = takes.seen_in_total;
+  state_.tokens_seen += feedback.tokens;
+  state_.epoch = share(takes.seen_in_total, examples);
+  state_.coverage = share(takes.seen_in_epoch, examples);
+  state_.epochs_passed = static_cast<double>(takes.epoch_index) + share(takes.passed_in_epoch, examples);
+  state_.progress = std::min(1.0, progress_at(takes.epoch_index, takes.passed_in_epoch));
+  state_.loss = feedback.loss;
+  state_.noise_scale = feedback.noise_scale;
+  state_.vram_fraction = feedback.vram_fraction;
+  if (!std::isfinite(feedback.loss))
+    return;
+  state_.loss_ema = std::isnan(state_.loss_ema)
+                        ? feedback.loss
+                        : loss_smoothing * state_.loss_ema + (1 - loss_smoothing) * feedback.loss;
+}
+
+void Progression::Impl::done(const Feedback& feedback) {
+  if (!pending_)
+    throw Error(Error::Kind::failed, "a step was counted as done that had not been planned");
+  const PlannedStep step = std::move(*pending_);
+  pending_.reset();
+  sampler_ = *pending_sampler_;
+  rate_ = *pending_rate_;
+  count(step.takes, feedback);
+  follow(schedule_->next(state_));
+}
+
+void Progression::Impl::follow(const ScheduleAnswer& answer) {
+  if (!answer.problem.empty()) {
+    report("schedule-problem", batch_, answer.problem);
+    return;
+  }
+  batch_ = std::clamp(answer.batch, std::int64_t{1}, max_batch_);
+  if (batch_ != answer.batch)
+    report("clamp", answer.batch,
+           fmt::format("the schedule asked for {}; batches from 1 to {} are possible", answer.batch, max_batch_));
+  else
+    last_event_.reset();
+}
+
+void Progression::Impl::report(const std::string& kind, std::int64_t asked, const std::string& message) {
+  ScheduleEvent event{state_.step, kind, asked, batch_, message};
+  const bool repeated =
+      last_event_ && last_event_->kind == kind && last_event_->asked == asked && last_event_->given == batch_;
+  if (on_event_ && !repeated)
+    on_event_(event);
+  last_event_ = std::move(event);
+}
+
+void Progression::Impl::edit(const std::string& text, std::optional<std::int64_t> batch) {
+  if (batch && (*batch < 1 || *batch > max_batch_))
+    throw input_error(fmt::format("batch is {}; accepted: 1 to {}", *batch, max_batch_));
+  const std::int64_t base = batch.value_or(batch_);
+  auto schedule = make_schedule(text, {base, max_batch_, state_});
+  schedule_text_ = schedule->text();
+  schedule_ = std::move(schedule);
+  batch_ = base;
+  last_event_.reset();
+  pending_.reset();
+}
+
+Progression::Progression(const ProgressionOptions& options, EventSink on_event)
+    : impl_(std::make_unique<Impl>(options, std::move(on_event))) {}
+Progression::~Progression() = default;
+Progression::Progression(Progression&&) noexcept = default;
+Progression& Progression::operator=(Progression&&) noexcept = default;
+
+std::optional<PlannedStep> Progression::next() {
+  return impl_->next();
+}
+
+void Progression::done(const Feedback& feedback) {
+  impl_->done(feedback);
+}
+
+void Progression::edit(const std::string& schedule, std::optional<std::int64_t> batch) {
+  impl_->edit(schedule, batch);
+}
+
+bool Progression::epoch_ended() const {
+  return impl_->epoch_ended();
+}
+
+std::int64_t Progression::steps_done() const {
+  return impl_->state().step;
+}
+
+double Progression::progress() const {
+  return impl_->state().progress;
+}
+
+std::int64_t Progression::batch() const {
+  return impl_->batch();
+}
+
+std::int64_t Progression::max_batch() const {
+  return impl_->max_batch();
+}
+
+bool Progression::needs_feedback() const {
+  return impl_->schedule().needs_feedback();
+}
+
+const std::string& Progression::schedule_text() const {
+  return impl_->schedule_text();
+}
+
+} // namespace batchscope::schedule

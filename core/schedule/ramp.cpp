@@ -1,0 +1,135 @@
+// Schedules that grow over a stretch of the run: linear, exponential, adabatch.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/schedule/schedules.h"
+
+namespace batchscope::schedule {
+
+namespace {
+
+/// What a ramp's length is counted in.
+enum class Unit { run, epochs, steps, examples, tokens };
+constexpr std::array<std::pair<std::string_view, Unit>, 4> units = {
+    {{"epochs", Unit::epochs}, {"steps", Unit::steps}, {"examples", Unit::examples}, {"tokens", Unit::tokens}}};
+
+double position_in(Unit unit, const ScheduleState& state) {
+  switch (unit) {
+  case Unit::run:
+    return state.progress;
+  case Unit::epochs:
+    return state.epochs_passed;
+  case Unit::steps:
+    return static_cast<double>(state.step);
+  case Unit::examples:
+    return static_cast<double>(state.examples_seen);
+  case Unit::tokens:
+    return static_cast<double>(state.tokens_seen);
+  }
+  return 0;
+}
+
+/// Where a ramp starts and how long it is, in its own unit.
+struct Stretch {
+  Unit unit = Unit::run;
+  double begin = 0;
+  double length = 1;
+
+  /// 0 at the beginning, 1 from the end on.
+  double share(const ScheduleState& state) const {
+    const double way = position_in(unit, state) - begin;
+    return length > 0 ? std::clamp(way / length, 0.0, 1.0) : 1;
+  }
+};
+
+Stretch read_stretch(const ScheduleText& text, const ScheduleOrigin& origin) {
+  Stretch stretch{Unit::run, origin.state.progress, 1 - origin.state.progress};
+  for (const auto& [key, unit] : units) {
+    if (!text.has(key))
+      continue;
+    if (stretch.unit != Unit::run)
+      text.refuse("more than one length; accepted: one of epochs, steps, examples, tokens, or none for the whole run");
+    stretch = {unit, position_in(unit, origin.state), text.positive(key)};
+  }
+  return stretch;
+}
+
+class Ramp : public BatchSchedule {
+public:
+  using Shape = double (*)(double base, double max, double share);
+
+  Ramp(Shape shape, Stretch stretch, std::int64_t base, std::int64_t max, std::string text)
+      : shape_(shape), stretch_(stretch), base_(base), max_(max), text_(std::move(text)) {}
+
+  ScheduleAnswer next(const ScheduleState& state) override {
+    const double share = stretch_.share(state);
+    if (share >= 1)
+      return {max_, {}};
+    const double size = shape_(static_cast<double>(base_), static_cast<double>(max_), share);
+    return {std::clamp(whole_batch(size), base_, max_), {}};
+  }
+  bool needs_feedback() const override { return stretch_.unit == Unit::tokens; }
+  std::string text() const override { return text_; }
+
+private:
+  Shape shape_;
+  Stretch stretch_;
+  std::int64_t base_;
+  std::int64_t max_;
+  std::string text_;
+};
+
+std::unique_ptr<BatchSchedule> make_ramp(const ScheduleText& text, const ScheduleOrigin& origin, Ramp::Shape shape) {
+  text.accept_only({"max", "epochs", "steps", "examples", "tokens"});
+  const std::int64_t max = text.integer("max", 1);
+  if (max < origin.batch)
+    text.refuse(fmt::format("max is {}, below the first batch, {}", max, origin.batch));
+  return std::make_unique<Ramp>(shape, read_stretch(text, origin), origin.batch, max, text.text());
+}
+
+class AdaBatch : public BatchSchedule {
+public:
+  AdaBatch(double factor, double every, double decay, const ScheduleOrigin& origin, std::string text)
+      : factor_(factor), every_(every), decay_(decay), base_(static_cast<double>(origin.batch)),
+        begin_(origin.state.epochs_passed), text_(std::move(text)) {}
+
+  ScheduleAnswer next(const ScheduleState& state) override {
+    return {whole_batch(base_ * std::pow(factor_, stage(state))), {}};
+  }
+  double learning_rate_factor(const ScheduleState& state) const override { return std::pow(decay_, stage(state)); }
+  std::string text() const override { return text_; }
+
+private:
+  double stage(const ScheduleState& state) const {
+    return std::floor(std::max(0.0, state.epochs_passed - begin_) / every_ + 1e-9);
+  }
+
+  double factor_;
+  double every_;
+  double decay_;
+  double base_;
+  double begin_;
+  std::string text_;
+};
+
+} // namespace
+
+std::unique_ptr<BatchSchedule> make_linear(const ScheduleText& text, const ScheduleOrigin& origin) {
+  return make_ramp(text, origin, [](double base, double max, double share) { return base + (max - base) * share; });
+}
+
+std::unique_ptr<BatchSchedule> make_exponential(const ScheduleText& text, const ScheduleOrigin& origin) {
+  return make_ramp(text, origin,
+                   [](double base, double max, double share) { return base * std::pow(max / base, share); });
+}
+
+std::unique_ptr<BatchSchedule> make_adabatch(const ScheduleText& text, const ScheduleOrigin& origin) {
+  text.accept_only({"factor", "every", "lr-decay"});
+  return std::make_unique<AdaBatch>(text.positive("factor"), text.positive("every"), text.positive("lr-decay", 1.0),
+                                    origin, text.text());
+}
+
+} // namespace batchscope::schedule
