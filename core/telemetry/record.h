@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 namespace batchscope::telemetry {
 
 /// What one optimizer step was, as the training loop reports it. Plain values; copied across threads.
@@ -30,6 +28,8 @@ struct StepRecord {
   std::int64_t reserved_bytes = 0;  ///< in use and cached, after the step
   std::int64_t peak_bytes = 0;      ///< highest in use during the step
   std::int64_t device_bytes = -1;   ///< device-wide use as the driver tells; -1 where unknown
+  /// Metrics of this step that the engine does not know; each becomes a series of its own. Empty for this engine.
+  std::vector<std::pair<std::string, double>> more;
 };
 
 /// Something that happened, with its step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
@@ -40,14 +40,15 @@ struct Event {
   double seconds = 0;    ///< since the run's start, pauses left out
   std::string kind;
   std::string detail_json = "{}";
-  /// Values that become series of the run, such as validation_loss; empty for most events.
+  /// Values that become series of the run, such as validation_loss; empty for most events. A name of step_series()
+  /// is taken already, so it is stored as `other.NAME`.
   std::vector<std::pair<std::string, double>> values;
 };
 
 /// Names of StepRecord's series in the order in which `row` gives their values.
 const std::vector<std::string>& step_series();
 
-/// The values of a record in the order of step_series(); integers are exact up to 2^53.
+/// The values of a record in the order of step_series(), without `more`; integers are exact up to 2^53.
 void row(const StepRecord& record, std::vector<double>& values);
 
 /// Receives what a run reports. Called on the thread that runs the loop; must return at once and never throw.

@@ -1,0 +1,51 @@
+#include "core/telemetry/queue.h"
+
+#include <algorithm>
+
+namespace batchscope::telemetry {
+
+RecordQueue::RecordQueue(std::size_t standstill, std::size_t capacity)
+    : ring_(capacity), standstill_(std::max<std::size_t>(1, standstill)) {}
+
+void RecordQueue::record(const StepRecord& record) {
+  push(record);
+}
+
+void RecordQueue::event(Event event) {
+  push(std::move(event));
+}
+
+void RecordQueue::push(Entry entry) {
+  if (spilled_count_.load(std::memory_order_acquire) == 0 && ring_.try_push(std::move(entry)))
+    return;
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [this] { return spilled_.size() < standstill_; });
+  spilled_.push_back(std::move(entry));
+  spilled_count_.store(spilled_.size(), std::memory_order_release);
+}
+
+void RecordQueue::drain(const std::function<void(Entry&&)>& take) {
+  // Asked before the ring is emptied: from here until the list is taken the ring receives nothing that is newer than
+  // the list, so ring first and list second is the order of pushing.
+  const bool spilled = spilled_count_.load(std::memory_order_acquire) > 0;
+  Entry entry;
+  for (std::size_t i = 0; i < ring_.capacity() && ring_.try_pop(entry); ++i)
+    take(std::move(entry));
+  if (!spilled)
+    return;
+  std::deque<Entry> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(spilled_);
+    spilled_count_.store(0, std::memory_order_release);
+  }
+  room_.notify_one();
+  for (Entry& each : taken)
+    take(std::move(each));
+}
+
+std::size_t RecordQueue::waiting() const {
+  return ring_.size() + spilled_count_.load(std::memory_order_acquire);
+}
+
+} // namespace batchscope::telemetry
