@@ -1,0 +1,129 @@
+#include "core/sweep/job.h"
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/search/drive.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+/// Passes what a run reports to the store and to whoever watches.
+class Tee : public telemetry::Sink {
+public:
+  Tee(telemetry::Sink& first, telemetry::Sink& second) : first_(first), second_(second) {}
+
+  void record(const telemetry::StepRecord& record) override {
+    first_.record(record);
+    second_.record(record);
+  }
+  void event(telemetry::Event event) override {
+    first_.event(event);
+    second_.event(std::move(event));
+  }
+
+private:
+  telemetry::Sink& first_;
+  telemetry::Sink& second_;
+};
+
+std::optional<std::int64_t> answer(const search::SearchResult& result, train::BatchChoice::Kind kind) {
+  switch (kind) {
+  case train::BatchChoice::Kind::largest:
+    return result.largest;
+  case train::BatchChoice::Kind::recommended:
+    return result.recommended;
+  case train::BatchChoice::Kind::safe:
+  case train::BatchChoice::Kind::number:
+    break;
+  }
+  return result.safe;
+}
+
+} // namespace
+
+std::optional<search::SearchResult> settle_batch(train::Session& session, Watch& watch,
+                                                 const train::RunControl& control) {
+  const train::RunSpec& spec = session.spec();
+  const train::BatchChoice choice = spec.batch;
+  if (choice.kind == train::BatchChoice::Kind::number)
+    return std::nullopt;
+  train::Session::SearchOptions options;
+  options.margin = spec.margin;
+  options.timings = choice.kind == train::BatchChoice::Kind::recommended;
+  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&] { return control.stopping(); };
+  const std::uint64_t budget = session.budget_bytes();
+  auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  const auto batch = answer(result, choice.kind);
+  if (!batch)
+    throw Error(Error::Kind::failed, result.found ? "no size stays within the margin of the memory budget; accepted: "
+                                                    "a larger --memory-budget, or --batch auto:largest"
+                                                  : "no batch size was found: " + result.reason);
+  session.choose_batch(*batch);
+  return result;
+}
+
+JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
+                        const std::optional<search::SearchResult>& search, store::RunStore& store,
+                        std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control) {
+  JobResult job;
+  job.start = session.start();
+  const std::string spec_json = train::to_json(spec);
+  if (search)
+    job.search = store.add_search(spec_json, search::to_json(*search));
+  store::NewRun run;
+  run.name = spec.name;
+  run.spec_json = spec_json;
+  run.sweep = sweep;
+  run.batch = job.start.batch;
+  run.start_json = to_json(job.start, job.search);
+  const auto writer = store.begin(run);
+  job.id = writer->id();
+  watch.started(job.id, spec, job.start);
+  Tee tee(writer->sink(), watch);
+  job.summary = session.run(tee, control);
+  writer->finish(outcome_of(job.summary, job.start.batch));
+  watch.ended(job.id, job.summary);
+  return job;
+}
+
+store::RunOutcome outcome_of(const train::RunSummary& summary, std::optional<std::int64_t> batch) {
+  store::RunOutcome outcome;
+  outcome.status = train::to_string(summary.status);
+  outcome.reason = summary.reason;
+  outcome.batch = batch;
+  outcome.steps = summary.steps;
+  outcome.examples_seen = summary.examples_seen;
+  outcome.epoch = summary.epoch;
+  outcome.train_coverage = summary.train_coverage;
+  outcome.oom_events = summary.oom_events;
+  if (summary.steps > 0)
+    outcome.loss = summary.loss;
+  if (summary.validation) {
+    outcome.validation_loss = summary.validation->loss;
+    outcome.validation_accuracy = summary.validation->accuracy;
+  }
+  outcome.peak_bytes = summary.peak_bytes;
+  outcome.seconds = summary.seconds;
+  outcome.examples_per_second = summary.examples_per_second;
+  return outcome;
+}
+
+std::string to_json(const train::RunStart& start, std::optional<std::int64_t> search) {
+  Json json{{"batch", start.batch},
+            {"accumulate", start.accumulate},
+            {"train_examples", start.train_examples},
+            {"validation_examples", start.validation_examples},
+            {"parameters", start.parameters},
+            {"budget_bytes", start.budget_bytes},
+            {"baseline_bytes", start.baseline_bytes},
+            {"warmup_steps", start.warmup_steps},
+            {"expected_steps", start.expected_steps ? Json(*start.expected_steps) : Json(nullptr)},
+            {"notes", start.notes}};
+  if (search)
+    json["search"] = *search;
+  return json.dump();
+}
+
+} // namespace batchscope::sweep

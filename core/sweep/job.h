@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/search/finder.h"
+#include "core/store/run_store.h"
+#include "core/telemetry/record.h"
+#include "core/train/run.h"
+
+namespace batchscope::sweep {
+
+/// Sees what a job does while it does it. Every call comes on the job's thread and must return at once.
+class Watch : public telemetry::Sink {
+public:
+  virtual void probe(const search::Probe& /*probe*/, std::uint64_t /*budget_bytes*/) {}
+  virtual void timing(const search::Timing& /*timing*/) {}
+  /// A run is about to make its first step; `id` is its number in the database.
+  virtual void started(std::int64_t /*id*/, const train::RunSpec& /*spec*/, const train::RunStart& /*start*/) {}
+  void record(const telemetry::StepRecord& /*record*/) override {}
+  void event(telemetry::Event /*event*/) override {}
+  virtual void ended(std::int64_t /*id*/, const train::RunSummary& /*summary*/) {}
+};
+
+/// A run that was trained and stored.
+struct JobResult {
+  std::int64_t id = 0;
+  std::optional<std::int64_t> search; ///< number of the search that chose its batch
+  train::RunStart start;
+  train::RunSummary summary;
+};
+
+/// Fixes the first batch by a search where the spec leaves it to one; nothing where it names a number. Stores nothing.
+/// Throws Error (failed) where no size fits, or where `control` says stop.
+std::optional<search::SearchResult> settle_batch(train::Session& session, Watch& watch,
+                                                 const train::RunControl& control);
+
+/// Runs a session whose batch is settled and stores it, with the search that settled it. Throws what the store throws;
+/// a failure of the run itself is in the result.
+JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
+                        const std::optional<search::SearchResult>& search, store::RunStore& store,
+                        std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control);
+
+/// A summary as the store keeps it.
+store::RunOutcome outcome_of(const train::RunSummary& summary, std::optional<std::int64_t> batch);
+
+/// What was chosen before the first step, as JSON.
+std::string to_json(const train::RunStart& start, std::optional<std::int64_t> search = std::nullopt);
+
+} // namespace batchscope::sweep

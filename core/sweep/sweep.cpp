@@ -1,0 +1,116 @@
+#include "core/sweep/sweep.h"
+
+#include <map>
+
+#include "core/base/error.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+/// Whether a combination with such a run needs no other one.
+bool is_done(const std::string& status) {
+  return status == "finished" || status == "failed" || status == "running";
+}
+
+std::int64_t store_refused(store::RunStore& store, const train::RunSpec& spec, std::int64_t sweep,
+                           const std::string& reason) {
+  store::NewRun run;
+  run.name = spec.name;
+  run.spec_json = train::to_json(spec);
+  run.sweep = sweep;
+  if (spec.batch.kind == train::BatchChoice::Kind::number)
+    run.batch = spec.batch.number;
+  store::RunOutcome outcome;
+  outcome.status = "failed";
+  outcome.reason = reason;
+  outcome.batch = run.batch;
+  return store.add_finished(run, outcome);
+}
+
+/// Readies a session whose batch is settled. Empty with `reason` set where this combination cannot run.
+struct Ready {
+  std::unique_ptr<train::Session> session;
+  std::optional<search::SearchResult> search;
+  std::string reason;
+};
+
+Ready make_ready(const train::RunSpec& spec, Watch& watch, const train::RunControl& control) {
+  Ready ready;
+  try {
+    check(spec);
+    ready.session = std::make_unique<train::Session>(spec);
+    ready.search = settle_batch(*ready.session, watch, control);
+    // A first batch above the data is found here, before the run is stored as one that began.
+    ready.session->start();
+  } catch (const Error& error) {
+    ready.session.reset();
+    ready.reason = error.what();
+  }
+  return ready;
+}
+
+} // namespace
+
+SweepPlan plan_sweep(const SweepSpec& spec) {
+  check(spec);
+  SweepPlan plan{spec, {}};
+  for (auto& run : combinations(spec))
+    plan.runs.push_back({std::move(run), std::nullopt});
+  train::RunSpec shared = spec.base;
+  if (!spec.batches.empty())
+    shared.batch = {};
+  try {
+    const train::Session session(shared);
+  } catch (const Error& error) {
+    // A budget below the model fails each run; it is no bad input.
+    if (error.kind() != Error::Kind::failed)
+      throw;
+  }
+  return plan;
+}
+
+SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep) {
+  SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}};
+  std::map<std::string, std::int64_t> done;
+  for (const std::int64_t id : reader.runs_of_sweep(sweep))
+    if (is_done(reader.run(id).outcome.status))
+      done[train::to_json(train::run_spec_from_json(reader.spec_json(id)))] = id;
+  for (auto& run : combinations(plan.spec)) {
+    const auto found = done.find(train::to_json(run));
+    plan.runs.push_back({std::move(run), found == done.end() ? std::nullopt : std::optional(found->second)});
+  }
+  return plan;
+}
+
+SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                      train::RunControl& control) {
+  SweepResult result;
+  for (std::size_t index = 0; index < plan.runs.size(); ++index) {
+    const auto& [spec, run] = plan.runs[index];
+    if (run) {
+      result.runs.push_back(*run);
+      continue;
+    }
+    if (control.stopping())
+      continue;
+    watch.combination(index, plan.runs.size(), spec);
+    Ready ready = make_ready(spec, watch, control);
+    if (control.stopping())
+      continue;
+    if (!ready.session) {
+      ++result.failed;
+      result.runs.push_back(store_refused(store, spec, sweep, ready.reason));
+      watch.refused(result.runs.back(), ready.reason);
+      continue;
+    }
+    const JobResult job = run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
+    result.runs.push_back(job.id);
+    result.finished += job.summary.status == train::Status::finished ? 1 : 0;
+    result.failed += job.summary.status == train::Status::failed ? 1 : 0;
+  }
+  result.stopped = control.stopping();
+  return result;
+}
+
+} // namespace batchscope::sweep
