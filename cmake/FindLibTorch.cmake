@@ -10,18 +10,21 @@ execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "BATCHSCOPE_TORCH=${torch_asked}" "${PROJECT_SOURCE_DIR}/scripts/libtorch-folder"
   OUTPUT_VARIABLE LibTorch_DIRECTORY ERROR_VARIABLE torch_error
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+if(NOT LibTorch_DIRECTORY)
+  message(FATAL_ERROR "${torch_error}")
+endif()
+set(LibTorch_FOUND TRUE)
 
-include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(LibTorch REQUIRED_VARS LibTorch_DIRECTORY REASON_FAILURE_MESSAGE "${torch_error}")
-
-if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
+if(NOT TARGET LibTorch::LibTorch)
   # The runtime wheel's headers lie beside torch: cuda_runtime_api.h without a toolkit.
-  add_library(LibTorch::LibTorch INTERFACE IMPORTED)
+  add_library(LibTorch::LibTorch INTERFACE IMPORTED GLOBAL)
   target_include_directories(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/include" "${LibTorch_DIRECTORY}/include/torch/csrc/api/include"
     "${LibTorch_DIRECTORY}/../nvidia/cu13/include")
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
-  # The path also finds libtorch_cuda.so, which is opened only where a GPU is asked for.
-  target_link_options(LibTorch::LibTorch INTERFACE -Wl,--allow-shlib-undefined "-Wl,-rpath,${LibTorch_DIRECTORY}/lib")
+  # The path also finds libtorch_cuda.so, which is opened only where a GPU is asked for. It is a DT_RPATH, because a
+  # DT_RUNPATH is not searched where a sanitizer's library opens it for the program.
+  target_link_options(LibTorch::LibTorch INTERFACE
+    -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags "-Wl,-rpath,${LibTorch_DIRECTORY}/lib")
 endif()

@@ -18,4 +18,8 @@ check_torch() {
     echo "BATCHSCOPE_TORCH: $1 is torch ${found:-of an unknown version}; BatchScope needs $torch_version" >&2
     return 1
   fi
+  if [ ! -e "$1/../nvidia/cu13/include/cuda_runtime_api.h" ]; then
+    echo "BATCHSCOPE_TORCH: $1 is torch $found without nvidia/cu13/include beside it; BatchScope needs the CUDA 13 build" >&2
+    return 1
+  fi
 }
