@@ -1,8 +1,9 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct RunOutcome {
 /// One row of the run table.
 struct RunRow {
   std::int64_t id = 0;
+  std::string uid; ///< 32 hexadecimal digits; the same in every database that the run is copied to
   std::string name;
   std::string started; ///< UTC, ISO 8601
   std::optional<std::int64_t> sweep;
@@ -62,18 +64,36 @@ struct Point {
   double value = 0;
 };
 
+/// What is known of a series without reading it.
+struct SeriesSummary {
+  std::string name;
+  std::int64_t count = 0;
+  std::int64_t last_step = 0;
+  double last = 0;
+  double min = 0; ///< NaN left out, as in max; NaN where there is nothing else
+  double max = 0;
+};
+
 /// A run being written. `sink()` is for the loop's thread: it pushes into a lock-free ring and returns. The store's
-/// writer thread drains all rings every quarter of a second, in one transaction. Movable, not copyable.
+/// writer thread drains all rings every quarter of a second, in one transaction.
 class RunWriter;
+
+/// How a RunStore behaves. The defaults are meant for every use; tests set others.
+struct StoreOptions {
+  std::chrono::milliseconds interval{250};  ///< between two transactions
+  std::chrono::milliseconds patience{5000}; ///< with a file that another program has locked
+  std::size_t standstill = 1'000'000;       ///< entries of a run that may wait in memory before its loop waits
+};
 
 /// The run database for writing: one SQLite file in WAL mode and the one thread that writes to it.
 /// Open it only once the input is known to be good; it makes the file (and its folder) when missing.
 /// Thread-safe. Errors: Error (input) for a file that is no database, of another program, newer, read-only or locked;
-/// Error (failed) for a full disk, also later from RunWriter::finish().
+/// Error (failed) for a full disk or a damaged file. Where the disk refuses something later, training goes on and the
+/// writer tries again at every wake-up; finish() and flush() say so.
 class RunStore {
 public:
-  explicit RunStore(const std::filesystem::path& file);
-  ~RunStore(); ///< waits until everything is written
+  explicit RunStore(const std::filesystem::path& file, const StoreOptions& options = {});
+  ~RunStore(); ///< writes what waits; runs that are still being written keep the file open until they are done
   RunStore(const RunStore&) = delete;
   RunStore& operator=(const RunStore&) = delete;
 
@@ -83,10 +103,10 @@ public:
   std::int64_t add_sweep(const std::string& spec_json);
   /// `device`, `model`, `data` etc. are in `spec_json`; the answer and its probes in `result_json`.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
-  /// Waits until everything that was reported so far is on its way to the disk (for tests and the end of a job).
+  /// Waits until everything that was reported so far is stored; throws Error (failed) where that did not succeed.
   void flush();
 
-  /// Records stored and records waiting, over all runs of this store (for a status line).
+  /// Records and events stored and waiting, over all runs of this store (for a status line).
   struct Load {
     std::uint64_t stored = 0;
     std::uint64_t waiting = 0;
@@ -104,17 +124,20 @@ public:
   virtual ~RunWriter() = default; ///< a run that was not finished is stored as failed, "abandoned"
   virtual std::int64_t id() const = 0;
   virtual telemetry::Sink& sink() = 0;
-  /// Writes what is left and the outcome; throws Error (failed) where the disk refused something.
+  /// Writes what is left and the outcome. Call it when the loop has ended; any thread. Throws Error (failed) where the
+  /// disk refused something; it may be called again then, and the store goes on trying as long as it lives.
   virtual void finish(const RunOutcome& outcome) = 0;
 };
 
-/// The run database for reading: sees what other processes write while they write it. Opens without making anything;
-/// Error (input) where there is none. One thread at a time.
+/// The run database for reading: sees what other processes write while they write it. Makes no database; Error (input)
+/// where there is none, or where the file is something else, newer or empty. One thread at a time.
+/// A run whose process is gone reads as `interrupted`.
 class RunReader {
 public:
   explicit RunReader(const std::filesystem::path& file);
   ~RunReader();
   RunReader(RunReader&&) noexcept;
+  RunReader& operator=(RunReader&&) noexcept;
 
   /// All runs, or those of `where` (see list_filter.h's grammar), oldest first.
   std::vector<RunRow> list(const std::string& where = {}) const;
@@ -123,10 +146,12 @@ public:
   std::string start_json(std::int64_t id) const;
   std::vector<StoredEvent> events(std::int64_t id) const;
   std::vector<std::string> series_names(std::int64_t id) const;
+  std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()
   /// All points of a series in order; throws Error (input) naming the known ones where there is none.
   std::vector<Point> series(std::int64_t id, const std::string& name) const;
-  std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const;
-  std::string search_json(std::int64_t id) const;
+  std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) where there is none
+  std::string sweep_json(std::int64_t id) const;                     ///< its spec
+  std::string search_json(std::int64_t id) const;                    ///< its result
 
   /// What is damaged, one line each; empty when nothing is.
   std::vector<std::string> check() const;

@@ -1,0 +1,24 @@
+# embed_migrations(FOLDER OUTPUT): every NNN.sql of FOLDER, in order, as a C++ source that defines embedded_migrations()
+# of core/store/detail/migrations.h. Done at configure time; a changed file configures again.
+function(embed_migrations folder output)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/[0-9][0-9][0-9].sql")
+  list(SORT files)
+  set(literals "")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(READ "${file}" text)
+    string(APPEND literals "      R\"sql(${text})sql\",\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT [[
+#include "core/store/detail/migrations.h"
+
+namespace batchscope::store::detail {
+
+std::vector<std::string_view> embedded_migrations() {
+  return {
+@literals@  };
+}
+
+} // namespace batchscope::store::detail
+]])
+endfunction()

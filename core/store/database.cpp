@@ -1,0 +1,177 @@
+#include "core/store/detail/database.h"
+
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <thread>
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "core/store/detail/migrations.h"
+
+namespace batchscope::store::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// As the effective user, which is the one that the kernel asks about when the file is opened.
+bool may(const fs::path& path, int mode) {
+  return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+bool is_empty_or_missing(const fs::path& file) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  return error || size == 0;
+}
+
+// Looks at the first bytes before SQLite does: it would make files beside a foreign database to read it.
+void check_header(const fs::path& file) {
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  constexpr std::size_t owner_offset = 68; // big-endian, as all numbers of the header
+  std::array<unsigned char, 100> header{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(reinterpret_cast<char*>(header.data()), header.size());
+  if (stream.gcount() < static_cast<std::streamsize>(header.size()) ||
+      std::memcmp(header.data(), magic.data(), magic.size()) != 0)
+    throw input_error(file.string() + ": not a BatchScope database; give another file");
+  std::uint32_t owner = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    owner = owner << 8 | header[owner_offset + i];
+  if (owner != static_cast<std::uint32_t>(application_id))
+    throw input_error(file.string() + ": a database of another program, not BatchScope's");
+}
+
+void check_path(const fs::path& file) {
+  if (file.empty())
+    throw input_error("the run database: an empty path; give a file such as runs.db");
+  if (fs::is_directory(file))
+    throw input_error(file.string() + ": a folder; the run database is a file in it, such as " +
+                      (file / "runs.db").string());
+  if (fs::exists(file) && !fs::is_regular_file(file))
+    throw input_error(file.string() + ": not a regular file; give another one as the run database");
+}
+
+void check_writable(const fs::path& file) {
+  if (!may(folder_of(file), W_OK | X_OK))
+    throw input_error(folder_of(file).string() + ": the run database's folder cannot be written; change its "
+                                                 "permissions, or give a file elsewhere");
+  if (fs::exists(file) && !may(file, R_OK | W_OK))
+    throw input_error(file.string() + ": cannot be written; change its permissions, or give another file");
+}
+
+void set_up(SQLite::Database& database) {
+  database.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON");
+}
+
+// SQLite does not wait for the exclusive lock that the change to WAL takes once.
+bool try_wal(SQLite::Database& database, std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    try {
+      return database.execAndGet("PRAGMA journal_mode = WAL").getString() == "wal";
+    } catch (const SQLite::Exception& exception) {
+      if (exception.getErrorCode() != SQLITE_BUSY || std::chrono::steady_clock::now() > end)
+        throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+}
+
+bool has_unread_writes(const fs::path& file) {
+  fs::path wal = file;
+  wal += "-wal";
+  return !is_empty_or_missing(wal);
+}
+
+// `file:` with everything escaped that a URI gives a meaning to.
+std::string immutable_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    if (c == '%' || c == '?' || c == '#')
+      uri += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
+}
+
+SQLite::Database open_existing(const fs::path& file) {
+  constexpr int patience_ms = 5000;
+  try {
+    SQLite::Database database(file.string(), SQLite::OPEN_READONLY, patience_ms);
+    database.execAndGet("SELECT count(*) FROM sqlite_schema");
+    return database;
+  } catch (const SQLite::Exception& exception) {
+    // In WAL mode even a reader makes two files in the folder. Where it may not, and nothing waits in a WAL, nobody
+    // writes and the file can be read as it is.
+    const int code = exception.getErrorCode();
+    if (may(folder_of(file), W_OK) || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
+      throw;
+    if (has_unread_writes(file))
+      throw input_error(file.string() + ": its folder cannot be written and " + file.filename().string() +
+                        "-wal holds writes that are not in it yet; copy both to a folder of yours and read them there");
+    return {immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI, patience_ms};
+  }
+}
+
+} // namespace
+
+SQLite::Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, const std::string& vfs) {
+  return guarded(file, nullptr, [&] {
+    check_path(file);
+    if (file.has_parent_path())
+      fs::create_directories(file.parent_path());
+    check_writable(file);
+    if (!is_empty_or_missing(file))
+      check_header(file);
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
+                              static_cast<int>(patience.count()), vfs);
+    return guarded(file, &database, [&] {
+      set_up(database);
+      migrate(database, file, embedded_migrations());
+      if (!try_wal(database, patience))
+        database.exec("PRAGMA journal_mode = TRUNCATE");
+      set_durability(database, Durability::metrics);
+      return std::move(database);
+    });
+  });
+}
+
+SQLite::Database open_for_reading(const fs::path& file) {
+  return guarded(file, nullptr, [&] {
+    check_path(file);
+    if (!fs::exists(file))
+      throw input_error(file.string() + ": there is no run database; it is made by the first run that is stored");
+    if (!may(file, R_OK))
+      throw input_error(file.string() + ": cannot be read; change its permissions, or give another file");
+    if (fs::file_size(file) == 0)
+      throw input_error(file.string() + ": empty; no run was stored in it yet");
+    check_header(file);
+    SQLite::Database database = open_existing(file);
+    set_up(database);
+    const int newest = static_cast<int>(embedded_migrations().size());
+    const int format = checked_format(database, file, newest);
+    if (format < newest)
+      throw input_error(fmt::format("{}: was written by an older BatchScope (format {}; this one reads {}); any verb "
+                                    "that writes into it brings it up to date",
+                                    file.string(), format, newest));
+    return database;
+  });
+}
+
+void set_durability(SQLite::Database& database, Durability durability) {
+  const bool wal = database.execAndGet("PRAGMA journal_mode").getString() == "wal";
+  database.exec(wal && durability == Durability::metrics ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+}
+
+} // namespace batchscope::store::detail

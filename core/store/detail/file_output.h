@@ -1,0 +1,36 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <ostream>
+#include <streambuf>
+
+namespace batchscope::store::detail {
+
+/// A file that appears under its name only once it is whole and on the disk: written to a temporary name beside it,
+/// then renamed by publish(). What was not published is removed. Errors are Error: input where the file cannot be
+/// made, failed where the disk refuses what is written.
+class FileOutput : private std::streambuf {
+public:
+  FileOutput(const std::filesystem::path& file, bool replace);
+  ~FileOutput() override;
+  FileOutput(const FileOutput&) = delete;
+  FileOutput& operator=(const FileOutput&) = delete;
+
+  std::ostream& stream() { return stream_; }
+  void publish();
+
+private:
+  int_type overflow(int_type c) override;
+  int sync() override;
+  void check_target() const;
+
+  const std::filesystem::path file_;
+  const std::filesystem::path temporary_;
+  const bool replace_;
+  int descriptor_ = -1;
+  std::array<char, 1 << 16> buffer_;
+  std::ostream stream_;
+};
+
+} // namespace batchscope::store::detail

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/store/detail/chunk.h"
+#include "core/store/run_store.h"
+#include "core/telemetry/queue.h"
+
+namespace batchscope::store::detail {
+
+struct SeriesBuffer {
+  std::int64_t id = 0;
+  std::string name;
+  Summary summary;            ///< of all values, those in the database included
+  std::vector<double> values; ///< those of FrameBuffer::steps
+};
+
+/// Series with the same steps, and those of their points that are not sealed.
+struct FrameBuffer {
+  std::int64_t id = 0;
+  bool exists = false;     ///< in the database
+  std::int64_t first = 0;  ///< number of the first point in `steps`, which is how many are sealed
+  std::size_t in_tail = 0; ///< points of `steps` that the database's tail holds
+  std::size_t to_seal = 0; ///< points of `steps` that the transaction in progress seals
+  std::vector<std::int64_t> steps;
+  std::vector<SeriesBuffer> series;
+
+  void add(std::int64_t step, const std::vector<double>& values);
+};
+
+/// One run between its loop and the database. What came out of the queue stays here until the transaction that stores
+/// it is committed, so a transaction that fails loses nothing and is simply tried again.
+/// The storing thread's, but for `queue`.
+class RunBuffer {
+public:
+  RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill);
+
+  const std::int64_t id;
+  telemetry::RecordQueue queue;
+
+  /// Takes what waits in the queue.
+  void drain();
+  /// Anything here that the database has not.
+  bool dirty() const { return entries_ > 0 || (outcome && !closed_); }
+  std::size_t entries() const { return entries_; }
+  /// Holds something that must be on the disk, not only on its way: see Durability.
+  bool urgent() const;
+  /// The transaction that stored everything was committed.
+  void committed();
+
+  std::vector<std::unique_ptr<FrameBuffer>>& frames() { return frames_; }
+  const std::vector<telemetry::Event>& events() const { return events_; }
+  /// What the run came to, as far as its records tell.
+  const RunOutcome& progress() const { return progress_; }
+
+  std::optional<RunOutcome> outcome; ///< set when the run is finished
+  bool closed() const { return closed_; }
+
+private:
+  void take(const telemetry::StepRecord& record);
+  void take(telemetry::Event&& event);
+  void add_other(std::int64_t step, const std::string& name, double value);
+
+  std::vector<std::unique_ptr<FrameBuffer>> frames_;
+  FrameBuffer* steps_ = nullptr; ///< the frame of step_series(), once there is a record
+  std::map<std::string, FrameBuffer*> others_;
+  std::vector<telemetry::Event> events_;
+  std::vector<double> row_; ///< kept for its memory
+  RunOutcome progress_;
+  std::size_t entries_ = 0;
+  bool closed_ = false;
+};
+
+} // namespace batchscope::store::detail

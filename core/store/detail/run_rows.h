@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/store/run_store.h"
+
+namespace batchscope::store::detail {
+
+/// Adds a row to the table of runs and returns its id; `process` is that of a run that is still to be written.
+std::int64_t insert_run(SQLite::Database& database, const NewRun& run, std::optional<std::int64_t> process);
+
+/// Columns of the table of runs that hold a RunOutcome, in its order.
+inline constexpr const char* outcome_columns =
+    "status, reason, batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, "
+    "validation_accuracy, peak_bytes, seconds, examples_per_second";
+inline constexpr int outcome_column_count = 14;
+/// The outcome in a result's columns `first` and following, which are outcome_columns.
+RunOutcome read_outcome(SQLite::Statement& query, int first);
+
+/// Sets what a run came to so far, or in the end; prepared once, used often.
+class RunUpdate {
+public:
+  explicit RunUpdate(SQLite::Database& database);
+  void progress(std::int64_t id, const RunOutcome& outcome);
+  /// Also says that no process writes the run any more.
+  void close(std::int64_t id, const RunOutcome& outcome);
+
+private:
+  void update(std::int64_t id, const RunOutcome& outcome, bool closing);
+
+  SQLite::Statement statement_;
+};
+
+std::int64_t insert_sweep(SQLite::Database& database, const std::string& spec_json);
+std::int64_t insert_search(SQLite::Database& database, const std::string& spec_json, const std::string& result_json);
+
+} // namespace batchscope::store::detail

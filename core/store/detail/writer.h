@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/store/detail/database.h"
+#include "core/store/detail/record_writer.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::store::detail {
+
+/// The one thread that writes to a run database. At every wake-up it empties the queues of all runs and stores what
+/// came out in one transaction. Where that fails, what came out waits, the queues fill, and it is tried again at the
+/// next wake-up: nothing is lost while the process lives.
+class Writer {
+public:
+  /// Opens the database on the caller's thread, so that a bad file is refused before anything starts.
+  Writer(const std::filesystem::path& file, const StoreOptions& options);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Any thread: adds a run and returns its buffer, whose queue the loop may use at once.
+  std::shared_ptr<RunBuffer> begin(const NewRun& run);
+  /// Any thread: runs `work` in a durable transaction on the writing thread and waits for its answer.
+  std::int64_t change(const std::function<std::int64_t(SQLite::Database&)>& work);
+  /// Any thread: writes what waits, after `prepare` was called on the writing thread.
+  void write_now(const std::function<void()>& prepare = [] {});
+
+  std::int64_t process() const { return process_; }
+  RunStore::Load load() const;
+
+private:
+  using Runs = std::vector<std::shared_ptr<RunBuffer>>;
+
+  /// Has the writing thread call `work` at once; throws what it throws.
+  void call(const std::function<void()>& work);
+  void loop();
+  void write_waiting();
+  void store(const Runs& dirty);
+  void forget_closed();
+  void close() noexcept;
+  Runs runs() const;
+
+  const std::filesystem::path file_;
+  const StoreOptions options_;
+
+  // The writing thread's, once it runs.
+  SQLite::Database database_;
+  std::int64_t process_;
+  std::optional<RecordWriter> records_;
+  std::optional<Error> error_; ///< of the last attempt to write; none when it succeeded
+
+  std::atomic<std::uint64_t> stored_{0};
+  std::atomic<std::uint64_t> taken_{0}; ///< out of the queues, not stored yet
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::packaged_task<void()>> calls_; ///< guarded by mutex_
+  Runs runs_;                                     ///< guarded by mutex_
+  bool stopping_ = false;                         ///< guarded by mutex_
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+} // namespace batchscope::store::detail

@@ -1,0 +1,108 @@
+#include "core/store/detail/file_output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::store::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string message(int error) {
+  return std::generic_category().message(error);
+}
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+fs::path temporary_name(const fs::path& file) {
+  return folder_of(file) / fmt::format(".{}.{}.unfinished", file.filename().string(), ::getpid());
+}
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0)
+    return;
+  ::fsync(descriptor); // some file systems have no such thing for folders; the file itself is on the disk
+  ::close(descriptor);
+}
+
+} // namespace
+
+FileOutput::FileOutput(const fs::path& file, bool replace)
+    : file_(file), temporary_(temporary_name(file)), replace_(replace), stream_(this) {
+  check_target();
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0)
+    throw input_error(fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
+  setp(buffer_.data(), buffer_.data() + buffer_.size());
+  stream_.exceptions(std::ios::badbit); // so that what overflow() throws reaches the writer
+}
+
+FileOutput::~FileOutput() {
+  if (descriptor_ < 0)
+    return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void FileOutput::check_target() const {
+  if (file_.empty() || !file_.has_filename())
+    throw input_error(fmt::format("output `{}`: not the name of a file", file_.string()));
+  std::error_code ignored;
+  if (fs::is_directory(file_, ignored))
+    throw input_error(fmt::format("{}: a folder; give the name of a file", file_.string()));
+  if (!fs::is_directory(folder_of(file_), ignored))
+    throw input_error(fmt::format("{}: its folder is not there; make it first", file_.string()));
+  if (!replace_ && fs::exists(fs::symlink_status(file_, ignored)))
+    throw input_error(fmt::format("{}: exists already; --force overwrites it", file_.string()));
+}
+
+FileOutput::int_type FileOutput::overflow(int_type c) {
+  if (sync() != 0)
+    return traits_type::eof();
+  if (!traits_type::eq_int_type(c, traits_type::eof()))
+    sputc(traits_type::to_char_type(c));
+  return traits_type::not_eof(c);
+}
+
+int FileOutput::sync() {
+  const char* begin = pbase();
+  while (begin < pptr()) {
+    const ssize_t written = ::write(descriptor_, begin, static_cast<std::size_t>(pptr() - begin));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      throw Error(Error::Kind::failed, fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
+    begin += written;
+  }
+  setp(buffer_.data(), buffer_.data() + buffer_.size());
+  return 0;
+}
+
+void FileOutput::publish() {
+  sync();
+  if (::fsync(descriptor_) != 0)
+    throw Error(Error::Kind::failed, fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
+  // Asked again, and by the kernel where it can: the file may have appeared since.
+  check_target();
+  int result = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, file_.c_str(), replace_ ? 0 : RENAME_NOREPLACE);
+  if (result != 0 && errno == EINVAL)
+    result = ::rename(temporary_.c_str(), file_.c_str());
+  if (result != 0)
+    throw input_error(fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
+  ::close(descriptor_);
+  descriptor_ = -1;
+  sync_folder(folder_of(file_));
+}
+
+} // namespace batchscope::store::detail

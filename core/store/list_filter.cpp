@@ -1,0 +1,235 @@
+#include "core/store/list_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.h"
+#include "core/store/detail/run_fields.h"
+
+namespace batchscope::store {
+
+namespace {
+
+constexpr std::array statuses = {"queued", "running", "finished", "stopped", "failed", "interrupted"};
+
+struct Token {
+  enum class Kind { word, quoted, comparison, open, close, end };
+  Kind kind = Kind::end;
+  std::string text;
+  std::size_t position = 0; ///< 1-based
+};
+
+[[noreturn]] void refuse(const Token& found, const std::string& accepted) {
+  const std::string what = found.kind == Token::Kind::end ? "the end" : "`" + found.text + "`";
+  throw input_error(fmt::format("--where: position {}: {} where {}", found.position, what, accepted));
+}
+
+class Scanner {
+public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  Token next() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])))
+      ++at_;
+    if (at_ == text_.size())
+      return {Token::Kind::end, "", at_ + 1};
+    const char c = text_[at_];
+    if (c == '(' || c == ')')
+      return take(c == '(' ? Token::Kind::open : Token::Kind::close, at_ + 1);
+    if (c == '"' || c == '\'')
+      return quoted(c);
+    if (is_comparison(c))
+      return take(Token::Kind::comparison, at_ + (at_ + 1 < text_.size() && text_[at_ + 1] == '=' ? 2 : 1));
+    std::size_t end = at_;
+    while (end < text_.size() && !std::isspace(static_cast<unsigned char>(text_[end])) && !is_comparison(text_[end]) &&
+           std::string_view("()\"'").find(text_[end]) == std::string_view::npos)
+      ++end;
+    return take(Token::Kind::word, end);
+  }
+
+private:
+  static bool is_comparison(char c) { return c == '=' || c == '!' || c == '<' || c == '>'; }
+
+  Token take(Token::Kind kind, std::size_t end) {
+    Token token{kind, std::string(text_.substr(at_, end - at_)), at_ + 1};
+    at_ = end;
+    return token;
+  }
+
+  Token quoted(char quote) {
+    Token token{Token::Kind::quoted, "", at_ + 1};
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == quote) {
+        ++at_;
+        if (at_ == text_.size() || text_[at_] != quote)
+          return token;
+      }
+      token.text += text_[at_];
+    }
+    throw input_error(fmt::format("--where: position {}: a text without its closing {}", token.position, quote));
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+template <typename T> bool holds(const std::string& operation, const T& a, const T& b) {
+  if (operation == "=")
+    return a == b;
+  if (operation == "!=")
+    return !(a == b);
+  if (operation == "<")
+    return a < b;
+  if (operation == "<=")
+    return a <= b;
+  return operation == ">" ? a > b : a >= b;
+}
+
+bool holds_number(const std::string& operation, double a, double b) {
+  if (!std::isnan(a) && !std::isnan(b))
+    return holds(operation, a, b);
+  const bool both = std::isnan(a) && std::isnan(b);
+  return (operation == "=" && both) || (operation == "!=" && !both);
+}
+
+std::optional<double> parse_value(const std::string& text) {
+  double value = 0;
+  const char* begin = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (stop != end || error != std::errc())
+    return std::nullopt;
+  return value;
+}
+
+class Parser {
+public:
+  explicit Parser(const std::string& text) : scanner_(text) { advance(); }
+
+  RunFilter parse() {
+    if (token_.kind == Token::Kind::end)
+      return [](const RunRow&) { return true; };
+    RunFilter filter = any_of();
+    if (token_.kind != Token::Kind::end)
+      refuse(token_, "`and`, `or` or the end is expected");
+    return filter;
+  }
+
+private:
+  void advance() { token_ = scanner_.next(); }
+  bool take_word(const char* word) {
+    if (token_.kind != Token::Kind::word || token_.text != word)
+      return false;
+    advance();
+    return true;
+  }
+
+  RunFilter any_of() {
+    std::vector<RunFilter> parts{all_of()};
+    while (take_word("or"))
+      parts.push_back(all_of());
+    return [parts = std::move(parts)](const RunRow& run) {
+      return std::any_of(parts.begin(), parts.end(), [&](const RunFilter& part) { return part(run); });
+    };
+  }
+
+  RunFilter all_of() {
+    std::vector<RunFilter> parts{one()};
+    while (take_word("and"))
+      parts.push_back(one());
+    return [parts = std::move(parts)](const RunRow& run) {
+      return std::all_of(parts.begin(), parts.end(), [&](const RunFilter& part) { return part(run); });
+    };
+  }
+
+  RunFilter one() {
+    if (token_.kind != Token::Kind::open)
+      return comparison();
+    // Each level takes stack, here and in the filter; nobody writes that many by hand.
+    constexpr int deepest = 50;
+    if (++depth_ > deepest)
+      refuse(token_, fmt::format("at most {} parentheses may be open", deepest));
+    advance();
+    RunFilter inner = any_of();
+    if (token_.kind != Token::Kind::close)
+      refuse(token_, "`and`, `or` or `)` is expected");
+    advance();
+    --depth_;
+    return inner;
+  }
+
+  RunFilter comparison() {
+    const detail::RunField field = this->field();
+    const std::string operation = this->operation();
+    const Token value = token_;
+    if (value.kind != Token::Kind::word && value.kind != Token::Kind::quoted)
+      refuse(value, "a value is expected; write text with spaces or signs in quotes");
+    advance();
+    return field.number ? number_comparison(field, operation, value) : text_comparison(field, operation, value);
+  }
+
+  detail::RunField field() {
+    const auto& fields = detail::run_fields();
+    const auto found = std::find_if(fields.begin(), fields.end(), [this](const detail::RunField& field) {
+      return token_.kind == Token::Kind::word && token_.text == field.name;
+    });
+    if (found == fields.end())
+      refuse(token_, fmt::format("a field is expected: {}", fmt::join(list_filter_fields(), ", ")));
+    advance();
+    return *found;
+  }
+
+  std::string operation() {
+    if (token_.kind != Token::Kind::comparison || token_.text == "!" || token_.text == "==")
+      refuse(token_, "one of = != < <= > >= is expected");
+    std::string operation = token_.text;
+    advance();
+    return operation;
+  }
+
+  static RunFilter number_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
+    const auto bound = value.kind == Token::Kind::word ? parse_value(value.text) : std::nullopt;
+    if (!bound)
+      refuse(value, fmt::format("`{}` is compared with a number", field.name));
+    return [get = field.number, operation, bound = *bound](const RunRow& run) {
+      const auto number = get(run);
+      return number && holds_number(operation, *number, bound);
+    };
+  }
+
+  static RunFilter text_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
+    if (field.name == std::string_view("status") &&
+        std::find(statuses.begin(), statuses.end(), value.text) == statuses.end())
+      refuse(value, fmt::format("a status is expected: {}", fmt::join(statuses, ", ")));
+    return [get = field.text, operation, text = value.text](const RunRow& run) {
+      return holds(operation, get(run), text);
+    };
+  }
+
+  Scanner scanner_;
+  Token token_;
+  int depth_ = 0;
+};
+
+} // namespace
+
+RunFilter parse_list_filter(const std::string& text) {
+  return Parser(text).parse();
+}
+
+std::vector<std::string> list_filter_fields() {
+  std::vector<std::string> names;
+  for (const detail::RunField& field : detail::run_fields())
+    names.emplace_back(field.name);
+  return names;
+}
+
+} // namespace batchscope::store

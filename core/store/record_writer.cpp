@@ -1,0 +1,139 @@
+#include "core/store/detail/record_writer.h"
+
+#include <algorithm>
+
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store::detail {
+
+RecordWriter::RecordWriter(SQLite::Database& database)
+    : database_(database), insert_frame_(database, "INSERT INTO frame (run) VALUES (?)"),
+      insert_series_(database,
+                     "INSERT INTO series (run, name, frame, position, n, last_step) VALUES (?, ?, ?, ?, 0, 0)"),
+      insert_steps_(database, "INSERT INTO step_chunk (frame, first, n, first_step, last_step, crc, data) "
+                              "VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      insert_values_(database, "INSERT INTO value_chunk (series, first, n, min, max, crc, data) "
+                               "VALUES (?, ?, ?, ?, ?, ?, ?)"),
+      clear_tail_(database, "DELETE FROM tail WHERE frame = ?"),
+      insert_tail_(database, "INSERT INTO tail (frame, number, crc, data) VALUES (?, ?, ?, ?)"),
+      update_series_(database, "UPDATE series SET n = ?, last_step = ?, last = ?, min = ?, max = ? WHERE id = ?"),
+      insert_event_(database, "INSERT INTO event (run, step, seconds, kind, detail) VALUES (?, ?, ?, ?, ?)"),
+      update_run_(database) {}
+
+void RecordWriter::write(RunBuffer& run) {
+  for (const auto& frame : run.frames()) {
+    if (!frame->exists)
+      create(*frame, run.id);
+    write_frame(*frame, run.outcome.has_value());
+  }
+  write_events(run);
+  write_outcome(run);
+}
+
+void RecordWriter::create(FrameBuffer& frame, std::int64_t run) {
+  insert_frame_.bind(1, run);
+  execute(insert_frame_);
+  frame.id = database_.getLastInsertRowid();
+  for (std::size_t i = 0; i < frame.series.size(); ++i) {
+    insert_series_.bind(1, run);
+    insert_series_.bind(2, frame.series[i].name);
+    insert_series_.bind(3, frame.id);
+    insert_series_.bind(4, static_cast<std::int64_t>(i));
+    execute(insert_series_);
+    frame.series[i].id = database_.getLastInsertRowid();
+  }
+}
+
+// Whole chunks are sealed; at the end of the run the rest too. Points that came fast enough to fill a chunk never pass
+// through the tail.
+void RecordWriter::write_frame(FrameBuffer& frame, bool to_the_end) {
+  const std::size_t points = frame.steps.size();
+  frame.to_seal = 0;
+  if (frame.exists && points == frame.in_tail && !to_the_end)
+    return;
+  frame.to_seal = to_the_end ? points : points / chunk_points * chunk_points;
+  for (std::size_t begin = 0; begin < frame.to_seal; begin += chunk_points)
+    seal(frame, begin, std::min(begin + chunk_points, frame.to_seal));
+  if (frame.to_seal > 0 && frame.in_tail > 0) {
+    clear_tail_.bind(1, frame.id);
+    execute(clear_tail_);
+  }
+  write_tail(frame);
+  write_summaries(frame);
+}
+
+void RecordWriter::seal(FrameBuffer& frame, std::size_t begin, std::size_t end) {
+  const std::int64_t first = frame.first + static_cast<std::int64_t>(begin);
+  const auto n = static_cast<std::int64_t>(end - begin);
+  const auto steps = packed_steps(std::span(frame.steps).subspan(begin, end - begin));
+  const std::size_t step_bytes = steps.size() * sizeof(std::int64_t);
+  insert_steps_.bind(1, frame.id);
+  insert_steps_.bind(2, first);
+  insert_steps_.bind(3, n);
+  insert_steps_.bind(4, frame.steps[begin]);
+  insert_steps_.bind(5, frame.steps[end - 1]);
+  insert_steps_.bind(6, checksum(steps.data(), step_bytes));
+  bind_bytes(insert_steps_, 7, steps.data(), step_bytes);
+  execute(insert_steps_);
+  for (const SeriesBuffer& series : frame.series) {
+    Summary summary;
+    for (std::size_t i = begin; i < end; ++i)
+      summary.add(frame.steps[i], series.values[i]);
+    const double* values = series.values.data() + begin;
+    const std::size_t bytes = (end - begin) * sizeof(double);
+    insert_values_.bind(1, series.id);
+    insert_values_.bind(2, first);
+    insert_values_.bind(3, n);
+    bind_real(insert_values_, 4, summary.min);
+    bind_real(insert_values_, 5, summary.max);
+    insert_values_.bind(6, checksum(values, bytes));
+    bind_bytes(insert_values_, 7, values, bytes);
+    execute(insert_values_);
+  }
+}
+
+void RecordWriter::write_tail(const FrameBuffer& frame) {
+  std::vector<double> values(frame.series.size());
+  for (std::size_t i = std::max(frame.to_seal, frame.in_tail); i < frame.steps.size(); ++i) {
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k] = frame.series[k].values[i];
+    const std::string row = packed_row(frame.steps[i], values);
+    insert_tail_.bind(1, frame.id);
+    insert_tail_.bind(2, frame.first + static_cast<std::int64_t>(i));
+    insert_tail_.bind(3, checksum(row.data(), row.size()));
+    bind_bytes(insert_tail_, 4, row.data(), row.size());
+    execute(insert_tail_);
+  }
+}
+
+void RecordWriter::write_summaries(const FrameBuffer& frame) {
+  for (const SeriesBuffer& series : frame.series) {
+    update_series_.bind(1, series.summary.count);
+    update_series_.bind(2, series.summary.last_step);
+    bind_real(update_series_, 3, series.summary.last);
+    bind_real(update_series_, 4, series.summary.min);
+    bind_real(update_series_, 5, series.summary.max);
+    update_series_.bind(6, series.id);
+    execute(update_series_);
+  }
+}
+
+void RecordWriter::write_events(const RunBuffer& run) {
+  for (const telemetry::Event& event : run.events()) {
+    insert_event_.bind(1, run.id);
+    insert_event_.bind(2, event.step);
+    bind_real(insert_event_, 3, event.seconds);
+    insert_event_.bind(4, event.kind);
+    insert_event_.bind(5, event.detail_json);
+    execute(insert_event_);
+  }
+}
+
+void RecordWriter::write_outcome(const RunBuffer& run) {
+  if (run.outcome)
+    update_run_.close(run.id, *run.outcome);
+  else
+    update_run_.progress(run.id, run.progress());
+}
+
+} // namespace batchscope::store::detail

@@ -1,0 +1,128 @@
+#include "core/store/detail/run_rows.h"
+
+#include <random>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store::detail {
+
+namespace {
+
+std::string new_uid() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+void bind_optional(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value) {
+  if (value)
+    statement.bind(index, *value);
+  else
+    statement.bind(index);
+}
+
+// To ?1 ... ?14, in the order of outcome_columns.
+void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
+  statement.bind(1, outcome.status);
+  statement.bind(2, outcome.reason);
+  bind_optional(statement, 3, outcome.batch);
+  statement.bind(4, outcome.steps);
+  statement.bind(5, outcome.examples_seen);
+  bind_real(statement, 6, outcome.epoch);
+  bind_real(statement, 7, outcome.train_coverage);
+  statement.bind(8, outcome.oom_events);
+  bind_real(statement, 9, outcome.loss);
+  bind_real(statement, 10, outcome.validation_loss);
+  bind_real(statement, 11, outcome.validation_accuracy);
+  statement.bind(12, static_cast<std::int64_t>(outcome.peak_bytes));
+  bind_real(statement, 13, outcome.seconds);
+  bind_real(statement, 14, outcome.examples_per_second);
+}
+
+} // namespace
+
+std::int64_t insert_run(SQLite::Database& database, const NewRun& run, std::optional<std::int64_t> process) {
+  if (run.sweep) {
+    SQLite::Statement known(database, "SELECT 1 FROM sweep WHERE id = ?");
+    known.bind(1, *run.sweep);
+    if (!known.executeStep())
+      throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
+  }
+  SQLite::Statement insert(database,
+                           fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start) VALUES "
+                                       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
+                                       "?15, ?16, ?17, ?18, ?19, ?20, ?21)",
+                                       outcome_columns));
+  RunOutcome nothing_yet;
+  nothing_yet.status = run.status;
+  nothing_yet.batch = run.batch;
+  bind_outcome(insert, nothing_yet);
+  insert.bind(15, new_uid());
+  insert.bind(16, run.name);
+  bind_optional(insert, 17, process);
+  bind_optional(insert, 18, run.sweep);
+  insert.bind(19, utc_now());
+  insert.bind(20, run.spec_json);
+  insert.bind(21, run.start_json);
+  execute(insert);
+  return database.getLastInsertRowid();
+}
+
+RunOutcome read_outcome(SQLite::Statement& query, int first) {
+  const auto column = [&](int offset) { return query.getColumn(first + offset); };
+  return {.status = column(0),
+          .reason = column(1),
+          .batch = optional_integer(column(2)),
+          .steps = column(3).getInt64(),
+          .examples_seen = column(4).getInt64(),
+          .epoch = real(column(5)),
+          .train_coverage = real(column(6)),
+          .oom_events = column(7).getInt64(),
+          .loss = optional_real(column(8)),
+          .validation_loss = optional_real(column(9)),
+          .validation_accuracy = optional_real(column(10)),
+          .peak_bytes = static_cast<std::uint64_t>(column(11).getInt64()),
+          .seconds = real(column(12)),
+          .examples_per_second = real(column(13))};
+}
+
+RunUpdate::RunUpdate(SQLite::Database& database)
+    : statement_(database, fmt::format("UPDATE run SET ({}, process) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+                                       "?12, ?13, ?14, iif(?15, NULL, process)) WHERE id = ?16",
+                                       outcome_columns)) {}
+
+void RunUpdate::progress(std::int64_t id, const RunOutcome& outcome) {
+  update(id, outcome, false);
+}
+
+void RunUpdate::close(std::int64_t id, const RunOutcome& outcome) {
+  update(id, outcome, true);
+}
+
+void RunUpdate::update(std::int64_t id, const RunOutcome& outcome, bool closing) {
+  bind_outcome(statement_, outcome);
+  statement_.bind(15, closing ? 1 : 0);
+  statement_.bind(16, id);
+  execute(statement_);
+}
+
+std::int64_t insert_sweep(SQLite::Database& database, const std::string& spec_json) {
+  SQLite::Statement insert(database, "INSERT INTO sweep (created, spec) VALUES (?, ?)");
+  insert.bind(1, utc_now());
+  insert.bind(2, spec_json);
+  execute(insert);
+  return database.getLastInsertRowid();
+}
+
+std::int64_t insert_search(SQLite::Database& database, const std::string& spec_json, const std::string& result_json) {
+  SQLite::Statement insert(database, "INSERT INTO search (created, spec, result) VALUES (?, ?, ?)");
+  insert.bind(1, utc_now());
+  insert.bind(2, spec_json);
+  insert.bind(3, result_json);
+  execute(insert);
+  return database.getLastInsertRowid();
+}
+
+} // namespace batchscope::store::detail

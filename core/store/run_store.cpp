@@ -1,0 +1,118 @@
+#include "core/store/run_store.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/writer.h"
+
+namespace batchscope::store {
+
+class RunStore::Impl {
+public:
+  Impl(const std::filesystem::path& file, const StoreOptions& options) : writer(file, options) {}
+
+  detail::Writer writer;
+};
+
+namespace {
+
+// Holds on to the store, so that a run may outlive the RunStore that began it.
+class StoredRun final : public RunWriter {
+public:
+  StoredRun(std::shared_ptr<void> owner, detail::Writer& writer, std::shared_ptr<detail::RunBuffer> buffer)
+      : owner_(std::move(owner)), writer_(writer), buffer_(std::move(buffer)) {}
+
+  ~StoredRun() override {
+    if (finished_)
+      return;
+    try {
+      writer_.write_now([this] {
+        buffer_->drain();
+        buffer_->outcome = buffer_->progress();
+        buffer_->outcome->status = "failed";
+        buffer_->outcome->reason = "abandoned";
+      });
+    } catch (const Error&) {
+      // A destructor tells nobody; the store goes on trying to write it.
+    }
+  }
+
+  std::int64_t id() const override { return buffer_->id; }
+  telemetry::Sink& sink() override { return buffer_->queue; }
+
+  void finish(const RunOutcome& outcome) override {
+    finished_ = true;
+    writer_.write_now([&] {
+      // Even when the disk refuses everything at present: the loop has ended, so this is all there is.
+      buffer_->drain();
+      buffer_->outcome = outcome;
+    });
+  }
+
+private:
+  std::shared_ptr<void> owner_;
+  detail::Writer& writer_;
+  std::shared_ptr<detail::RunBuffer> buffer_;
+  bool finished_ = false;
+};
+
+} // namespace
+
+RunStore::RunStore(const std::filesystem::path& file, const StoreOptions& options)
+    : impl_(std::make_shared<Impl>(file, options)) {}
+
+RunStore::~RunStore() {
+  try {
+    flush();
+  } catch (const Error&) {
+    // Said by finish() to whoever wrote the run; the runs that are left go on trying.
+  }
+}
+
+std::unique_ptr<RunWriter> RunStore::begin(const NewRun& run) {
+  return std::make_unique<StoredRun>(impl_, impl_->writer, impl_->writer.begin(run));
+}
+
+std::int64_t RunStore::add_finished(const NewRun& run, const RunOutcome& outcome) {
+  return impl_->writer.change([&](SQLite::Database& database) {
+    const std::int64_t id = detail::insert_run(database, run, std::nullopt);
+    detail::RunUpdate(database).close(id, outcome);
+    return id;
+  });
+}
+
+std::int64_t RunStore::add_sweep(const std::string& spec_json) {
+  return impl_->writer.change([&](SQLite::Database& database) { return detail::insert_sweep(database, spec_json); });
+}
+
+std::int64_t RunStore::add_search(const std::string& spec_json, const std::string& result_json) {
+  return impl_->writer.change(
+      [&](SQLite::Database& database) { return detail::insert_search(database, spec_json, result_json); });
+}
+
+void RunStore::flush() {
+  impl_->writer.write_now();
+}
+
+RunStore::Load RunStore::load() const {
+  return impl_->writer.load();
+}
+
+std::filesystem::path default_database() {
+  const auto variable = [](const char* name) -> std::string_view {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  };
+  if (const auto file = variable("BATCHSCOPE_DB"); !file.empty())
+    return file;
+  const std::filesystem::path below = "batchscope/runs.db";
+  if (const auto data = variable("XDG_DATA_HOME"); !data.empty())
+    return std::filesystem::path(data) / below;
+  if (const auto home = variable("HOME"); !home.empty())
+    return std::filesystem::path(home) / ".local/share" / below;
+  throw input_error("the run database: neither BATCHSCOPE_DB nor XDG_DATA_HOME nor HOME is set; give a file with --db");
+}
+
+} // namespace batchscope::store
