@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <QTemporaryDir>
+
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::store::test {
+
+/// A folder that is removed with all that is in it.
+class Folder {
+public:
+  std::filesystem::path path() const { return directory_.path().toStdString(); }
+  std::filesystem::path file(const std::string& name = "runs.db") const { return path() / name; }
+
+private:
+  QTemporaryDir directory_;
+};
+
+/// A record in which every series has a value that follows from the step, so that readers can tell right from wrong.
+inline telemetry::StepRecord record_at(std::int64_t step) {
+  telemetry::StepRecord record;
+  record.step = step;
+  record.examples_seen = step * 64;
+  record.epoch = static_cast<double>(step) / 100;
+  record.train_coverage = static_cast<double>(step % 100) / 100;
+  record.batch = 16 + step / 5;
+  record.micro_batch = 8;
+  record.micro_batches = 4;
+  record.accumulate = 2;
+  record.effective_batch = 64;
+  record.loss = 1 / static_cast<double>(step);
+  record.learning_rate = 0.1;
+  record.grad_norm = static_cast<double>(step) / 3;
+  record.seconds = static_cast<double>(step) / 1000;
+  record.allocated_bytes = 1'000'000 + step;
+  record.reserved_bytes = 2'000'000;
+  record.peak_bytes = 1'500'000 + step % 7;
+  return record;
+}
+
+inline NewRun new_run(const std::string& name) {
+  NewRun run;
+  run.name = name;
+  run.spec_json = R"({"version":1,"model":"cnn"})";
+  return run;
+}
+
+inline RunOutcome outcome(const std::string& status) {
+  RunOutcome outcome;
+  outcome.status = status;
+  return outcome;
+}
+
+/// What `work` throws as one line; empty when it throws nothing. `kind` receives the kind.
+template <typename Work> std::string error_of(Work&& work, Error::Kind* kind = nullptr) {
+  try {
+    work();
+  } catch (const Error& error) {
+    if (kind)
+      *kind = error.kind();
+    return error.what();
+  }
+  return {};
+}
+
+} // namespace batchscope::store::test
