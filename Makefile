@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test build setup bench soak format lint clean
 
-JOBS ?= $(shell nproc)
+export JOBS ?= $(shell nproc)
 configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 run_tests = ctest --preset $(1) --parallel $(JOBS)
 
