@@ -1,7 +1,12 @@
 #pragma once
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <QTemporaryDir>
 
@@ -54,6 +59,44 @@ inline RunOutcome outcome(const std::string& status) {
   outcome.status = status;
   return outcome;
 }
+
+/// As long as it lives, no file of this process can grow beyond `bytes`: a disk that is full there.
+class FileSizeLimit {
+public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN); // the error is what is wanted
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+  rlimit before_{};
+};
+
+/// As long as it lives, permissions count: for root they do not, so root becomes `nobody`.
+class OrdinaryUser {
+public:
+  OrdinaryUser() : was_(::geteuid()) {
+    if (was_ == 0)
+      changed_ = ::seteuid(nobody) == 0;
+  }
+  ~OrdinaryUser() {
+    if (changed_ && ::seteuid(was_) != 0)
+      std::abort();
+  }
+  OrdinaryUser(const OrdinaryUser&) = delete;
+  OrdinaryUser& operator=(const OrdinaryUser&) = delete;
+  bool is_root() const { return was_ == 0 && !changed_; }
+
+private:
+  static constexpr uid_t nobody = 65534;
+  uid_t was_;
+  bool changed_ = false;
+};
 
 /// What `work` throws as one line; empty when it throws nothing. `kind` receives the kind.
 template <typename Work> std::string error_of(Work&& work, Error::Kind* kind = nullptr) {

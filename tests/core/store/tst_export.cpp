@@ -1,0 +1,210 @@
+#include <QTest>
+
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
+
+#include "core/base/json.h"
+#include "core/store/detail/exporters.h"
+#include "core/store/export.h"
+#include "store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+
+namespace {
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+std::string number(double value) {
+  std::string text;
+  detail::append_number(text, value);
+  return text;
+}
+
+} // namespace
+
+class TestExport : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void numbers_read_back_as_they_were();
+  void csv_has_one_row_a_step();
+  void json_has_everything();
+  void nothing_is_overwritten_or_left_behind();
+  void a_full_disk_leaves_nothing_behind();
+};
+
+void TestExport::numbers_read_back_as_they_were() {
+  QCOMPARE(number(0.1), std::string("0.1"));
+  QCOMPARE(number(1'000'000), std::string("1000000"));
+  QCOMPARE(number(-3), std::string("-3"));
+  QCOMPARE(number(9007199254740992.0), std::string("9007199254740992"));
+  QCOMPARE(number(-0.0), std::string("-0"));
+  QCOMPARE(number(1e-5), std::string("1e-05"));
+  QCOMPARE(number(std::numeric_limits<double>::quiet_NaN()), std::string("NaN"));
+  QCOMPARE(number(std::numeric_limits<double>::infinity()), std::string("Infinity"));
+  QCOMPARE(number(-std::numeric_limits<double>::infinity()), std::string("-Infinity"));
+  std::srand(5);
+  for (int i = 0; i < 20'000; ++i) {
+    std::uint64_t bits = 0;
+    for (int k = 0; k < 4; ++k)
+      bits = bits << 16 | static_cast<std::uint64_t>(std::rand() & 0xffff);
+    const double value = std::bit_cast<double>(bits);
+    if (!std::isnan(value))
+      QCOMPARE(std::strtod(number(value).c_str(), nullptr), value);
+  }
+}
+
+void TestExport::csv_has_one_row_a_step() {
+  const Folder folder;
+  RunStore store(folder.file());
+  std::vector<std::int64_t> ids;
+  for (int i = 0; i < 2; ++i) {
+    auto run = store.begin(new_run("csv"));
+    for (std::int64_t step = 1; step <= 1500; ++step) {
+      telemetry::StepRecord record = record_at(step);
+      if (step == 3)
+        record.loss = std::numeric_limits<double>::quiet_NaN();
+      run->sink().record(record);
+    }
+    run->finish(outcome("finished"));
+    ids.push_back(run->id());
+  }
+  const auto empty = store.begin(new_run("empty"));
+  ids.push_back(empty->id());
+  export_to_file(RunReader(folder.file()), ids, "csv", folder.file("runs.csv"), false);
+  const auto lines = lines_of(text_of(folder.file("runs.csv")));
+  QCOMPARE(lines.size(), std::size_t(3001));
+  QCOMPARE(lines[0], std::string("run,step,examples_seen,epoch,train_coverage,batch,accumulate,effective_batch,loss,"
+                                 "learning_rate,grad_norm,seconds,allocated_bytes,reserved_bytes,peak_bytes"));
+  QCOMPARE(lines[2], std::string("1,2,128,0.02,0.02,16,2,64,0.5,0.1,0.6666666666666666,0.002,1000002,2000000,1500002"));
+  QCOMPARE(lines[3], std::string("1,3,192,0.03,0.03,16,2,64,NaN,0.1,1,0.003,1000003,2000000,1500003"));
+  QVERIFY(lines[1501].rfind("2,1,64,", 0) == 0);
+}
+
+void TestExport::json_has_everything() {
+  const Folder folder;
+  RunStore store(folder.file());
+  NewRun given = new_run("everything \"quoted\" \xff"); // the last byte is no UTF-8
+  given.sweep = store.add_sweep(R"({"batch":[16]})");
+  given.start_json = R"({"parameters":1234})";
+  auto run = store.begin(given);
+  for (std::int64_t step = 1; step <= 1100; ++step)
+    run->sink().record(record_at(step));
+  telemetry::StepRecord last = record_at(1101);
+  last.loss = -std::numeric_limits<double>::infinity();
+  run->sink().record(last);
+  run->sink().event({.step = 5,
+                     .seconds = 0.5,
+                     .kind = "evaluation",
+                     .detail_json = R"({"kind":"inner"})",
+                     .values = {{"validation_loss", 0.1}}});
+  RunOutcome end = outcome("failed");
+  end.reason = "diverged";
+  end.loss = last.loss;
+  end.examples_per_second = std::numeric_limits<double>::quiet_NaN();
+  run->finish(end);
+  const RunReader reader(folder.file());
+  export_to_file(reader, {run->id()}, "json", folder.file("runs.json"), false);
+
+  const Json all = Json::parse(text_of(folder.file("runs.json")));
+  QCOMPARE(all["format"].get<std::string>(), std::string("batchscope-runs"));
+  QCOMPARE(all["sweeps"][0]["spec"]["batch"][0].get<int>(), 16);
+  QCOMPARE(all["runs"].size(), std::size_t(1));
+  const Json& one = all["runs"][0];
+  QCOMPARE(one["uid"].get<std::string>(), reader.run(run->id()).uid);
+  QCOMPARE(one["sweep"].get<std::int64_t>(), *given.sweep);
+  QCOMPARE(one["spec"]["model"].get<std::string>(), std::string("cnn"));
+  QCOMPARE(one["start"]["parameters"].get<int>(), 1234);
+  QCOMPARE(one["summary"]["reason"].get<std::string>(), std::string("diverged"));
+  QCOMPARE(one["summary"]["loss"].get<std::string>(), std::string("-Infinity"));
+  QCOMPARE(one["summary"]["examples_per_second"].get<std::string>(), std::string("NaN"));
+  QVERIFY(one["summary"]["validation_loss"].is_null());
+  QCOMPARE(one["events"][0]["kind"].get<std::string>(), std::string("evaluation"));
+  QCOMPARE(one["events"][0]["detail"]["kind"].get<std::string>(), std::string("inner"));
+  QCOMPARE(one["series"].size(), telemetry::step_series().size() + 1);
+  for (const std::string& name : reader.series_names(run->id())) {
+    const auto points = reader.series(run->id(), name);
+    const Json& exported = one["series"][name];
+    QCOMPARE(exported.size(), points.size());
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      QCOMPARE(exported[i][0].get<std::int64_t>(), points[i].step);
+      QVERIFY(number_from_json(exported[i][1]) == points[i].value);
+    }
+  }
+}
+
+void TestExport::nothing_is_overwritten_or_left_behind() {
+  const Folder folder;
+  RunStore store(folder.file());
+  const std::int64_t id = store.add_finished(new_run("one"), outcome("finished"));
+  const RunReader reader(folder.file());
+  const Folder target;
+  const auto file = target.file("out.csv");
+  const auto refusal = [&](const std::vector<std::int64_t>& ids, const std::string& format,
+                           const std::filesystem::path& path, bool force) {
+    Error::Kind kind{};
+    const std::string error = error_of([&] { export_to_file(reader, ids, format, path, force); }, &kind);
+    return kind == Error::Kind::input ? error : "not an input error: " + error;
+  };
+  QCOMPARE(refusal({id}, "xml", file, false), std::string("--format `xml`: not a format; there are csv, json"));
+  QCOMPARE(refusal({}, "csv", file, false), std::string("export: no runs are named; give at least one id"));
+  QCOMPARE(refusal({id, 9}, "csv", file, false), folder.file().string() + ": there is no run 9");
+  QCOMPARE(refusal({id}, "csv", target.path(), true), target.path().string() + ": a folder; give the name of a file");
+  QCOMPARE(refusal({id}, "csv", target.file("no/out.csv"), false),
+           target.file("no/out.csv").string() + ": its folder is not there; make it first");
+  QVERIFY(refusal({id}, "csv", "", false).find("not the name of a file") != std::string::npos);
+  QCOMPARE(files_in(target.path()), std::size_t(0));
+
+  std::ofstream(file) << "precious";
+  QCOMPARE(refusal({id}, "csv", file, false), file.string() + ": exists already; --force overwrites it");
+  QCOMPARE(text_of(file), std::string("precious"));
+  export_to_file(reader, {id}, "csv", file, true);
+  QCOMPARE(lines_of(text_of(file)).size(), std::size_t(1));
+  QCOMPARE(files_in(target.path()), std::size_t(1));
+}
+
+void TestExport::a_full_disk_leaves_nothing_behind() {
+  const Folder folder;
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("long"));
+  for (std::int64_t step = 1; step <= 20'000; ++step)
+    run->sink().record(record_at(step));
+  run->finish(outcome("finished"));
+  const RunReader reader(folder.file());
+  const Folder target;
+  std::ofstream(target.file("out.csv")) << "precious";
+  Error::Kind kind{};
+  std::string error;
+  {
+    const FileSizeLimit limit(100'000);
+    error = error_of([&] { export_to_file(reader, {run->id()}, "csv", target.file("out.csv"), true); }, &kind);
+  }
+  QCOMPARE(error, target.file("out.csv").string() + ": cannot be written: File too large");
+  QCOMPARE(kind, Error::Kind::failed);
+  QCOMPARE(text_of(target.file("out.csv")), std::string("precious"));
+  QCOMPARE(files_in(target.path()), std::size_t(1));
+}
+
+QTEST_APPLESS_MAIN(TestExport)
+#include "tst_export.moc"

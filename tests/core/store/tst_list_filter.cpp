@@ -1,0 +1,152 @@
+#include <QTest>
+
+#include <limits>
+
+#include "core/store/list_filter.h"
+#include "store_test.h"
+
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+
+namespace {
+
+RunRow example() {
+  RunRow run;
+  run.id = 7;
+  run.name = "it's a \"run\"";
+  run.started = "2026-01-31T12:00:00Z";
+  run.outcome.status = "finished";
+  run.outcome.batch = 64;
+  run.outcome.loss = std::numeric_limits<double>::quiet_NaN();
+  run.outcome.validation_accuracy = 0.91;
+  run.outcome.peak_bytes = 104'000'000;
+  run.outcome.seconds = std::numeric_limits<double>::infinity();
+  return run;
+}
+
+} // namespace
+
+class TestListFilter : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void matches_data();
+  void matches();
+  void refuses_data();
+  void refuses();
+  void parentheses_have_a_bound();
+  void random_text_is_parsed_or_refused();
+  void is_no_sql();
+};
+
+void TestListFilter::matches_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<bool>("expected");
+  const auto row = [](const char* text, bool expected) { QTest::newRow(text) << QString(text) << expected; };
+  row("", true);
+  row("   ", true);
+  row("batch >= 64 and status = finished", true);
+  row("batch>=64 and status='finished'", true);
+  row("batch > 64", false);
+  row("batch < 64.5", true);
+  row("batch != 64", false);
+  row("batch = 6.4e1", true);
+  row("id <= +7", true);
+  row("status != failed", true);
+  row("name = 'it''s a \"run\"'", true);
+  row("name = \"it's a \"\"run\"\"\"", true);
+  row("name = it", false);
+  row("started >= '2026-01-31'", true);
+  row("started < '2026-01-31'", false);
+  // `and` binds tighter than `or`
+  row("batch = 64 or batch = 1 and status = failed", true);
+  row("(batch = 64 or batch = 1) and status = failed", false);
+  row("status = failed and batch = 1 or batch = 64", true);
+  // what is not known matches nothing, NaN is itself only
+  row("sweep = 1", false);
+  row("sweep != 1", false);
+  row("validation_loss < 1 or validation_loss >= 1", false);
+  row("loss < 1 or loss >= 1", false);
+  row("loss = NaN", true);
+  row("loss != 1", true);
+  row("loss != NaN", false);
+  row("batch != NaN", true);
+  row("seconds = Infinity", true);
+  row("seconds > -Infinity", true);
+  row("peak_bytes > 1e8", true);
+}
+
+void TestListFilter::matches() {
+  QFETCH(QString, text);
+  QFETCH(bool, expected);
+  QCOMPARE(parse_list_filter(text.toStdString())(example()), expected);
+}
+
+void TestListFilter::refuses_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("error");
+  const auto row = [](const char* text, const char* error) { QTest::newRow(text) << QString(text) << QString(error); };
+  row("batches > 1",
+      "--where: position 1: `batches` where a field is expected: id, name, status, reason, started, sweep, "
+      "batch, steps, examples_seen, epoch, train_coverage, loss, validation_loss, validation_accuracy, "
+      "peak_bytes, oom_events, seconds, examples_per_second");
+  row("batch", "--where: position 6: the end where one of = != < <= > >= is expected");
+  row("batch == 1", "--where: position 7: `==` where one of = != < <= > >= is expected");
+  row("batch >", "--where: position 8: the end where a value is expected; write text with spaces or signs in quotes");
+  row("batch > many", "--where: position 9: `many` where `batch` is compared with a number");
+  row("batch > '64'", "--where: position 9: `64` where `batch` is compared with a number");
+  row("batch > 1e999", "--where: position 9: `1e999` where `batch` is compared with a number");
+  row("status = finshed", "--where: position 10: `finshed` where a status is expected: queued, running, finished, "
+                          "stopped, failed, interrupted");
+  row("batch = 1 status = failed", "--where: position 11: `status` where `and`, `or` or the end is expected");
+  row("(batch = 1", "--where: position 11: the end where `and`, `or` or `)` is expected");
+  row("batch = 1)", "--where: position 10: `)` where `and`, `or` or the end is expected");
+  row("name = 'open", "--where: position 8: a text without its closing '");
+}
+
+void TestListFilter::refuses() {
+  QFETCH(QString, text);
+  QFETCH(QString, error);
+  QCOMPARE(QString::fromStdString(error_of([&] { parse_list_filter(text.toStdString()); })), error);
+}
+
+void TestListFilter::parentheses_have_a_bound() {
+  const auto nested = [](std::size_t n) { return std::string(n, '(') + "batch = 64" + std::string(n, ')'); };
+  QVERIFY(parse_list_filter(nested(50))(example()));
+  QVERIFY(error_of([&] { parse_list_filter(nested(1'000'000)); }).find("at most 50") != std::string::npos);
+  std::string many = "batch = 1"; // not nested, so as many as one likes
+  for (int i = 0; i < 10'000; ++i)
+    many += " or batch = 1";
+  QVERIFY(parse_list_filter(many + " or batch = 64")(example()));
+}
+
+void TestListFilter::random_text_is_parsed_or_refused() {
+  const std::vector<std::string> parts = {"batch", "name", "status", "=",   "!=", "<",  "!", "(", ")", "'", "\"",
+                                          "and",   "or",   "64",     "NaN", " ",  "\t", "é", ";", "-", "x"};
+  std::srand(11);
+  int parsed = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (int n = std::rand() % 8; n > 0; --n)
+      text += parts[static_cast<std::size_t>(std::rand()) % parts.size()] + (std::rand() % 2 ? " " : "");
+    const std::string error = error_of([&] {
+      parse_list_filter(text)(example());
+      ++parsed;
+    });
+    QVERIFY2(error.empty() || error.rfind("--where: position ", 0) == 0, text.c_str());
+  }
+  QVERIFY(parsed > 0);
+}
+
+void TestListFilter::is_no_sql() {
+  const Folder folder;
+  RunStore store(folder.file());
+  store.add_finished(new_run("x'; DROP TABLE run; --"), outcome("finished"));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.list("name = 'x''; DROP TABLE run; --'").size(), std::size_t(1));
+  QCOMPARE(reader.list("name = \"' OR 1=1 --\"").size(), std::size_t(0));
+  QCOMPARE(reader.list().size(), std::size_t(1));
+}
+
+QTEST_APPLESS_MAIN(TestListFilter)
+#include "tst_list_filter.moc"
