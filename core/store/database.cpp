@@ -108,12 +108,14 @@ std::string immutable_uri(const fs::path& file) {
 SQLite::Database open_existing(const fs::path& file) {
   constexpr int patience_ms = 5000;
   try {
-    SQLite::Database database(file.string(), SQLite::OPEN_READONLY, patience_ms);
+    // Not read-only: in WAL mode a reader, too, makes two files beside the database, and only a connection that may
+    // write removes them again. query_only keeps everything else from being written.
+    SQLite::Database database(file.string(), SQLite::OPEN_READWRITE, patience_ms);
+    database.exec("PRAGMA query_only = ON");
     database.execAndGet("SELECT count(*) FROM sqlite_schema");
     return database;
   } catch (const SQLite::Exception& exception) {
-    // In WAL mode even a reader makes two files in the folder. Where it may not, and nothing waits in a WAL, nobody
-    // writes and the file can be read as it is.
+    // Where it may not make those files, and nothing waits in a WAL, nobody writes and the file can be read as it is.
     const int code = exception.getErrorCode();
     if (may(folder_of(file), W_OK) || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
       throw;
@@ -127,7 +129,7 @@ SQLite::Database open_existing(const fs::path& file) {
 } // namespace
 
 SQLite::Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, const std::string& vfs) {
-  return guarded(file, nullptr, [&] {
+  return guarded(file, [&] {
     check_path(file);
     if (file.has_parent_path())
       fs::create_directories(file.parent_path());
@@ -136,19 +138,17 @@ SQLite::Database open_for_writing(const fs::path& file, std::chrono::millisecond
       check_header(file);
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE,
                               static_cast<int>(patience.count()), vfs);
-    return guarded(file, &database, [&] {
-      set_up(database);
-      migrate(database, file, embedded_migrations());
-      if (!try_wal(database, patience))
-        database.exec("PRAGMA journal_mode = TRUNCATE");
-      set_durability(database, Durability::metrics);
-      return std::move(database);
-    });
+    set_up(database);
+    migrate(database, file, embedded_migrations());
+    if (!try_wal(database, patience))
+      database.exec("PRAGMA journal_mode = TRUNCATE");
+    set_durability(database, Durability::metrics);
+    return database;
   });
 }
 
 SQLite::Database open_for_reading(const fs::path& file) {
-  return guarded(file, nullptr, [&] {
+  return guarded(file, [&] {
     check_path(file);
     if (!fs::exists(file))
       throw input_error(file.string() + ": there is no run database; it is made by the first run that is stored");

@@ -1,27 +1,14 @@
 #include "core/store/detail/database.h"
 
-#include <cerrno>
-#include <system_error>
-
 #include <sqlite3.h>
 
 namespace batchscope::store::detail {
 
-namespace {
-
-bool no_room(int code, int system_error) {
-  return code == SQLITE_FULL ||
-         (code == SQLITE_IOERR && (system_error == ENOSPC || system_error == EFBIG || system_error == EDQUOT));
-}
-
-} // namespace
-
-Error translated(const SQLite::Exception& exception, const std::filesystem::path& file, int system_error) {
+Error translated(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string name = file.string() + ": ";
-  const int code = exception.getErrorCode() & 0xff;
-  if (no_room(code, system_error))
-    return {Error::Kind::failed, name + "no room left on the disk (or in its quota); free some and try again"};
-  switch (code) {
+  switch (exception.getErrorCode() & 0xff) { // the rest of the code tells more of the same
+  case SQLITE_FULL:
+    return {Error::Kind::failed, name + "no room left on the disk; free some and try again"};
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
     return input_error(name + "locked by another program; wait until it is done, or give another file");
@@ -36,16 +23,16 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
   case SQLITE_CORRUPT:
     return {Error::Kind::failed, name + "damaged; `batchscope-cli check` says where, restore a backup of it"};
   case SQLITE_IOERR: {
-    const std::string reason = system_error ? " (" + std::generic_category().message(system_error) + ")" : "";
-    return {Error::Kind::failed, name + "the disk cannot be read or written" + reason};
+    // SQLite calls a used-up quota and a limit of a file's size by these names; which of them it was, it does not keep.
+    const int code = exception.getExtendedErrorCode();
+    const bool writing = code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC;
+    return {Error::Kind::failed, name + (writing ? "the disk refuses what is written: quota used up, file too large or "
+                                                   "a fault; free some room and try again"
+                                                 : "the disk cannot be read; check it, or give another file")};
   }
   default:
     return {Error::Kind::failed, name + "the run database failed: " + exception.what()};
   }
-}
-
-int system_error(const SQLite::Database& database) {
-  return sqlite3_system_errno(database.getHandle());
 }
 
 } // namespace batchscope::store::detail

@@ -19,7 +19,7 @@ public:
 
   /// All that `work` reads is of one moment, whatever is written meanwhile.
   template <typename Work> auto read(Work&& work) {
-    return detail::guarded(file, &database, [&] {
+    return detail::guarded(file, [&] {
       const SQLite::Transaction moment(database);
       return work();
     });

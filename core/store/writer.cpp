@@ -12,7 +12,7 @@ namespace batchscope::store::detail {
 
 Writer::Writer(const std::filesystem::path& file, const StoreOptions& options)
     : file_(file), options_(options), database_(open_for_writing(file, options.patience)) {
-  guarded(file_, &database_, [this] {
+  guarded(file_, [this] {
     process_ = enter_process(database_, file_);
     records_.emplace(database_);
   });
@@ -42,7 +42,7 @@ void Writer::call(const std::function<void()>& work) {
 std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>& work) {
   std::int64_t answer = 0;
   call([&] {
-    answer = guarded(file_, &database_, [&] {
+    answer = guarded(file_, [&] {
       set_durability(database_, Durability::status);
       SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
       const std::int64_t result = work(database_);
@@ -117,7 +117,7 @@ void Writer::write_waiting() {
   taken_ = entries;
   try {
     if (!dirty.empty())
-      guarded(file_, &database_, [&] { store(dirty); });
+      guarded(file_, [&] { store(dirty); });
     error_.reset();
     stored_ += entries;
     taken_ = 0;

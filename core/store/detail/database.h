@@ -12,11 +12,18 @@
 namespace batchscope::store::detail {
 
 /// What SQLite says as one line for a person, naming the file and what to do.
-Error translated(const SQLite::Exception& exception, const std::filesystem::path& file, int system_error = 0);
+Error translated(const SQLite::Exception& exception, const std::filesystem::path& file);
 
 /// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error.
-template <typename Work>
-auto guarded(const std::filesystem::path& file, const SQLite::Database* database, Work&& work) -> decltype(work());
+template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const SQLite::Exception& exception) {
+    throw translated(exception, file);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw input_error(file.string() + ": " + error.code().message());
+  }
+}
 
 /// The file, made with its folder where missing, at the present format, in WAL mode where the file system has what that
 /// takes, else with a rollback journal. `vfs` names SQLite's file layer; empty: the default.
@@ -30,19 +37,5 @@ SQLite::Database open_for_reading(const std::filesystem::path& file);
 /// second is safe against damage when the power fails.
 enum class Durability { metrics, status };
 void set_durability(SQLite::Database& database, Durability durability);
-
-/// errno of the last failed system call of the connection.
-int system_error(const SQLite::Database& database);
-
-template <typename Work>
-auto guarded(const std::filesystem::path& file, const SQLite::Database* database, Work&& work) -> decltype(work()) {
-  try {
-    return work();
-  } catch (const SQLite::Exception& exception) {
-    throw translated(exception, file, database ? system_error(*database) : 0);
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw input_error(file.string() + ": " + error.code().message());
-  }
-}
 
 } // namespace batchscope::store::detail

@@ -9,9 +9,15 @@
 #include <unistd.h>
 
 #include <QTemporaryDir>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/store/run_store.h"
+
+// So that a comparison that fails shows the texts.
+template <> inline char* QTest::toString(const std::string& text) {
+  return qstrdup(text.c_str());
+}
 
 namespace batchscope::store::test {
 

@@ -1,0 +1,307 @@
+#include <QTest>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/store/detail/database.h"
+#include "core/store/detail/migrations.h"
+#include "store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+using std::chrono::milliseconds;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_text(const fs::path& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    names.insert(entry.path().filename());
+  return names;
+}
+
+// A closed database with one finished run of 10 steps.
+void make(const fs::path& file) {
+  RunStore store(file);
+  auto run = store.begin(new_run("made"));
+  for (std::int64_t step = 1; step <= 10; ++step)
+    run->sink().record(record_at(step));
+  run->finish(outcome("finished"));
+}
+
+// What both ways of opening say, which must be an error of bad input.
+std::string refusal(bool writing, const fs::path& file) {
+  Error::Kind kind = Error::Kind::failed;
+  const std::string error = error_of(
+      [&] {
+        if (writing)
+          RunStore(file, StoreOptions{.interval = milliseconds(250), .patience = milliseconds(50), .standstill = 100});
+        else
+          RunReader{file};
+      },
+      &kind);
+  return error.empty() || kind == Error::Kind::input ? error : "not an input error: " + error;
+}
+
+} // namespace
+
+class TestDatabase : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void makes_the_file_and_its_folder();
+  void is_set_up_as_documented();
+  void refuses_what_is_no_database_of_ours();
+  void a_reader_makes_nothing();
+  void an_empty_file_becomes_a_database_by_writing_only();
+  void refuses_what_may_not_be_written();
+  void reads_in_a_folder_that_may_not_be_written();
+  void falls_back_where_there_is_no_wal();
+  void a_locked_file_is_refused_with_its_name();
+  void two_stores_write_to_one_file();
+  void older_files_are_copied_and_brought_up_to_date();
+  void a_migration_that_fails_changes_nothing();
+  void default_place();
+};
+
+void TestDatabase::makes_the_file_and_its_folder() {
+  const Folder folder;
+  const fs::path file = folder.path() / "new folder ü%?#" / "deep" / "runs.db";
+  make(file);
+  QCOMPARE(RunReader(file).list().size(), std::size_t(1));
+  QCOMPARE(names_in(file.parent_path()), (std::set<std::string>{"runs.db"}));
+}
+
+void TestDatabase::is_set_up_as_documented() {
+  const Folder folder;
+  SQLite::Database database = store::detail::open_for_writing(folder.file(), milliseconds(1234));
+  const auto pragma = [&](const std::string& name) { return database.execAndGet("PRAGMA " + name).getString(); };
+  QCOMPARE(pragma("journal_mode"), std::string("wal"));
+  QCOMPARE(pragma("synchronous"), std::string("1"));
+  store::detail::set_durability(database, store::detail::Durability::status);
+  QCOMPARE(pragma("synchronous"), std::string("2"));
+  QCOMPARE(pragma("foreign_keys"), std::string("1"));
+  QCOMPARE(pragma("trusted_schema"), std::string("0"));
+  QCOMPARE(pragma("cell_size_check"), std::string("1"));
+  QCOMPARE(pragma("busy_timeout"), std::string("1234"));
+  QCOMPARE(pragma("application_id"), std::to_string(store::detail::application_id));
+  QCOMPARE(pragma("user_version"), std::string("1"));
+  const int loose = database.execAndGet("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND NOT strict "
+                                        "AND name NOT LIKE 'sqlite_%'");
+  QCOMPARE(loose, 0);
+}
+
+void TestDatabase::refuses_what_is_no_database_of_ours() {
+  const Folder folder;
+  write_text(folder.file("notes.txt"), "some text\n");
+  write_text(folder.file("long.txt"), std::string(5000, 'x'));
+  write_text(folder.file("cut.db"), std::string("SQLite format 3\0", 16));
+  SQLite::Database(folder.file("foreign.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
+      .exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)");
+  make(folder.file("newer.db"));
+  SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  fs::create_directory(folder.file("folder"));
+  const auto before = names_in(folder.path());
+  const std::string text = text_of(folder.file("foreign.db"));
+  for (const bool writing : {true, false}) {
+    for (const char* name : {"notes.txt", "long.txt", "cut.db"})
+      QCOMPARE(refusal(writing, folder.file(name)),
+               folder.file(name).string() + ": not a BatchScope database; give another file");
+    QCOMPARE(refusal(writing, folder.file("foreign.db")),
+             folder.file("foreign.db").string() + ": a database of another program, not BatchScope's");
+    QCOMPARE(refusal(writing, folder.file("newer.db")),
+             folder.file("newer.db").string() +
+                 ": was written by a newer BatchScope (format 3; this one reads up to 1)");
+    QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
+                                                          ": a folder; the run database is a file in it, such as " +
+                                                          folder.file("folder/runs.db").string());
+    QCOMPARE(refusal(writing, ""), std::string("the run database: an empty path; give a file such as runs.db"));
+    QCOMPARE(refusal(writing, "/dev/null"),
+             std::string("/dev/null: not a regular file; give another one as the run database"));
+    QVERIFY(!refusal(writing, folder.file("notes.txt/runs.db")).empty());
+  }
+  QCOMPARE(text_of(folder.file("notes.txt")), std::string("some text\n"));
+  QVERIFY(text_of(folder.file("foreign.db")) == text);
+  QCOMPARE(names_in(folder.path()), before);
+}
+
+void TestDatabase::a_reader_makes_nothing() {
+  const Folder folder;
+  QCOMPARE(refusal(false, folder.file()),
+           folder.file().string() + ": there is no run database; it is made by the first run that is stored");
+  QCOMPARE(names_in(folder.path()), std::set<std::string>{});
+  make(folder.file());
+  const std::string bytes = text_of(folder.file());
+  {
+    const RunReader reader(folder.file());
+    QCOMPARE(reader.list().size(), std::size_t(1));
+  }
+  QVERIFY(text_of(folder.file()) == bytes);
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db"}));
+}
+
+void TestDatabase::an_empty_file_becomes_a_database_by_writing_only() {
+  const Folder folder;
+  write_text(folder.file(), "");
+  QCOMPARE(refusal(false, folder.file()), folder.file().string() + ": empty; no run was stored in it yet");
+  QCOMPARE(refusal(true, folder.file()), std::string());
+  QCOMPARE(RunReader(folder.file()).list().size(), std::size_t(0));
+}
+
+void TestDatabase::refuses_what_may_not_be_written() {
+  const Folder folder;
+  make(folder.file());
+  fs::permissions(folder.path(), fs::perms(0777));
+  fs::permissions(folder.file(), fs::perms(0444));
+  {
+    const OrdinaryUser user;
+    if (user.is_root())
+      QSKIP("root cannot become an ordinary user here");
+    QCOMPARE(refusal(true, folder.file()),
+             folder.file().string() + ": cannot be written; change its permissions, or give another file");
+  }
+  fs::permissions(folder.file(), fs::perms(0000));
+  {
+    const OrdinaryUser user;
+    QCOMPARE(refusal(false, folder.file()),
+             folder.file().string() + ": cannot be read; change its permissions, or give another file");
+  }
+  fs::permissions(folder.file(), fs::perms(0666));
+  fs::permissions(folder.path(), fs::perms(0555));
+  const OrdinaryUser user;
+  const std::string read_only = folder.path().string() + ": the run database's folder cannot be written; change its "
+                                                         "permissions, or give a file elsewhere";
+  QCOMPARE(refusal(true, folder.file()), read_only);
+  QCOMPARE(refusal(true, folder.file("other.db")), read_only);
+  QVERIFY(!refusal(true, folder.path() / "sub" / "runs.db").empty());
+}
+
+void TestDatabase::reads_in_a_folder_that_may_not_be_written() {
+  const Folder folder;
+  const fs::path sub = folder.path() / "read%only?#";
+  const fs::path file = sub / "runs.db";
+  make(file);
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::permissions(file, fs::perms(0444));
+  fs::permissions(sub, fs::perms(0555));
+  const auto read = [&] {
+    const OrdinaryUser user;
+    return RunReader(file).series(1, "loss").size();
+  };
+  QCOMPARE(read(), std::size_t(10));
+  // With writes that only the WAL has, reading the file alone would leave them out without a word.
+  fs::permissions(sub, fs::perms(0777));
+  write_text(sub / "runs.db-wal", "something");
+  fs::permissions(sub / "runs.db-wal", fs::perms(0444));
+  fs::permissions(sub, fs::perms(0555));
+  {
+    const OrdinaryUser user;
+    const std::string error = refusal(false, file);
+    QVERIFY2(error.find("runs.db-wal holds writes that are not in it yet") != std::string::npos, error.c_str());
+  }
+  fs::permissions(sub, fs::perms(0777));
+}
+
+void TestDatabase::falls_back_where_there_is_no_wal() {
+  const Folder folder;
+  // This file layer of SQLite has no shared memory, as a network file system has none.
+  SQLite::Database database = store::detail::open_for_writing(folder.file(), milliseconds(100), "unix-dotfile");
+  QCOMPARE(database.execAndGet("PRAGMA journal_mode").getString(), std::string("truncate"));
+  QCOMPARE(database.execAndGet("PRAGMA synchronous").getInt(), 2);
+  database.exec("INSERT INTO sweep (created, spec) VALUES ('now', '{}')");
+  QCOMPARE(database.execAndGet("SELECT count(*) FROM sweep").getInt(), 1);
+}
+
+void TestDatabase::a_locked_file_is_refused_with_its_name() {
+  const Folder folder;
+  make(folder.file());
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  const std::string locked =
+      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+  QCOMPARE(refusal(true, folder.file()), locked);
+  QCOMPARE(refusal(false, folder.file()), std::string()); // readers need not wait for a writer
+  other.exec("ROLLBACK");
+  QCOMPARE(refusal(true, folder.file()), std::string());
+}
+
+void TestDatabase::two_stores_write_to_one_file() {
+  const Folder folder;
+  RunStore first(folder.file());
+  RunStore second(folder.file());
+  auto a = first.begin(new_run("a"));
+  auto b = second.begin(new_run("b"));
+  for (std::int64_t step = 1; step <= 3000; ++step) {
+    a->sink().record(record_at(step));
+    b->sink().record(record_at(step));
+  }
+  a->finish(outcome("finished"));
+  b->finish(outcome("finished"));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.series(a->id(), "loss").size(), std::size_t(3000));
+  QCOMPARE(reader.series(b->id(), "loss").size(), std::size_t(3000));
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+}
+
+void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
+  const Folder folder;
+  make(folder.file());
+  auto steps = store::detail::embedded_migrations();
+  steps.emplace_back("ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''");
+  {
+    SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
+    store::detail::migrate(database, folder.file(), steps);
+    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 2);
+    QCOMPARE(database.execAndGet("SELECT name || note FROM run").getString(), std::string("made"));
+    store::detail::migrate(database, folder.file(), steps); // nothing is left to do
+  }
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-1.backup"}));
+  const RunReader backup(folder.file("runs.db.format-1.backup"));
+  QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
+  QCOMPARE(backup.check(), std::vector<std::string>{});
+  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 2; this one reads up to 1)") !=
+          std::string::npos);
+}
+
+void TestDatabase::a_migration_that_fails_changes_nothing() {
+  const Folder folder;
+  make(folder.file());
+  auto steps = store::detail::embedded_migrations();
+  steps.emplace_back("CREATE TABLE half (x) STRICT; this is no SQL");
+  SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
+  QVERIFY_EXCEPTION_THROWN(store::detail::migrate(database, folder.file(), steps), SQLite::Exception);
+  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 1);
+  QVERIFY(!database.tableExists("half"));
+}
+
+void TestDatabase::default_place() {
+  qputenv("HOME", "/home/someone");
+  qunsetenv("XDG_DATA_HOME");
+  qunsetenv("BATCHSCOPE_DB");
+  QCOMPARE(default_database(), fs::path("/home/someone/.local/share/batchscope/runs.db"));
+  qputenv("XDG_DATA_HOME", "/data");
+  QCOMPARE(default_database(), fs::path("/data/batchscope/runs.db"));
+  qputenv("BATCHSCOPE_DB", "mine.db");
+  QCOMPARE(default_database(), fs::path("mine.db"));
+  qunsetenv("BATCHSCOPE_DB");
+  qunsetenv("XDG_DATA_HOME");
+  qunsetenv("HOME");
+  QVERIFY(error_of([] { default_database(); }).find("give a file with --db") != std::string::npos);
+}
+
+QTEST_APPLESS_MAIN(TestDatabase)
+#include "tst_database.moc"

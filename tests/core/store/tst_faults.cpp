@@ -1,0 +1,164 @@
+#include <QTest>
+
+#include <atomic>
+#include <thread>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/store/detail/database.h"
+#include "store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+using std::chrono::milliseconds;
+
+namespace {
+
+const StoreOptions impatient{.interval = milliseconds(5), .patience = milliseconds(20), .standstill = 50};
+
+std::string full(const Folder& folder) {
+  return folder.file().string() +
+         ": the disk refuses what is written: quota used up, file too large or a fault; free some room and try again";
+}
+
+} // namespace
+
+/// The disk or another program refuses what is written while runs go on.
+class TestFaults : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void errors_name_the_file_and_what_to_do();
+  void a_disk_that_is_full_at_once();
+  void a_disk_that_fills_up_loses_nothing();
+  void finish_on_a_full_disk_is_tried_again();
+  void a_locked_file_loses_nothing();
+  void at_a_standstill_the_loop_waits();
+};
+
+// A disk without room is not to be had everywhere; SQLite's bound of a file's pages ends in the same error.
+void TestFaults::errors_name_the_file_and_what_to_do() {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE);
+  database.exec("PRAGMA max_page_count = 2; CREATE TABLE t (x)");
+  try {
+    database.exec("INSERT INTO t VALUES (zeroblob(100000))");
+    QFAIL("there should be no room");
+  } catch (const SQLite::Exception& exception) {
+    const Error error = store::detail::translated(exception, "runs.db");
+    QCOMPARE(error.what(), "runs.db: no room left on the disk; free some and try again");
+    QCOMPARE(error.kind(), Error::Kind::failed);
+  }
+}
+
+void TestFaults::a_disk_that_is_full_at_once() {
+  const Folder folder;
+  Error::Kind kind{};
+  std::string error;
+  {
+    const FileSizeLimit limit(4096);
+    error = error_of([&] { RunStore store(folder.file()); }, &kind);
+  }
+  QCOMPARE(error, full(folder));
+  QCOMPARE(kind, Error::Kind::failed);
+  RunStore store(folder.file()); // what was left behind is no obstacle
+}
+
+void TestFaults::a_disk_that_fills_up_loses_nothing() {
+  const Folder folder;
+  RunStore store(folder.file(), {.interval = milliseconds(5), .patience = milliseconds(20), .standstill = 1'000'000});
+  auto run = store.begin(new_run("full"));
+  std::int64_t step = 0;
+  std::string error;
+  {
+    const FileSizeLimit limit(2'000'000);
+    for (int round = 0; round < 40; ++round) {
+      for (int i = 0; i < 1000; ++i)
+        run->sink().record(record_at(++step));
+      error = error_of([&] { store.flush(); });
+    }
+    QCOMPARE(error, full(folder));
+    QVERIFY(store.load().waiting > 0);
+    // What was stored until then can be read and is whole.
+    const RunReader reader(folder.file());
+    QVERIFY(!reader.series(run->id(), "loss").empty());
+    QCOMPARE(reader.check(), std::vector<std::string>{});
+  }
+  store.flush();
+  QCOMPARE(store.load().waiting, std::uint64_t(0));
+  QCOMPARE(store.load().stored, static_cast<std::uint64_t>(step));
+  run->finish(outcome("finished"));
+  const RunReader reader(folder.file());
+  const auto points = reader.series(run->id(), "grad_norm");
+  QCOMPARE(points.size(), static_cast<std::size_t>(step));
+  for (std::size_t i = 0; i < points.size(); ++i)
+    QVERIFY(points[i].value == record_at(static_cast<std::int64_t>(i) + 1).grad_norm);
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+}
+
+void TestFaults::finish_on_a_full_disk_is_tried_again() {
+  const Folder folder;
+  {
+    RunStore store(folder.file(), impatient);
+    auto run = store.begin(new_run("full"));
+    Error::Kind kind{};
+    {
+      const FileSizeLimit limit(4096);
+      run->sink().record(record_at(1));
+      QCOMPARE(error_of([&] { run->finish(outcome("finished")); }, &kind), full(folder));
+      QCOMPARE(kind, Error::Kind::failed);
+      QCOMPARE(error_of([&] { run->finish(outcome("finished")); }), full(folder));
+    }
+    // There is room again; nobody asks any more, and closing stores it.
+  }
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.run(1).outcome.status, std::string("finished"));
+  QCOMPARE(reader.series(1, "loss").size(), std::size_t(1));
+}
+
+void TestFaults::a_locked_file_loses_nothing() {
+  const Folder folder;
+  RunStore store(folder.file(), impatient);
+  auto run = store.begin(new_run("locked"));
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  for (std::int64_t step = 1; step <= 100; ++step)
+    run->sink().record(record_at(step));
+  Error::Kind kind{};
+  const std::string locked =
+      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+  QCOMPARE(error_of([&] { store.flush(); }, &kind), locked);
+  QCOMPARE(kind, Error::Kind::failed);
+  QCOMPARE(error_of([&] { store.begin(new_run("another")); }), locked);
+  other.exec("ROLLBACK");
+  run->finish(outcome("finished"));
+  QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), std::size_t(100));
+}
+
+void TestFaults::at_a_standstill_the_loop_waits() {
+  const Folder folder;
+  RunStore store(folder.file(), impatient);
+  auto run = store.begin(new_run("still"));
+  constexpr std::int64_t steps = 20'000; // more than the ring and the 50 beside it
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  run->sink().record(record_at(1));
+  QVERIFY(!error_of([&] { store.flush(); }).empty()); // from now on the queue is left alone
+  std::atomic<std::int64_t> pushed{1};
+  std::thread loop([&] {
+    for (std::int64_t step = 2; step <= steps; ++step) {
+      run->sink().record(record_at(step));
+      pushed = step;
+    }
+  });
+  while (store.load().waiting < 4096 + 50)
+    std::this_thread::yield();
+  QVERIFY(pushed.load() < steps);
+  other.exec("ROLLBACK");
+  loop.join();
+  run->finish(outcome("finished"));
+  QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), static_cast<std::size_t>(steps));
+}
+
+QTEST_APPLESS_MAIN(TestFaults)
+#include "tst_faults.moc"
