@@ -128,7 +128,7 @@ std::string format_count(std::int64_t count) {
   const std::size_t first = count < 0 ? 1 : 0;
   for (std::size_t position = digits.size(); position > first + 3;) {
     position -= 3;
-    digits.insert(position, ",");
+    digits.insert(position, 1, ',');
   }
   return digits;
 }
