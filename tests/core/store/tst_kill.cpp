@@ -1,0 +1,177 @@
+#include <QCoreApplication>
+#include <QProcess>
+#include <QTest>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/store/detail/process.h"
+#include "store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+
+namespace {
+
+constexpr std::int64_t most_steps = 200'000;
+
+/// When each step was pushed, by the clock that all processes share; in memory that survives a process.
+struct PushTimes {
+  std::array<std::atomic<std::int64_t>, most_steps + 1> nanoseconds;
+  std::atomic<std::int64_t> last_step;
+};
+
+class SharedTimes {
+public:
+  explicit SharedTimes(const std::filesystem::path& file) {
+    { std::ofstream(file, std::ios::app); }
+    std::filesystem::resize_file(file, sizeof(PushTimes));
+    stream_ = std::fopen(file.c_str(), "r+");
+    memory_ = ::mmap(nullptr, sizeof(PushTimes), PROT_READ | PROT_WRITE, MAP_SHARED, ::fileno(stream_), 0);
+  }
+  ~SharedTimes() {
+    ::munmap(memory_, sizeof(PushTimes));
+    std::fclose(stream_);
+  }
+  SharedTimes(const SharedTimes&) = delete;
+  SharedTimes& operator=(const SharedTimes&) = delete;
+  PushTimes* operator->() const { return static_cast<PushTimes*>(memory_); }
+
+private:
+  std::FILE* stream_ = nullptr;
+  void* memory_ = nullptr;
+};
+
+std::chrono::nanoseconds now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+// The other process: writes 20 steps in each millisecond, an event now and then, and at `last` is killed as by
+// `kill -9`: nothing of it runs any more, least of all the thread that writes.
+[[noreturn]] void write_until_killed(const std::filesystem::path& file, std::int64_t last) {
+  const SharedTimes times(file.string() + ".times");
+  RunStore store(file);
+  auto run = store.begin(new_run("killed"));
+  const auto start = now();
+  for (std::int64_t step = 1;; ++step) {
+    while (now() - start < std::chrono::microseconds(50) * step) {
+    }
+    times->nanoseconds[static_cast<std::size_t>(step)] = now().count();
+    times->last_step = step;
+    run->sink().record(record_at(step));
+    if (step % 100 == 0)
+      run->sink().event({.step = step, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+    if (step == last)
+      std::raise(SIGKILL);
+  }
+}
+
+} // namespace
+
+/// A process that is killed in the middle of writing.
+class TestKill : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void at_most_the_last_second_is_missing_data();
+  void at_most_the_last_second_is_missing();
+  void tells_processes_apart();
+};
+
+void TestKill::at_most_the_last_second_is_missing_data() {
+  QTest::addColumn<qlonglong>("last");
+  std::mt19937 random(3);
+  for (int i = 0; i < 6; ++i) {
+    const auto last = static_cast<qlonglong>(1 + random() % 40'000); // within two seconds
+    QTest::addRow("killed at step %lld", last) << last;
+  }
+}
+
+void TestKill::at_most_the_last_second_is_missing() {
+  QFETCH(qlonglong, last);
+  const Folder folder;
+  const SharedTimes times(folder.file().string() + ".times");
+  QProcess child;
+  child.start(QCoreApplication::applicationFilePath(),
+              {"--write-until-killed", QString::fromStdString(folder.file().string()), QString::number(last)});
+  QVERIFY(child.waitForFinished(120'000));
+  QCOMPARE(child.exitStatus(), QProcess::CrashExit);
+  QCOMPARE(times->last_step.load(), std::int64_t(last));
+
+  const auto stored = [&] {
+    const RunReader reader(folder.file());
+    const auto names = reader.series_names(1);
+    return names.empty() ? std::vector<Point>{} : reader.series(1, "loss");
+  };
+  { // Readers see at once that its process is gone, and change nothing about it.
+    const RunReader reader(folder.file());
+    QCOMPARE(reader.check(), std::vector<std::string>{});
+    QCOMPARE(reader.run(1).outcome.status, std::string("interrupted"));
+    QCOMPARE(reader.list("status = interrupted").size(), std::size_t(1));
+    QCOMPARE(reader.run(1).outcome.steps, static_cast<std::int64_t>(stored().size()));
+  }
+  const auto points = stored();
+  for (std::size_t i = 0; i < points.size(); ++i)
+    QCOMPARE(points[i].step, static_cast<std::int64_t>(i) + 1);
+  if (points.size() < static_cast<std::size_t>(last)) {
+    const std::int64_t first_missing = times->nanoseconds[points.size() + 1];
+    const std::int64_t killed = times->nanoseconds[static_cast<std::size_t>(last)];
+    const double missing_seconds = static_cast<double>(killed - first_missing) / 1e9;
+    qInfo("%lld steps, the last %.3f s are missing", last, missing_seconds);
+    QVERIFY(missing_seconds <= 1);
+  }
+  // The next writer marks it, and the file is good for more.
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("next"));
+  run->sink().record(record_at(1));
+  run->finish(outcome("finished"));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.run(1).outcome.status, std::string("interrupted"));
+  QCOMPARE(reader.run(run->id()).outcome.status, std::string("finished"));
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+}
+
+void TestKill::tells_processes_apart() {
+  using store::detail::is_gone;
+  const store::detail::ProcessIdentity self = store::detail::this_process();
+  QVERIFY(self.pid == ::getpid() && self.started > 0 && !self.boot.empty());
+  QVERIFY(!is_gone(self));
+  auto other = self;
+  other.started += 1; // its number is in use again
+  QVERIFY(is_gone(other));
+  other = self;
+  other.boot = "another";
+  QVERIFY(is_gone(other));
+  other.host = "another machine";
+  QVERIFY(!is_gone(other));
+  // A process that ended and whose parent has not asked about it yet is gone, too.
+  const pid_t child = ::fork();
+  if (child == 0)
+    ::_exit(0);
+  siginfo_t info{};
+  QCOMPARE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  other = self;
+  other.pid = child;
+  QVERIFY(is_gone(other));
+  QCOMPARE(::waitpid(child, nullptr, 0), child);
+  QVERIFY(is_gone(other));
+}
+
+int main(int argc, char** argv) {
+  if (argc == 4 && std::string(argv[1]) == "--write-until-killed")
+    write_until_killed(argv[2], std::atoll(argv[3]));
+  QCoreApplication application(argc, argv);
+  TestKill test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "tst_kill.moc"
