@@ -43,15 +43,17 @@ public:
   /// Shape of the micro batch made of these examples (indices 0..size()-1, in this order).
   virtual BatchLayout layout(std::span<const std::int64_t> indices) const = 0;
 
+  // Of the following only those that go with shape() may be called; the others throw Error (failed).
+
   /// Writes the inputs (row-major, count first; features and images only) and targets of the examples.
   /// `inputs` holds count * product(dimensions) floats.
-  virtual void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const = 0;
-  /// The same for tokens: count * layout.length token ids; padding is token 0.
-  virtual void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const = 0;
+  virtual void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const;
+  /// The same for tokens: count * length token ids, `length` at least that of the layout; padding is token 0.
+  virtual void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const;
   /// Target::classes: count labels. Target::next_token: count * length ids or ignored_target.
-  virtual void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const = 0;
+  virtual void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const;
   /// Target::number: count floats.
-  virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const = 0;
+  virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const;
 };
 
 /// A data set and the part that is held out of it.
@@ -65,10 +67,27 @@ struct DataOptions {
   std::int64_t context = 128; ///< window of `text:`, longest line of `lines:`, and length of synthetic tokens
 };
 
-/// Opens what `--data` names: `demo`, `idx:IMAGES,LABELS`, `text:FILE`, `lines:FILE`, `csv:FILE,target=COLUMN`,
-/// `synthetic:examples=1000,shape=3x32x32,classes=10`; `validation=0.2` (0..0.9) where a split is drawn.
-/// Reads everything into memory, after every size has been checked against what the file holds.
-/// Throws Error (kind input) that names the file, the offset or line, and what was expected.
+/// Opens what `--data` names:
+/// - `demo`: the bundled images, 8,000 to train and 2,000 to validate, from the folder that the environment's
+///   BATCHSCOPE_RESOURCES names, else from that of the build.
+/// - `idx:IMAGES,LABELS`: 8-bit images and labels, each plain or gzip. Inputs are (v/255 - mean)/std with the training
+///   part's mean and std over all pixels.
+/// - `text:FILE`: UTF-8. A token is a character (code point), the vocabulary the distinct characters in their order.
+///   An example is a window of `context` characters and its targets are the characters that follow each; windows do
+///   not overlap. The end of the text validates, not a drawn part.
+/// - `lines:FILE`: UTF-8, one example a line, ended by a newline character that is part of the example; empty lines are
+///   skipped, lines are cut to context + 1 characters, newline included.
+/// - `csv:FILE,target=COLUMN`: a line of names, then rows of numbers; fields may be quoted. Features are standardised
+///   with the training part's mean and std. The target is a class where a value is no number, or where all are whole
+///   numbers and at most 20 differ; classes are numbered in the order of their texts or numbers. Else it is a number,
+///   taken as it is.
+/// - `synthetic:examples=1000,shape=3x32x32,classes=10` (`shape=20`: features) or
+/// `synthetic:examples=1000,vocabulary=65`:
+///   learnable, made example by example from a hash, so that any number of examples takes no memory.
+///
+/// With each of them `validation=0.2` (0..0.9) is the share held out: a part drawn by a fixed hash, the same in every
+/// run. Everything but synthetic data is read into memory, after every size has been checked against what the file
+/// holds. Throws Error (input) that names the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
 
 } // namespace batchscope::data

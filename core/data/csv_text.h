@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace batchscope::data {
+
+/// Takes a CSV text apart, row by row: fields between commas, optionally in double quotes (a doubled quote stands for
+/// one; commas and line breaks inside belong to the field). Empty lines are skipped. The text must outlive it.
+class CsvText {
+public:
+  /// `path` is for messages.
+  CsvText(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
+
+  /// The fields of the next row into `fields`; false at the end. Throws Error (input) naming the line of a quote that
+  /// is not closed or is followed by more than a comma.
+  bool next(std::vector<std::string>& fields);
+  /// Where the row of the last next() begins, counted from 1.
+  std::int64_t line() const { return line_; }
+  /// "FILE, line N: why", as an input error.
+  [[noreturn]] void refuse(const std::string& why) const;
+
+private:
+  std::string quoted_field();
+  bool at_line_end() const;
+  void skip_line_end();
+
+  std::string_view text_;
+  std::string path_;
+  std::size_t position_ = 0;
+  std::int64_t line_ = 0;
+  std::int64_t next_line_ = 1;
+};
+
+} // namespace batchscope::data

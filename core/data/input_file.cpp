@@ -1,0 +1,120 @@
+#include "core/data/input_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::data {
+
+namespace {
+
+/// Memory is taken in pieces of this size as bytes really arrive, so that a size that lies costs nothing.
+constexpr std::uint64_t piece = 16U << 20;
+/// Deflate makes at most 1032 bytes of one.
+constexpr std::uint64_t most_expansion = 1032;
+
+gzFile handle(void* file) {
+  return static_cast<gzFile>(file);
+}
+
+std::uint64_t checked_size(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code problem;
+  const fs::file_status status = fs::status(path, problem);
+  if (status.type() == fs::file_type::not_found)
+    throw input_error(fmt::format("{}: no such file", path));
+  if (status.type() == fs::file_type::directory)
+    throw input_error(fmt::format("{}: is a directory; a file is needed", path));
+  if (status.type() != fs::file_type::regular)
+    throw input_error(fmt::format("{}: is no regular file{}{}", path, problem ? ": " : "", problem.message()));
+  const std::uintmax_t size = fs::file_size(path, problem);
+  if (problem)
+    throw input_error(fmt::format("{}: {}", path, problem.message()));
+  if (size == 0)
+    throw input_error(fmt::format("{}: the file is empty", path));
+  return size;
+}
+
+} // namespace
+
+void InputFile::Close::operator()(void* file) const {
+  gzclose_r(handle(file));
+}
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  const std::uint64_t size = checked_size(path);
+  errno = 0;
+  file_.reset(gzopen(path.c_str(), "rb"));
+  if (!file_)
+    refuse(errno != 0 ? std::strerror(errno) : "cannot be opened");
+  gzbuffer(handle(file_.get()), 1U << 17);
+  compressed_ = gzdirect(handle(file_.get())) == 0;
+  most_bytes_ = compressed_ ? size * most_expansion : size;
+}
+
+std::size_t InputFile::read_some(void* to, std::size_t count) {
+  const int got = gzread(handle(file_.get()), to, static_cast<unsigned>(count));
+  int status = Z_OK;
+  const char* message = gzerror(handle(file_.get()), &status);
+  if (got < 0 || status == Z_BUF_ERROR) {
+    const std::uint64_t where = offset_ + static_cast<std::uint64_t>(std::max(got, 0));
+    if (status == Z_BUF_ERROR)
+      refuse(fmt::format("the gzip data is cut off, after {} unpacked bytes", where));
+    if (status == Z_ERRNO)
+      refuse(fmt::format("cannot be read at offset {}: {}", where, std::strerror(errno)));
+    refuse(fmt::format("the gzip data is damaged, after {} unpacked bytes ({})", where, message));
+  }
+  offset_ += static_cast<std::uint64_t>(got);
+  return static_cast<std::size_t>(got);
+}
+
+std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string& what) {
+  if (compressed_ && count > most_bytes_)
+    refuse(fmt::format("{} should have {} bytes, more than the file can hold unpacked", what, count));
+  if (!compressed_ && count > most_bytes_ - std::min(offset_, most_bytes_))
+    refuse(fmt::format("ends at offset {}, but {} of {} bytes should follow offset {}", most_bytes_, what, count,
+                       offset_));
+  const std::uint64_t begin = offset_;
+  std::vector<std::uint8_t> bytes;
+  while (bytes.size() < count) {
+    const std::size_t had = bytes.size();
+    const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count - had, piece));
+    bytes.resize(had + wanted);
+    const std::size_t got = read_some(bytes.data() + had, wanted);
+    if (got < wanted)
+      refuse(fmt::format("ends at offset {}, but {} of {} bytes should follow offset {}", offset_, what, count, begin));
+  }
+  return bytes;
+}
+
+void InputFile::expect_end(const std::string& what) {
+  const std::uint64_t end = offset_;
+  char next = 0;
+  if (read_some(&next, 1) != 0)
+    refuse(fmt::format("goes on after offset {}, where {} should end", end, what));
+}
+
+void InputFile::refuse(const std::string& why) const {
+  throw input_error(fmt::format("{}: {}", path_, why));
+}
+
+std::string read_text_file(const std::string& path) {
+  InputFile file(path);
+  if (file.compressed())
+    file.refuse("is compressed with gzip; a plain text file is needed");
+  const std::vector<std::uint8_t> bytes = file.read(file.most_bytes(), "the text");
+  std::string text(bytes.begin(), bytes.end());
+  if (text.starts_with("\xEF\xBB\xBF"))
+    text.erase(0, 3);
+  if (text.empty())
+    file.refuse("the file is empty");
+  return text;
+}
+
+} // namespace batchscope::data

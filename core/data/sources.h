@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/data/dataset.h"
+
+namespace batchscope::data {
+
+/// The parts of a `--data` text, for the openers only. Parts `key=value` with a key that the kind knows are parameters,
+/// all others are file names.
+struct SourceText {
+  std::string text; ///< as it was given
+  std::string kind;
+  std::vector<std::string> files;
+  std::vector<std::pair<std::string, std::string>> parameters;
+  double validation = 0.2; ///< 0..0.9
+
+  /// Null where the key was not given.
+  const std::string* find(std::string_view key) const;
+  /// "data 'TEXT': why", as an input error.
+  [[noreturn]] void refuse(const std::string& why) const;
+};
+
+/// Openers of the single kinds; open_data picks one by name. They throw as open_data does.
+DataSplit open_demo(const SourceText& source);
+DataSplit open_idx(const SourceText& source);
+DataSplit open_text(const SourceText& source, const DataOptions& options);
+DataSplit open_lines(const SourceText& source, const DataOptions& options);
+DataSplit open_csv(const SourceText& source);
+DataSplit open_synthetic(const SourceText& source, const DataOptions& options);
+
+} // namespace batchscope::data

@@ -1,0 +1,26 @@
+#include "core/data/split.h"
+
+#include <cmath>
+
+#include "core/data/sampler.h"
+
+namespace batchscope::data {
+
+std::int64_t held_out(std::int64_t examples, double share) {
+  // The hair on top keeps 0.3 of 10 at 3.
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(examples) * share * (1 + 1e-12)));
+}
+
+Split draw_split(std::int64_t examples, double share) {
+  constexpr std::uint64_t seed = 0x5B11'7000; // any number, but always the same
+  const EpochOrder order(examples, seed, 0);
+  std::vector<bool> validates(static_cast<std::size_t>(examples), false);
+  for (std::int64_t i = 0; i < held_out(examples, share); ++i)
+    validates[static_cast<std::size_t>(order.at(i))] = true;
+  Split split;
+  for (std::int64_t i = 0; i < examples; ++i)
+    (validates[static_cast<std::size_t>(i)] ? split.validation : split.train).push_back(i);
+  return split;
+}
+
+} // namespace batchscope::data

@@ -1,0 +1,152 @@
+// `text:` and `lines:`: spans of one row of tokens, whose targets are the tokens that follow.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/data/characters.h"
+#include "core/data/input_file.h"
+#include "core/data/sources.h"
+#include "core/data/split.h"
+
+namespace batchscope::data {
+
+namespace {
+
+/// An example: `length` inputs from `begin` on, and as many targets from `begin + 1` on.
+struct Span {
+  std::int64_t begin = 0;
+  std::int64_t length = 0;
+};
+
+class TokenDataset : public Dataset {
+public:
+  TokenDataset(std::shared_ptr<const Characters> characters, std::vector<Span> spans, std::int64_t longest)
+      : characters_(std::move(characters)), spans_(std::move(spans)) {
+    shape_.input = ExampleShape::Input::tokens;
+    shape_.target = ExampleShape::Target::next_token;
+    shape_.dimensions = {longest};
+    shape_.vocabulary = static_cast<std::int64_t>(characters_->vocabulary.size());
+  }
+
+  std::int64_t size() const override { return static_cast<std::int64_t>(spans_.size()); }
+  const ExampleShape& shape() const override { return shape_; }
+  BatchLayout layout(std::span<const std::int64_t> indices) const override {
+    BatchLayout layout;
+    layout.count = static_cast<std::int64_t>(indices.size());
+    for (const std::int64_t index : indices) {
+      const std::int64_t length = spans_[static_cast<std::size_t>(index)].length;
+      layout.length = std::max(layout.length, length);
+      layout.loss_terms += length;
+    }
+    return layout;
+  }
+  void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const override {
+    fill(indices, length, 0, 0, tokens);
+  }
+  void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const override {
+    fill(indices, length, 1, ignored_target, labels);
+  }
+
+private:
+  void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead, std::int64_t padding,
+            std::int64_t* to) const {
+    for (const std::int64_t index : indices) {
+      const Span& span = spans_[static_cast<std::size_t>(index)];
+      const std::uint16_t* from = characters_->tokens.data() + span.begin + ahead;
+      std::fill(std::copy(from, from + span.length, to), to + length, padding);
+      to += length;
+    }
+  }
+
+  std::shared_ptr<const Characters> characters_;
+  std::vector<Span> spans_;
+  ExampleShape shape_;
+};
+
+/// The windows of `context` tokens within begin..end; each needs one token more, its last target.
+std::vector<Span> windows(std::int64_t begin, std::int64_t end, std::int64_t context) {
+  std::vector<Span> spans;
+  for (std::int64_t i = begin; i + context < end; i += context)
+    spans.push_back({i, context});
+  return spans;
+}
+
+DataSplit make_parts(std::shared_ptr<const Characters> characters, std::vector<Span> train,
+                     std::vector<Span> validation, std::int64_t longest) {
+  DataSplit result;
+  result.train = std::make_shared<TokenDataset>(characters, std::move(train), longest);
+  if (!validation.empty())
+    result.validation = std::make_shared<TokenDataset>(characters, std::move(validation), longest);
+  return result;
+}
+
+/// Only the line breaks that separate examples are left: no carriage returns, no empty lines, one at the end.
+std::string tidy_lines(const std::string& text) {
+  std::string tidy;
+  tidy.reserve(text.size() + 1);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::size_t length = end - begin;
+    while (length > 0 && text[begin + length - 1] == '\r')
+      --length;
+    if (length > 0)
+      tidy.append(text, begin, length) += '\n';
+    begin = end + 1;
+  }
+  return tidy;
+}
+
+std::vector<Span> line_spans(const Characters& characters, std::int64_t context) {
+  const auto newline =
+      static_cast<std::uint16_t>(std::lower_bound(characters.vocabulary.begin(), characters.vocabulary.end(), U'\n') -
+                                 characters.vocabulary.begin());
+  std::vector<Span> spans;
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < characters.tokens.size(); ++i) {
+    if (characters.tokens[i] != newline)
+      continue;
+    const std::int64_t end = static_cast<std::int64_t>(i);
+    spans.push_back({begin, std::min(end - begin, context)});
+    begin = end + 1;
+  }
+  return spans;
+}
+
+} // namespace
+
+DataSplit open_text(const SourceText& source, const DataOptions& options) {
+  const std::string& path = source.files[0];
+  const auto characters = std::make_shared<const Characters>(number_characters(read_text_file(path), path));
+  const auto count = static_cast<std::int64_t>(characters->tokens.size());
+  const std::int64_t border = count - held_out(count, source.validation);
+  std::vector<Span> train = windows(0, border, options.context);
+  if (train.empty())
+    throw input_error(fmt::format("{}: {} characters to train on; a window of {} needs at least {}", path, border,
+                                  options.context, options.context + 1));
+  return make_parts(characters, std::move(train), windows(border, count, options.context), options.context);
+}
+
+DataSplit open_lines(const SourceText& source, const DataOptions& options) {
+  const std::string& path = source.files[0];
+  const std::string raw = read_text_file(path);
+  check_utf8(raw, path); // before tidying, so that a message names the file's own offset
+  const std::string text = tidy_lines(raw);
+  if (text.empty())
+    throw input_error(fmt::format("{}: only empty lines; one line with characters is needed", path));
+  const auto characters = std::make_shared<const Characters>(number_characters(text, path));
+  const std::vector<Span> all = line_spans(*characters, options.context);
+  const Split split = draw_split(static_cast<std::int64_t>(all.size()), source.validation);
+  std::int64_t longest = 0;
+  for (const Span& span : all)
+    longest = std::max(longest, span.length);
+  const auto pick = [&](const std::vector<std::int64_t>& rows) {
+    std::vector<Span> spans;
+    for (const std::int64_t row : rows)
+      spans.push_back(all[static_cast<std::size_t>(row)]);
+    return spans;
+  };
+  return make_parts(characters, pick(split.train), pick(split.validation), longest);
+}
+
+} // namespace batchscope::data
