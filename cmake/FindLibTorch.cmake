@@ -16,11 +16,12 @@ endif()
 set(LibTorch_FOUND TRUE)
 
 if(NOT TARGET LibTorch::LibTorch)
-  # The runtime wheel's headers lie beside torch: cuda_runtime_api.h without a toolkit.
   add_library(LibTorch::LibTorch INTERFACE IMPORTED GLOBAL)
-  target_include_directories(LibTorch::LibTorch INTERFACE
-    "${LibTorch_DIRECTORY}/include" "${LibTorch_DIRECTORY}/include/torch/csrc/api/include"
-    "${LibTorch_DIRECTORY}/../nvidia/cu13/include")
+  # Searched last: the wheel brings headers of another fmt than the system's, which is the one that gets linked.
+  # The runtime wheel's headers lie beside torch: cuda_runtime_api.h without a toolkit.
+  foreach(folder include include/torch/csrc/api/include ../nvidia/cu13/include)
+    target_compile_options(LibTorch::LibTorch INTERFACE "SHELL:-idirafter ${LibTorch_DIRECTORY}/${folder}")
+  endforeach()
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
   # The path also finds libtorch_cuda.so, which is opened only where a GPU is asked for. It is a DT_RPATH, because a

@@ -99,6 +99,7 @@ void BudgetAllocator::start_trace() {
   ++trace_serial_;
   trace_blocks_ = 0;
   trace_ = {};
+  trace_.granularity = alignment;
   trace_.start_bytes = in_use_;
   trace_.start_bytes_by = in_use_by_;
   peak_ = in_use_;
@@ -125,7 +126,7 @@ c10::DataPtr BudgetAllocator::allocate(size_t bytes) {
     if (header == nullptr && !not_counted && limit_ != UINT64_MAX)
       give_back_until(limit_ - capacity);
     if (header != nullptr)
-      charge(header);
+      charge(header, bytes);
   }
   if (header == nullptr) {
     void* memory = nullptr;
@@ -137,7 +138,7 @@ c10::DataPtr BudgetAllocator::allocate(size_t bytes) {
     }
     header = new (memory) Header{capacity, nullptr, nullptr, 0, 0, predict::Use::workspace, false};
     std::lock_guard lock(mutex_);
-    charge(header);
+    charge(header, bytes);
   }
   return {header->data(), header->data(), &free_block, device};
 }
@@ -155,7 +156,7 @@ void BudgetAllocator::free_block(void* data) {
     instance().free(Header::of(data));
 }
 
-void BudgetAllocator::charge(Header* header) {
+void BudgetAllocator::charge(Header* header, std::size_t requested) {
   header->counted = !not_counted;
   header->trace_serial = 0;
   if (!header->counted)
@@ -168,7 +169,7 @@ void BudgetAllocator::charge(Header* header) {
   if (tracing_) {
     header->trace_serial = trace_serial_;
     header->trace_block = trace_blocks_++;
-    trace_.events.push_back({header->trace_block, true, phase_, header->capacity});
+    trace_.events.push_back({header->trace_block, true, phase_, requested});
   }
 }
 

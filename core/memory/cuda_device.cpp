@@ -69,6 +69,7 @@ public:
   void start(std::uint64_t in_use) {
     std::lock_guard lock(mutex_);
     trace_ = {};
+    trace_.granularity = 512; // the caching allocator's smallest block
     trace_.start_bytes = in_use;
     blocks_.clear();
     block_count_ = 0;

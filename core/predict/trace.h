@@ -24,14 +24,15 @@ struct TraceEvent {
   std::uint32_t block = 0; ///< number within the trace, by order of allocation; or block_from_before
   bool allocates = true;   ///< false: the block is freed
   Phase phase = Phase::forward;
-  std::uint64_t bytes = 0; ///< as the allocator counts them; of the block, for frees too
+  std::uint64_t bytes = 0; ///< asked for (allocations), or counted (frees of blocks from before the trace)
 };
 
 /// The allocator's doings over one whole optimizer step at one batch size.
 struct Trace {
   std::int64_t batch = 0;
-  std::uint64_t start_bytes = 0;                          ///< in use before the first event
-  std::array<std::uint64_t, use_count> start_bytes_by{};  ///< the same by use
+  std::uint64_t granularity = 64;                        ///< the allocator counts sizes rounded up to multiples of this
+  std::uint64_t start_bytes = 0;                         ///< in use before the first event
+  std::array<std::uint64_t, use_count> start_bytes_by{}; ///< the same by use
   std::vector<TraceEvent> events;
   std::uint64_t peak_bytes = 0; ///< highest in use that was really seen
 };

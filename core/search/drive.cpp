@@ -30,14 +30,16 @@ struct Bracket {
 
 Bracket bracket_of(const SearchResult& result, double limit) {
   Bracket bracket;
-  for (const Probe& probe : result.probes) {
-    if (probe.outcome != Outcome::fits || !probe.peak_bytes)
-      continue;
-    const Measured measured{probe.batch, static_cast<double>(*probe.peak_bytes)};
-    if (measured.peak <= limit && measured.batch > bracket.below.batch)
-      bracket.below = measured;
-    if (measured.peak > limit && measured.batch < bracket.above.batch)
-      bracket.above = measured;
+  for (const auto* runs : {&result.probes, &result.checks}) {
+    for (const Probe& probe : *runs) {
+      if (probe.outcome != Outcome::fits || !probe.peak_bytes)
+        continue;
+      const Measured measured{probe.batch, static_cast<double>(*probe.peak_bytes)};
+      if (measured.peak <= limit && measured.batch > bracket.below.batch)
+        bracket.below = measured;
+      if (measured.peak > limit && measured.batch < bracket.above.batch)
+        bracket.above = measured;
+    }
   }
   return bracket;
 }
@@ -63,9 +65,8 @@ std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double l
   return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
 }
 
-/// The safe size is an answer too, so it has to be run: closes in on it with a few more probes.
-void settle_safe_size(const Finder& finder, const std::function<void(const Proposal&)>& run, const SearchResult& result,
-                      double margin) {
+/// The safe size is an answer too, so it has to be run: closes in on it with a few more runs.
+void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, double margin) {
   if (!result.largest || !result.budget_bytes)
     return;
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
@@ -77,7 +78,7 @@ void settle_safe_size(const Finder& finder, const std::function<void(const Propo
     const std::int64_t batch = guess_within(finder, bracket, limit);
     if (batch == 0)
       return;
-    run({batch, false, finder.predict(batch)});
+    result.checks.push_back(trial.run({batch, false, finder.predict(batch)}));
   }
 }
 
@@ -124,21 +125,18 @@ SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
   SearchResult result;
   result.strategy = finder.name();
   result.budget_bytes = options.budget_bytes;
-  const auto run = [&](const Proposal& proposal) {
-    Probe probe = trial.run(proposal);
-    if (!result.found)
-      finder.tell(probe);
+  while (const auto proposal = finder.propose()) {
+    Probe probe = trial.run(*proposal);
+    finder.tell(probe);
     if (on_probe)
       on_probe(probe);
     // Only the finder looks at traces, and they are large.
     probe.trace.reset();
     result.probes.push_back(std::move(probe));
-  };
-  while (const auto proposal = finder.propose())
-    run(*proposal);
+  }
   result.largest = finder.largest();
   result.found = result.largest.has_value();
-  settle_safe_size(finder, run, result, options.margin);
+  settle_safe_size(finder, trial, result, options.margin);
   result.safe = safe_size(result, options.margin);
   result.reason = reason_of(result);
   return result;
@@ -150,11 +148,8 @@ std::optional<std::int64_t> safe_size(const SearchResult& result, double margin)
   if (!result.budget_bytes)
     return safe_without_memory(*result.largest, margin);
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
-  std::optional<std::int64_t> safe;
-  for (const Probe& probe : result.probes)
-    if (probe.outcome == Outcome::fits && probe.peak_bytes && static_cast<double>(*probe.peak_bytes) <= limit)
-      safe = std::max(safe.value_or(0), probe.batch);
-  return safe;
+  const std::int64_t safe = bracket_of(result, limit).below.batch;
+  return safe > 0 ? std::optional(safe) : std::nullopt;
 }
 
 std::string to_json(const SearchResult& result, int indent) {
@@ -168,6 +163,9 @@ std::string to_json(const SearchResult& result, int indent) {
   json["probes"] = Json::array();
   for (const Probe& probe : result.probes)
     json["probes"].push_back(probe_json(probe));
+  json["checks"] = Json::array();
+  for (const Probe& check : result.checks)
+    json["checks"].push_back(probe_json(check));
   json["timings"] = Json::array();
   for (const Timing& timing : result.timings)
     json["timings"].push_back({{"batch", timing.batch},

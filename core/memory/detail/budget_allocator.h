@@ -49,7 +49,7 @@ private:
   Header* take_kept(std::size_t capacity);
   void unlink(Header* header);
   void give_back_until(std::uint64_t reserved_at_most);
-  void charge(Header* header);
+  void charge(Header* header, std::size_t requested);
   [[noreturn]] void refuse(std::uint64_t bytes);
 
   mutable std::mutex mutex_;

@@ -26,6 +26,7 @@ public:
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
   double dropout() const { return dropout_; }
+  void set_dropout(double p) { dropout_ = p; }
 
 protected:
   explicit Model(double dropout) : dropout_(dropout) {}

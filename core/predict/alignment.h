@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/predict/trace.h"
+
+namespace batchscope::predict {
+
+/// An allocation within a trace.
+struct Allocation {
+  Phase phase = Phase::forward;
+  std::uint64_t bytes = 0;
+};
+
+std::vector<Allocation> allocations(const Trace& trace);
+
+/// For each allocation of `large` the number of its counterpart in `small`, or no_counterpart: a longest common
+/// subsequence in which two allocations are alike when their phase is the same and their sizes can be those of one
+/// block at the two batch sizes (constant, or growing no faster than the batch; a little slack for rounding).
+/// O((n + m) * differences) (Myers 1986).
+inline constexpr std::size_t no_counterpart = SIZE_MAX;
+std::vector<std::size_t> align(const std::vector<Allocation>& small, const std::vector<Allocation>& large,
+                               double batch_ratio);
+
+} // namespace batchscope::predict

@@ -1,0 +1,113 @@
+#include "core/predict/memory_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/predict/alignment.h"
+
+namespace batchscope::predict {
+
+namespace {
+
+/// Phases in which a block comes and goes.
+struct Life {
+  Phase born = Phase::update;
+  Phase freed = Phase::update;
+};
+
+/// Blocks of the forward pass that outlive it are activations, the others workspace; blocks of the backward pass that
+/// live until the update are gradients.
+Use use_of(const Life& life) {
+  if (life.born == Phase::batch)
+    return Use::batch;
+  if (life.born == Phase::forward && life.freed != Phase::forward)
+    return Use::activations;
+  if (life.born == Phase::backward && life.freed == Phase::update)
+    return Use::gradients;
+  return Use::workspace;
+}
+
+std::vector<Life> lives_of_blocks(const Trace& trace, std::size_t blocks) {
+  std::vector<Life> lives(blocks);
+  for (const TraceEvent& event : trace.events) {
+    if (event.allocates)
+      lives[event.block].born = event.phase;
+    else if (event.block != block_from_before)
+      lives[event.block].freed = event.phase;
+  }
+  return lives;
+}
+
+} // namespace
+
+MemoryModel::MemoryModel(const Trace& small, const Trace& large)
+    : start_bytes_(large.start_bytes), start_by_(large.start_bytes_by), large_batch_(large.batch),
+      granularity_(large.granularity) {
+  const std::vector<Allocation> before = allocations(small);
+  const std::vector<Allocation> after = allocations(large);
+  const double ratio = static_cast<double>(large.batch) / static_cast<double>(small.batch);
+  const std::vector<std::size_t> counterpart = align(before, after, ratio);
+  blocks_ = static_cast<std::uint32_t>(after.size());
+  const std::vector<Life> lives = lives_of_blocks(large, after.size());
+  const auto batches_between = static_cast<double>(large.batch - small.batch);
+  double all = 0, lost = 0;
+  for (const TraceEvent& event : large.events) {
+    const bool from_before = event.block == block_from_before;
+    const auto bytes = static_cast<double>(event.bytes);
+    Step step{
+        event.block, event.allocates, event.phase, from_before ? Use::workspace : use_of(lives[event.block]), bytes, 0};
+    if (event.allocates) {
+      all += bytes;
+      const std::size_t match = counterpart[event.block];
+      if (match == no_counterpart)
+        lost += bytes;
+      else
+        step.bytes_per_example = (bytes - static_cast<double>(before[match].bytes)) / batches_between;
+    }
+    steps_.push_back(step);
+  }
+  unmatched_ = all > 0 ? lost / all : 0;
+}
+
+std::uint64_t MemoryModel::size_at(const Step& step, std::int64_t batch) const {
+  const double asked = step.bytes_at_large + step.bytes_per_example * static_cast<double>(batch - large_batch_);
+  const auto whole = static_cast<std::uint64_t>(std::max(std::llround(asked), 0LL));
+  return (whole + granularity_ - 1) / granularity_ * granularity_;
+}
+
+Peak MemoryModel::peak(std::int64_t batch) const {
+  std::vector<std::uint64_t> sizes(blocks_, 0);
+  auto by = start_by_;
+  std::uint64_t in_use = start_bytes_;
+  Peak peak{in_use, by, Phase::batch};
+  for (const Step& step : steps_) {
+    if (step.allocates) {
+      const std::uint64_t size = size_at(step, batch);
+      sizes[step.block] = size;
+      in_use += size;
+      by[static_cast<int>(step.use)] += size;
+      if (in_use > peak.bytes)
+        peak = {in_use, by, step.phase};
+    } else if (step.block == block_from_before) {
+      in_use -= std::min<std::uint64_t>(in_use, static_cast<std::uint64_t>(step.bytes_at_large));
+    } else {
+      in_use -= sizes[step.block];
+      by[static_cast<int>(step.use)] -= sizes[step.block];
+    }
+  }
+  return peak;
+}
+
+std::int64_t MemoryModel::largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const {
+  std::int64_t fits = lowest - 1;
+  while (fits < highest) {
+    const std::int64_t middle = fits + (highest - fits + 1) / 2;
+    if (peak(middle).bytes <= bytes)
+      fits = middle;
+    else
+      highest = middle - 1;
+  }
+  return fits;
+}
+
+} // namespace batchscope::predict

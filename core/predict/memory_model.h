@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/predict/trace.h"
+
+namespace batchscope::predict {
+
+/// Peak of a step at one batch size, and what filled the memory at that moment.
+struct Peak {
+  std::uint64_t bytes = 0;
+  std::array<std::uint64_t, use_count> by{}; ///< indexed by Use; adds up to bytes
+  Phase phase = Phase::forward;              ///< in which the peak comes
+};
+
+/// Memory of an optimizer step at any batch size, from the allocator's traces at two.
+///
+/// Every block of the larger trace is matched with its counterpart in the smaller one; its size is then the line
+/// through the two. Replaying the larger trace with the sizes of another batch gives that batch's peak, wherever in
+/// the step it comes. Blocks without a counterpart keep their size. Immutable; any thread.
+class MemoryModel {
+public:
+  /// `small.batch < large.batch`.
+  MemoryModel(const Trace& small, const Trace& large);
+
+  Peak peak(std::int64_t batch) const;
+  /// The largest batch in [lowest, highest] whose predicted peak is within `bytes`, by bisection over replays;
+  /// lowest - 1 where none is.
+  std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
+  /// Share (0..1) of the larger trace's bytes that found no counterpart: how poor the match is.
+  double unmatched() const { return unmatched_; }
+
+private:
+  struct Step {
+    std::uint32_t block;
+    bool allocates;
+    Phase phase;
+    Use use;
+    double bytes_at_large; ///< asked for, or counted where the block is from before
+    double bytes_per_example;
+  };
+
+  std::uint64_t size_at(const Step& step, std::int64_t batch) const;
+
+  std::vector<Step> steps_;
+  std::uint64_t start_bytes_;
+  std::array<std::uint64_t, use_count> start_by_;
+  std::int64_t large_batch_;
+  std::uint64_t granularity_;
+  std::uint32_t blocks_ = 0;
+  double unmatched_ = 0;
+};
+
+} // namespace batchscope::predict

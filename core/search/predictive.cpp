@@ -1,0 +1,116 @@
+// Two small probes, a model of the memory, one run to verify: see core/predict/memory_model.h.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/predict/memory_model.h"
+#include "core/search/strategies.h"
+
+namespace batchscope::search {
+
+namespace {
+
+constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
+constexpr double certain_error = 1e-4;  // relative error of the model at a size that was run
+
+class Predictive final : public Finder {
+public:
+  explicit Predictive(const FinderOptions& options) : options_(options) {}
+
+  std::string name() const override { return "predictive"; }
+  std::optional<std::int64_t> largest() const override { return fits_ > 0 ? std::optional(fits_) : std::nullopt; }
+
+  std::optional<std::uint64_t> predict(std::int64_t batch) const override {
+    return model_ ? std::optional(corrected(batch)) : std::nullopt;
+  }
+
+  std::optional<Proposal> propose() override {
+    if (over_ || fits_ == options_.max_batch || fits_ + 1 == fails_)
+      return std::nullopt;
+    const std::optional<std::int64_t> batch = next_batch();
+    if (!batch)
+      return std::nullopt;
+    return Proposal{*batch, true, predict(*batch)};
+  }
+
+  void tell(const Probe& probe) override {
+    if (probe.outcome == Outcome::error) {
+      over_ = true;
+      return;
+    }
+    if (probe.outcome == Outcome::out_of_memory) {
+      fails_ = std::min(fails_, probe.batch);
+      return;
+    }
+    fits_ = std::max(fits_, probe.batch);
+    if (model_ && probe.peak_bytes)
+      last_error_ = std::abs(static_cast<double>(corrected(probe.batch)) - static_cast<double>(*probe.peak_bytes)) /
+                    static_cast<double>(*probe.peak_bytes);
+    if (probe.trace == nullptr)
+      return;
+    traces_[probe.batch] = probe.trace;
+    if (traces_.size() >= 2)
+      model_.emplace(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
+  }
+
+private:
+  std::int64_t highest() const { return std::min(options_.max_batch, fails_ - 1); }
+
+  std::optional<std::int64_t> next_batch() const {
+    if (fits_ == 0)
+      return first();
+    if (!options_.budget_bytes || traces_.empty())
+      return without_memory();
+    if (!model_)
+      return second();
+    const std::int64_t goal = model_->largest_within(*options_.budget_bytes, fits_ + 1, highest());
+    if (goal > fits_)
+      return fails_ == unknown ? goal : after_failure(goal);
+    // The model says that the next size does not fit; it is believed where it was right about this one.
+    return last_error_ <= certain_error ? std::nullopt : std::optional(fits_ + 1);
+  }
+
+  std::int64_t first() const {
+    if (fails_ != unknown)
+      return fails_ / 2;
+    return std::min(options_.start.value_or(first_batch), options_.max_batch);
+  }
+
+  /// Twice the first, or what one trace allows: all that is not there between steps taken as if it grew with the
+  /// batch, which errs on the small side.
+  std::int64_t second() const {
+    const predict::Trace& trace = *traces_.begin()->second;
+    const double growing = static_cast<double>(trace.peak_bytes - trace.start_bytes);
+    const double room = static_cast<double>(*options_.budget_bytes - trace.start_bytes);
+    const auto guess = static_cast<std::int64_t>(room / growing * static_cast<double>(trace.batch));
+    return std::min(std::clamp(guess, fits_ + 1, std::max(2 * trace.batch, fits_ + 1)), highest());
+  }
+
+  /// A pretended device tells no bytes: doubling to the first failure, then bisection.
+  std::int64_t without_memory() const {
+    return fails_ == unknown ? std::min(2 * fits_, options_.max_batch) : fits_ + (fails_ - fits_) / 2;
+  }
+
+  /// The model promised too much; what it promises now lies below the size that failed.
+  std::int64_t after_failure(std::int64_t goal) const { return std::min(goal, fails_ - 1); }
+
+  std::uint64_t corrected(std::int64_t batch) const { return model_->peak(batch).bytes; }
+
+  static constexpr std::int64_t unknown = INT64_MAX;
+
+  FinderOptions options_;
+  std::int64_t fits_ = 0;        ///< largest that fitted
+  std::int64_t fails_ = unknown; ///< smallest that did not
+  bool over_ = false;
+  double last_error_ = 1;
+  std::map<std::int64_t, std::shared_ptr<const predict::Trace>> traces_;
+  std::optional<predict::MemoryModel> model_;
+};
+
+} // namespace
+
+std::unique_ptr<Finder> make_predictive(const FinderOptions& options) {
+  return std::make_unique<Predictive>(options);
+}
+
+} // namespace batchscope::search

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+#include "core/data/dataset.h"
+#include "core/memory/device.h"
+#include "core/model/detail/model.h"
+#include "core/train/detail/optimizer.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::train {
+
+/// Examples of one forward and backward pass.
+using MicroBatch = std::span<const std::int64_t>;
+
+/// Gradients of a whole accumulation window, or the reason why there are none.
+struct Attempt {
+  bool out_of_memory = false;
+  // When it came through:
+  double loss = 0;         ///< mean over all loss terms of the window
+  double grad_norm = 0;    ///< before clipping
+  std::int64_t tokens = 0; ///< loss terms of the window
+  // When memory ran out:
+  std::int64_t failed_count = 0;  ///< examples of the micro batch that did not fit
+  std::int64_t failed_length = 0; ///< and its longest example (1 where examples have no length)
+  memory::Refusal refusal;
+};
+
+/// Loss and hits of one evaluation batch.
+struct EvaluationSums {
+  double loss = 0; ///< sum over terms
+  std::int64_t terms = 0;
+  std::int64_t correct = 0;
+};
+
+/// Model, optimizer and data on a device: computes the gradients of a window, moves the weights, evaluates.
+/// An attempt that runs out of memory leaves no trace: gradients, buffers, generator and bytes in use are what they
+/// were before it. One thread.
+class Learner {
+public:
+  Learner(const RunSpec& spec, data::DataSplit data, memory::Device& device);
+  ~Learner();
+
+  /// Forward and backward over every micro batch; gradients are those of the mean over all loss terms of the window.
+  Attempt attempt(const std::vector<MicroBatch>& window);
+  /// Clips, moves the weights and drops the gradients. Allocates nothing on the device.
+  void update(double learning_rate, double weight_decay, std::optional<double> clip);
+  /// Drops gradients that update() has not used.
+  void discard();
+
+  /// Sums over validation examples; nothing where memory ran out.
+  std::optional<EvaluationSums> evaluate(MicroBatch examples);
+
+  /// Weights, optimizer, buffers and generator, copied off the device's account.
+  struct Snapshot {
+    std::vector<at::Tensor> parameters, buffers, optimizer;
+    at::Tensor generator;
+  };
+  std::unique_ptr<Snapshot> snapshot() const;
+  void restore(const Snapshot& snapshot);
+
+  const data::Dataset& train_data() const { return *data_.train; }
+  const data::Dataset* validation_data() const { return data_.validation.get(); }
+  /// For the micro batches from now on, 0 <= p < 1.
+  void set_dropout(double p);
+  bool has_accuracy() const;
+  std::int64_t parameter_count() const;
+  memory::Device& device() { return device_; }
+
+private:
+  struct Batch {
+    at::Tensor input, target;
+  };
+  Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout);
+  at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const;
+  void accumulate(MicroBatch examples, std::int64_t terms);
+  double gradient_norm();
+  void tag_gradients();
+  void drop_gradients();
+  Attempt gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed);
+
+  data::DataSplit data_;
+  memory::Device& device_;
+  c10::Device where_;
+  double label_smoothing_;
+  std::unique_ptr<model::Model> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  at::Generator generator_; ///< LibTorch's default one, which dropout draws from
+  at::Tensor window_loss_;  ///< sum so far, on the device
+  double norm_ = 0;
+};
+
+} // namespace batchscope::train

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "core/schedule/progression.h"
+#include "core/train/detail/evaluator.h"
+#include "core/train/detail/oom_cause.h"
+#include "core/train/detail/stepper.h"
+#include "core/train/detail/window.h"
+#include "core/train/run.h"
+
+namespace batchscope::train {
+
+/// What the loop needs of a spec, worked out before the first step.
+struct LoopOptions {
+  schedule::ProgressionOptions progression;
+  double weight_decay = 0;
+  double dropout = 0;
+  schedule::RegularizationRule regularization = schedule::RegularizationRule::none;
+  std::optional<double> clip;
+  OnOom on_oom = OnOom::shrink;
+  std::uint64_t seed = 1;
+};
+
+/// One training run: pulls steps from the progression, runs them, reports them. Used once, on one thread.
+class Loop {
+public:
+  Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, RunControl& control);
+
+  RunSummary run();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool obey_orders();
+  void apply(const ScheduleEdit& edit);
+  bool make(const schedule::PlannedStep& step);
+  void report(const schedule::PlannedStep& step, const StepOutcome& outcome);
+  void report_out_of_memory(const OutOfMemory& event);
+  void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
+  void report_schedule(const schedule::ScheduleEvent& event);
+  void report_validation(const Validation& validation);
+  void evaluate();
+  void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
+  double seconds_since_start() const;
+  RunSummary summary(Status status, std::string reason);
+
+  LoopOptions options_;
+  Learner& learner_;
+  telemetry::Sink& sink_;
+  RunControl& control_;
+  schedule::Progression progression_;
+  Stepper stepper_;
+  Evaluator evaluator_;
+  Window window_;
+  std::optional<data::EpochOrder> order_;
+  std::int64_t order_epoch_ = -1;
+  BeforeOutOfMemory before_;
+  Clock::time_point started_;
+  double paused_seconds_ = 0;
+  double training_seconds_ = 0; ///< steps alone
+  std::int64_t largest_micro_ = 1;
+  std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
+  std::string failure_;
+  RunSummary totals_; ///< filled as the run goes on
+};
+
+} // namespace batchscope::train

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/train/detail/fit_memory.h"
+#include "core/train/detail/learner.h"
+
+namespace batchscope::train {
+
+/// A step that ran out of memory, and what was done about it.
+struct OutOfMemory {
+  std::int64_t attempted = 0; ///< examples of the micro batch that did not fit
+  std::int64_t length = 0;    ///< and its longest example
+  memory::Refusal refusal;
+  std::int64_t nominal = 0;       ///< largest nominal micro batch of the window
+  std::int64_t parts_before = 0;  ///< micro batches that the window was tried as
+  std::int64_t parts_after = 0;   ///< and is tried as next; equal where nothing more can be done
+  std::int64_t largest_after = 0; ///< examples of the largest of them
+  std::int64_t examples_again = 0;
+};
+
+/// What running the gradients of one step came to.
+struct StepOutcome {
+  bool ready = false; ///< gradients are there; else memory did not do, and `failure` says why
+  double loss = 0;
+  double grad_norm = 0;
+  std::int64_t tokens = 0;
+  std::int64_t largest_micro = 0;
+  std::int64_t micro_batches = 0;
+  std::vector<OutOfMemory> out_of_memory; ///< in order
+  std::string failure;
+};
+
+/// Runs windows of nominal micro batches, in smaller pieces where memory asks for it: the same examples, the same
+/// mean over all of them, so that nobody above notices. What was learnt is kept.
+class Stepper {
+public:
+  Stepper(Learner& learner, OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}
+
+  StepOutcome run(const std::vector<MicroBatch>& nominal);
+
+private:
+  std::vector<MicroBatch> split(const std::vector<MicroBatch>& nominal) const;
+
+  Learner& learner_;
+  OnOom on_oom_;
+  FitMemory known_;
+};
+
+} // namespace batchscope::train

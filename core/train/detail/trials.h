@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "core/search/finder.h"
+#include "core/train/detail/learner.h"
+#include "core/train/detail/window.h"
+
+namespace batchscope::train {
+
+struct TrialOptions {
+  data::SamplerOptions sampler;
+  std::uint64_t seed = 1;
+  double learning_rate = 0;
+  double weight_decay = 0;
+  std::optional<double> clip;
+  std::function<bool()> stop; ///< asked before each trial; true ends the search with Error (failed, "stopped")
+};
+
+/// Trials of a search: the trainer's own optimizer step at a size, twice, the second one measured. Weights,
+/// optimizer, buffers and generator go back to what they were when this object was made, after each trial.
+class LearnerTrials final : public search::Trial {
+public:
+  LearnerTrials(Learner& learner, const TrialOptions& options);
+  ~LearnerTrials() override;
+
+  search::Probe run(const search::Proposal& proposal) override;
+  /// Throughput of a size known to fit: whole steps until enough time has passed.
+  search::Timing time(std::int64_t batch);
+
+private:
+  void fill_window(std::int64_t batch);
+  bool step();
+
+  Learner& learner_;
+  TrialOptions options_;
+  std::unique_ptr<Learner::Snapshot> before_;
+  Window window_;
+  std::int64_t examples_ = 0; ///< in the window
+  bool warm_ = false;
+};
+
+} // namespace batchscope::train

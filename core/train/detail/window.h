@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/data/sampler.h"
+#include "core/train/detail/learner.h"
+
+namespace batchscope::train {
+
+/// The examples of one optimizer step, cut into the micro batches that a rank was given.
+class Window {
+public:
+  /// Examples of `takes` for `rank`, in the order of the epoch.
+  void fill(const data::StepTakes& takes, const data::EpochOrder& order, std::int64_t rank = 0);
+
+  const std::vector<MicroBatch>& micro_batches() const { return micro_batches_; }
+  std::vector<std::int64_t>& indices() { return indices_; }
+
+private:
+  std::vector<std::int64_t> indices_;
+  std::vector<MicroBatch> micro_batches_; ///< views into indices_
+};
+
+} // namespace batchscope::train

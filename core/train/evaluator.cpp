@@ -1,0 +1,52 @@
+#include "core/train/detail/evaluator.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace batchscope::train {
+
+namespace {
+
+/// More examples at once gain nothing.
+constexpr std::int64_t most_at_once = 512;
+
+} // namespace
+
+std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function<bool()>& stop) {
+  const data::Dataset* data = learner_.validation_data();
+  if (data == nullptr || data->size() == 0)
+    return std::nullopt;
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(data->size()));
+  std::iota(indices.begin(), indices.end(), 0);
+  EvaluationSums sums;
+  std::int64_t position = 0;
+  std::int64_t size = std::min({batch, largest_, most_at_once});
+  while (position < data->size()) {
+    if (stop())
+      return std::nullopt;
+    const std::int64_t count = std::min(size, data->size() - position);
+    const auto part = learner_.evaluate(MicroBatch(indices).subspan(position, count));
+    if (part) {
+      sums.loss += part->loss;
+      sums.terms += part->terms;
+      sums.correct += part->correct;
+      position += count;
+      continue;
+    }
+    const memory::Refusal refusal = learner_.device().take_refusal().value_or(memory::Refusal{});
+    if (count <= 1)
+      throw Error(Error::Kind::failed, "out of memory: not even one validation example fits");
+    size = largest_ = count / 2;
+    on_shrink_(count, size, refusal);
+  }
+  Validation result;
+  result.loss = sums.loss / static_cast<double>(sums.terms);
+  if (learner_.has_accuracy())
+    result.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.terms);
+  return result;
+}
+
+} // namespace batchscope::train

@@ -1,0 +1,255 @@
+#include "core/train/detail/learner.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include "core/base/error.h"
+#include "core/memory/detail/budget_allocator.h"
+#include "core/memory/detail/torch_errors.h"
+
+namespace batchscope::train {
+
+namespace {
+
+using Target = data::ExampleShape::Target;
+using predict::Phase;
+
+/// Examples are gathered on the host; a GPU gets a copy.
+at::Tensor host_empty(at::IntArrayRef shape, at::ScalarType type, const c10::Device& device) {
+  return at::empty(shape, at::TensorOptions(type).pinned_memory(device.is_cuda()));
+}
+
+} // namespace
+
+Learner::Learner(const RunSpec& spec, data::DataSplit data, memory::Device& device)
+    : data_(std::move(data)), device_(device),
+      where_(device.is_cuda() ? c10::Device(c10::kCUDA, device.index()) : c10::Device(c10::kCPU)),
+      label_smoothing_(spec.label_smoothing) {
+  const std::uint64_t refused = device_.readings().refused;
+  try {
+    device_.enter(Phase::setup);
+    model_ = model::make_model(model::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
+    device_.enter(Phase::optimizer_state);
+    optimizer_ = make_optimizer(spec, model_->parameters());
+    window_loss_ = at::zeros({}, at::TensorOptions(at::kDouble).device(where_));
+    generator_ = at::globalContext().defaultGenerator(where_);
+    generator_.set_current_seed(spec.seed);
+  } catch (const std::exception& error) {
+    if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
+      throw Error(Error::Kind::failed, "the model could not be made: " + memory::first_line(error));
+    throw Error(Error::Kind::failed,
+                "the memory budget does not hold the model and its optimizer: " + memory::first_line(error));
+  }
+}
+
+Learner::~Learner() = default;
+
+void Learner::set_dropout(double p) {
+  model_->set_dropout(p);
+}
+
+bool Learner::has_accuracy() const {
+  return data_.train->shape().target != Target::number;
+}
+
+std::int64_t Learner::parameter_count() const {
+  std::int64_t count = 0;
+  for (const at::Tensor& parameter : model_->parameters())
+    count += parameter.numel();
+  return count;
+}
+
+Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout) {
+  const data::ExampleShape& shape = data.shape();
+  Batch batch;
+  if (shape.input == data::ExampleShape::Input::tokens) {
+    batch.input = host_empty({layout.count, layout.length}, at::kLong, where_);
+    data.fill_tokens(examples, layout.length, batch.input.data_ptr<std::int64_t>());
+  } else {
+    std::vector<std::int64_t> sizes = {layout.count};
+    sizes.insert(sizes.end(), shape.dimensions.begin(), shape.dimensions.end());
+    batch.input = host_empty(sizes, at::kFloat, where_);
+    data.fill_inputs(examples, batch.input.data_ptr<float>());
+  }
+  if (shape.target == Target::number) {
+    batch.target = host_empty({layout.count, 1}, at::kFloat, where_);
+    data.fill_numbers(examples, batch.target.data_ptr<float>());
+  } else {
+    const std::int64_t labels = shape.target == Target::next_token ? layout.count * layout.length : layout.count;
+    batch.target = host_empty({labels}, at::kLong, where_);
+    data.fill_labels(examples, layout.length, batch.target.data_ptr<std::int64_t>());
+  }
+  batch.input = batch.input.to(where_, /*non_blocking=*/true);
+  batch.target = batch.target.to(where_, /*non_blocking=*/true);
+  return batch;
+}
+
+at::Tensor Learner::loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const {
+  if (data_.train->shape().target == Target::number)
+    return at::mse_loss(logits, target, at::Reduction::Sum);
+  const at::Tensor flat = logits.dim() == 3 ? logits.flatten(0, 1) : logits;
+  return at::cross_entropy_loss(flat, target, /*weight=*/{}, at::Reduction::Sum, data::ignored_target, label_smoothing);
+}
+
+void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
+  device_.enter(Phase::batch);
+  const Batch batch = load(*data_.train, examples, data_.train->layout(examples));
+  device_.enter(Phase::forward);
+  const at::Tensor loss = loss_sum(model_->forward(batch.input, /*training=*/true), batch.target, label_smoothing_) /
+                          static_cast<double>(terms);
+  window_loss_.add_(loss.detach());
+  device_.enter(Phase::backward);
+  loss.backward();
+  tag_gradients();
+}
+
+Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
+  Attempt result;
+  for (const MicroBatch& micro : window)
+    result.tokens += data_.train->layout(micro).loss_terms;
+  const std::uint64_t refused_before = device_.readings().refused;
+  std::vector<at::Tensor> buffers_before;
+  at::Tensor generator_before;
+  {
+    const memory::NotCounted own;
+    for (const at::Tensor& buffer : model_->buffers())
+      buffers_before.push_back(buffer.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
+    if (model_->dropout() > 0)
+      generator_before = generator_.get_state();
+  }
+  MicroBatch current;
+  try {
+    window_loss_.zero_();
+    for (const MicroBatch& micro : window) {
+      current = micro;
+      accumulate(micro, result.tokens);
+    }
+    norm_ = gradient_norm();
+    result.grad_norm = norm_;
+    result.loss = window_loss_.item<double>();
+    return result;
+  } catch (const std::exception& error) {
+    result = gave_up(error, refused_before, current);
+  }
+  drop_gradients();
+  for (std::size_t i = 0; i < buffers_before.size(); ++i)
+    model_->buffers()[i].copy_(buffers_before[i]);
+  if (generator_before.defined())
+    generator_.set_state(generator_before);
+  device_.release_cache();
+  return result;
+}
+
+/// Called while the step is unwound, gradients still there: they tell how much of the workspace they are.
+Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed) {
+  if (!memory::is_out_of_memory(error, device_.readings().refused > refused_before))
+    throw Error(Error::Kind::failed, memory::first_line(error));
+  Attempt result;
+  result.out_of_memory = true;
+  result.failed_count = static_cast<std::int64_t>(failed.size());
+  result.failed_length = data_.train->layout(failed).length;
+  result.refusal = device_.take_refusal().value_or(memory::Refusal{});
+  if (!result.refusal.by_use_known)
+    return result;
+  std::uint64_t gradients = 0;
+  for (const at::Tensor& parameter : model_->parameters()) {
+    if (parameter.grad().defined())
+      gradients += parameter.grad().nbytes();
+  }
+  auto& by = result.refusal.in_use_by;
+  auto& workspace = by[static_cast<int>(predict::Use::workspace)];
+  auto& tagged = by[static_cast<int>(predict::Use::gradients)];
+  const std::uint64_t untagged = std::min(workspace, gradients - std::min(gradients, tagged));
+  workspace -= untagged;
+  tagged += untagged;
+  return result;
+}
+
+void Learner::tag_gradients() {
+  for (const at::Tensor& parameter : model_->parameters()) {
+    if (parameter.grad().defined())
+      device_.retag(parameter.grad().storage().data(), predict::Use::gradients);
+  }
+}
+
+double Learner::gradient_norm() {
+  device_.enter(Phase::update);
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : model_->parameters())
+    gradients.push_back(parameter.grad());
+  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2))).item<double>();
+}
+
+void Learner::update(double learning_rate, double weight_decay, std::optional<double> clip) {
+  device_.enter(Phase::update);
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : model_->parameters())
+    gradients.push_back(parameter.grad());
+  if (clip && norm_ > *clip)
+    at::_foreach_mul_(gradients, *clip / norm_);
+  optimizer_->step(gradients, learning_rate, weight_decay);
+  gradients.clear();
+  drop_gradients();
+}
+
+void Learner::discard() {
+  drop_gradients();
+}
+
+void Learner::drop_gradients() {
+  for (const at::Tensor& parameter : model_->parameters())
+    parameter.mutable_grad() = at::Tensor();
+}
+
+std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
+  const at::NoGradGuard no_grad;
+  const std::uint64_t refused_before = device_.readings().refused;
+  try {
+    device_.enter(Phase::evaluation);
+    const data::BatchLayout layout = data_.validation->layout(examples);
+    const Batch batch = load(*data_.validation, examples, layout);
+    const at::Tensor logits = model_->forward(batch.input, /*training=*/false);
+    EvaluationSums sums{loss_sum(logits, batch.target, /*label_smoothing=*/0.0).item<double>(), layout.loss_terms, 0};
+    if (has_accuracy()) {
+      const at::Tensor guesses = logits.argmax(-1).flatten();
+      sums.correct = guesses.eq(batch.target).sum().item<std::int64_t>();
+    }
+    return sums;
+  } catch (const std::exception& error) {
+    if (!memory::is_out_of_memory(error, device_.readings().refused > refused_before))
+      throw Error(Error::Kind::failed, memory::first_line(error));
+  }
+  device_.release_cache();
+  return std::nullopt;
+}
+
+std::unique_ptr<Learner::Snapshot> Learner::snapshot() const {
+  const memory::NotCounted own;
+  auto copy = std::make_unique<Snapshot>();
+  const auto copy_all = [](const std::vector<at::Tensor>& from, std::vector<at::Tensor>& to) {
+    for (const at::Tensor& tensor : from)
+      to.push_back(tensor.detach().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
+  };
+  copy_all(model_->parameters(), copy->parameters);
+  copy_all(model_->buffers(), copy->buffers);
+  copy_all(optimizer_->state(), copy->optimizer);
+  copy->generator = generator_.get_state();
+  return copy;
+}
+
+void Learner::restore(const Snapshot& snapshot) {
+  const at::NoGradGuard no_grad;
+  drop_gradients();
+  const auto copy_all = [](const std::vector<at::Tensor>& from, const std::vector<at::Tensor>& to) {
+    for (std::size_t i = 0; i < from.size(); ++i)
+      to[i].copy_(from[i]);
+  };
+  copy_all(snapshot.parameters, model_->parameters());
+  copy_all(snapshot.buffers, model_->buffers());
+  copy_all(snapshot.optimizer, optimizer_->state());
+  generator_.set_state(snapshot.generator);
+}
+
+} // namespace batchscope::train

@@ -1,0 +1,116 @@
+#include "core/train/detail/loop.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace batchscope::train {
+
+namespace {
+
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+} // namespace
+
+Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, RunControl& control)
+    : options_(options), learner_(learner), sink_(sink), control_(control),
+      progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
+      stepper_(learner, options.on_oom),
+      evaluator_(learner, [this](std::int64_t tried, std::int64_t now, const memory::Refusal& refusal) {
+        report_shrunk_evaluation(tried, now, refusal);
+      }) {}
+
+RunSummary Loop::run() {
+  started_ = Clock::now();
+  before_.first_baseline = learner_.device().readings().in_use;
+  try {
+    while (true) {
+      if (!obey_orders())
+        return summary(Status::stopped, "");
+      const auto step = progression_.next();
+      if (!step)
+        break;
+      if (!make(*step))
+        return summary(Status::failed, failure_);
+      if (progression_.epoch_ended())
+        evaluate();
+    }
+    evaluate();
+  } catch (const Error& error) {
+    return summary(Status::failed, error.what());
+  }
+  return summary(control_.stopping() && evaluated_at_ != totals_.steps ? Status::stopped : Status::finished, "");
+}
+
+bool Loop::obey_orders() {
+  const RunControl::Orders orders = control_.at_boundary();
+  paused_seconds_ += orders.waited_seconds;
+  if (orders.stop)
+    return false;
+  for (const ScheduleEdit& edit : orders.edits)
+    apply(edit);
+  return true;
+}
+
+bool Loop::make(const schedule::PlannedStep& step) {
+  const auto begin = Clock::now();
+  if (order_epoch_ != step.takes.epoch_index) {
+    order_.emplace(options_.progression.sampler.examples, options_.seed, step.takes.epoch_index);
+    order_epoch_ = step.takes.epoch_index;
+  }
+  window_.fill(step.takes, *order_);
+  memory::Device& device = learner_.device();
+  device.reset_peak();
+  before_.baseline = device.readings().in_use;
+  const std::int64_t reference = options_.progression.learning_rate.reference_batch;
+  if (options_.dropout > 0)
+    learner_.set_dropout(
+        schedule::scaled_dropout(options_.dropout, options_.regularization, step.nominal_effective, reference));
+  const StepOutcome outcome = stepper_.run(window_.micro_batches());
+  for (const OutOfMemory& event : outcome.out_of_memory)
+    report_out_of_memory(event);
+  if (!outcome.ready) {
+    failure_ = outcome.failure;
+    return false;
+  }
+  learner_.update(
+      step.learning_rate,
+      schedule::scaled_weight_decay(options_.weight_decay, options_.regularization, step.nominal_effective, reference),
+      options_.clip);
+  before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
+  training_seconds_ += seconds_between(begin, Clock::now());
+  report(step, outcome);
+  return true;
+}
+
+void Loop::evaluate() {
+  if (evaluated_at_ == totals_.steps)
+    return;
+  const auto result = evaluator_.run(largest_micro_, [this] { return control_.stopping(); });
+  if (!result) {
+    if (learner_.validation_data() == nullptr || learner_.validation_data()->size() == 0)
+      evaluated_at_ = totals_.steps;
+    return;
+  }
+  evaluated_at_ = totals_.steps;
+  totals_.validation = result;
+  report_validation(*result);
+}
+
+double Loop::seconds_since_start() const {
+  return seconds_between(started_, Clock::now()) - paused_seconds_;
+}
+
+RunSummary Loop::summary(Status status, std::string reason) {
+  totals_.status = status;
+  totals_.reason = std::move(reason);
+  totals_.seconds = training_seconds_;
+  if (training_seconds_ > 0)
+    totals_.examples_per_second = static_cast<double>(totals_.examples_seen) / training_seconds_;
+  learner_.discard();
+  return totals_;
+}
+
+} // namespace batchscope::train

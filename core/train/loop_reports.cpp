@@ -1,0 +1,137 @@
+// What the loop tells its sink: step records and events.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/train/detail/loop.h"
+
+namespace batchscope::train {
+
+namespace {
+
+std::string times(std::int64_t parts, std::int64_t size) {
+  return parts == 1 ? format_count(size) : format_count(parts) + " x " + format_count(size);
+}
+
+std::string action(const OutOfMemory& event) {
+  if (event.parts_after == event.parts_before)
+    return "the run ends: nothing was left to make smaller, or it was told to fail";
+  return "the same " + format_count(event.examples_again) + " examples again as " +
+         times(event.parts_after, event.largest_after) + ", effective batch kept";
+}
+
+Json refusal_json(const memory::Refusal& refusal) {
+  Json json = {{"requested_bytes", refusal.requested},
+               {"in_use_bytes", refusal.in_use},
+               {"reserved_bytes", refusal.reserved},
+               {"limit_bytes", refusal.limit},
+               {"phase", predict::to_string(refusal.phase)}};
+  if (refusal.by_use_known) {
+    for (int use = 0; use < predict::use_count; ++use)
+      json["in_use_by"][predict::to_string(static_cast<predict::Use>(use))] = refusal.in_use_by[use];
+  }
+  return json;
+}
+
+} // namespace
+
+void Loop::send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values) {
+  sink_.event({totals_.steps, seconds_since_start(), kind, std::move(detail), std::move(values)});
+}
+
+void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome) {
+  const memory::Readings readings = learner_.device().readings();
+  telemetry::StepRecord record;
+  record.step = step.step;
+  record.examples_seen = step.takes.seen_in_total;
+  record.epoch_index = step.takes.epoch_index;
+  record.epoch = step.epoch;
+  record.train_coverage = step.train_coverage;
+  record.batch = step.batch;
+  record.micro_batch = outcome.largest_micro;
+  record.micro_batches = outcome.micro_batches;
+  record.accumulate = step.takes.accumulate;
+  record.effective_batch = step.takes.examples;
+  record.loss = outcome.loss;
+  record.learning_rate = step.learning_rate;
+  record.grad_norm = outcome.grad_norm;
+  record.seconds = seconds_since_start();
+  record.allocated_bytes = static_cast<std::int64_t>(readings.in_use);
+  record.reserved_bytes = static_cast<std::int64_t>(readings.reserved);
+  record.peak_bytes = static_cast<std::int64_t>(readings.peak);
+  record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
+  totals_.steps = step.step;
+  totals_.examples_seen = record.examples_seen;
+  totals_.epoch = record.epoch;
+  totals_.train_coverage = record.train_coverage;
+  totals_.loss = record.loss;
+  totals_.peak_bytes = std::max(totals_.peak_bytes, readings.peak);
+  largest_micro_ = std::max<std::int64_t>(outcome.largest_micro, 1);
+  sink_.record(record);
+  progression_.done({.loss = outcome.loss,
+                     .vram_fraction = static_cast<double>(readings.peak) / static_cast<double>(readings.limit),
+                     .tokens = outcome.tokens});
+}
+
+void Loop::report_out_of_memory(const OutOfMemory& event) {
+  ++totals_.oom_events;
+  Json json = {{"attempted_batch", event.attempted}, {"nominal_batch", event.nominal}};
+  if (event.length > 1)
+    json["longest_example"] = event.length;
+  json.update(refusal_json(event.refusal));
+  json["micro_batches_before"] = event.parts_before;
+  json["micro_batches_after"] = event.parts_after;
+  json["micro_batch_after"] = event.largest_after;
+  json["examples_again"] = event.examples_again;
+  json["action"] = action(event);
+  json["cause"] = describe(likely_cause(event, before_));
+  send("oom", json.dump());
+}
+
+void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal) {
+  ++totals_.oom_events;
+  Json json = {{"attempted_batch", tried}};
+  json.update(refusal_json(refusal));
+  json["micro_batch_after"] = now;
+  json["action"] = "evaluation goes on with " + format_count(now) + " examples at once; training is not touched";
+  json["cause"] = "evaluation";
+  send("oom", json.dump());
+}
+
+void Loop::report_schedule(const schedule::ScheduleEvent& event) {
+  Json json;
+  if (event.kind == "clamp") {
+    json["asked"] = event.asked;
+    json["given"] = event.given;
+  }
+  json["message"] = event.message;
+  send(event.kind.c_str(), json.dump());
+}
+
+void Loop::apply(const ScheduleEdit& edit) {
+  Json json = {{"schedule", edit.schedule}, {"before", progression_.schedule_text()}};
+  try {
+    const std::int64_t batch_before = progression_.batch();
+    progression_.edit(edit.schedule, edit.batch);
+    json["batch_before"] = batch_before;
+    json["batch"] = progression_.batch();
+    json["applies_from_step"] = totals_.steps + 1;
+    send("edit", json.dump());
+  } catch (const Error& error) {
+    json["refused"] = error.what();
+    send("edit", json.dump());
+  }
+}
+
+void Loop::report_validation(const Validation& validation) {
+  Json json = {{"loss", json_number(validation.loss)}};
+  std::vector<std::pair<std::string, double>> values = {{"validation_loss", validation.loss}};
+  if (validation.accuracy) {
+    json["accuracy"] = *validation.accuracy;
+    values.emplace_back("validation_accuracy", *validation.accuracy);
+  }
+  send("evaluation", json.dump(), std::move(values));
+}
+
+} // namespace batchscope::train

@@ -1,0 +1,56 @@
+#include "core/train/detail/oom_cause.h"
+
+namespace batchscope::train {
+
+namespace {
+
+/// A baseline that has grown by this much of the limit is called a leak; other processes' share likewise.
+constexpr double noticeable_share = 0.02;
+/// Reserved above allocated by this factor, with room in between for what was asked, is called fragmentation.
+constexpr double fragmented_factor = 1.25;
+
+bool grew(std::uint64_t before, std::uint64_t now, std::uint64_t limit) {
+  return now > before && static_cast<double>(now - before) > noticeable_share * static_cast<double>(limit);
+}
+
+} // namespace
+
+Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
+  if (before.largest_nominal == 0)
+    return Cause::first_batch;
+  if (event.nominal > before.largest_nominal)
+    return Cause::schedule;
+  if (event.length > before.longest)
+    return Cause::longer_example;
+  const std::uint64_t limit = event.refusal.limit;
+  if (grew(before.first_baseline, before.baseline, limit))
+    return Cause::growth;
+  const auto reserved = static_cast<double>(event.refusal.reserved);
+  if (reserved > fragmented_factor * static_cast<double>(event.refusal.in_use))
+    return Cause::fragmentation;
+  if (grew(before.others_first, before.others, limit))
+    return Cause::other_process;
+  return Cause::unknown;
+}
+
+const char* describe(Cause cause) {
+  switch (cause) {
+  case Cause::first_batch:
+    return "the first batch is too large for the memory";
+  case Cause::schedule:
+    return "the schedule asked for a larger batch";
+  case Cause::longer_example:
+    return "an example longer than any before";
+  case Cause::growth:
+    return "memory in use between steps has grown (a leak)";
+  case Cause::fragmentation:
+    return "fragmentation: much more is reserved than in use";
+  case Cause::other_process:
+    return "another process took memory of the device";
+  case Cause::unknown:
+    return "unknown";
+  }
+  return "unknown";
+}
+
+} // namespace batchscope::train

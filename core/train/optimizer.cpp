@@ -1,0 +1,88 @@
+#include "core/train/detail/optimizer.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+namespace batchscope::train {
+
+namespace {
+
+constexpr double adam_beta1 = 0.9;
+constexpr double adam_beta2 = 0.999;
+constexpr double adam_epsilon = 1e-8;
+constexpr double default_momentum = 0.9;
+
+std::vector<at::Tensor> zeros_like_all(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> zeros;
+  zeros.reserve(tensors.size());
+  for (const at::Tensor& tensor : tensors)
+    zeros.push_back(at::zeros_like(tensor));
+  return zeros;
+}
+
+class Sgd final : public Optimizer {
+public:
+  Sgd(const std::vector<at::Tensor>& parameters, double momentum) : parameters_(parameters), momentum_(momentum) {
+    if (momentum_ > 0)
+      buffers_ = zeros_like_all(parameters_);
+  }
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) override {
+    // Buffers that start at zero give the same first step as buffers that start as the first gradient.
+    at::_fused_sgd_(parameters_, gradients, buffers_, weight_decay, momentum_, learning_rate, /*dampening=*/0.0,
+                    /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
+  }
+  std::vector<at::Tensor> state() const override { return buffers_; }
+
+private:
+  std::vector<at::Tensor> parameters_, buffers_;
+  double momentum_;
+};
+
+class Adam final : public Optimizer {
+public:
+  Adam(const std::vector<at::Tensor>& parameters, bool decoupled)
+      : parameters_(parameters), means_(zeros_like_all(parameters)), squares_(zeros_like_all(parameters)),
+        decoupled_(decoupled) {
+    for (const at::Tensor& parameter : parameters_)
+      steps_.push_back(at::zeros({}, parameter.options().requires_grad(false)));
+  }
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) override {
+    at::_foreach_add_(steps_, 1);
+    const auto update = decoupled_ ? static_cast<Kernel>(at::_fused_adamw_) : static_cast<Kernel>(at::_fused_adam_);
+    update(parameters_, gradients, means_, squares_, /*max_exp_avg_sqs=*/{}, steps_, learning_rate, adam_beta1,
+           adam_beta2, weight_decay, adam_epsilon, /*amsgrad=*/false, /*maximize=*/false, {}, {});
+  }
+  std::vector<at::Tensor> state() const override {
+    std::vector<at::Tensor> all = means_;
+    all.insert(all.end(), squares_.begin(), squares_.end());
+    all.insert(all.end(), steps_.begin(), steps_.end());
+    return all;
+  }
+
+private:
+  using Kernel = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList,
+                          at::TensorList, double, double, double, double, double, bool, bool,
+                          const std::optional<at::Tensor>&, const std::optional<at::Tensor>&);
+
+  std::vector<at::Tensor> parameters_, means_, squares_, steps_;
+  bool decoupled_; ///< AdamW: weight decay apart from the gradient
+};
+
+} // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const RunSpec& spec, const std::vector<at::Tensor>& parameters) {
+  const at::NoGradGuard no_grad;
+  if (spec.optimizer == "sgd")
+    return std::make_unique<Sgd>(parameters, spec.momentum.value_or(default_momentum));
+  return std::make_unique<Adam>(parameters, spec.optimizer == "adamw");
+}
+
+double learning_rate_or_default(const RunSpec& spec) {
+  return spec.learning_rate.value_or(spec.optimizer == "sgd" ? 0.1 : 0.001);
+}
+
+double weight_decay_or_default(const RunSpec& spec) {
+  return spec.weight_decay.value_or(spec.optimizer == "adamw" ? 0.01 : 0.0);
+}
+
+} // namespace batchscope::train

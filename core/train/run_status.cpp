@@ -1,0 +1,36 @@
+#include <array>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/train/run.h"
+
+namespace batchscope::train {
+
+namespace {
+
+constexpr std::array<std::pair<Status, const char*>, 6> statuses = {{{Status::queued, "queued"},
+                                                                     {Status::running, "running"},
+                                                                     {Status::finished, "finished"},
+                                                                     {Status::stopped, "stopped"},
+                                                                     {Status::failed, "failed"},
+                                                                     {Status::interrupted, "interrupted"}}};
+
+} // namespace
+
+std::string to_string(Status status) {
+  for (const auto& [known, name] : statuses) {
+    if (known == status)
+      return name;
+  }
+  return "unknown";
+}
+
+Status status_from(const std::string& text) {
+  for (const auto& [status, name] : statuses) {
+    if (text == name)
+      return status;
+  }
+  throw input_error("'" + text + "' is no status; known are queued, running, finished, stopped, failed, interrupted");
+}
+
+} // namespace batchscope::train

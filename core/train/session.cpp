@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/data/dataset.h"
+#include "core/model/model_spec.h"
+#include "core/schedule/progression.h"
+#include "core/search/drive.h"
+#include "core/train/detail/learner.h"
+#include "core/train/detail/loop.h"
+#include "core/train/detail/torch_settings.h"
+#include "core/train/detail/trials.h"
+#include "core/train/run.h"
+
+namespace batchscope::train {
+
+namespace {
+
+/// Walking a plan longer than this only to count its steps is not worth the wait.
+constexpr std::int64_t most_steps_counted = 2'000'000;
+constexpr double knee_tolerance = 0.05;
+
+data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model) {
+  data::DataSplit split = data::open_data(spec.data, {.context = model.context});
+  model::check_fits(model, split.train->shape());
+  return split;
+}
+
+/// Powers of two up to the largest size, the largest, and the safe one.
+std::vector<std::int64_t> sizes_to_time(const search::SearchResult& result) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size < *result.largest; size *= 2)
+    sizes.push_back(size);
+  sizes.push_back(*result.largest);
+  if (result.safe)
+    sizes.push_back(*result.safe);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+std::string knee_reason(const search::SearchResult& result) {
+  const auto best = std::max_element(result.timings.begin(), result.timings.end(), [](const auto& a, const auto& b) {
+    return a.examples_per_second < b.examples_per_second;
+  });
+  const auto own = std::find_if(result.timings.begin(), result.timings.end(),
+                                [&](const search::Timing& timing) { return timing.batch == *result.recommended; });
+  const auto rate = [](double value) { return format_count(std::llround(value)) + " examples/s"; };
+  if (own == best)
+    return "the fastest size measured: " + rate(best->examples_per_second);
+  return "the smallest size within 5 % of the best throughput: " + rate(own->examples_per_second) + " against " +
+         rate(best->examples_per_second) + " at " + format_count(best->batch);
+}
+
+} // namespace
+
+class Session::Impl {
+public:
+  explicit Impl(const RunSpec& spec)
+      : spec_((check(spec), spec)), model_(model::parse_model(spec.model)), data_(open_checked_data(spec, model_)) {
+    check_sizes();
+    apply_torch_settings(); // before the first tensor
+    device_ = memory::open_device(spec_.device, spec_.memory_budget);
+    learner_ = std::make_unique<Learner>(spec_, data_, *device_);
+    device_->release_cache();
+    baseline_ = device_->readings().in_use;
+    if (spec_.batch.kind == BatchChoice::Kind::number)
+      batch_ = spec_.batch.number;
+  }
+  ~Impl() { learner_.reset(); } // its tensors belong to the device's account
+
+  std::int64_t examples() const { return data_.train->size(); }
+  std::int64_t largest_batch() const {
+    const std::int64_t most = std::min(examples(), spec_.max_batch.value_or(examples()));
+    return std::min(most, spec_.effective_batch.value_or(most));
+  }
+
+  data::SamplerOptions sampler_options() const {
+    return {.examples = examples(),
+            .ranks = 1,
+            .accumulate = spec_.accumulate,
+            .effective_batch = spec_.effective_batch,
+            .drop_last = spec_.drop_last};
+  }
+
+  search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) {
+    const search::FinderOptions finder_options{.start = options.start,
+                                               .factor = options.factor,
+                                               .max_batch = largest_batch(),
+                                               .margin = options.margin,
+                                               .budget_bytes = device_->readings().limit};
+    const auto finder = search::make_finder(options.strategy, finder_options);
+    LearnerTrials trials(*learner_, {.sampler = sampler_options(),
+                                     .seed = spec_.seed,
+                                     .learning_rate = learning_rate_or_default(spec_),
+                                     .weight_decay = weight_decay_or_default(spec_),
+                                     .clip = spec_.clip,
+                                     .stop = options.stop});
+    search::SearchResult result = search::drive(*finder, trials, finder_options, on_probe);
+    result.baseline_bytes = baseline_;
+    if (!result.found || !options.timings)
+      return result;
+    for (const std::int64_t size : sizes_to_time(result)) {
+      result.timings.push_back(trials.time(size));
+      if (options.on_timing)
+        options.on_timing(result.timings.back());
+    }
+    result.recommended = search::knee(result.timings, knee_tolerance);
+    if (result.recommended)
+      result.reason = knee_reason(result);
+    return result;
+  }
+
+  void choose_batch(std::int64_t batch) {
+    if (batch < 1 || batch > largest_batch())
+      throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
+    batch_ = batch;
+  }
+
+  LoopOptions loop_options() const {
+    if (!batch_)
+      throw input_error("--batch: a size must be chosen before the run starts");
+    LoopOptions options;
+    options.progression = {.sampler = sampler_options(),
+                           .length = spec_.length,
+                           .batch = *batch_,
+                           .max_batch = spec_.max_batch,
+                           .schedule = spec_.schedule,
+                           .learning_rate = {}};
+    const std::int64_t effective = spec_.effective_batch.value_or(*batch_ * spec_.accumulate);
+    auto& rate = options.progression.learning_rate;
+    rate.base = learning_rate_or_default(spec_);
+    rate.rule = schedule::parse_rule(spec_.lr_rule);
+    rate.decay = schedule::parse_decay(spec_.lr_decay);
+    rate.reference_batch = spec_.lr_reference_batch.value_or(effective);
+    rate.warmup_steps = warmup_steps(options.progression, effective);
+    options.weight_decay = weight_decay_or_default(spec_);
+    options.dropout = spec_.dropout;
+    options.regularization = schedule::parse_regularization(spec_.regularization_rule);
+    options.clip = spec_.clip;
+    options.on_oom = spec_.on_oom;
+    options.seed = spec_.seed;
+    return options;
+  }
+
+  RunStart start() const {
+    const LoopOptions options = loop_options();
+    RunStart start;
+    start.batch = *batch_;
+    start.accumulate = spec_.accumulate;
+    start.train_examples = examples();
+    start.validation_examples = data_.validation ? data_.validation->size() : 0;
+    start.parameters = learner_->parameter_count();
+    start.budget_bytes = device_->readings().limit;
+    start.baseline_bytes = baseline_;
+    start.warmup_steps = options.progression.learning_rate.warmup_steps;
+    start.expected_steps = count_steps(options.progression);
+    if (model::has_batch_norm(model_))
+      start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
+                               "accumulation or after an out-of-memory error, changes the result");
+    if (spec_.warmup == "auto")
+      start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
+    return start;
+  }
+
+  RunSummary run(telemetry::Sink& sink, RunControl& control) {
+    Loop loop(loop_options(), *learner_, sink, control);
+    return loop.run();
+  }
+
+  RunSpec spec_;
+  model::ModelSpec model_;
+  data::DataSplit data_;
+  std::unique_ptr<memory::Device> device_;
+  std::unique_ptr<Learner> learner_;
+  std::optional<std::int64_t> batch_;
+  std::uint64_t baseline_ = 0;
+
+private:
+  void check_sizes() const {
+    if (spec_.effective_batch && *spec_.effective_batch > examples())
+      throw input_error("--effective-batch: " + std::to_string(*spec_.effective_batch) + " is above the " +
+                        std::to_string(examples()) + " training examples");
+    if (spec_.batch.kind == BatchChoice::Kind::number && spec_.batch.number > examples())
+      throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
+                        std::to_string(examples()) + " training examples");
+    // A wrong schedule is told before anything is made; with a batch still to be found, for batch 1.
+    const bool known = spec_.batch.kind == BatchChoice::Kind::number;
+    schedule::Progression({.sampler = sampler_options(),
+                           .length = spec_.length,
+                           .batch = known ? spec_.batch.number : 1,
+                           .max_batch = spec_.max_batch,
+                           .schedule = spec_.schedule,
+                           .learning_rate = {}});
+  }
+
+  static std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
+    schedule::Progression progression(options);
+    if (progression.needs_feedback())
+      return std::nullopt;
+    while (progression.steps_done() < most_steps_counted) {
+      if (!progression.next())
+        return progression.steps_done();
+      progression.done();
+    }
+    return std::nullopt;
+  }
+
+  std::int64_t warmup_steps(const schedule::ProgressionOptions& options, std::int64_t effective) const {
+    if (spec_.warmup != "auto")
+      return parse_integer(spec_.warmup, "--warmup", 0, INT64_MAX);
+    const double scale = static_cast<double>(effective) / static_cast<double>(options.learning_rate.reference_batch);
+    const auto steps = count_steps(options);
+    return schedule::automatic_warmup(scale, steps.value_or(0));
+  }
+};
+
+Session::Session(const RunSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
+Session::~Session() = default;
+const RunSpec& Session::spec() const {
+  return impl_->spec_;
+}
+std::int64_t Session::largest_batch() const {
+  return impl_->largest_batch();
+}
+std::uint64_t Session::budget_bytes() const {
+  return impl_->device_->readings().limit;
+}
+std::uint64_t Session::baseline_bytes() const {
+  return impl_->baseline_;
+}
+search::SearchResult Session::find(const SearchOptions& options, const ProbeSink& on_probe) {
+  return impl_->find(options, on_probe);
+}
+void Session::choose_batch(std::int64_t batch) {
+  impl_->choose_batch(batch);
+}
+RunStart Session::start() const {
+  return impl_->start();
+}
+RunSummary Session::run(telemetry::Sink& sink, RunControl& control) {
+  return impl_->run(sink, control);
+}
+
+} // namespace batchscope::train

@@ -1,0 +1,16 @@
+#include "core/train/detail/torch_settings.h"
+
+#include <ATen/Context.h>
+
+namespace batchscope::train {
+
+void apply_torch_settings() {
+  at::Context& context = at::globalContext();
+  context.setDeterministicAlgorithms(true, /*warn_only=*/true);
+  context.setDeterministicCuDNN(true);
+  context.setBenchmarkCuDNN(false); // picks kernels by their speed of the moment
+  // Filling fresh memory with NaN, to unmask reads of it, is a debugging aid that costs a write of every block.
+  context.setDeterministicFillUninitializedMemory(false);
+}
+
+} // namespace batchscope::train

@@ -1,0 +1,138 @@
+#include <QtTest>
+
+#include <random>
+
+#include "core/search/drive.h"
+
+using namespace batchscope;
+using namespace batchscope::search;
+
+namespace {
+
+/// A pretended device with memory: blocks of a random made-up network whose sizes are affine in the batch.
+class PretendedMemory final : public Trial {
+public:
+  PretendedMemory(std::mt19937& random, std::uint64_t budget) : budget_(budget) {
+    const int layers = 1 + static_cast<int>(random() % 12);
+    for (int layer = 0; layer < layers; ++layer)
+      layers_.push_back({random() % 20'000, 8 + random() % 4000, random() % 4000});
+    start_ = random() % 100'000;
+  }
+
+  predict::Trace trace_at(std::int64_t batch) const {
+    predict::Trace trace;
+    trace.batch = batch;
+    trace.start_bytes = trace.peak_bytes = start_;
+    std::uint64_t in_use = start_;
+    std::uint32_t blocks = 0;
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> alive;
+    const auto allocate = [&](predict::Phase phase, std::uint64_t bytes) {
+      trace.events.push_back({blocks, true, phase, bytes});
+      in_use += (bytes + 63) / 64 * 64;
+      trace.peak_bytes = std::max(trace.peak_bytes, in_use);
+      return std::pair(blocks++, bytes);
+    };
+    const auto release = [&](predict::Phase phase, std::pair<std::uint32_t, std::uint64_t> block) {
+      trace.events.push_back({block.first, false, phase, block.second});
+      in_use -= (block.second + 63) / 64 * 64;
+    };
+    for (const Layer& layer : layers_)
+      alive.push_back(allocate(predict::Phase::forward, layer.per_example * batch));
+    for (const Layer& layer : layers_) {
+      const auto gradient = allocate(predict::Phase::backward, layer.fixed);
+      const auto scratch = allocate(predict::Phase::backward, layer.scratch * batch);
+      release(predict::Phase::backward, scratch);
+      release(predict::Phase::backward, alive.back());
+      alive.pop_back();
+      release(predict::Phase::update, gradient);
+    }
+    return trace;
+  }
+
+  Probe run(const Proposal& proposal) override {
+    ++runs;
+    predict::Trace trace = trace_at(proposal.batch);
+    Probe probe;
+    probe.batch = proposal.batch;
+    probe.predicted_bytes = proposal.predicted_bytes;
+    if (trace.peak_bytes > budget_) {
+      ++ooms;
+      probe.outcome = Outcome::out_of_memory;
+      return probe;
+    }
+    probe.peak_bytes = trace.peak_bytes;
+    probe.trace = std::make_shared<const predict::Trace>(std::move(trace));
+    return probe;
+  }
+
+  int runs = 0;
+  int ooms = 0;
+
+private:
+  struct Layer {
+    std::uint64_t fixed, per_example, scratch;
+  };
+  std::vector<Layer> layers_;
+  std::uint64_t start_;
+  std::uint64_t budget_;
+};
+
+} // namespace
+
+class TestPredictive : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  /// The exact largest size from two small probes and one run, without an out-of-memory error.
+  void findsTheExactSizeInThreeRuns() {
+    std::mt19937 random(5);
+    int found = 0;
+    for (int round = 0; round < 500; ++round) {
+      const std::uint64_t budget = 200'000 + random() % 50'000'000;
+      PretendedMemory memory(random, budget);
+      const std::int64_t bound = 1 + static_cast<std::int64_t>(random() % 20'000);
+      const FinderOptions options{.max_batch = bound, .budget_bytes = budget};
+      const auto finder = make_finder("predictive", options);
+      const auto exact = [&](std::int64_t batch) { return memory.trace_at(batch).peak_bytes <= budget; };
+      const char* where = qPrintable(QStringLiteral("round %1").arg(round));
+      const bool first_probe_fits = exact(std::min<std::int64_t>(8, bound));
+      while (const auto proposal = finder->propose())
+        finder->tell(memory.run(*proposal));
+      if (!exact(1)) {
+        QVERIFY2(!finder->largest(), where);
+        continue;
+      }
+      ++found;
+      QVERIFY2(finder->largest().has_value(), where);
+      const std::int64_t largest = *finder->largest();
+      QVERIFY2(exact(largest) && (largest == bound || !exact(largest + 1)), where);
+      if (first_probe_fits) {
+        QVERIFY2(memory.ooms <= 1, where);
+        QVERIFY2(memory.runs <= 4, where);
+      }
+    }
+    QVERIFY(found > 300);
+  }
+
+  void findsTheExactSizeWhereNoBytesAreKnown() {
+    for (const std::int64_t capacity : {1, 2, 7, 8, 9, 100, 4097}) {
+      PretendedTrial trial(capacity);
+      const FinderOptions options{.max_batch = 5000};
+      const auto finder = make_finder("predictive", options);
+      const SearchResult result = drive(*finder, trial, options);
+      QCOMPARE(result.largest, std::optional(capacity));
+    }
+  }
+
+  void saysWhenNothingFits() {
+    PretendedTrial trial(0);
+    const FinderOptions options{.max_batch = 5000};
+    const auto finder = make_finder("predictive", options);
+    const SearchResult result = drive(*finder, trial, options);
+    QVERIFY(!result.found);
+    QCOMPARE(result.probes.back().batch, std::int64_t{1});
+  }
+};
+
+QTEST_APPLESS_MAIN(TestPredictive)
+#include "tst_predictive.moc"
