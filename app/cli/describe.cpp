@@ -1,0 +1,199 @@
+#include "app/cli/describe.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+std::string text_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<std::int64_t> count_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  if (found == detail.end() || !found->is_number_integer())
+    return std::nullopt;
+  return found->get<std::int64_t>();
+}
+
+std::string bytes_in(const Json& detail, const char* field) {
+  const auto bytes = count_in(detail, field);
+  return bytes && *bytes >= 0 ? format_bytes(static_cast<std::uint64_t>(*bytes)) : "-";
+}
+
+double number_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() ? number_from_json(*found) : std::nan("");
+}
+
+Json rows_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() && found->is_array() ? *found : Json::array();
+}
+
+std::string rate_text(double per_second) {
+  return std::isfinite(per_second) ? format_count(std::llround(per_second)) : "-";
+}
+
+std::string describe_oom(const Json& detail) {
+  std::string text =
+      fmt::format("out of memory at batch {}: asked for {} with {} of {} in use",
+                  count_or_dash(count_in(detail, "attempted_batch")), bytes_in(detail, "requested_bytes"),
+                  bytes_in(detail, "in_use_bytes"), bytes_in(detail, "limit_bytes"));
+  if (const auto action = text_in(detail, "action"); !action.empty())
+    text += "; " + action;
+  if (const auto cause = text_in(detail, "cause"); !cause.empty())
+    text += "; cause: " + cause;
+  return text;
+}
+
+std::string describe_evaluation(const Json& detail) {
+  std::string text = "validation loss ";
+  text += figure(number_in(detail, "loss"));
+  if (detail.contains("accuracy"))
+    text += ", accuracy " + percent(number_in(detail, "accuracy"));
+  return text;
+}
+
+/// For kinds that this program has no words for.
+std::string describe_fields(const std::string& kind, const Json& detail) {
+  std::string text = kind;
+  for (const auto& [name, value] : detail.items())
+    text += fmt::format("{} {}: {}", text == kind ? "," : ";", name,
+                        value.is_string() ? value.get<std::string>()
+                                          : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return text;
+}
+
+} // namespace
+
+std::string describe_event(const std::string& kind, const std::string& detail_json) {
+  const Json detail = Json::parse(detail_json, nullptr, false);
+  if (!detail.is_object())
+    return kind;
+  if (kind == "oom")
+    return describe_oom(detail);
+  if (kind == "evaluation")
+    return describe_evaluation(detail);
+  if (const auto message = text_in(detail, "message"); !message.empty())
+    return kind == "clamp" ? message : kind + ": " + message;
+  return describe_fields(kind, detail);
+}
+
+Colour colour_of_event(const std::string& kind) {
+  return kind == "oom" || kind == "schedule-problem" ? Colour::bad : Colour::plain;
+}
+
+std::string bar(double share, int width) {
+  const double bounded = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
+  const auto filled = static_cast<std::size_t>(std::lround(bounded * width));
+  return '[' + std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.') + ']';
+}
+
+Json summary_json(const store::RunOutcome& outcome) {
+  Json json;
+  json["status"] = outcome.status;
+  if (!outcome.reason.empty())
+    json["reason"] = outcome.reason;
+  json["batch"] = outcome.batch ? Json(*outcome.batch) : Json(nullptr);
+  json["steps"] = outcome.steps;
+  json["examples_seen"] = outcome.examples_seen;
+  json["epoch"] = five_decimals(outcome.epoch);
+  json["train_coverage"] = five_decimals(outcome.train_coverage);
+  json["oom_events"] = outcome.oom_events;
+  json["loss"] = outcome.loss ? json_number(*outcome.loss) : Json(nullptr);
+  json["validation"] = nullptr;
+  if (outcome.validation_loss)
+    json["validation"] = {
+        {"loss", json_number(*outcome.validation_loss)},
+        {"accuracy", outcome.validation_accuracy ? json_number(*outcome.validation_accuracy) : Json(nullptr)}};
+  json["peak_bytes"] = outcome.peak_bytes;
+  json["seconds"] = json_number(outcome.seconds);
+  json["examples_per_second"] = json_number(outcome.examples_per_second);
+  return json;
+}
+
+std::string summary_text(const store::RunOutcome& outcome) {
+  std::vector<std::pair<std::string, std::string>> rows{{"status", outcome.status}};
+  if (!outcome.reason.empty())
+    rows.emplace_back("reason", outcome.reason);
+  rows.emplace_back("first batch", count_or_dash(outcome.batch));
+  rows.emplace_back("steps", format_count(outcome.steps));
+  rows.emplace_back("examples", fmt::format("{} ({:.5f} epochs)", format_count(outcome.examples_seen), outcome.epoch));
+  rows.emplace_back("loss", figure(outcome.loss));
+  if (outcome.validation_loss)
+    rows.emplace_back("validation loss", figure(outcome.validation_loss));
+  if (outcome.validation_accuracy)
+    rows.emplace_back("validation accuracy", percent(outcome.validation_accuracy));
+  rows.emplace_back("peak memory", format_bytes(outcome.peak_bytes));
+  rows.emplace_back("out of memory", fmt::format("{} times", outcome.oom_events));
+  rows.emplace_back("time", fmt::format("{}, {} examples/s", format_duration(outcome.seconds),
+                                        rate_text(outcome.examples_per_second)));
+  return facts(rows);
+}
+
+std::string search_text(const Json& search, const Palette& palette) {
+  Table probes({{"probe"}, {"batch"}, {"predicted"}, {"peak"}, {"step"}, {"outcome", Table::Align::left}});
+  const auto add = [&](const Json& probe, const std::string& label) {
+    const std::string outcome = text_in(probe, "outcome");
+    const bool fits = outcome == "fits";
+    probes.add({label, count_or_dash(count_in(probe, "batch")), bytes_in(probe, "predicted_bytes"),
+                bytes_in(probe, "peak_bytes"), format_duration(number_in(probe, "seconds")),
+                outcome == "oom" ? "out of memory" : outcome + ' ' + text_in(probe, "message")},
+               fits ? Colour::plain : Colour::bad);
+  };
+  int number = 0;
+  for (const Json& probe : rows_in(search, "probes"))
+    add(probe, std::to_string(++number));
+  for (const Json& check : rows_in(search, "checks"))
+    add(check, "check");
+  std::string text = probes.text(palette);
+
+  Table timings({{"timed batch"}, {"step"}, {"examples/s"}});
+  for (const Json& timing : rows_in(search, "timings"))
+    timings.add({count_or_dash(count_in(timing, "batch")), format_duration(number_in(timing, "seconds")),
+                 rate_text(number_in(timing, "examples_per_second"))});
+  if (!rows_in(search, "timings").empty())
+    text += '\n' + timings.text(palette);
+
+  std::vector<std::pair<std::string, std::string>> answers;
+  for (const char* name : {"largest", "safe", "recommended"})
+    answers.emplace_back(name, count_or_dash(count_in(search, name)));
+  answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
+  if (const auto reason = text_in(search, "reason"); !reason.empty())
+    answers.emplace_back("reason", reason);
+  return text + '\n' + facts(answers);
+}
+
+std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& palette) {
+  Table table({{"run"},
+               {"name", Table::Align::left},
+               {"status", Table::Align::left},
+               {"batch"},
+               {"steps"},
+               {"examples"},
+               {"loss"},
+               {"accuracy"},
+               {"peak memory"},
+               {"examples/s"},
+               {"time"},
+               {"OOM"}});
+  for (const auto& [id, uid, name, started, sweep, outcome] : runs) {
+    const bool bad = outcome.status == "failed" || outcome.status == "interrupted";
+    table.add({std::to_string(id), name, outcome.status, count_or_dash(outcome.batch), format_count(outcome.steps),
+               format_count(outcome.examples_seen), figure(outcome.loss), percent(outcome.validation_accuracy),
+               outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-", rate_text(outcome.examples_per_second),
+               format_duration(outcome.seconds), std::to_string(outcome.oom_events)},
+              bad ? Colour::bad : Colour::plain);
+  }
+  return table.text(palette);
+}
+
+} // namespace batchscope::cli

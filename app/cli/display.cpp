@@ -1,0 +1,181 @@
+#include "app/cli/display.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "app/cli/describe.h"
+#include "core/base/text.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+constexpr std::chrono::milliseconds redraw_interval{100};
+constexpr const char* clear_line = "\r\x1b[K";
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    return 80;
+  return size.ws_col;
+}
+
+/// Share of the run that is done, 0..1.
+double share_done(const schedule::RunLength& length, const telemetry::StepRecord& record) {
+  if (length.steps)
+    return static_cast<double>(record.step) / static_cast<double>(*length.steps);
+  if (length.examples)
+    return static_cast<double>(record.examples_seen) / static_cast<double>(*length.examples);
+  const double epochs = static_cast<double>(record.epoch_index) + record.train_coverage;
+  return epochs / static_cast<double>(length.epochs.value_or(1));
+}
+
+} // namespace
+
+Display::Display(const Context& context)
+    : quiet_(context.quiet), palette_(Palette::for_stderr()), thread_([this] { work(); }) {}
+
+Display::~Display() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    running_.reset();
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Display::say(std::string line) {
+  if (quiet_)
+    return;
+  {
+    const std::lock_guard lock(mutex_);
+    lines_.push_back(std::move(line));
+  }
+  changed_.notify_all();
+}
+
+void Display::combination(std::size_t index, std::size_t count, const train::RunSpec& spec) {
+  say(palette_.paint(Colour::accent, fmt::format("{} of {}: {}", index + 1, count, spec.name)));
+}
+
+void Display::refused(std::int64_t id, const std::string& reason) {
+  say(palette_.paint(Colour::bad, fmt::format("run {} cannot run: {}", id, reason)));
+}
+
+void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
+  const bool fits = probe.outcome == search::Outcome::fits;
+  std::string text = fmt::format("probe {:>2}  batch {:>7}", ++probes_, format_count(probe.batch));
+  if (probe.peak_bytes) {
+    const double share = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
+    if (palette_.terminal())
+      text += "  " + bar(fits ? share : 1, 20);
+    text += fmt::format("  peak {:>9} of {} ({:.1f} %)", format_bytes(*probe.peak_bytes), format_bytes(budget_bytes),
+                        100 * share);
+  }
+  if (probe.predicted_bytes)
+    text += fmt::format("  predicted {:>9}", format_bytes(*probe.predicted_bytes));
+  if (probe.examples_per_second)
+    text += fmt::format("  {:>7} examples/s", format_count(std::llround(*probe.examples_per_second)));
+  if (probe.outcome == search::Outcome::out_of_memory)
+    text += "  out of memory, stepping back";
+  else
+    text += fits ? "  fits" : "  error: " + probe.message;
+  say(palette_.paint(fits ? Colour::plain : Colour::bad, text));
+}
+
+void Display::timing(const search::Timing& timing) {
+  say(fmt::format("timed     batch {:>7}  {} a step, {} examples/s", format_count(timing.batch),
+                  format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
+}
+
+void Display::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) {
+  say(fmt::format(
+      "run {}: {}, batch {}{}, {} parameters, {} of {} in use before the first step", id, spec.model,
+      format_count(start.batch), start.accumulate > 1 ? fmt::format(" x {}", start.accumulate) : std::string(),
+      format_count(start.parameters), format_bytes(start.baseline_bytes), format_bytes(start.budget_bytes)));
+  for (const auto& note : start.notes)
+    say("note: " + note);
+  const std::lock_guard lock(mutex_);
+  running_ = Running{spec.length, start.budget_bytes, {}, 0, 0, 0};
+}
+
+void Display::record(const telemetry::StepRecord& record) {
+  const std::lock_guard lock(mutex_);
+  if (running_)
+    running_->last = record;
+}
+
+void Display::event(telemetry::Event event) {
+  // A run's own end is told by ended().
+  if (event.kind == "status")
+    return;
+  say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
+                                                              describe_event(event.kind, event.detail_json))));
+}
+
+void Display::ended(std::int64_t id, const train::RunSummary& summary) {
+  {
+    const std::lock_guard lock(mutex_);
+    running_.reset();
+  }
+  probes_ = 0;
+  std::string text =
+      fmt::format("run {} {} after {} steps", id, train::to_string(summary.status), format_count(summary.steps));
+  if (!summary.reason.empty())
+    text += ": " + summary.reason;
+  say(palette_.paint(summary.status == train::Status::failed ? Colour::bad : Colour::plain, text));
+}
+
+std::string Display::progress_line(Running& running) const {
+  const telemetry::StepRecord& last = running.last;
+  const double share = std::clamp(share_done(running.length, last), 0.0, 1.0);
+  if (last.seconds > running.seconds_then) {
+    const double rate =
+        static_cast<double>(last.examples_seen - running.examples_then) / (last.seconds - running.seconds_then);
+    running.examples_per_second = running.examples_then == 0 ? rate : 0.8 * running.examples_per_second + 0.2 * rate;
+    running.seconds_then = last.seconds;
+    running.examples_then = last.examples_seen;
+  }
+  const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
+  std::string text =
+      fmt::format("{} {:3.0f} %  {}  step {}  epoch {:.2f}  loss {}  batch {}  {} examples/s  {} of {}", bar(share, 20),
+                  100 * share, left, format_count(last.step), last.epoch, figure(last.loss), format_count(last.batch),
+                  format_count(std::llround(running.examples_per_second)),
+                  format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
+                  format_bytes(running.budget));
+  // A line that wraps could not be cleared again.
+  text.resize(std::min(text.size(), terminal_width() - 1));
+  return text;
+}
+
+void Display::work() {
+  const auto urgent = [this] { return closing_ || !lines_.empty(); };
+  bool drawn = false;
+  std::unique_lock lock(mutex_);
+  while (!closing_ || !lines_.empty()) {
+    changed_.wait_for(lock, redraw_interval, urgent);
+    std::string output = drawn ? clear_line : "";
+    for (const auto& line : lines_)
+      output += line + '\n';
+    lines_.clear();
+    drawn = palette_.terminal() && !quiet_ && running_ && running_->last.step > 0;
+    if (drawn)
+      output += progress_line(*running_);
+    lock.unlock();
+    std::fwrite(output.data(), 1, output.size(), stderr);
+    std::fflush(stderr);
+    lock.lock();
+  }
+  if (drawn)
+    std::fputs(clear_line, stderr);
+}
+
+} // namespace batchscope::cli

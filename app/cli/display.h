@@ -1,0 +1,64 @@
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "core/sweep/sweep.h"
+
+namespace batchscope::cli {
+
+/// Shows on stderr what a job does: a line for each thing that happens and, on a terminal, a progress line with rate
+/// and time left. Takes what the job's thread reports under a short lock; a thread of its own writes, so that a slow
+/// terminal makes no job wait.
+class Display : public sweep::SweepWatch {
+public:
+  explicit Display(const Context& context);
+  ~Display() override; ///< shows what is left
+
+  /// One line of its own.
+  void say(std::string line);
+
+  void combination(std::size_t index, std::size_t count, const train::RunSpec& spec) override;
+  void refused(std::int64_t id, const std::string& reason) override;
+  void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
+  void timing(const search::Timing& timing) override;
+  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
+  void record(const telemetry::StepRecord& record) override;
+  void event(telemetry::Event event) override;
+  void ended(std::int64_t id, const train::RunSummary& summary) override;
+
+private:
+  /// What the progress line is made of.
+  struct Running {
+    schedule::RunLength length;
+    std::uint64_t budget = 0;
+    telemetry::StepRecord last;
+    double examples_per_second = 0; ///< smoothed over redraws
+    double seconds_then = 0;
+    std::int64_t examples_then = 0;
+  };
+
+  void work();
+  std::string progress_line(Running& running) const;
+
+  const bool quiet_;
+  const Palette palette_;
+  int probes_ = 0; ///< of the present search; the job's thread only
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_.
+  std::vector<std::string> lines_;
+  std::optional<Running> running_;
+  bool closing_ = false;
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+} // namespace batchscope::cli

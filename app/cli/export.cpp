@@ -1,0 +1,65 @@
+#include "core/store/export.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+struct ExportOptions {
+  CLI::Option* runs = nullptr;
+  CLI::Option* format = nullptr;
+  CLI::Option* file = nullptr;
+  CLI::Option* force = nullptr;
+};
+
+std::vector<std::int64_t> runs_of(const CLI::Option* option) {
+  std::vector<std::int64_t> ids;
+  for (const auto& text : option->results())
+    ids.push_back(parse_integer(text, "RUN", 1, std::numeric_limits<std::int64_t>::max()));
+  return ids;
+}
+
+int run_export(const ExportOptions& options, const Context& context) {
+  const std::string formats = fmt::format("{}", fmt::join(store::export_formats(), ", "));
+  require(options.runs, "the numbers of one or more runs");
+  require(options.format, formats);
+  require(options.file, "the file to write");
+  const auto ids = runs_of(options.runs);
+  const std::string file = *text_of(options.file);
+  const std::string format = *text_of(options.format);
+  const auto known = store::export_formats();
+  if (std::find(known.begin(), known.end(), format) == known.end())
+    throw input_error(fmt::format("--format: \"{}\" is not accepted; accepted: {}", format, formats));
+  if (file.empty())
+    throw input_error("-o: \"\" is not accepted; accepted: a file");
+  store::export_to_file(store::RunReader(context.database()), ids, format, file, options.force->count() > 0);
+  if (context.json)
+    print_json({{"exported", ids}, {"file", file}, {"format", format}});
+  else
+    print(fmt::format("{} runs written to {}\n", ids.size(), file));
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_export(CLI::App& program) {
+  auto* app = program.add_subcommand("export", "Write stored runs to a file");
+  auto options = std::make_shared<ExportOptions>();
+  options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
+  options->format = add_value(*app, "--format", "FORMAT", "csv or json");
+  options->file = add_value(*app, "-o,--output", "FILE", "File to write");
+  options->force = add_switch(*app, "--force", "Overwrite the file");
+  return {app, [options](const Context& context) { return run_export(*options, context); }};
+}
+
+} // namespace batchscope::cli

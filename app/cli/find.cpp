@@ -1,0 +1,143 @@
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/describe.h"
+#include "app/cli/display.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/run_options.h"
+#include "core/base/error.h"
+#include "core/search/drive.h"
+#include "core/store/run_store.h"
+#include "core/train/run.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+struct FindOptions {
+  RunOptions run;
+  CLI::Option* strategy = nullptr;
+  CLI::Option* start = nullptr;
+  CLI::Option* factor = nullptr;
+  CLI::Option* capacity = nullptr;
+  CLI::Option* no_timings = nullptr;
+};
+
+/// Far above every real device, and far enough below the end of the numbers for a size to be doubled.
+constexpr std::int64_t largest_pretended = std::int64_t{1} << 60;
+
+std::string strategy_of(const FindOptions& options) {
+  const std::string strategy = text_of(options.strategy).value_or("predictive");
+  const auto& known = search::strategies();
+  if (std::find(known.begin(), known.end(), strategy) == known.end())
+    throw input_error(
+        fmt::format("--strategy: \"{}\" is not accepted; accepted: {}", strategy, fmt::join(known, ", ")));
+  return strategy;
+}
+
+double factor_of(const FindOptions& options) {
+  const double factor = number_of(options.factor).value_or(0.9);
+  if (!(factor > 0 && factor < 1))
+    throw input_error(fmt::format("--factor: {} is not accepted; accepted: a number between 0 and 1", factor));
+  return factor;
+}
+
+void print_result(const search::SearchResult& result, std::optional<std::int64_t> id, const Context& context) {
+  Json json = Json::parse(search::to_json(result));
+  json["search"] = id ? Json(*id) : Json(nullptr);
+  if (context.json) {
+    print_json(json);
+    return;
+  }
+  print(search_text(json, Palette::for_stdout()));
+  if (id)
+    print(fmt::format("search {} is stored\n", *id));
+}
+
+int status_of(const search::SearchResult& result) {
+  return result.found ? exit_status::done : exit_status::job_failed;
+}
+
+/// On a pretended device; nothing is stored.
+int find_pretended(const FindOptions& options, const train::RunSpec& spec, const Context& context) {
+  const auto given = options.run.given();
+  for (const auto& name : given)
+    if (name != "--max-batch" && name != "--margin")
+      throw input_error(
+          fmt::format("{} says nothing with --capacity, which pretends a device; accepted: one of them", name));
+  search::FinderOptions finder_options;
+  finder_options.start = integer_of(options.start);
+  finder_options.factor = factor_of(options);
+  finder_options.max_batch = spec.max_batch.value_or(largest_pretended);
+  finder_options.margin = spec.margin;
+  const auto finder = search::make_finder(strategy_of(options), finder_options);
+  search::PretendedTrial trial(*integer_of(options.capacity, 0, largest_pretended));
+  const auto result = search::drive(*finder, trial, finder_options);
+  print_result(result, std::nullopt, context);
+  return status_of(result);
+}
+
+int find_on_device(const FindOptions& options, const train::RunSpec& spec, const Context& context) {
+  train::Session::SearchOptions search_options;
+  search_options.strategy = strategy_of(options);
+  search_options.start = integer_of(options.start);
+  search_options.factor = factor_of(options);
+  search_options.margin = spec.margin;
+  search_options.timings = options.no_timings->count() == 0;
+
+  refuse_unusable(context.database());
+  train::Session session(spec);
+  train::RunControl control;
+  const InterruptGuard guard(control);
+  search_options.stop = [&] { return control.stopping(); };
+  search::SearchResult result;
+  {
+    Display display(context);
+    search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
+    try {
+      result = session.find(search_options,
+                            [&](const search::Probe& probe) { display.probe(probe, session.budget_bytes()); });
+    } catch (const Error&) {
+      if (!control.stopping())
+        throw;
+      display.say("stopped; nothing is stored");
+      return exit_status::interrupted;
+    }
+  }
+  store::RunStore store(context.database());
+  const std::int64_t id = store.add_search(train::to_json(spec), search::to_json(result));
+  print_result(result, id, context);
+  return status_of(result);
+}
+
+int run_find(const FindOptions& options, const Context& context) {
+  train::RunSpec spec;
+  options.run.apply(spec);
+  check(spec);
+  if (options.capacity->count() > 0)
+    return find_pretended(options, spec, context);
+  return find_on_device(options, spec, context);
+}
+
+} // namespace
+
+Verb add_find(CLI::App& program) {
+  auto* app = program.add_subcommand("find", "Find the batch size");
+  auto options = std::make_shared<FindOptions>();
+  options->strategy =
+      add_value(*app, "--strategy", "NAME", "halving, shrink, doubling, power, binary or predictive (the default)");
+  options->start = add_value(*app, "--start", "N", "First size (each strategy has its own)");
+  options->factor = add_value(*app, "--factor", "F", "Of shrink (default 0.9)");
+  options->capacity = add_value(*app, "--capacity", "C", "Pretend a device on which exactly sizes up to C fit");
+  options->no_timings = add_switch(*app, "--no-timings", "Do not time the sizes for the recommended one");
+  options->run.add_to(*app, {"--batch", "--name"});
+  app->footer(schedule_help());
+  return {app, [options](const Context& context) { return run_find(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "core/base/error.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+constexpr const char* purpose =
+    "Finds the batch size and schedule for a network by measuring: searches, trains, sweeps and compares under a "
+    "memory budget.";
+constexpr const char* footer =
+    "The devices are cpu and cuda:N. cuda:N is untested: it has not run on a GPU yet.\n"
+    "Exit status: 0 done, 1 the job did not succeed, 2 bad usage or input, 130 interrupted.\n"
+    "batchscope-cli VERB --help tells the options of a verb.";
+
+int run(int argc, const char* const* argv) {
+  CLI::App program(purpose, "batchscope-cli");
+  program.footer(footer);
+  program.set_version_flag("--version", "batchscope-cli " BATCHSCOPE_VERSION, "Print the version");
+  program.fallthrough()->require_subcommand(0, 1);
+  auto* db = add_value(program, "--db", "FILE", "Run database (default: $BATCHSCOPE_DB, else the user's own)");
+  auto* json = add_switch(program, "--json", "Print one JSON document");
+  auto* quiet = add_switch(program, "--quiet", "No progress");
+
+  const std::vector<Verb> verbs{add_plan(program),   add_find(program),  add_train(program),
+                                add_sweep(program),  add_list(program),  add_show(program),
+                                add_export(program), add_check(program), add_demo(program)};
+  if (parse(program, argc, argv)) {
+    finish_output();
+    return exit_status::done;
+  }
+  const Context context{text_of(db), json->count() > 0, quiet->count() > 0};
+  const auto verb = std::find_if(verbs.begin(), verbs.end(), [](const Verb& each) { return each.app->parsed(); });
+  const int status = verb->run(context);
+  finish_output();
+  return status;
+}
+
+int fail(int status, std::string message) {
+  // One line, whatever a file name or a text that was given holds.
+  std::replace_if(
+      message.begin(), message.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::fprintf(stderr, "batchscope-cli: error: %s\n", message.c_str());
+  return status;
+}
+
+} // namespace
+
+} // namespace batchscope::cli
+
+int main(int argc, char** argv) {
+  using namespace batchscope;
+  try {
+    return cli::run(argc, argv);
+  } catch (const Error& error) {
+    return cli::fail(error.kind() == Error::Kind::failed ? cli::exit_status::job_failed : cli::exit_status::bad_input,
+                     error.what());
+  } catch (const std::bad_alloc&) {
+    return cli::fail(cli::exit_status::job_failed, "the machine has no memory left for this");
+  } catch (const std::exception& error) {
+    return cli::fail(cli::exit_status::job_failed, error.what());
+  }
+}

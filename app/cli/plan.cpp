@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "app/cli/run_options.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/schedule/progression.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+using schedule::PlannedStep;
+using schedule::Progression;
+using schedule::ProgressionOptions;
+
+struct PlanOptions {
+  RunOptions run;
+  CLI::Option* examples = nullptr;
+  CLI::Option* world = nullptr;
+  CLI::Option* tensor = nullptr;
+  CLI::Option* context = nullptr;
+  CLI::Option* sequence = nullptr;
+};
+
+std::int64_t count_steps(const ProgressionOptions& options) {
+  Progression progression(options);
+  while (progression.next())
+    progression.done();
+  return progression.steps_done();
+}
+
+/// What the training loop would be given for this run.
+ProgressionOptions progression_options(const PlanOptions& options, const train::RunSpec& spec) {
+  ProgressionOptions result;
+  result.sampler.examples = *integer_of(options.examples);
+  result.sampler.ranks =
+      data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
+                               integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
+  result.sampler.accumulate = spec.accumulate;
+  result.sampler.effective_batch = spec.effective_batch;
+  result.sampler.drop_last = spec.drop_last;
+  result.length = spec.length;
+  result.batch = spec.batch.number;
+  result.max_batch = spec.max_batch;
+  result.schedule = spec.schedule;
+  return result;
+}
+
+schedule::LearningRateOptions rate_options(const train::RunSpec& spec, const ProgressionOptions& plan) {
+  schedule::LearningRateOptions rate;
+  const std::int64_t effective =
+      plan.sampler.effective_batch.value_or(plan.batch * plan.sampler.accumulate * plan.sampler.ranks);
+  rate.base = *spec.learning_rate;
+  rate.rule = schedule::parse_rule(spec.lr_rule);
+  rate.reference_batch = spec.lr_reference_batch.value_or(effective);
+  rate.decay = schedule::parse_decay(spec.lr_decay);
+  if (spec.warmup != "auto")
+    rate.warmup_steps = parse_integer(spec.warmup, "--warmup", 0, std::numeric_limits<std::int64_t>::max());
+  else
+    rate.warmup_steps = schedule::automatic_warmup(
+        static_cast<double>(effective) / static_cast<double>(rate.reference_batch), count_steps(plan));
+  return rate;
+}
+
+/// A number with a point or an exponent, as JSON readers expect of one that is not a count.
+void append_number(fmt::memory_buffer& buffer, double value) {
+  const std::size_t before = buffer.size();
+  fmt::format_to(std::back_inserter(buffer), "{}", value);
+  const std::string_view written(buffer.data() + before, buffer.size() - before);
+  if (written.find_first_of(".e") == std::string_view::npos)
+    fmt::format_to(std::back_inserter(buffer), ".0");
+}
+
+void append_takes(fmt::memory_buffer& buffer, const data::StepTakes& takes) {
+  const auto out = std::back_inserter(buffer);
+  const auto ranks = static_cast<std::size_t>(takes.ranks);
+  for (std::size_t i = 0; i < takes.takes.size(); ++i)
+    fmt::format_to(out, "{}{}", i == 0 ? "[[" : i % ranks == 0 ? "], [" : ", ", takes.takes[i]);
+  fmt::format_to(out, "]]");
+}
+
+/// Writes the steps one by one: a plan of a million steps never is one document in memory.
+class JsonPlan {
+public:
+  explicit JsonPlan(bool with_rate) : with_rate_(with_rate) { print("{\"steps\": ["); }
+
+  void step(const PlannedStep& step) {
+    const auto out = std::back_inserter(buffer_);
+    fmt::format_to(out, "{}\n{{\"step\": {}, \"epoch_index\": {}, \"takes\": ", step.step == 1 ? "" : ",", step.step,
+                   step.takes.epoch_index);
+    append_takes(buffer_, step.takes);
+    fmt::format_to(out,
+                   ", \"batch\": {}, \"accumulate\": {}, \"effective_batch\": {}, \"train_coverage\": ", step.batch,
+                   step.takes.accumulate, step.takes.examples);
+    append_number(buffer_, five_decimals(step.train_coverage));
+    fmt::format_to(out, ", \"epoch\": ");
+    append_number(buffer_, five_decimals(step.epoch));
+    if (with_rate_) {
+      fmt::format_to(out, ", \"learning_rate\": ");
+      append_number(buffer_, step.learning_rate);
+    }
+    fmt::format_to(out, "}}");
+    if (buffer_.size() > flush_at)
+      flush();
+  }
+
+  void event(const schedule::ScheduleEvent& event) {
+    Json json{{"step", event.step}, {"kind", event.kind}, {"asked", event.asked}, {"given", event.given}};
+    if (!event.message.empty())
+      json["message"] = event.message;
+    events_ += events_.empty() ? "" : ",";
+    events_ += '\n' + json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  void end(std::int64_t steps, std::int64_t seen) {
+    fmt::format_to(std::back_inserter(buffer_), "\n], \"total_steps\": {}, \"examples_seen\": {}, \"events\": [{}]}}\n",
+                   steps, seen, events_);
+    flush();
+  }
+
+private:
+  static constexpr std::size_t flush_at = 1 << 16;
+
+  void flush() {
+    print({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+  bool with_rate_;
+  fmt::memory_buffer buffer_;
+  std::string events_;
+};
+
+/// The first and the last rows, for people.
+class TextPlan {
+public:
+  explicit TextPlan(bool with_rate) : with_rate_(with_rate) {}
+
+  void step(const PlannedStep& step) {
+    auto& rows = first_.size() < shown ? first_ : last_;
+    if (last_.size() == shown)
+      last_.pop_front();
+    rows.push_back(cells(step));
+  }
+
+  void event(const schedule::ScheduleEvent& event) {
+    ++events_;
+    if (events_ <= shown)
+      notes_ += fmt::format("step {}: {}\n", format_count(event.step), event.message);
+  }
+
+  void end(std::int64_t steps, std::int64_t seen) const {
+    std::vector<Table::Column> columns{
+        {"step"}, {"epoch"}, {"coverage"}, {"batch"}, {"accumulate"}, {"effective"}, {"takes", Table::Align::left}};
+    if (with_rate_)
+      columns.insert(columns.end() - 1, {"learning rate"});
+    Table table(columns);
+    for (const auto& row : first_)
+      table.add(row);
+    if (steps > static_cast<std::int64_t>(first_.size() + last_.size()))
+      table.add(std::vector<std::string>(columns.size(), "..."), Colour::dim);
+    for (const auto& row : last_)
+      table.add(row);
+    print(table.text(Palette::for_stdout()));
+    print(fmt::format("\n{} steps, {} examples\n", format_count(steps), format_count(seen)));
+    print(notes_);
+    if (events_ > shown)
+      print(fmt::format("... and {} more\n", format_count(static_cast<std::int64_t>(events_ - shown))));
+  }
+
+private:
+  static constexpr std::size_t shown = 12; ///< rows at each end
+
+  std::vector<std::string> cells(const PlannedStep& step) const {
+    fmt::memory_buffer takes;
+    append_takes(takes, step.takes);
+    std::string text(takes.data(), std::min<std::size_t>(takes.size(), 60));
+    std::vector<std::string> row{
+        format_count(step.step),  fmt::format("{:.5f}", step.epoch),   fmt::format("{:.5f}", step.train_coverage),
+        format_count(step.batch), format_count(step.takes.accumulate), format_count(step.takes.examples)};
+    if (with_rate_)
+      row.push_back(figure(step.learning_rate, 6));
+    row.push_back(text + (takes.size() > 60 ? "..." : ""));
+    return row;
+  }
+
+  bool with_rate_;
+  std::deque<std::vector<std::string>> first_;
+  std::deque<std::vector<std::string>> last_;
+  std::size_t events_ = 0;
+  std::string notes_;
+};
+
+template <typename Output> void walk(const ProgressionOptions& options, Output output) {
+  Progression progression(options, [&](const schedule::ScheduleEvent& event) { output.event(event); });
+  std::int64_t seen = 0;
+  while (const auto step = progression.next()) {
+    output.step(*step);
+    seen = step->takes.seen_in_total;
+    progression.done();
+  }
+  output.end(progression.steps_done(), seen);
+}
+
+int run_plan(const PlanOptions& options, const Context& context) {
+  require(options.examples, "the number of examples in an epoch");
+  require(options.run.find("--batch"), "the first batch size");
+  train::RunSpec spec;
+  options.run.apply(spec);
+  if (spec.batch.kind != train::BatchChoice::Kind::number)
+    throw input_error(fmt::format("--batch: \"{}\" is not accepted by plan, which runs nothing; accepted: a number",
+                                  train::to_string(spec.batch)));
+  if (!spec.learning_rate)
+    for (const char* option : {"--lr-rule", "--lr-reference-batch", "--lr-decay", "--warmup"})
+      if (options.run.find(option)->count() > 0)
+        throw input_error(fmt::format("{} says nothing without --lr; accepted: both", option));
+  check(spec);
+  ProgressionOptions plan = progression_options(options, spec);
+  if (Progression(plan).needs_feedback())
+    throw input_error(fmt::format("--schedule: \"{}\" needs what only a run measures; accepted by plan: schedules "
+                                  "that do without loss, noise_scale, vram_fraction and tokens",
+                                  spec.schedule));
+  if (spec.learning_rate)
+    plan.learning_rate = rate_options(spec, plan);
+  if (context.json)
+    walk(plan, JsonPlan(spec.learning_rate.has_value()));
+  else
+    walk(plan, TextPlan(spec.learning_rate.has_value()));
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_plan(CLI::App& program) {
+  auto* app = program.add_subcommand("plan", "What a schedule will do, without training");
+  auto options = std::make_shared<PlanOptions>();
+  options->examples = add_value(*app, "--examples", "N", "Examples in an epoch");
+  options->world = add_value(*app, "--world", "W", "Processes (default 1)");
+  options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel degree");
+  options->context = add_value(*app, "--cp", "N", "Context-parallel degree");
+  options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel degree");
+  options->run.add_to(*app, {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
+                             "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task",
+                             "--clip", "--examples", "--seed", "--on-oom", "--margin"});
+  app->footer(schedule_help());
+  return {app, [options](const Context& context) { return run_plan(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,149 @@
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/describe.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+struct ShowOptions {
+  CLI::Option* run = nullptr;
+  CLI::Option* series = nullptr;
+  CLI::Option* search = nullptr;
+};
+
+Json event_json(const store::StoredEvent& event) {
+  Json json{{"step", event.step}, {"kind", event.kind}, {"seconds", json_number(event.seconds)}};
+  const Json detail = Json::parse(event.detail_json, nullptr, false);
+  if (detail.is_object())
+    for (const auto& [name, value] : detail.items())
+      if (!json.contains(name))
+        json[name] = value;
+  return json;
+}
+
+void show_json(const store::RunReader& reader, const store::RunRow& row) {
+  Json json{{"run", row.id}, {"uid", row.uid}, {"name", row.name}, {"started", row.started}};
+  json["sweep"] = row.sweep ? Json(*row.sweep) : Json(nullptr);
+  json["spec"] = Json::parse(reader.spec_json(row.id), nullptr, false);
+  json["start"] = Json::parse(reader.start_json(row.id), nullptr, false);
+  json["summary"] = summary_json(row.outcome);
+  json["events"] = Json::array();
+  for (const auto& event : reader.events(row.id))
+    json["events"].push_back(event_json(event));
+  json["series"] = reader.series_names(row.id);
+  print_json(json);
+}
+
+void show_text(const store::RunReader& reader, const store::RunRow& row) {
+  const Palette palette = Palette::for_stdout();
+  print(palette.paint(Colour::accent, fmt::format("run {}{}{}, started {}", row.id, row.name.empty() ? "" : ": ",
+                                                  row.name, row.started)) +
+        "\n\n");
+  print(summary_text(row.outcome));
+  const auto events = reader.events(row.id);
+  if (!events.empty())
+    print("\n");
+  for (const auto& event : events)
+    print(palette.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
+                                                                 describe_event(event.kind, event.detail_json))) +
+          '\n');
+}
+
+using Series = std::vector<std::pair<std::string, std::vector<store::Point>>>;
+
+/// Written point by point: a series may have millions.
+void series_json(const Series& series) {
+  print("{\"series\": {");
+  const char* separator = "\n";
+  for (const auto& [name, points] : series) {
+    print(fmt::format("{}\"{}\": [", separator, name));
+    separator = ",\n";
+    const char* gap = "";
+    for (const auto& [step, value] : points) {
+      print(fmt::format("{}[{}, {}]", gap, step, json_number(value).dump()));
+      gap = ", ";
+    }
+    print("]");
+  }
+  print("\n}}\n");
+}
+
+void series_text(const Series& series) {
+  std::vector<Table::Column> columns{{"step"}};
+  std::map<std::int64_t, std::vector<std::string>> rows;
+  for (const auto& [name, points] : series) {
+    columns.push_back({name});
+    for (const auto& [step, value] : points) {
+      auto& row = rows[step];
+      row.resize(series.size() + 1);
+      row[columns.size() - 1] = figure(value, 7);
+    }
+  }
+  Table table(columns);
+  for (auto& [step, row] : rows) {
+    row[0] = format_count(step);
+    table.add(row);
+  }
+  print(table.text(Palette::for_stdout()));
+}
+
+void show_series(const store::RunReader& reader, std::int64_t run, const CLI::Option* names, const Context& context) {
+  Series series;
+  for (const auto& name : list_of(names))
+    series.emplace_back(name, reader.series(run, name));
+  context.json ? series_json(series) : series_text(series);
+}
+
+void show_search(const store::RunReader& reader, std::int64_t id, const Context& context) {
+  Json json = Json::parse(reader.search_json(id), nullptr, false);
+  if (json.is_object())
+    json["search"] = id;
+  if (context.json)
+    print_json(json);
+  else
+    print(search_text(json, Palette::for_stdout()));
+}
+
+int run_show(const ShowOptions& options, const Context& context) {
+  exclude(options.run, options.search);
+  if (options.search->count() == 0)
+    require(options.run, "the number of a run, or --search with that of a search");
+  const auto search = integer_of(options.search);
+  const auto run = integer_of(options.run);
+  const store::RunReader reader(context.database());
+  if (search) {
+    exclude(options.search, options.series);
+    show_search(reader, *search, context);
+    return exit_status::done;
+  }
+  const store::RunRow row = reader.run(*run);
+  if (options.series->count() > 0)
+    show_series(reader, row.id, options.series, context);
+  else if (context.json)
+    show_json(reader, row);
+  else
+    show_text(reader, row);
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_show(CLI::App& program) {
+  auto* app = program.add_subcommand("show", "Show a stored run: what it was, what it came to, what happened");
+  auto options = std::make_shared<ShowOptions>();
+  options->run = add_argument(*app, "RUN", "Number of the run");
+  options->series = add_value(*app, "--series", "NAME,...", "Values by step: loss,batch,peak_bytes,...");
+  options->search = add_value(*app, "--search", "ID", "Show a stored search instead");
+  return {app, [options](const Context& context) { return run_show(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,113 @@
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/describe.h"
+#include "app/cli/display.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/run_options.h"
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+#include "core/sweep/job.h"
+#include "core/train/run.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+struct TrainOptions {
+  RunOptions run;
+  CLI::Option* file = nullptr;
+  CLI::Option* print_spec = nullptr;
+};
+
+train::RunSpec spec_of(const TrainOptions& options) {
+  train::RunSpec spec;
+  if (const auto file = text_of(options.file)) {
+    try {
+      spec = train::run_spec_from_json(read_text_file(*file));
+      check(spec);
+    } catch (const Error& error) {
+      // Options may put right what a file leaves wrong, but a wrong file is better told as such.
+      const std::string what = error.what();
+      throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
+    }
+  }
+  options.run.apply(spec);
+  check(spec);
+  return spec;
+}
+
+int status_of(train::Status status) {
+  switch (status) {
+  case train::Status::finished:
+    return exit_status::done;
+  case train::Status::stopped:
+    return exit_status::interrupted;
+  default:
+    return exit_status::job_failed;
+  }
+}
+
+void print_result(const sweep::JobResult& job, const Context& context) {
+  const store::RunOutcome outcome = sweep::outcome_of(job.summary, job.start.batch);
+  if (context.json) {
+    Json json{{"run", job.id}};
+    json.update(summary_json(outcome));
+    if (job.search)
+      json["search"] = *job.search;
+    print_json(json);
+    return;
+  }
+  print(fmt::format("run {}\n", job.id) + summary_text(outcome));
+}
+
+int train_and_store(const train::RunSpec& spec, const Context& context) {
+  refuse_unusable(context.database());
+  train::RunControl control;
+  const InterruptGuard guard(control);
+  std::optional<sweep::JobResult> job;
+  {
+    Display display(context);
+    train::Session session(spec);
+    std::optional<search::SearchResult> search;
+    try {
+      search = sweep::settle_batch(session, display, control);
+    } catch (const Error&) {
+      if (!control.stopping())
+        throw;
+      display.say("stopped before the first step; nothing is stored");
+      return exit_status::interrupted;
+    }
+    session.start();
+    store::RunStore store(context.database());
+    job = sweep::run_and_store(session, spec, search, store, std::nullopt, display, control);
+  }
+  print_result(*job, context);
+  return status_of(job->summary.status);
+}
+
+int run_train(const TrainOptions& options, const Context& context) {
+  const train::RunSpec spec = spec_of(options);
+  if (options.print_spec->count() > 0) {
+    print(train::to_json(spec) + '\n');
+    return exit_status::done;
+  }
+  return train_and_store(spec, context);
+}
+
+} // namespace
+
+Verb add_train(CLI::App& program) {
+  auto* app = program.add_subcommand("train", "Train one run and store it");
+  auto options = std::make_shared<TrainOptions>();
+  options->file = add_argument(*app, "SPEC.json", "Description of the run; options override it");
+  options->print_spec = add_switch(*app, "--print-spec", "Print the run's description and stop");
+  options->run.add_to(*app);
+  app->footer(schedule_help());
+  return {app, [options](const Context& context) { return run_train(*options, context); }};
+}
+
+} // namespace batchscope::cli

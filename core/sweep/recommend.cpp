@@ -1,0 +1,59 @@
+#include "core/sweep/recommend.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/search/finder.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+/// Two standard errors of a share that was measured on so many examples.
+double uncertainty(double share, std::int64_t examples) {
+  return 2 * std::sqrt(share * (1 - share) / static_cast<double>(std::max<std::int64_t>(examples, 1)));
+}
+
+bool usable(const SizeResult& size) {
+  return std::isfinite(size.accuracy) && std::isfinite(size.examples_per_second) && size.examples_per_second > 0;
+}
+
+} // namespace
+
+std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, std::int64_t validation_examples) {
+  const SizeResult* best = nullptr;
+  for (const SizeResult& size : sizes)
+    if (usable(size) && (!best || size.accuracy > best->accuracy))
+      best = &size;
+  if (!best)
+    return std::nullopt;
+  const double tolerance = uncertainty(best->accuracy, validation_examples);
+  std::vector<search::Timing> as_accurate;
+  for (const SizeResult& size : sizes)
+    if (usable(size) && size.accuracy >= best->accuracy - tolerance)
+      as_accurate.push_back({size.batch, 0, size.examples_per_second});
+  const auto batch = search::knee(as_accurate);
+  if (!batch)
+    return std::nullopt;
+  const auto chosen =
+      std::find_if(sizes.begin(), sizes.end(), [&](const SizeResult& size) { return size.batch == *batch; });
+  std::string reason =
+      chosen->batch == best->batch
+          ? fmt::format("it has the best validation accuracy, {:.2f} %", 100 * best->accuracy)
+          : fmt::format("its validation accuracy of {:.2f} % cannot be told from the best, {:.2f} % at {} (to be sure "
+                        "takes {:.2f} points on {} examples)",
+                        100 * chosen->accuracy, 100 * best->accuracy, format_count(best->batch), 100 * tolerance,
+                        format_count(validation_examples));
+  const std::string rate = format_count(std::llround(chosen->examples_per_second)) + " examples/s";
+  reason += as_accurate.size() == 1
+                ? fmt::format(", which no other size comes near, at {}", rate)
+                : fmt::format(", and it is the smallest of the {} sizes as good that is within 5 % of the fastest of "
+                              "them: {}",
+                              as_accurate.size(), rate);
+  return Recommendation{*batch, reason};
+}
+
+} // namespace batchscope::sweep

@@ -1,0 +1,148 @@
+#include "core/sweep/sweep_spec.h"
+
+#include <cmath>
+#include <functional>
+
+#include <QtTest>
+
+#include "core/base/error.h"
+
+using namespace batchscope;
+using namespace batchscope::sweep;
+using train::BatchChoice;
+
+using Change = std::function<void(SweepSpec&)>;
+Q_DECLARE_METATYPE(Change)
+
+class TestSweepSpec : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void everyCombinationInOrder();
+  void withoutListsOneRun();
+  void namesTellWhatDiffers();
+  void jsonKeepsEverything();
+  void plainValuesAreThoseOfTheBase();
+  void refused_data();
+  void refused();
+  void badJson_data();
+  void badJson();
+};
+
+namespace {
+
+SweepSpec two_by_two() {
+  SweepSpec spec;
+  spec.batches = {{BatchChoice::Kind::number, 16}, {BatchChoice::Kind::largest, 0}};
+  spec.learning_rates = {0.1, 0.2};
+  spec.repeats = 2;
+  spec.base.seed = 5;
+  return spec;
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.kind() == Error::Kind::input ? error.what() : "another kind";
+  }
+  return {};
+}
+
+} // namespace
+
+void TestSweepSpec::everyCombinationInOrder() {
+  QStringList seen;
+  for (const auto& run : combinations(two_by_two()))
+    seen += QString("%1/%2/%3")
+                .arg(QString::fromStdString(train::to_string(run.batch)))
+                .arg(*run.learning_rate)
+                .arg(run.seed);
+  QCOMPARE(seen.join(' '), QString("16/0.1/5 16/0.1/6 16/0.2/5 16/0.2/6 auto:largest/0.1/5 auto:largest/0.1/6 "
+                                   "auto:largest/0.2/5 auto:largest/0.2/6"));
+}
+
+void TestSweepSpec::withoutListsOneRun() {
+  SweepSpec spec;
+  spec.base.batch = {BatchChoice::Kind::number, 7};
+  const auto runs = combinations(spec);
+  QCOMPARE(runs.size(), std::size_t{1});
+  QCOMPARE(train::to_json(runs.front()), train::to_json(spec.base));
+}
+
+void TestSweepSpec::namesTellWhatDiffers() {
+  SweepSpec spec = two_by_two();
+  QCOMPARE(combinations(spec).front().name, std::string("batch 16, lr 0.1, seed 5"));
+  spec.base.name = "sizes";
+  spec.learning_rates.clear();
+  spec.repeats = 1;
+  QCOMPARE(combinations(spec).front().name, std::string("sizes: batch 16"));
+}
+
+void TestSweepSpec::jsonKeepsEverything() {
+  for (const SweepSpec& spec : {SweepSpec{}, two_by_two()}) {
+    const std::string text = to_json(spec);
+    QCOMPARE(to_json(sweep_spec_from_json(text)), text);
+  }
+}
+
+void TestSweepSpec::plainValuesAreThoseOfTheBase() {
+  const SweepSpec spec = sweep_spec_from_json(R"({"batch": 8, "lr": 0.5, "model": "mlp"})");
+  QVERIFY(spec.batches.empty() && spec.learning_rates.empty());
+  QCOMPARE(spec.base.batch.number, std::int64_t{8});
+  QCOMPARE(spec.base.learning_rate.value(), 0.5);
+  QCOMPARE(spec.base.model, std::string("mlp"));
+}
+
+void TestSweepSpec::refused_data() {
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<QString>("named");
+  const auto row = [](const char* name, const char* named, Change change) {
+    QTest::newRow(name) << change << QString(named);
+  };
+  row("batch twice", "--batch", [](SweepSpec& s) { s.batches.push_back(s.batches.front()); });
+  row("rate twice", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(0.1); });
+  row("rate 0", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(0); });
+  row("rate NaN", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(std::nan("")); });
+  row("repeats 0", "--repeats", [](SweepSpec& s) { s.repeats = 0; });
+  row("too many", "100000", [](SweepSpec& s) { s.repeats = 100'000; });
+  row("far too many", "100000", [](SweepSpec& s) { s.repeats = INT64_MAX; });
+  row("seeds beyond the end", "--seed", [](SweepSpec& s) { s.base.seed = INT64_MAX; });
+  row("shared option", "--optimizer", [](SweepSpec& s) { s.base.optimizer = "lion"; });
+}
+
+void TestSweepSpec::refused() {
+  QFETCH(Change, change);
+  QFETCH(QString, named);
+  SweepSpec spec = two_by_two();
+  check(spec);
+  change(spec);
+  const std::string message = message_of([&] { check(spec); });
+  QVERIFY2(message.find(named.toStdString()) != std::string::npos, message.c_str());
+}
+
+void TestSweepSpec::badJson_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<QString>("named");
+  const auto row = [](const char* text, const char* named) { QTest::newRow(text) << QString(text) << QString(named); };
+  row("", "line 1");
+  row("[]", "object");
+  row(R"({"batch": []})", "batch");
+  row(R"({"batch": [8, 0]})", "batch");
+  row(R"({"batch": [[8]]})", "batch");
+  row(R"({"lr": [0.1, "x"]})", "lr");
+  row(R"({"lr": [null]})", "lr");
+  row(R"({"repeats": "2"})", "repeats");
+  row(R"({"colour": 2})", "colour");
+}
+
+void TestSweepSpec::badJson() {
+  QFETCH(QString, text);
+  QFETCH(QString, named);
+  const std::string message = message_of([&] { sweep_spec_from_json(text.toStdString()); });
+  QVERIFY2(message.find(named.toStdString()) != std::string::npos, message.c_str());
+  QVERIFY(message.find('\n') == std::string::npos);
+}
+
+QTEST_APPLESS_MAIN(TestSweepSpec)
+#include "tst_sweep_spec.moc"
