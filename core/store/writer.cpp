@@ -10,6 +10,15 @@
 
 namespace batchscope::store::detail {
 
+namespace {
+
+struct Failure {
+  Error::Kind kind;
+  std::string message;
+};
+
+} // namespace
+
 Writer::Writer(const std::filesystem::path& file, const StoreOptions& options)
     : file_(file), options_(options), database_(open_for_writing(file, options.patience)) {
   guarded(file_, [this] {
@@ -29,7 +38,17 @@ Writer::~Writer() {
 }
 
 void Writer::call(const std::function<void()>& work) {
-  std::packaged_task<void()> task(work);
+  // What went wrong crosses the threads as a value: an exception object would be shared by both.
+  std::optional<Failure> failure;
+  std::packaged_task<void()> task([&] {
+    try {
+      work();
+    } catch (const Error& error) {
+      failure = Failure{error.kind(), error.what()};
+    } catch (const std::exception& error) {
+      failure = Failure{Error::Kind::failed, error.what()};
+    }
+  });
   std::future<void> done = task.get_future();
   {
     const std::lock_guard lock(mutex_);
@@ -37,6 +56,8 @@ void Writer::call(const std::function<void()>& work) {
   }
   wake_.notify_one();
   done.get();
+  if (failure)
+    throw Error(failure->kind, failure->message);
 }
 
 std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>& work) {

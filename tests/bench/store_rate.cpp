@@ -38,8 +38,8 @@ StoreRate measure_store(const std::filesystem::path& folder, std::int64_t steps)
   {
     store::RunStore store(file);
     store::NewRun run;
-    run.name = "rate";
-    run.spec_json = "{}";
+    run.name = std::string("rate");
+    run.spec_json = std::string("{}");
     auto writer = store.begin(run);
     const auto start = Clock::now();
     for (std::int64_t step = 1; step <= steps; ++step)

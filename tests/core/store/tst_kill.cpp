@@ -1,5 +1,4 @@
 #include <QCoreApplication>
-#include <QProcess>
 #include <QTest>
 
 #include <array>
@@ -9,7 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <thread>
 
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,21 +53,36 @@ private:
   void* memory_ = nullptr;
 };
 
-std::chrono::nanoseconds now() {
-  return std::chrono::steady_clock::now().time_since_epoch();
+std::int64_t nanoseconds_now() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The other process: writes 20 steps in each millisecond, an event now and then, and at `last` is killed as by
+// The signal that ended this program run with these arguments; 0 when it ended by itself. Not a QProcess: the thread
+// sanitizer takes its way of starting one for a fork, after which it allows no threads.
+int signal_that_ended(std::vector<std::string> arguments) {
+  std::string program = QCoreApplication::applicationFilePath().toStdString();
+  std::vector<char*> pointers{program.data()};
+  for (std::string& argument : arguments)
+    pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (::posix_spawn(&child, program.c_str(), nullptr, nullptr, pointers.data(), environ) != 0 ||
+      ::waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+    return 0;
+  return WTERMSIG(status);
+}
+
+// The other process: writes 5 steps in each millisecond, an event now and then, and at `last` is killed as by
 // `kill -9`: nothing of it runs any more, least of all the thread that writes.
 [[noreturn]] void write_until_killed(const std::filesystem::path& file, std::int64_t last) {
   const SharedTimes times(file.string() + ".times");
   RunStore store(file);
   auto run = store.begin(new_run("killed"));
-  const auto start = now();
+  const auto start = std::chrono::steady_clock::now();
   for (std::int64_t step = 1;; ++step) {
-    while (now() - start < std::chrono::microseconds(50) * step) {
-    }
-    times->nanoseconds[static_cast<std::size_t>(step)] = now().count();
+    std::this_thread::sleep_until(start + std::chrono::microseconds(200) * step);
+    times->nanoseconds[static_cast<std::size_t>(step)] = nanoseconds_now();
     times->last_step = step;
     run->sink().record(record_at(step));
     if (step % 100 == 0)
@@ -92,7 +108,7 @@ void TestKill::at_most_the_last_second_is_missing_data() {
   QTest::addColumn<qlonglong>("last");
   std::mt19937 random(3);
   for (int i = 0; i < 6; ++i) {
-    const auto last = static_cast<qlonglong>(1 + random() % 40'000); // within two seconds
+    const auto last = static_cast<qlonglong>(1 + random() % 10'000); // within two seconds
     QTest::addRow("killed at step %lld", last) << last;
   }
 }
@@ -101,11 +117,7 @@ void TestKill::at_most_the_last_second_is_missing() {
   QFETCH(qlonglong, last);
   const Folder folder;
   const SharedTimes times(folder.file().string() + ".times");
-  QProcess child;
-  child.start(QCoreApplication::applicationFilePath(),
-              {"--write-until-killed", QString::fromStdString(folder.file().string()), QString::number(last)});
-  QVERIFY(child.waitForFinished(120'000));
-  QCOMPARE(child.exitStatus(), QProcess::CrashExit);
+  QCOMPARE(signal_that_ended({"--write-until-killed", folder.file().string(), std::to_string(last)}), SIGKILL);
   QCOMPARE(times->last_step.load(), std::int64_t(last));
 
   const auto stored = [&] {
