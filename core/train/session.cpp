@@ -185,8 +185,11 @@ private:
     if (spec_.batch.kind == BatchChoice::Kind::number && spec_.batch.number > examples())
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
                         std::to_string(examples()) + " training examples");
-    // A wrong schedule is told before anything is made; with a batch still to be found, for batch 1.
+    // A wrong schedule is told before anything is made. With a batch still to be found that is tried with batch 1,
+    // which only a piecewise schedule would rightly refuse: it names its own first batch.
     const bool known = spec_.batch.kind == BatchChoice::Kind::number;
+    if (!known && spec_.schedule.starts_with("piecewise"))
+      return;
     schedule::Progression({.sampler = sampler_options(),
                            .length = spec_.length,
                            .batch = known ? spec_.batch.number : 1,

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/telemetry/record.h"
+#include "core/train/run.h"
+
+/// Runs of the tests: everything that a run reports, kept in memory.
+struct Recorded : batchscope::telemetry::Sink {
+  std::vector<batchscope::telemetry::StepRecord> records;
+  std::vector<batchscope::telemetry::Event> events;
+
+  void record(const batchscope::telemetry::StepRecord& record) override { records.push_back(record); }
+  void event(batchscope::telemetry::Event event) override { events.push_back(std::move(event)); }
+
+  std::vector<nlohmann::json> details(const std::string& kind) const {
+    std::vector<nlohmann::json> found;
+    for (const auto& event : events) {
+      if (event.kind == kind)
+        found.push_back(nlohmann::json::parse(event.detail_json));
+    }
+    return found;
+  }
+};
+
+struct FinishedRun {
+  batchscope::train::RunSummary summary;
+  Recorded recorded;
+};
+
+inline FinishedRun run(const batchscope::train::RunSpec& spec) {
+  FinishedRun finished;
+  batchscope::train::RunControl control;
+  batchscope::train::Session session(spec);
+  finished.summary = session.run(finished.recorded, control);
+  return finished;
+}
+
+/// A small run on made-up images that takes milliseconds a step.
+inline batchscope::train::RunSpec small_spec(std::int64_t batch, std::int64_t steps) {
+  batchscope::train::RunSpec spec;
+  spec.model = "cnn:width=8";
+  spec.data = "synthetic:examples=625,shape=1x16x16,classes=4"; // 500 to train, 125 to validate
+  spec.memory_budget = 400'000'000;
+  spec.batch = {batchscope::train::BatchChoice::Kind::number, batch};
+  spec.length = {.epochs = {}, .examples = {}, .steps = steps};
+  return spec;
+}

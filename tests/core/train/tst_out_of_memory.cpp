@@ -1,0 +1,170 @@
+#include <QtTest>
+
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/data/dataset.h"
+#include "core/train/detail/learner.h"
+#include "core/train/detail/window.h"
+#include "run_helpers.h"
+
+using namespace batchscope;
+using namespace batchscope::train;
+
+namespace {
+
+constexpr std::uint64_t budget = 4'000'000;
+
+/// A budget that does not hold 250 examples at once.
+RunSpec tight_spec(std::int64_t batch, std::int64_t steps) {
+  RunSpec spec = small_spec(batch, steps);
+  spec.memory_budget = budget;
+  return spec;
+}
+
+double relative(double a, double b) {
+  return std::abs(a - b) / std::max(std::abs(b), 1e-12);
+}
+
+} // namespace
+
+/// Running out of memory in the middle of training costs no example and changes no result.
+class TestOutOfMemory : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void leavesNoTraceAThousandTimes_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<double>("dropout");
+    QTest::newRow("group norm") << "cnn:width=8" << 0.0;
+    QTest::newRow("batch norm and dropout") << "cnn:width=8,norm=batch" << 0.3;
+  }
+  void leavesNoTraceAThousandTimes() {
+    QFETCH(QString, model);
+    QFETCH(double, dropout);
+    RunSpec spec = tight_spec(8, 1);
+    spec.model = model.toStdString();
+    spec.dropout = dropout;
+    const auto device = memory::open_device("cpu", budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    std::vector<std::int64_t> indices(500);
+    std::iota(indices.begin(), indices.end(), 0);
+    const MicroBatch all(indices);
+    QVERIFY(!learner.attempt({all.first(8)}).out_of_memory);
+    learner.update(0.001, 0.0, std::nullopt);
+    const auto before = learner.snapshot();
+    const std::uint64_t baseline = device->readings().in_use;
+    for (int i = 0; i < 1000; ++i) {
+      // The second micro batch fails: gradients of the first are there and have to go again.
+      const Attempt attempt = learner.attempt({all.first(8), all});
+      QVERIFY(attempt.out_of_memory);
+      QCOMPARE(attempt.failed_count, std::int64_t{500});
+      QVERIFY(attempt.refusal.in_use + attempt.refusal.requested > budget);
+      QCOMPARE(device->readings().in_use, baseline);
+    }
+    const auto after = learner.snapshot();
+    for (std::size_t i = 0; i < before->parameters.size(); ++i)
+      QVERIFY(before->parameters[i].equal(after->parameters[i]));
+    for (std::size_t i = 0; i < before->buffers.size(); ++i)
+      QVERIFY(before->buffers[i].equal(after->buffers[i]));
+    QVERIFY(before->generator.equal(after->generator));
+    QVERIFY(!learner.attempt({all.first(8)}).out_of_memory);
+    learner.update(0.001, 0.0, std::nullopt);
+    QCOMPARE(device->readings().in_use, baseline);
+  }
+
+  void changesNoResult() {
+    RunSpec spec = tight_spec(20, 30);
+    spec.schedule = "piecewise:0=20,10=250,20=30"; // asks for more than fits, then for less
+    const FinishedRun tight = run(spec);
+    spec.memory_budget = 400'000'000;
+    const FinishedRun roomy = run(spec);
+    QVERIFY(tight.summary.status == Status::finished);
+    QVERIFY(tight.summary.oom_events > 0);
+    QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
+    QCOMPARE(tight.recorded.records.size(), roomy.recorded.records.size());
+    for (std::size_t i = 0; i < roomy.recorded.records.size(); ++i) {
+      const auto& a = tight.recorded.records[i];
+      const auto& b = roomy.recorded.records[i];
+      QCOMPARE(a.batch, b.batch);
+      QCOMPARE(a.effective_batch, b.effective_batch);
+      QCOMPARE(a.examples_seen, b.examples_seen);
+      QCOMPARE(a.learning_rate, b.learning_rate);
+      QVERIFY2(relative(a.loss, b.loss) < 1e-4, qPrintable(QStringLiteral("step %1").arg(i + 1)));
+      QVERIFY(a.peak_bytes <= static_cast<std::int64_t>(budget));
+    }
+  }
+
+  void tellsTheWholeStory() {
+    RunSpec spec = tight_spec(20, 15);
+    spec.schedule = "piecewise:0=20,10=250";
+    const FinishedRun finished = run(spec);
+    const auto events = finished.recorded.details("oom");
+    QVERIFY(!events.empty());
+    const auto& event = events.front();
+    QCOMPARE(event["attempted_batch"].get<int>(), 250);
+    QCOMPARE(event["limit_bytes"].get<std::uint64_t>(), budget);
+    QVERIFY(event["requested_bytes"].get<std::uint64_t>() + event["in_use_bytes"].get<std::uint64_t>() > budget);
+    QCOMPARE(event["micro_batches_before"].get<int>(), 1);
+    QVERIFY(event["micro_batches_after"].get<int>() > 1);
+    QCOMPARE(event["examples_again"].get<int>(), 250);
+    QVERIFY(event["action"].get<std::string>().find("250 examples again as") != std::string::npos);
+    QCOMPARE(event["cause"].get<std::string>(), std::string("the schedule asked for a larger batch"));
+    std::uint64_t sum = 0;
+    for (const auto& [use, bytes] : event["in_use_by"].items())
+      sum += bytes.get<std::uint64_t>();
+    QCOMPARE(sum, event["in_use_bytes"].get<std::uint64_t>());
+  }
+
+  void learnsASizeOnce() {
+    RunSpec spec = tight_spec(250, 2);
+    spec.length = {.epochs = 4, .examples = {}, .steps = {}};
+    const FinishedRun finished = run(spec);
+    // 500 examples an epoch: every one of the 8 steps is run in parts, but only the first ones met the error.
+    QCOMPARE(finished.recorded.records.size(), std::size_t{8});
+    for (const auto& event : finished.recorded.events)
+      QVERIFY(event.kind != "oom" || event.step == 0);
+    for (const auto& record : finished.recorded.records) {
+      QCOMPARE(record.batch, std::int64_t{250});
+      QCOMPARE(record.effective_batch, std::int64_t{250});
+      QVERIFY(record.micro_batches > 1 && record.micro_batch < 250);
+    }
+  }
+
+  void failsWhereItIsToldTo() {
+    RunSpec spec = tight_spec(250, 2);
+    spec.on_oom = OnOom::fail;
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::failed);
+    QVERIFY(finished.summary.reason.starts_with("out of memory with a micro batch of 250"));
+    QCOMPARE(finished.summary.steps, std::int64_t{0});
+    QVERIFY(finished.recorded.records.empty());
+    QCOMPARE(finished.recorded.details("oom").size(), std::size_t{1});
+  }
+
+  void failsWhereNotEvenOneExampleFits() {
+    RunSpec spec = small_spec(4, 2);
+    spec.model = "cnn:width=64";
+    spec.data = "synthetic:examples=20,shape=3x128x128,classes=4";
+    spec.memory_budget = 8'000'000;
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::failed);
+    QVERIFY(finished.summary.reason.starts_with("out of memory with a micro batch of 1:"));
+  }
+
+  void tellsABudgetBelowTheModel() {
+    RunSpec spec = small_spec(4, 2);
+    spec.model = "mlp:hidden=4096,layers=4";
+    spec.memory_budget = 2'000'000;
+    try {
+      run(spec);
+      QFAIL("no error");
+    } catch (const Error& error) {
+      QVERIFY(error.kind() == Error::Kind::failed);
+      QVERIFY(std::string(error.what()).starts_with("the memory budget does not hold the model"));
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(TestOutOfMemory)
+#include "tst_out_of_memory.moc"

@@ -1,0 +1,222 @@
+#include <QtTest>
+
+#include <atomic>
+#include <thread>
+
+#include "core/base/error.h"
+#include "run_helpers.h"
+
+using namespace batchscope;
+using namespace batchscope::train;
+
+namespace {
+
+double relative(double a, double b) {
+  return std::abs(a - b) / std::max(std::abs(b), 1e-12);
+}
+
+bool same_bits(const FinishedRun& a, const FinishedRun& b) {
+  if (a.recorded.records.size() != b.recorded.records.size())
+    return false;
+  for (std::size_t i = 0; i < a.recorded.records.size(); ++i) {
+    const auto& x = a.recorded.records[i];
+    const auto& y = b.recorded.records[i];
+    if (x.loss != y.loss || x.grad_norm != y.grad_norm || x.examples_seen != y.examples_seen)
+      return false;
+  }
+  return a.summary.validation->loss == b.summary.validation->loss;
+}
+
+} // namespace
+
+class TestTraining : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void accumulationEqualsOneBatch_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("data");
+    QTest::addColumn<QString>("optimizer");
+    QTest::addColumn<double>("tolerance");
+    const QString images = "synthetic:examples=625,shape=1x16x16,classes=4";
+    const QString tokens = "synthetic:examples=625,vocabulary=20";
+    for (const auto& [optimizer, tolerance] : {std::pair("sgd", 1e-5), std::pair("adamw", 1e-4)}) {
+      const auto row = [&](const char* model, const QString& data) {
+        QTest::addRow("%s, %s", model, optimizer) << QString(model) << data << QString(optimizer) << tolerance;
+      };
+      row("mlp:hidden=32", images);
+      row("cnn:width=8", images);
+      row("resnet:width=4,blocks=1", images);
+      row("gpt:layers=1,heads=2,width=16,context=12", tokens);
+    }
+  }
+  /// Batch 60 against 4 x 15 over 20 steps, with an epoch's tail of 20 in between.
+  void accumulationEqualsOneBatch() {
+    QFETCH(QString, model);
+    QFETCH(QString, data);
+    QFETCH(QString, optimizer);
+    QFETCH(double, tolerance);
+    RunSpec spec = small_spec(60, 20);
+    spec.model = model.toStdString();
+    spec.data = data.toStdString();
+    spec.optimizer = optimizer.toStdString();
+    if (optimizer == "sgd")
+      spec.learning_rate = 0.01;
+    const FinishedRun whole = run(spec);
+    spec.batch.number = 15;
+    spec.accumulate = 4;
+    const FinishedRun parts = run(spec);
+    QCOMPARE(whole.recorded.records.size(), std::size_t{20});
+    QCOMPARE(parts.recorded.records.size(), std::size_t{20});
+    QCOMPARE(whole.recorded.records[8].effective_batch, std::int64_t{20});
+    for (std::size_t i = 0; i < 20; ++i) {
+      const auto& a = whole.recorded.records[i];
+      const auto& b = parts.recorded.records[i];
+      QCOMPARE(b.effective_batch, a.effective_batch);
+      QVERIFY2(relative(b.loss, a.loss) < tolerance,
+               qPrintable(
+                   QStringLiteral("step %1: %2 against %3").arg(i + 1).arg(b.loss, 0, 'g', 9).arg(a.loss, 0, 'g', 9)));
+    }
+  }
+
+  void theSameSeedGivesTheSameBits() {
+    RunSpec spec = small_spec(40, 25);
+    spec.dropout = 0.2;
+    const FinishedRun first = run(spec);
+    QVERIFY(same_bits(first, run(spec)));
+    spec.seed = 2;
+    QVERIFY(!same_bits(first, run(spec)));
+  }
+
+  void aSearchLeavesNoTrace_data() {
+    QTest::addColumn<QString>("model");
+    QTest::newRow("group norm") << "cnn:width=8";
+    QTest::newRow("batch norm") << "cnn:width=8,norm=batch";
+  }
+  void aSearchLeavesNoTrace() {
+    QFETCH(QString, model);
+    RunSpec spec = small_spec(40, 25);
+    spec.model = model.toStdString();
+    spec.dropout = 0.2;
+    spec.memory_budget = 4'000'000;
+    const FinishedRun never_searched = run(spec);
+    FinishedRun searched;
+    RunControl control;
+    Session session(spec);
+    for (const char* strategy : {"predictive", "binary", "halving"})
+      QVERIFY(session.find({.strategy = strategy}).found);
+    searched.summary = session.run(searched.recorded, control);
+    QVERIFY(same_bits(never_searched, searched));
+  }
+
+  void learnsSomething() {
+    RunSpec spec = small_spec(50, 1);
+    spec.length = {.epochs = 6, .examples = {}, .steps = {}};
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::finished);
+    QVERIFY(finished.summary.loss < 0.5 * finished.recorded.records.front().loss);
+    QVERIFY(finished.summary.validation->accuracy > 0.6); // chance is 0.25
+    QCOMPARE(finished.recorded.details("evaluation").size(), std::size_t{6});
+  }
+
+  void runsForTheExamplesAskedFor() {
+    RunSpec spec = small_spec(64, 1);
+    spec.length = {.epochs = {}, .examples = 700, .steps = {}};
+    const FinishedRun finished = run(spec);
+    QCOMPARE(finished.summary.examples_seen, std::int64_t{700});
+  }
+
+  void clipsAndWarmsUp() {
+    RunSpec spec = small_spec(20, 10);
+    spec.optimizer = "sgd";
+    spec.learning_rate = 0.5;
+    spec.warmup = "5";
+    spec.clip = 1e-3;
+    const FinishedRun finished = run(spec);
+    for (int i = 0; i < 10; ++i)
+      QCOMPARE(finished.recorded.records[i].learning_rate, std::min(0.5 * i / 5.0, 0.5));
+    // The norm is that before clipping; steps this small hardly move the loss.
+    QVERIFY(finished.recorded.records[9].grad_norm > 1e-3);
+  }
+
+  void aLossThatExplodesIsReportedAsItIs() {
+    RunSpec spec = small_spec(50, 40);
+    spec.optimizer = "sgd";
+    spec.learning_rate = 1e6;
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::finished);
+    QVERIFY(!std::isfinite(finished.summary.loss));
+  }
+
+  void obeysWhoeverSteersIt() {
+    // Steers from another thread while the run goes on, by what the run reports and not by the clock.
+    struct Watched : Recorded {
+      std::atomic<std::int64_t> steps{0};
+      void record(const telemetry::StepRecord& record) override {
+        Recorded::record(record);
+        steps.store(record.step);
+        steps.notify_all();
+      }
+    } recorded;
+    RunControl control;
+    std::thread other([&] {
+      recorded.steps.wait(0);
+      control.edit({.schedule = "constant", .batch = 33});
+      const std::int64_t at_edit = recorded.steps.load();
+      for (std::int64_t seen = at_edit; seen < at_edit + 3; seen = recorded.steps.load())
+        recorded.steps.wait(seen);
+      control.stop();
+    });
+    Session session(small_spec(10, 1'000'000));
+    const RunSummary summary = session.run(recorded, control);
+    other.join();
+    QVERIFY(summary.status == Status::stopped);
+    QCOMPARE(recorded.records.back().batch, std::int64_t{33});
+    QCOMPARE(recorded.records.back().step, summary.steps);
+    const auto edits = recorded.details("edit");
+    QCOMPARE(edits.size(), std::size_t{1});
+    const auto from = edits[0]["applies_from_step"].get<std::size_t>();
+    QCOMPARE(recorded.records[from - 2].batch, std::int64_t{10});
+    QCOMPARE(recorded.records[from - 1].batch, std::int64_t{33});
+  }
+
+  void anEditTakesEffectAtTheNextStep() {
+    RunSpec spec = small_spec(10, 6);
+    Recorded recorded;
+    RunControl control;
+    control.edit({.schedule = "step:interval=1,increment=1", .batch = 20});
+    control.edit({.schedule = "nonsense"});
+    Session session(spec);
+    session.run(recorded, control);
+    for (int i = 0; i < 6; ++i)
+      QCOMPARE(recorded.records[i].batch, std::int64_t{20 + i});
+    const auto edits = recorded.details("edit");
+    QCOMPARE(edits.size(), std::size_t{2});
+    QCOMPARE(edits[0]["applies_from_step"].get<int>(), 1);
+    QVERIFY(edits[1].contains("refused"));
+  }
+
+  void refusesSpecsThatCannotRun_data() {
+    QTest::addColumn<QString>("field");
+    QTest::newRow("batch above the data") << "batch";
+    QTest::newRow("model that takes no images") << "model";
+    QTest::newRow("unknown schedule") << "schedule";
+    QTest::newRow("unknown GPU") << "device";
+  }
+  void refusesSpecsThatCannotRun() {
+    QFETCH(QString, field);
+    RunSpec spec = small_spec(10, 5);
+    if (field == "batch")
+      spec.batch.number = 501;
+    else if (field == "model")
+      spec.model = "gpt";
+    else if (field == "schedule")
+      spec.schedule = "noise:multiplier=1";
+    else
+      spec.device = "cuda:63";
+    QVERIFY_EXCEPTION_THROWN(Session session(spec), Error);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestTraining)
+#include "tst_training.moc"
