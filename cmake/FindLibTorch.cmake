@@ -18,10 +18,13 @@ set(LibTorch_FOUND TRUE)
 if(NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED GLOBAL)
   # Searched last: the wheel brings headers of another fmt than the system's, which is the one that gets linked.
-  # The runtime wheel's headers lie beside torch: cuda_runtime_api.h without a toolkit.
-  foreach(folder include include/torch/csrc/api/include ../nvidia/cu13/include)
+  foreach(folder include include/torch/csrc/api/include)
     target_compile_options(LibTorch::LibTorch INTERFACE "SHELL:-idirafter ${LibTorch_DIRECTORY}/${folder}")
   endforeach()
+  # Searched first, so that no CUDA toolkit is needed and one of another version does no harm: the headers of the
+  # runtime's wheel, beside torch, completed by the two small ones in cuda/.
+  target_include_directories(LibTorch::LibTorch INTERFACE
+    "${CMAKE_CURRENT_LIST_DIR}/cuda" "${LibTorch_DIRECTORY}/../nvidia/cu13/include")
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
   # The path also finds libtorch_cuda.so, which is opened only where a GPU is asked for. It is a DT_RPATH, because a

@@ -1,0 +1,18 @@
+#pragma once
+
+// What the CUDA runtime's C headers expect of a toolkit's crt/host_defines.h when g++ or clang compiles them for the
+// host: marks for the device compiler mean nothing, alignment does.
+#define CUDARTAPI
+#define CUDARTAPI_CDECL
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __device_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define __cudart_builtin__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __builtin_align__(bytes) __align__(bytes)
