@@ -1,0 +1,86 @@
+// What the project promises about speed and prediction, measured. Ratios are of things measured side by side in this
+// process; single times depend on the machine and on what else it does.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/text.h"
+#include "core/schedule/progression.h"
+#include "finder_table.h"
+#include "store_rate.h"
+#include "training_ratio.h"
+
+using namespace batchscope;
+using namespace batchscope::bench;
+
+namespace {
+
+void print_training(const std::filesystem::path& folder) {
+  std::printf("\nWhole loop with telemetry and store / bare LibTorch loop of the same numbers\n");
+  std::printf("%-16s %6s %14s %8s %18s %6s\n", "model", "batch", "bare step", "median", "lowest to highest", "goal");
+  const struct {
+    const char* model;
+    std::int64_t batch, steps;
+    const char* goal;
+  } cases[] = {{"cnn", 64, 100, "1.01"}, {"mlp:hidden=256", 16, 2000, ""}, {"mlp:hidden=16", 16, 4000, "1.05"}};
+  for (const auto& [model, batch, steps, goal] : cases) {
+    const TrainingRatio ratio = measure_training(model, batch, steps, 11, folder);
+    std::printf("%-16s %6ld %11.1f µs %8.3f %8.3f to %6.3f %6s\n", model, static_cast<long>(batch),
+                ratio.bare_step_microseconds, ratio.median, ratio.lowest, ratio.highest, goal);
+    std::fflush(stdout);
+  }
+}
+
+void print_finder() {
+  const std::string images = "demo";
+  const std::string tokens = "synthetic:examples=5000,vocabulary=65";
+  std::printf("\nPredictive search, checked by running one size more\n");
+  std::printf("%-40s %9s %8s %6s %7s %5s %11s %8s\n", "model", "budget", "largest", "exact", "probes", "OOMs",
+              "worst error", "time");
+  const std::pair<const char*, std::string> models[] = {{"mlp:hidden=256", images},
+                                                        {"cnn", images},
+                                                        {"cnn:norm=batch", images},
+                                                        {"resnet", images},
+                                                        {"gpt:layers=2,heads=4,width=64,context=64", tokens}};
+  for (const auto& [model, data] : models) {
+    for (const std::uint64_t megabytes : {25, 50, 100}) {
+      const FinderRow row = measure_finder(model, data, megabytes * 1'000'000);
+      std::printf("%-40s %9s %8ld %6s %7d %5d %9.4f %% %6.1f s\n", model, format_bytes(row.budget).c_str(),
+                  static_cast<long>(row.largest), row.exact ? "yes" : "NO", row.probes, row.out_of_memory,
+                  100 * row.worst_error, row.seconds);
+      std::fflush(stdout);
+    }
+  }
+}
+
+void print_store(const std::filesystem::path& folder) {
+  const StoreRate rate = measure_store(folder, 300'000);
+  std::printf("\nStore: %.2f million points/s written (goal 1), %.0f ns a record for the loop, %.1f bytes a point, "
+              "a series of 300,000 points read in %.1f ms\n",
+              rate.write_points_per_second / 1e6, rate.push_nanoseconds, rate.bytes_per_point, rate.read_milliseconds);
+}
+
+void print_plan() {
+  schedule::Progression progression({.sampler = {.examples = 3'000'000'000, .ranks = 4},
+                                     .length = {.epochs = {}, .examples = {}, .steps = 1'000'000},
+                                     .batch = 16,
+                                     .schedule = "step:interval=5,increment=1"});
+  const auto begin = std::chrono::steady_clock::now();
+  while (progression.next())
+    progression.done();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::printf("\nPlan of 1,000,000 steps: %.2f s (goal: under 1 s)\n", seconds);
+}
+
+} // namespace
+
+int main() {
+  const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(std::rand()));
+  std::filesystem::create_directories(folder);
+  print_plan();
+  print_store(folder);
+  print_training(folder);
+  print_finder();
+  std::filesystem::remove_all(folder);
+}

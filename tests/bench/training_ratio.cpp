@@ -1,0 +1,132 @@
+#include "training_ratio.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include "core/data/dataset.h"
+#include "core/model/detail/model.h"
+#include "core/store/run_store.h"
+#include "core/train/run.h"
+
+namespace batchscope::bench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const std::string images = std::string("idx:") + BATCHSCOPE_SOURCE_DIR "/resources/demo/t10k-images-idx3-ubyte.gz," +
+                           BATCHSCOPE_SOURCE_DIR "/resources/demo/t10k-labels-idx1-ubyte.gz,validation=0";
+
+double seconds_since(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+/// What one would write without this program: all data as tensors, an index for each batch.
+class BareLoop {
+public:
+  explicit BareLoop(const std::string& model) {
+    const auto data = data::open_data(images).train;
+    const std::int64_t count = data->size();
+    std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    inputs_ = at::empty({count, 1, 28, 28}, at::kFloat);
+    labels_ = at::empty({count}, at::kLong);
+    data->fill_inputs(all, inputs_.data_ptr<float>());
+    data->fill_labels(all, 1, labels_.data_ptr<std::int64_t>());
+    model_ = model::make_model(model::parse_model(model), data->shape(), 0, 1, at::kCPU);
+    const at::NoGradGuard no_grad;
+    for (const at::Tensor& parameter : model_->parameters()) {
+      means_.push_back(at::zeros_like(parameter));
+      squares_.push_back(at::zeros_like(parameter));
+      steps_.push_back(at::zeros({}));
+    }
+  }
+
+  double run(std::int64_t batch, std::int64_t steps) {
+    const auto begin = Clock::now();
+    std::int64_t position = inputs_.size(0);
+    for (std::int64_t step = 0; step < steps; ++step) {
+      if (position + batch > inputs_.size(0)) {
+        order_ = at::randperm(inputs_.size(0), at::kLong);
+        position = 0;
+      }
+      const at::Tensor index = order_.slice(0, position, position + batch);
+      position += batch;
+      const at::Tensor logits = model_->forward(inputs_.index_select(0, index), true);
+      const at::Tensor loss = at::cross_entropy_loss(logits, labels_.index_select(0, index));
+      loss.backward();
+      update();
+      sum_ += loss.item<double>();
+    }
+    return seconds_since(begin);
+  }
+
+private:
+  void update() {
+    const at::NoGradGuard no_grad;
+    std::vector<at::Tensor> gradients;
+    for (const at::Tensor& parameter : model_->parameters())
+      gradients.push_back(parameter.grad());
+    sum_ += at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2))).item<double>();
+    at::_foreach_add_(steps_, 1);
+    at::_fused_adamw_(model_->parameters(), gradients, means_, squares_, {}, steps_, 0.001, 0.9, 0.999, 0.01, 1e-8,
+                      false, false);
+    for (const at::Tensor& parameter : model_->parameters())
+      parameter.mutable_grad() = at::Tensor();
+  }
+
+  at::Tensor inputs_, labels_, order_;
+  std::unique_ptr<model::Model> model_;
+  std::vector<at::Tensor> means_, squares_, steps_;
+  double sum_ = 0; ///< so that loss and norm are really used
+};
+
+double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t steps, store::RunStore& store) {
+  train::RunSpec spec;
+  spec.model = model;
+  spec.data = images;
+  spec.batch = {train::BatchChoice::Kind::number, batch};
+  spec.length = {.epochs = {}, .examples = {}, .steps = steps};
+  train::Session session(spec);
+  train::RunControl control;
+  const auto begin = Clock::now();
+  const auto writer = store.begin({.name = "bench", .spec_json = train::to_json(spec)});
+  const train::RunSummary summary = session.run(writer->sink(), control);
+  const double seconds = seconds_since(begin);
+  writer->finish({.status = train::to_string(summary.status), .reason = summary.reason});
+  return seconds;
+}
+
+} // namespace
+
+TrainingRatio measure_training(const std::string& model, std::int64_t batch, std::int64_t steps, int rounds,
+                               const std::filesystem::path& folder) {
+  store::RunStore store(folder / "bench.db");
+  run_whole_loop(model, batch, steps / 4, store); // also installs the allocator that both then use
+  BareLoop bare(model);
+  bare.run(batch, steps / 4);
+  std::vector<double> ratios, bare_times;
+  for (int round = 0; round < rounds; ++round) {
+    // The order changes, so that a machine that gets slower or faster favours neither.
+    const bool bare_first = round % 2 == 0;
+    double bare_seconds = bare_first ? bare.run(batch, steps) : 0;
+    const double whole_seconds = run_whole_loop(model, batch, steps, store);
+    if (!bare_first)
+      bare_seconds = bare.run(batch, steps);
+    ratios.push_back(whole_seconds / bare_seconds);
+    bare_times.push_back(bare_seconds / static_cast<double>(steps) * 1e6);
+  }
+  return {median(ratios), *std::min_element(ratios.begin(), ratios.end()),
+          *std::max_element(ratios.begin(), ratios.end()), median(bare_times)};
+}
+
+} // namespace batchscope::bench
