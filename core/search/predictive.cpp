@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that was run
+constexpr double first_slack = 0.001;   // share of the memory by which the model is taken to be off at first
 
 class Predictive final : public Finder {
 public:
@@ -21,7 +22,7 @@ public:
   std::optional<std::int64_t> largest() const override { return fits_ > 0 ? std::optional(fits_) : std::nullopt; }
 
   std::optional<std::uint64_t> predict(std::int64_t batch) const override {
-    return model_ ? std::optional(corrected(batch)) : std::nullopt;
+    return model_ ? std::optional(model_->peak(batch).bytes) : std::nullopt;
   }
 
   std::optional<Proposal> propose() override {
@@ -40,12 +41,12 @@ public:
     }
     if (probe.outcome == Outcome::out_of_memory) {
       fails_ = std::min(fails_, probe.batch);
+      broken_promises_ += model_ ? 1 : 0;
       return;
     }
     fits_ = std::max(fits_, probe.batch);
     if (model_ && probe.peak_bytes)
-      last_error_ = std::abs(static_cast<double>(corrected(probe.batch)) - static_cast<double>(*probe.peak_bytes)) /
-                    static_cast<double>(*probe.peak_bytes);
+      last_error_ = std::abs(static_cast<double>(*predict(probe.batch)) / static_cast<double>(*probe.peak_bytes) - 1);
     if (probe.trace == nullptr)
       return;
     traces_[probe.batch] = probe.trace;
@@ -63,11 +64,24 @@ private:
       return without_memory();
     if (!model_)
       return second();
+    if (fails_ != unknown)
+      return below_failure();
     const std::int64_t goal = model_->largest_within(*options_.budget_bytes, fits_ + 1, highest());
     if (goal > fits_)
-      return fails_ == unknown ? goal : after_failure(goal);
+      return goal;
     // The model says that the next size does not fit; it is believed where it was right about this one.
     return last_error_ <= certain_error ? std::nullopt : std::optional(fits_ + 1);
+  }
+
+  /// A size failed, so the device refuses earlier than the model thinks (its sizes are off, or memory is fragmented).
+  /// Aims below what the model foretells for the failed size, lower with every further failure; where that is no
+  /// larger than what fits already, in the middle. The search goes on until the two meet.
+  std::int64_t below_failure() const {
+    const double room = static_cast<double>(std::min(*options_.budget_bytes, *predict(fails_)));
+    const double slack = first_slack * std::pow(4, std::max(broken_promises_ - 1, 0)) * room;
+    const std::int64_t goal =
+        model_->largest_within(static_cast<std::uint64_t>(std::max(room - slack, 0.0)), fits_ + 1, highest());
+    return goal > fits_ ? goal : fits_ + (fails_ - fits_) / 2;
   }
 
   std::int64_t first() const {
@@ -91,16 +105,12 @@ private:
     return fails_ == unknown ? std::min(2 * fits_, options_.max_batch) : fits_ + (fails_ - fits_) / 2;
   }
 
-  /// The model promised too much; what it promises now lies below the size that failed.
-  std::int64_t after_failure(std::int64_t goal) const { return std::min(goal, fails_ - 1); }
-
-  std::uint64_t corrected(std::int64_t batch) const { return model_->peak(batch).bytes; }
-
   static constexpr std::int64_t unknown = INT64_MAX;
 
   FinderOptions options_;
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
+  int broken_promises_ = 0;      ///< sizes that the model said would fit and that did not
   bool over_ = false;
   double last_error_ = 1;
   std::map<std::int64_t, std::shared_ptr<const predict::Trace>> traces_;
