@@ -49,15 +49,6 @@ Error unexpected(CLI::App& program) {
   return input_error(fmt::format("unexpected argument \"{}\"; see batchscope-cli {} --help", first, verb.get_name()));
 }
 
-Error translated(CLI::App& program, const CLI::ParseError& error) {
-  const std::string text = error.what();
-  if (dynamic_cast<const CLI::ExtrasError*>(&error))
-    return unexpected(program);
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("required") != std::string::npos)
-    return input_error(text.substr(0, text.find(':')) + ": a value is missing");
-  return input_error(text.substr(0, text.find('\n')));
-}
-
 void check_values(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     const bool takes_value = option->get_items_expected_max() > 0;
@@ -67,6 +58,21 @@ void check_values(const CLI::App& app) {
       if (takes_value && value.starts_with("--"))
         throw input_error(fmt::format("{}: a value is missing, \"{}\" is given instead", name_of(option), value));
   }
+}
+
+Error translated(CLI::App& program, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    // An option that took the next option as its value leaves that one's value over.
+    check_values(program);
+    check_values(parsed_verb(program));
+    return unexpected(program);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("required") != std::string::npos)
+    return input_error(text.substr(0, text.find(':')) + ": a value is missing");
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("flag override") != std::string::npos)
+    return input_error("--" + text.substr(0, text.find(' ')) + " takes no value; accepted: the bare option");
+  return input_error(text.substr(0, text.find('\n')));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include <fmt/format.h>
@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t demo_budget = 64'000'000;
-constexpr std::int64_t demo_epochs = 2;
-constexpr std::size_t sizes_in_sweep = 6;
+constexpr std::uint64_t demo_budget = 100'000'000;
+constexpr std::int64_t demo_epochs = 1;
+constexpr std::size_t sizes_in_sweep = 5;
 
 /// What every run of the demonstration has in common.
 train::RunSpec demo_spec() {
@@ -39,10 +39,10 @@ train::RunSpec demo_spec() {
   return spec;
 }
 
-/// Powers of two up to the largest size that fits, and that size; the upper ones where there are many.
+/// The largest size that fits and powers of two well below it; the upper ones where there are many.
 std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
   std::vector<std::int64_t> sizes;
-  for (std::int64_t size = 1; size < largest; size *= 2)
+  for (std::int64_t size = 1; size <= largest * 2 / 3; size *= 2)
     sizes.push_back(size);
   sizes.push_back(largest);
   if (sizes.size() > sizes_in_sweep)
@@ -86,24 +86,45 @@ private:
   void heading(const std::string& text) { display_.say('\n' + palette_.paint(Colour::accent, text)); }
 
   void find(Progress& progress) {
-    heading(
-        fmt::format("Which batch size fits into {}? (predictive search, cnn, real images)", format_bytes(demo_budget)));
+    heading(fmt::format("Which batch size fits into {}? Two small probes, a prediction, one run that proves it",
+                        format_bytes(demo_budget)));
     train::Session session(demo_spec());
-    train::Session::SearchOptions options;
-    options.on_timing = [&](const search::Timing& timing) { display_.timing(timing); };
-    options.stop = [&] { return control_.stopping(); };
-    try {
-      progress.search =
-          session.find(options, [&](const search::Probe& probe) { display_.probe(probe, session.budget_bytes()); });
-    } catch (const Error&) {
-      if (!control_.stopping())
-        throw;
+    progress.search = search_with(session, "predictive", true);
+    if (control_.stopping())
       return;
-    }
     progress.search_id = store_.add_search(train::to_json(demo_spec()), search::to_json(progress.search));
     const auto& result = progress.search;
     display_.say(fmt::format("largest {}, safe {}, recommended {}: {}", count_or_dash(result.largest),
                              count_or_dash(result.safe), count_or_dash(result.recommended), result.reason));
+
+    heading("The same answer by bisection, which has to run out of memory to learn");
+    const auto bisection = search_with(session, "binary", false);
+    if (!control_.stopping())
+      display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors, against {} and {} by prediction",
+                               count_or_dash(bisection.largest), bisection.probes.size(), refusals(bisection),
+                               result.probes.size(), refusals(result)));
+  }
+
+  /// An empty result where it was interrupted.
+  search::SearchResult search_with(train::Session& session, const std::string& strategy, bool timings) {
+    train::Session::SearchOptions options;
+    options.strategy = strategy;
+    options.timings = timings;
+    options.on_timing = [&](const search::Timing& timing) { display_.timing(timing); };
+    options.stop = [&] { return control_.stopping(); };
+    display_.begin_search();
+    try {
+      return session.find(options, [&](const search::Probe& probe) { display_.probe(probe, session.budget_bytes()); });
+    } catch (const Error&) {
+      if (!control_.stopping())
+        throw;
+      return {};
+    }
+  }
+
+  static std::int64_t refusals(const search::SearchResult& result) {
+    return std::count_if(result.probes.begin(), result.probes.end(),
+                         [](const search::Probe& probe) { return probe.outcome == search::Outcome::out_of_memory; });
   }
 
   void sweep(Progress& progress) {
@@ -111,8 +132,7 @@ private:
     spec.base = demo_spec();
     for (const std::int64_t size : sizes_up_to(*progress.search.largest))
       spec.batches.push_back({train::BatchChoice::Kind::number, size});
-    heading(fmt::format("What does each size cost and bring? ({} sizes, {} epochs each)", spec.batches.size(),
-                        demo_epochs));
+    heading(fmt::format("What does each size cost and bring? ({} sizes, one epoch each)", spec.batches.size()));
     progress.sweep_id = store_.add_sweep(sweep::to_json(spec));
     progress.sweep = sweep::run_sweep(sweep::plan_sweep(spec), progress.sweep_id, store_, display_, control_);
   }

@@ -133,7 +133,7 @@ std::string summary_text(const store::RunOutcome& outcome) {
   if (outcome.validation_accuracy)
     rows.emplace_back("validation accuracy", percent(outcome.validation_accuracy));
   rows.emplace_back("peak memory", format_bytes(outcome.peak_bytes));
-  rows.emplace_back("out of memory", fmt::format("{} times", outcome.oom_events));
+  rows.emplace_back("out of memory", outcome.oom_events == 1 ? "once" : fmt::format("{} times", outcome.oom_events));
   rows.emplace_back("time", fmt::format("{}, {} examples/s", format_duration(outcome.seconds),
                                         rate_text(outcome.examples_per_second)));
   return facts(rows);
@@ -166,7 +166,8 @@ std::string search_text(const Json& search, const Palette& palette) {
   std::vector<std::pair<std::string, std::string>> answers;
   for (const char* name : {"largest", "safe", "recommended"})
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
-  answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
+  if (count_in(search, "budget_bytes"))
+    answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto reason = text_in(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
   return text + '\n' + facts(answers);

@@ -23,6 +23,8 @@ public:
 
   /// One line of its own.
   void say(std::string line);
+  /// Probes are numbered from 1 again.
+  void begin_search() { probes_ = 0; }
 
   void combination(std::size_t index, std::size_t count, const train::RunSpec& spec) override;
   void refused(std::int64_t id, const std::string& reason) override;

@@ -38,10 +38,10 @@ const QStringList reading_verbs[] = {{"list"},
                                      {"sweep", "--resume", "1"}};
 
 const QStringList writing_verbs[] = {
-    {"train", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x4x4,classes=2", "--batch", "8"},
-    {"find", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x4x4,classes=2", "--memory-budget",
+    {"train", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x8x8,classes=2", "--batch", "8"},
+    {"find", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x8x8,classes=2", "--memory-budget",
      "50MB", "--no-timings"},
-    {"sweep", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x4x4,classes=2", "--batch", "8"}};
+    {"sweep", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x8x8,classes=2", "--batch", "8"}};
 
 void add_verbs(bool reading, bool writing) {
   QTest::addColumn<QStringList>("arguments");

@@ -107,9 +107,10 @@ void TestUsage::globalOptionsBeforeAndAfter() {
 void TestUsage::brokenOutputIsNoSuccess() {
   if (!QFile::exists("/dev/full"))
     QSKIP("there is no /dev/full here");
+  const CliProgram program;
   QProcess process;
   process.setStandardOutputFile("/dev/full");
-  CliProgram().start(process, {"plan", "--examples", "10", "--batch", "5"});
+  program.start(process, {"plan", "--examples", "10", "--batch", "5"});
   const Outcome outcome = CliProgram::finish(process);
   QCOMPARE(outcome.status, 1);
   QVERIFY2(outcome.err.contains("could not be written"), outcome.shown().constData());
