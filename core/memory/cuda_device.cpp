@@ -29,7 +29,8 @@ Error gpu_missing(int index, const std::string& why) {
 /// good.
 void load_libraries(int index) {
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
-    throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror());
+    throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror() +
+                                 " ('BATCHSCOPE_GPU=yes make setup' loads what it needs)");
 }
 
 caching::CUDAAllocator& allocator(int index) {

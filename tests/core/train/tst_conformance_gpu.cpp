@@ -1,0 +1,29 @@
+#include "conformance.h"
+#include "core/base/error.h"
+using namespace batchscope;
+
+namespace {
+
+const std::string device = "cuda:0";
+
+} // namespace
+
+class TestConformanceGpu : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void initTestCase() {
+    try {
+      memory::open_device(device, std::nullopt);
+    } catch (const Error& error) {
+      QSKIP(error.what());
+    }
+  }
+  void returnsToTheBaseline() { test::returnsToTheBaseline(device, 20); }
+  void readsWithinTheLimit() { test::readsWithinTheLimit(device); }
+  void findsTheExactLargestSize() { test::findsTheExactLargestSize(device); }
+  void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(device); }
+};
+
+QTEST_APPLESS_MAIN(TestConformanceGpu)
+#include "tst_conformance_gpu.moc"
