@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/torch_errors.h"
 
@@ -37,8 +38,11 @@ Learner::Learner(const RunSpec& spec, data::DataSplit data, memory::Device& devi
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
       throw Error(Error::Kind::failed, "the model could not be made: " + memory::first_line(error));
+    const memory::Refusal refusal = device_.take_refusal().value_or(memory::Refusal{});
     throw Error(Error::Kind::failed,
-                "the memory budget does not hold the model and its optimizer: " + memory::first_line(error));
+                "the memory budget of " + format_bytes(refusal.limit) +
+                    " does not hold the model and its optimizer: " + format_bytes(refusal.requested) +
+                    " more were asked for with " + format_bytes(refusal.in_use) + " in use");
   }
 }
 

@@ -161,7 +161,7 @@ private Q_SLOTS:
       QFAIL("no error");
     } catch (const Error& error) {
       QVERIFY(error.kind() == Error::Kind::failed);
-      QVERIFY(std::string(error.what()).starts_with("the memory budget does not hold the model"));
+      QVERIFY(std::string(error.what()).starts_with("the memory budget of 2.0 MB does not hold the model"));
     }
   }
 };
