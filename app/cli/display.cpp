@@ -145,12 +145,13 @@ std::string Display::progress_line(Running& running) const {
     running.examples_then = last.examples_seen;
   }
   const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
+  // What matters most first: a narrow terminal cuts the end off.
   std::string text =
-      fmt::format("{} {:3.0f} %  {}  step {}  epoch {:.2f}  loss {}  batch {}  {} examples/s  {} of {}", bar(share, 20),
-                  100 * share, left, format_count(last.step), last.epoch, figure(last.loss), format_count(last.batch),
-                  format_count(std::llround(running.examples_per_second)),
+      fmt::format("{} {:3.0f} %  {}  {} examples/s  step {}  loss {}  batch {}  {} of {}  epoch {:.2f}", bar(share, 12),
+                  100 * share, left, format_count(std::llround(running.examples_per_second)), format_count(last.step),
+                  figure(last.loss), format_count(last.batch),
                   format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
-                  format_bytes(running.budget));
+                  format_bytes(running.budget), last.epoch);
   // A line that wraps could not be cleared again.
   text.resize(std::min(text.size(), terminal_width() - 1));
   return text;

@@ -48,6 +48,9 @@ std::optional<search::SearchResult> settle_batch(train::Session& session, Watch&
   const train::BatchChoice choice = spec.batch;
   if (choice.kind == train::BatchChoice::Kind::number)
     return std::nullopt;
+  if (spec.schedule.starts_with("piecewise:0="))
+    throw input_error("--schedule: \"" + spec.schedule + "\" names the first batch, which --batch " +
+                      train::to_string(choice) + " leaves to a search; accepted: --batch with that number");
   train::Session::SearchOptions options;
   options.margin = spec.margin;
   options.timings = choice.kind == train::BatchChoice::Kind::recommended;

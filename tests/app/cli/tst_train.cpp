@@ -190,6 +190,7 @@ void TestTrain::refused_data() {
   row("--schedule nope", "nope");
   row("--batch 4 --schedule piecewise:0=5,3=6", "piecewise");
   row("--batch 4 --schedule formula:batch/0", "batch/0");
+  row("--batch auto --schedule piecewise:0=5,3=6", "piecewise");
   row("--memory-budget 999999", "--memory-budget");
   row("--memory-budget 1e6", "--memory-budget");
   row("--device cuda", "--device");
