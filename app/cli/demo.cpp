@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t demo_budget = 100'000'000;
-constexpr std::int64_t demo_epochs = 1;
+constexpr std::int64_t demo_epochs = 2;
 constexpr std::size_t sizes_in_sweep = 5;
 
 /// What every run of the demonstration has in common.
@@ -132,7 +132,7 @@ private:
     spec.base = demo_spec();
     for (const std::int64_t size : sizes_up_to(*progress.search.largest))
       spec.batches.push_back({train::BatchChoice::Kind::number, size});
-    heading(fmt::format("What does each size cost and bring? ({} sizes, one epoch each)", spec.batches.size()));
+    heading(fmt::format("What does each size cost and bring? ({} sizes, two epochs each)", spec.batches.size()));
     progress.sweep_id = store_.add_sweep(sweep::to_json(spec));
     progress.sweep = sweep::run_sweep(sweep::plan_sweep(spec), progress.sweep_id, store_, display_, control_);
   }
