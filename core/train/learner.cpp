@@ -32,7 +32,6 @@ Learner::Learner(const RunSpec& spec, data::DataSplit data, memory::Device& devi
     model_ = model::make_model(model::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
-    window_loss_ = at::zeros({}, at::TensorOptions(at::kDouble).device(where_));
     generator_ = at::globalContext().defaultGenerator(where_);
     generator_.set_current_seed(spec.seed);
   } catch (const std::exception& error) {
@@ -99,11 +98,11 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   device_.enter(Phase::batch);
   const Batch batch = load(*data_.train, examples, data_.train->layout(examples));
   device_.enter(Phase::forward);
-  const at::Tensor loss = loss_sum(model_->forward(batch.input, /*training=*/true), batch.target, label_smoothing_) /
-                          static_cast<double>(terms);
-  window_loss_.add_(loss.detach());
+  const at::Tensor loss = loss_sum(model_->forward(batch.input, /*training=*/true), batch.target, label_smoothing_);
+  window_losses_.push_back(loss.detach());
   device_.enter(Phase::backward);
-  loss.backward();
+  // The seed makes the gradients those of the mean over the window, without one more operation on the graph.
+  loss.backward(at::scalar_tensor(1.0 / static_cast<double>(terms), loss.options()));
   tag_gradients();
 }
 
@@ -123,19 +122,20 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
   }
   MicroBatch current;
   try {
-    window_loss_.zero_();
+    window_losses_.clear();
     for (const MicroBatch& micro : window) {
       current = micro;
       accumulate(micro, result.tokens);
     }
     norm_ = gradient_norm();
     result.grad_norm = norm_;
-    result.loss = window_loss_.item<double>();
+    result.loss = take_window_loss() / static_cast<double>(result.tokens);
     return result;
   } catch (const std::exception& error) {
     result = gave_up(error, refused_before, current);
   }
   drop_gradients();
+  window_losses_.clear();
   for (std::size_t i = 0; i < buffers_before.size(); ++i)
     model_->buffers()[i].copy_(buffers_before[i]);
   if (generator_before.defined())
@@ -167,6 +167,14 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   workspace -= untagged;
   tagged += untagged;
   return result;
+}
+
+/// One look at the device, however many micro batches there were.
+double Learner::take_window_loss() {
+  const at::Tensor sum =
+      window_losses_.size() == 1 ? window_losses_.front() : at::stack(window_losses_).sum(at::kDouble);
+  window_losses_.clear();
+  return sum.item<double>();
 }
 
 void Learner::tag_gradients() {

@@ -81,6 +81,7 @@ private:
   Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout);
   at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const;
   void accumulate(MicroBatch examples, std::int64_t terms);
+  double take_window_loss();
   double gradient_norm();
   void tag_gradients();
   void drop_gradients();
@@ -92,8 +93,8 @@ private:
   double label_smoothing_;
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  at::Generator generator_; ///< LibTorch's default one, which dropout draws from
-  at::Tensor window_loss_;  ///< sum so far, on the device
+  at::Generator generator_;               ///< LibTorch's default one, which dropout draws from
+  std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   double norm_ = 0;
 };
 
