@@ -2,8 +2,10 @@
 // process; single times depend on the machine and on what else it does.
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
+#include <string>
+
+#include <unistd.h>
 
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
@@ -75,12 +77,18 @@ void print_plan() {
 
 } // namespace
 
-int main() {
-  const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(std::rand()));
+int main(int count, char** arguments) {
+  const std::string only = count > 1 ? arguments[1] : ""; // plan, store, training or finder; else all
+  const auto wanted = [&](const char* part) { return only.empty() || only == part; };
+  const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
-  print_plan();
-  print_store(folder);
-  print_training(folder);
-  print_finder();
+  if (wanted("plan"))
+    print_plan();
+  if (wanted("store"))
+    print_store(folder);
+  if (wanted("training"))
+    print_training(folder);
+  if (wanted("finder"))
+    print_finder();
   std::filesystem::remove_all(folder);
 }
