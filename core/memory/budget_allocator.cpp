@@ -117,30 +117,27 @@ c10::DataPtr BudgetAllocator::allocate(size_t bytes) {
   if (bytes == 0)
     return {nullptr, nullptr, &free_block, device};
   const std::size_t capacity = round_up(bytes);
-  Header* header = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    if (!not_counted && (capacity > limit_ || in_use_ > limit_ - capacity))
-      refuse(capacity);
-    header = take_kept(capacity);
-    if (header == nullptr && !not_counted && limit_ != UINT64_MAX)
-      give_back_until(limit_ - capacity);
-    if (header != nullptr)
-      charge(header, bytes);
-  }
-  if (header == nullptr) {
-    void* memory = nullptr;
-    if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0) {
-      std::lock_guard lock(mutex_);
-      give_back_until(in_use_);
-      if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0)
-        refuse(capacity);
-    }
-    header = new (memory) Header{capacity, nullptr, nullptr, 0, 0, predict::Use::workspace, false};
-    std::lock_guard lock(mutex_);
-    charge(header, bytes);
-  }
+  // Check, block and charge in one piece, so that two threads cannot both take what is left.
+  std::lock_guard lock(mutex_);
+  if (!not_counted && (capacity > limit_ || in_use_ > limit_ - capacity))
+    refuse(capacity);
+  Header* header = take_kept(capacity);
+  if (header == nullptr)
+    header = take_fresh(capacity);
+  charge(header, bytes);
   return {header->data(), header->data(), &free_block, device};
+}
+
+BudgetAllocator::Header* BudgetAllocator::take_fresh(std::size_t capacity) {
+  if (!not_counted && limit_ != UINT64_MAX)
+    give_back_until(limit_ - capacity);
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0) {
+    give_back_until(in_use_);
+    if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0)
+      refuse(capacity); // the machine's own memory is used up
+  }
+  return new (memory) Header{capacity, nullptr, nullptr, 0, 0, predict::Use::workspace, false};
 }
 
 c10::DeleterFnPtr BudgetAllocator::raw_deleter() const {

@@ -41,8 +41,9 @@ private:
 
 std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget) {
   BudgetAllocator::instance().release_cache();
-  const auto share = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
-  return std::make_unique<CpuDevice>(budget.value_or(share));
+  if (!budget)
+    budget = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
+  return std::make_unique<CpuDevice>(*budget);
 }
 
 } // namespace batchscope::memory

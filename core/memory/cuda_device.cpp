@@ -28,6 +28,8 @@ Error gpu_missing(int index, const std::string& why) {
 /// Loads LibTorch's CUDA part before anything asks LibTorch about CUDA: a question before that turns CUDA off for
 /// good.
 void load_libraries(int index) {
+  // cuBLAS gives the same bits each time only with a workspace of this form; it reads the variable when it starts.
+  setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror() +
                                  " ('BATCHSCOPE_GPU=yes make setup' loads what it needs)");
@@ -76,6 +78,10 @@ public:
     block_count_ = 0;
     active_ = true;
   }
+  std::uint64_t refused_bytes() {
+    std::lock_guard lock(mutex_);
+    return refused_bytes_;
+  }
   predict::Trace stop(std::uint64_t peak) {
     std::lock_guard lock(mutex_);
     active_ = false;
@@ -87,6 +93,8 @@ private:
   void note(const caching::TraceEntry& entry) {
     using Action = caching::TraceEntry::Action;
     std::lock_guard lock(mutex_);
+    if (entry.action_ == Action::OOM)
+      refused_bytes_ = entry.size_;
     if (!active_)
       return;
     if (entry.action_ == Action::ALLOC) {
@@ -105,6 +113,7 @@ private:
   predict::Trace trace_;
   std::map<std::size_t, std::uint32_t> blocks_; ///< numbers of live blocks by address
   std::uint32_t block_count_ = 0;
+  std::uint64_t refused_bytes_ = 0; ///< asked for by the last request that was refused
   std::atomic<predict::Phase> phase_{predict::Phase::setup};
 };
 
@@ -123,7 +132,13 @@ public:
     allocator_.resetPeakStats(device());
     ooms_before_ = allocator_.getDeviceStats(device()).num_ooms;
   }
-  ~CudaDevice() override { allocator_.setMemoryFraction(1.0, device()); }
+  ~CudaDevice() override {
+    try {
+      allocator_.setMemoryFraction(1.0, device());
+    } catch (const std::exception&) {
+      // A device in error refuses this too; what broke it has been told already.
+    }
+  }
 
   std::string name() const override { return "cuda:" + std::to_string(index_); }
   bool is_cuda() const override { return true; }
@@ -154,6 +169,7 @@ public:
       return std::nullopt;
     refused_seen_ = now.refused;
     Refusal refusal;
+    refusal.requested = recorder_.refused_bytes();
     refusal.in_use = now.peak; // the step has been unwound by now; its peak is what was in use when it was refused
     refusal.reserved = now.reserved;
     refusal.limit = limit_;
@@ -187,13 +203,13 @@ private:
 
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget) {
   load_libraries(index);
-  if (!at::hasCUDA())
-    throw gpu_missing(index, "no CUDA device was found (is the NVIDIA driver loaded?)");
-  at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
-  const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
-  if (index >= count)
-    throw gpu_missing(index, "there are " + std::to_string(count) + " CUDA devices, numbered from 0");
   try {
+    if (!at::hasCUDA())
+      throw gpu_missing(index, "no CUDA device was found (is the NVIDIA driver loaded?)");
+    at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
+    const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
+    if (index >= count)
+      throw gpu_missing(index, "there are " + std::to_string(count) + " CUDA devices, numbered from 0");
     return std::make_unique<CudaDevice>(index, budget);
   } catch (const c10::Error& error) {
     throw gpu_missing(index, error.what_without_backtrace());

@@ -25,10 +25,6 @@ std::optional<int> parse_device(const std::string& text) {
 
 } // namespace
 
-void check_device_text(const std::string& text) {
-  parse_device(text);
-}
-
 std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::uint64_t> budget) {
   const std::optional<int> gpu = parse_device(text);
   return gpu ? open_cuda(*gpu, budget) : open_cpu(budget);

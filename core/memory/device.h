@@ -65,9 +65,6 @@ public:
 /// libraries is missing (naming which).
 std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::uint64_t> budget);
 
-/// Refuses texts that name no device; opens nothing.
-void check_device_text(const std::string& text);
-
 /// Memory of the host that can be had without swapping, in bytes (MemAvailable).
 std::uint64_t free_host_memory();
 

@@ -26,14 +26,15 @@ Nvml::Nvml(const std::string& pci_bus_id) : library_(dlopen("libnvidia-ml.so.1",
     return;
   const auto init = find<Init>(library_, "nvmlInit_v2");
   const auto by_bus = find<HandleByPciBusId>(library_, "nvmlDeviceGetHandleByPciBusId_v2");
-  if (init == nullptr || by_bus == nullptr || init() != 0 || by_bus(pci_bus_id.c_str(), &device_) != 0)
+  started_ = init != nullptr && init() == 0;
+  if (!started_ || by_bus == nullptr || by_bus(pci_bus_id.c_str(), &device_) != 0)
     device_ = nullptr;
 }
 
 Nvml::~Nvml() {
   if (library_ == nullptr)
     return;
-  if (const auto shutdown = find<Shutdown>(library_, "nvmlShutdown"); shutdown != nullptr && device_ != nullptr)
+  if (const auto shutdown = find<Shutdown>(library_, "nvmlShutdown"); shutdown != nullptr && started_)
     shutdown();
   dlclose(library_);
 }

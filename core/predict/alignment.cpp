@@ -9,6 +9,9 @@ namespace {
 /// Room for sizes that are rounded somewhere on their way to the allocator.
 constexpr double slack = 1.02;
 
+/// Lists further apart than this are of different things; finding out how far would take quadratic memory.
+constexpr std::int64_t most_differences = 2000;
+
 bool alike(const Allocation& small, const Allocation& large, double batch_ratio) {
   const auto before = static_cast<double>(small.bytes);
   const auto after = static_cast<double>(large.bytes);
@@ -39,6 +42,8 @@ std::vector<std::size_t> align(const std::vector<Allocation>& small, const std::
   std::int64_t differences = 0;
   for (bool done = false; !done; ++differences) {
     const std::int64_t d = differences;
+    if (d > most_differences)
+      return std::vector<std::size_t>(large.size(), no_counterpart);
     history.emplace_back(reach.begin() + offset - d - 1, reach.begin() + offset + d + 2);
     for (std::int64_t k = -d; k <= d && !done; k += 2) {
       const bool down = k == -d || (k != d && reach[offset + k - 1] < reach[offset + k + 1]);

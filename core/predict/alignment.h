@@ -19,7 +19,7 @@ std::vector<Allocation> allocations(const Trace& trace);
 /// For each allocation of `large` the number of its counterpart in `small`, or no_counterpart: a longest common
 /// subsequence in which two allocations are alike when their phase is the same and their sizes can be those of one
 /// block at the two batch sizes (constant, or growing no faster than the batch; a little slack for rounding).
-/// O((n + m) * differences) (Myers 1986).
+/// O((n + m) * differences) (Myers 1986). Lists with more than 2,000 differences are not matched at all.
 inline constexpr std::size_t no_counterpart = SIZE_MAX;
 std::vector<std::size_t> align(const std::vector<Allocation>& small, const std::vector<Allocation>& large,
                                double batch_ratio);

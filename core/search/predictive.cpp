@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that was run
+constexpr double most_unmatched = 0.5;  // share of the bytes beyond which a model says nothing
 constexpr double first_slack = 0.001;   // share of the memory by which the model is taken to be off at first
 
 class Predictive final : public Finder {
@@ -64,6 +65,8 @@ private:
       return without_memory();
     if (!model_)
       return second();
+    if (model_->unmatched() > most_unmatched)
+      return without_memory();
     if (fails_ != unknown)
       return below_failure();
     const std::int64_t goal = model_->largest_within(*options_.budget_bytes, fits_ + 1, highest());
@@ -100,7 +103,7 @@ private:
     return std::min(std::clamp(guess, fits_ + 1, std::max(2 * trace.batch, fits_ + 1)), highest());
   }
 
-  /// A pretended device tells no bytes: doubling to the first failure, then bisection.
+  /// Where no bytes are known or the model is of no use: doubling to the first failure, then bisection.
   std::int64_t without_memory() const {
     return fails_ == unknown ? std::min(2 * fits_, options_.max_batch) : fits_ + (fails_ - fits_) / 2;
   }

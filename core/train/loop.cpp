@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/error.h"
+#include "core/memory/detail/torch_errors.h"
 
 namespace batchscope::train {
 
@@ -24,7 +24,6 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
 
 RunSummary Loop::run() {
   started_ = Clock::now();
-  before_.first_baseline = learner_.device().readings().in_use;
   try {
     while (true) {
       if (!obey_orders())
@@ -38,8 +37,8 @@ RunSummary Loop::run() {
         evaluate();
     }
     evaluate();
-  } catch (const Error& error) {
-    return summary(Status::failed, error.what());
+  } catch (const std::exception& error) {
+    return summary(Status::failed, memory::first_line(error));
   }
   return summary(control_.stopping() && evaluated_at_ != totals_.steps ? Status::stopped : Status::finished, "");
 }
@@ -63,7 +62,7 @@ bool Loop::make(const schedule::PlannedStep& step) {
   window_.fill(step.takes, *order_);
   memory::Device& device = learner_.device();
   device.reset_peak();
-  before_.baseline = device.readings().in_use;
+  note_before(device.readings());
   const std::int64_t reference = options_.progression.learning_rate.reference_batch;
   if (options_.dropout > 0)
     learner_.set_dropout(
@@ -80,9 +79,21 @@ bool Loop::make(const schedule::PlannedStep& step) {
       schedule::scaled_weight_decay(options_.weight_decay, options_.regularization, step.nominal_effective, reference),
       options_.clip);
   before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
+  before_.longest = std::max(before_.longest, outcome.longest);
   training_seconds_ += seconds_between(begin, Clock::now());
   report(step, outcome);
   return true;
+}
+
+/// What the first step makes once (kernels' workspaces) is no growth, so the comparison begins after it.
+void Loop::note_before(const memory::Readings& readings) {
+  before_.baseline = readings.in_use;
+  before_.others =
+      readings.device_wide ? *readings.device_wide - std::min(*readings.device_wide, readings.reserved) : 0;
+  if (totals_.steps <= 1) {
+    before_.first_baseline = before_.baseline;
+    before_.others_first = before_.others;
+  }
 }
 
 void Loop::evaluate() {

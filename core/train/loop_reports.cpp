@@ -67,7 +67,7 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome)
   totals_.train_coverage = record.train_coverage;
   totals_.loss = record.loss;
   totals_.peak_bytes = std::max(totals_.peak_bytes, readings.peak);
-  largest_micro_ = std::max<std::int64_t>(outcome.largest_micro, 1);
+  largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   sink_.record(record);
   progression_.done({.loss = outcome.loss,
                      .vram_fraction = static_cast<double>(readings.peak) / static_cast<double>(readings.limit),

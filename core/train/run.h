@@ -64,7 +64,7 @@ public:
   Session& operator=(const Session&) = delete;
 
   const RunSpec& spec() const;
-  std::int64_t largest_batch() const; ///< min(--max-batch, N/R)
+  std::int64_t largest_batch() const; ///< min(--max-batch, N/R, --effective-batch)
   std::uint64_t budget_bytes() const;
   std::uint64_t baseline_bytes() const; ///< in use between steps
 

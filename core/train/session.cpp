@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/data/dataset.h"
+#include "core/memory/detail/torch_errors.h"
 #include "core/model/model_spec.h"
 #include "core/schedule/progression.h"
 #include "core/search/drive.h"
@@ -53,6 +54,17 @@ std::string knee_reason(const search::SearchResult& result) {
          rate(best->examples_per_second) + " at " + format_count(best->batch);
 }
 
+/// The border of core: LibTorch's exceptions become Error, without their stack traces.
+template <typename Function> auto translated(Function&& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error(Error::Kind::failed, memory::first_line(error));
+  }
+}
+
 } // namespace
 
 class Session::Impl {
@@ -68,7 +80,6 @@ public:
     if (spec_.batch.kind == BatchChoice::Kind::number)
       batch_ = spec_.batch.number;
   }
-  ~Impl() { learner_.reset(); } // its tensors belong to the device's account
 
   std::int64_t examples() const { return data_.train->size(); }
   std::int64_t largest_batch() const {
@@ -99,13 +110,18 @@ public:
                                      .stop = options.stop});
     search::SearchResult result = search::drive(*finder, trials, finder_options, on_probe);
     result.baseline_bytes = baseline_;
+    device_->release_cache();
     if (!result.found || !options.timings)
       return result;
     for (const std::int64_t size : sizes_to_time(result)) {
-      result.timings.push_back(trials.time(size));
+      const auto timing = trials.time(size);
+      if (!timing)
+        continue;
+      result.timings.push_back(*timing);
       if (options.on_timing)
-        options.on_timing(result.timings.back());
+        options.on_timing(*timing);
     }
+    device_->release_cache();
     result.recommended = search::knee(result.timings, knee_tolerance);
     if (result.recommended)
       result.reason = knee_reason(result);
@@ -199,6 +215,8 @@ private:
   }
 
   static std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
+    if (options.length.steps)
+      return options.length.steps;
     schedule::Progression progression(options);
     if (progression.needs_feedback())
       return std::nullopt;
@@ -214,12 +232,16 @@ private:
     if (spec_.warmup != "auto")
       return parse_integer(spec_.warmup, "--warmup", 0, INT64_MAX);
     const double scale = static_cast<double>(effective) / static_cast<double>(options.learning_rate.reference_batch);
-    const auto steps = count_steps(options);
-    return schedule::automatic_warmup(scale, steps.value_or(0));
+    // Where the plan is not known beforehand, the first batch is taken to stay.
+    const double examples_in_all =
+        static_cast<double>(options.length.examples.value_or(examples() * options.length.epochs.value_or(1)));
+    const auto steps =
+        count_steps(options).value_or(std::llround(std::ceil(examples_in_all / static_cast<double>(effective))));
+    return schedule::automatic_warmup(scale, steps);
   }
 };
 
-Session::Session(const RunSpec& spec) : impl_(std::make_unique<Impl>(spec)) {}
+Session::Session(const RunSpec& spec) : impl_(translated([&] { return std::make_unique<Impl>(spec); })) {}
 Session::~Session() = default;
 const RunSpec& Session::spec() const {
   return impl_->spec_;
@@ -234,7 +256,7 @@ std::uint64_t Session::baseline_bytes() const {
   return impl_->baseline_;
 }
 search::SearchResult Session::find(const SearchOptions& options, const ProbeSink& on_probe) {
-  return impl_->find(options, on_probe);
+  return translated([&] { return impl_->find(options, on_probe); });
 }
 void Session::choose_batch(std::int64_t batch) {
   impl_->choose_batch(batch);
@@ -243,7 +265,7 @@ RunStart Session::start() const {
   return impl_->start();
 }
 RunSummary Session::run(telemetry::Sink& sink, RunControl& control) {
-  return impl_->run(sink, control);
+  return translated([&] { return impl_->run(sink, control); });
 }
 
 } // namespace batchscope::train

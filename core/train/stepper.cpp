@@ -52,6 +52,8 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
       outcome.grad_norm = attempt.grad_norm;
       outcome.tokens = attempt.tokens;
       outcome.largest_micro = largest(window);
+      for (const MicroBatch& micro : window)
+        outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);
       outcome.micro_batches = static_cast<std::int64_t>(window.size());
       return outcome;
     }

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "core/base/error.h"
+#include "core/memory/detail/torch_errors.h"
 
 namespace batchscope::train {
 
@@ -18,11 +19,12 @@ double seconds_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-/// Position of the longest example within the order: memory is asked for what a run may meet at worst.
+/// The longest example: memory is asked for what a run may meet at worst.
 std::int64_t longest_example(const data::Dataset& data) {
   std::int64_t longest = 0;
   std::int64_t length = 0;
-  for (std::int64_t index = 0; index < data.size(); ++index) {
+  const std::int64_t most = data.shape().dimensions.front();
+  for (std::int64_t index = 0; index < data.size() && length < most; ++index) {
     const std::int64_t own = data.layout(std::span(&index, 1)).length;
     if (own > length) {
       length = own;
@@ -35,19 +37,33 @@ std::int64_t longest_example(const data::Dataset& data) {
 } // namespace
 
 LearnerTrials::LearnerTrials(Learner& learner, const TrialOptions& options)
-    : learner_(learner), options_(options), before_(learner.snapshot()) {}
-
-LearnerTrials::~LearnerTrials() {
-  learner_.device().release_cache();
+    : learner_(learner), options_(options), before_(learner.snapshot()) {
+  if (learner_.train_data().shape().input == data::ExampleShape::Input::tokens)
+    longest_ = longest_example(learner_.train_data());
 }
 
-void LearnerTrials::fill_window(std::int64_t batch) {
-  data::Sampler sampler(options_.sampler);
-  const data::StepTakes takes = sampler.next(batch);
-  window_.fill(takes, data::EpochOrder(options_.sampler.examples, options_.seed, 0));
+void LearnerTrials::fill_window(std::int64_t batch, const data::SamplerOptions& options) {
+  const data::StepTakes takes = data::Sampler(options).next(batch);
+  window_.fill(takes, data::EpochOrder(options.examples, options_.seed, 0));
   examples_ = takes.examples;
-  if (learner_.train_data().shape().input == data::ExampleShape::Input::tokens)
-    window_.indices().front() = longest_example(learner_.train_data());
+  if (!longest_)
+    return;
+  std::size_t first = 0;
+  for (const MicroBatch& micro : window_.micro_batches()) {
+    window_.indices()[first] = *longest_;
+    first += micro.size();
+  }
+}
+
+/// Where the effective batch is named, the number of micro batches depends on their size. Two of exactly the proposed
+/// size have the same peak as any number: the second already meets the gradients of the first.
+data::SamplerOptions LearnerTrials::probe_options(std::int64_t batch) const {
+  data::SamplerOptions options = options_.sampler;
+  if (options.effective_batch) {
+    options.accumulate = batch < *options.effective_batch ? 2 : 1;
+    options.effective_batch.reset();
+  }
+  return options;
 }
 
 bool LearnerTrials::step() {
@@ -61,44 +77,57 @@ bool LearnerTrials::step() {
 search::Probe LearnerTrials::run(const search::Proposal& proposal) {
   if (options_.stop && options_.stop())
     throw Error(Error::Kind::failed, "stopped");
-  memory::Device& device = learner_.device();
   search::Probe probe;
   probe.batch = proposal.batch;
   probe.predicted_bytes = proposal.predicted_bytes;
-  fill_window(proposal.batch);
-  device.release_cache();
-  device.reset_peak();
-  // The first step at a size meets what is made once (kernels' own caches); the second is what a run repeats.
-  bool fits = step();
-  if (fits && !std::exchange(warm_, true))
-    fits = step();
-  if (fits) {
-    const bool traced = proposal.trace && device.start_trace();
-    const auto begin = Clock::now();
-    fits = step();
-    device.synchronize();
-    probe.seconds = seconds_since(begin);
-    if (traced) {
-      predict::Trace trace = device.stop_trace();
-      trace.batch = proposal.batch;
-      if (fits)
-        probe.trace = std::make_shared<const predict::Trace>(std::move(trace));
-    }
+  fill_window(proposal.batch, probe_options(proposal.batch));
+  learner_.device().release_cache();
+  learner_.device().reset_peak();
+  try {
+    probe.outcome = run_steps(proposal.trace, probe) ? search::Outcome::fits : search::Outcome::out_of_memory;
+  } catch (const std::exception& error) {
+    probe.outcome = search::Outcome::error;
+    probe.message = memory::first_line(error);
   }
-  probe.outcome = fits ? search::Outcome::fits : search::Outcome::out_of_memory;
-  probe.peak_bytes = device.readings().peak;
-  if (fits)
-    probe.examples_per_second = static_cast<double>(examples_) / *probe.seconds;
-  else
-    probe.seconds.reset();
+  probe.peak_bytes = learner_.device().readings().peak;
   learner_.restore(*before_);
   return probe;
 }
 
-search::Timing LearnerTrials::time(std::int64_t batch) {
+/// The first step at a size meets what is made once (kernels' own caches); the last is what a run repeats.
+bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
+  if (!step() || (!std::exchange(warm_, true) && !step()))
+    return false;
+  memory::Device& device = learner_.device();
+  const bool traced = trace && device.start_trace();
+  const auto begin = Clock::now();
+  bool fits = false;
+  try {
+    fits = step();
+  } catch (...) {
+    if (traced)
+      device.stop_trace();
+    throw;
+  }
+  device.synchronize();
+  const double seconds = seconds_since(begin);
+  if (traced) {
+    predict::Trace recorded = device.stop_trace();
+    recorded.batch = probe.batch;
+    if (fits)
+      probe.trace = std::make_shared<const predict::Trace>(std::move(recorded));
+  }
+  if (fits) {
+    probe.seconds = seconds;
+    probe.examples_per_second = static_cast<double>(examples_) / seconds;
+  }
+  return fits;
+}
+
+std::optional<search::Timing> LearnerTrials::time(std::int64_t batch) {
   if (options_.stop && options_.stop())
     throw Error(Error::Kind::failed, "stopped");
-  fill_window(batch);
+  fill_window(batch, options_.sampler);
   bool fits = step();
   const auto begin = Clock::now();
   int steps = 0;
@@ -110,10 +139,10 @@ search::Timing LearnerTrials::time(std::int64_t batch) {
     seconds = seconds_since(begin);
   }
   learner_.restore(*before_);
-  search::Timing timing{batch, seconds / std::max(steps, 1), 0};
-  if (fits)
-    timing.examples_per_second = static_cast<double>(examples_) / timing.seconds;
-  return timing;
+  if (!fits)
+    return std::nullopt;
+  const double step_seconds = seconds / steps;
+  return search::Timing{batch, step_seconds, static_cast<double>(examples_) / step_seconds};
 }
 
 } // namespace batchscope::train

@@ -47,6 +47,7 @@ private:
   void free(Header* header);
   void keep(Header* header);
   Header* take_kept(std::size_t capacity);
+  Header* take_fresh(std::size_t capacity);
   void unlink(Header* header);
   void give_back_until(std::uint64_t reserved_at_most);
   void charge(Header* header, std::size_t requested);

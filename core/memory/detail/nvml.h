@@ -21,6 +21,7 @@ public:
 private:
   void* library_ = nullptr;
   void* device_ = nullptr;
+  bool started_ = false;
 };
 
 } // namespace batchscope::memory

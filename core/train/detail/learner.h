@@ -50,7 +50,7 @@ public:
 
   /// Forward and backward over every micro batch; gradients are those of the mean over all loss terms of the window.
   Attempt attempt(const std::vector<MicroBatch>& window);
-  /// Clips, moves the weights and drops the gradients. Allocates nothing on the device.
+  /// Clips, moves the weights and drops the gradients. Allocates at most single numbers on the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
   /// Drops gradients that update() has not used.
   void discard();

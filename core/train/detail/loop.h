@@ -42,6 +42,7 @@ private:
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_validation(const Validation& validation);
+  void note_before(const memory::Readings& readings);
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
   double seconds_since_start() const;

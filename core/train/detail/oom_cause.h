@@ -11,7 +11,7 @@ namespace batchscope::train {
 struct BeforeOutOfMemory {
   std::int64_t largest_nominal = 0; ///< largest nominal batch that was run; 0 before the first step
   std::int64_t longest = 0;         ///< longest example so far; 0 before the first step
-  std::uint64_t first_baseline = 0; ///< bytes in use before the first step
+  std::uint64_t first_baseline = 0; ///< bytes in use after the first step
   std::uint64_t baseline = 0;       ///< and before this one
   /// Bytes that other processes use on the device, then and now; 0 where unknown.
   std::uint64_t others_first = 0, others = 0;

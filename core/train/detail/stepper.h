@@ -29,6 +29,7 @@ struct StepOutcome {
   double grad_norm = 0;
   std::int64_t tokens = 0;
   std::int64_t largest_micro = 0;
+  std::int64_t longest = 0; ///< longest example of the step; 1 where examples have no length
   std::int64_t micro_batches = 0;
   std::vector<OutOfMemory> out_of_memory; ///< in order
   std::string failure;

@@ -24,21 +24,23 @@ struct TrialOptions {
 class LearnerTrials final : public search::Trial {
 public:
   LearnerTrials(Learner& learner, const TrialOptions& options);
-  ~LearnerTrials() override;
-
   search::Probe run(const search::Proposal& proposal) override;
-  /// Throughput of a size known to fit: whole steps until enough time has passed.
-  search::Timing time(std::int64_t batch);
+  /// Throughput of a size known to fit: whole steps until enough time has passed; nothing where it did not fit after
+  /// all (another process took memory).
+  std::optional<search::Timing> time(std::int64_t batch);
 
 private:
-  void fill_window(std::int64_t batch);
+  void fill_window(std::int64_t batch, const data::SamplerOptions& options);
+  data::SamplerOptions probe_options(std::int64_t batch) const;
+  bool run_steps(bool trace, search::Probe& probe);
   bool step();
 
   Learner& learner_;
   TrialOptions options_;
   std::unique_ptr<Learner::Snapshot> before_;
   Window window_;
-  std::int64_t examples_ = 0; ///< in the window
+  std::int64_t examples_ = 0;           ///< in the window
+  std::optional<std::int64_t> longest_; ///< for tokens: the longest example, put into every micro batch
   bool warm_ = false;
 };
 

@@ -79,6 +79,7 @@ inline void rollsBackWithoutATrace(const std::string& name) {
   const FinishedRun roomy = run(spec);
   QVERIFY(tight.summary.oom_events > 0);
   QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
+  QCOMPARE(tight.recorded.records.size(), roomy.recorded.records.size());
   for (std::size_t i = 0; i < roomy.recorded.records.size(); ++i) {
     const double a = tight.recorded.records[i].loss;
     const double b = roomy.recorded.records[i].loss;

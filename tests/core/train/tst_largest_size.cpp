@@ -138,6 +138,28 @@ private Q_SLOTS:
       QVERIFY(run(with_batch(spec, *result.largest + 1)).summary.status == Status::failed);
   }
 
+  /// The number of micro batches depends on their size then; the search asks for their size alone.
+  void findsTheMicroBatchOfANamedEffectiveBatch() {
+    RunSpec spec = small_spec(1, 2);
+    spec.batch = {};
+    spec.model = "gpt:layers=2,heads=2,width=32,context=32";
+    spec.data = "synthetic:examples=2500,vocabulary=65";
+    spec.effective_batch = 1500;
+    spec.memory_budget = 12'000'000;
+    spec.on_oom = OnOom::fail;
+    search::SearchResult result;
+    {
+      Session session(spec);
+      result = session.find({.timings = false});
+    }
+    QVERIFY(result.found && *result.largest < 1500);
+    QVERIFY(result.probes.size() <= 4);
+    spec.batch = {BatchChoice::Kind::number, *result.largest};
+    const FinishedRun finished = run(spec);
+    QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
+    QCOMPARE(finished.recorded.records.front().effective_batch, std::int64_t{1500});
+  }
+
 private:
   static void followsThePlan(RunSpec spec, const std::string& schedule, const std::string& about) {
     spec.schedule = schedule;

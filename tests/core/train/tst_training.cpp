@@ -131,12 +131,45 @@ private Q_SLOTS:
     spec.optimizer = "sgd";
     spec.learning_rate = 0.5;
     spec.warmup = "5";
-    spec.clip = 1e-3;
-    const FinishedRun finished = run(spec);
+    const FinishedRun unclipped = run(spec);
     for (int i = 0; i < 10; ++i)
-      QCOMPARE(finished.recorded.records[i].learning_rate, std::min(0.5 * i / 5.0, 0.5));
-    // The norm is that before clipping; steps this small hardly move the loss.
-    QVERIFY(finished.recorded.records[9].grad_norm > 1e-3);
+      QCOMPARE(unclipped.recorded.records[i].learning_rate, std::min(0.5 * i / 5.0, 0.5));
+    spec.clip = 1e6;
+    QVERIFY(same_bits(run(spec), unclipped)); // no gradient is that long
+    spec.clip = 1e-3;
+    const FinishedRun clipped = run(spec);
+    const auto& first = clipped.recorded.records;
+    QCOMPARE(first[1].loss, unclipped.recorded.records[1].loss); // the first step's rate is 0
+    QVERIFY(first[2].loss != unclipped.recorded.records[2].loss);
+    // The norm that is told is that before clipping; steps this short leave the model where it was.
+    QVERIFY(first[9].grad_norm > 0.1);
+    RunSpec still = spec;
+    still.learning_rate = 1e-12;
+    QVERIFY(std::abs(first[9].loss - run(still).recorded.records[9].loss) < 0.1);
+  }
+
+  void regularizationFollowsTheBatch() {
+    // At four times the reference batch weight decay doubles, so naming twice the decay without the rule is the same.
+    RunSpec spec = small_spec(40, 6);
+    spec.weight_decay = 0.2;
+    spec.lr_reference_batch = 10;
+    spec.regularization_rule = "sqrt";
+    const FinishedRun scaled = run(spec);
+    spec.regularization_rule = "none";
+    const FinishedRun as_it_was = run(spec);
+    spec.weight_decay = 0.4;
+    QVERIFY(same_bits(scaled, run(spec)));
+    QVERIFY(!same_bits(scaled, as_it_was));
+  }
+
+  void labelSmoothingRaisesTheTrainingLossAlone() {
+    RunSpec spec = small_spec(40, 1);
+    spec.learning_rate = 1e-12;
+    const FinishedRun plain = run(spec);
+    spec.label_smoothing = 0.3;
+    const FinishedRun smoothed = run(spec);
+    QVERIFY(smoothed.summary.loss != plain.summary.loss);
+    QVERIFY(relative(smoothed.summary.validation->loss, plain.summary.validation->loss) < 1e-6);
   }
 
   void aLossThatExplodesIsReportedAsItIs() {

@@ -1,0 +1,132 @@
+#include <QtTest>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include "core/base/error.h"
+#include "core/model/detail/model.h"
+
+using namespace batchscope;
+using namespace batchscope::model;
+using data::ExampleShape;
+
+namespace {
+
+ExampleShape images(std::int64_t channels, std::int64_t side, std::int64_t classes) {
+  return {.input = ExampleShape::Input::image, .dimensions = {channels, side, side}, .classes = classes};
+}
+
+ExampleShape text(std::int64_t context, std::int64_t vocabulary) {
+  return {.input = ExampleShape::Input::tokens,
+          .target = ExampleShape::Target::next_token,
+          .dimensions = {context},
+          .vocabulary = vocabulary};
+}
+
+std::unique_ptr<Model> make(const QString& spec, const ExampleShape& shape, std::uint64_t seed = 1) {
+  return make_model(parse_model(spec.toStdString()), shape, 0.0, seed, at::kCPU);
+}
+
+std::int64_t parameters(const Model& model) {
+  std::int64_t count = 0;
+  for (const at::Tensor& parameter : model.parameters())
+    count += parameter.numel();
+  return count;
+}
+
+} // namespace
+
+class TestModel : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void hasTheParametersItShould() {
+    QCOMPARE(parameters(*make("mlp:hidden=256", images(1, 28, 10))), std::int64_t{784 * 256 + 256 + 256 * 10 + 10});
+    // Convolutions without bias, norms with scale and shift, one linear layer on 64 maps of 7x7.
+    QCOMPARE(parameters(*make("cnn:width=32", images(1, 28, 10))),
+             std::int64_t{32 * 9 + 2 * 32 + 64 * 32 * 9 + 2 * 64 + 64 * 49 * 10 + 10});
+    // Embeddings of tokens and positions; a block has 12 w^2 + 13 w; final norm and output.
+    const std::int64_t w = 16;
+    QCOMPARE(parameters(*make("gpt:layers=2,heads=2,width=16,context=8", text(8, 20))),
+             20 * w + 8 * w + 2 * (12 * w * w + 13 * w) + 2 * w + 20 * w + 20);
+  }
+
+  void takesImagesOfManySizes_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<int>("side");
+    for (const char* spec : {"cnn:width=4", "cnn:width=4,norm=batch", "resnet:width=4", "resnet:width=4,norm=batch"}) {
+      for (const int side : {8, 28, 32, 96, 224})
+        QTest::newRow(qPrintable(QStringLiteral("%1 at %2").arg(spec).arg(side))) << QString(spec) << side;
+    }
+  }
+  void takesImagesOfManySizes() {
+    QFETCH(QString, spec);
+    QFETCH(int, side);
+    const auto model = make(spec, images(3, side, 7));
+    const at::Tensor logits = model->forward(at::rand({2, 3, side, side}), true);
+    QCOMPARE(logits.sizes().vec(), (std::vector<std::int64_t>{2, 7}));
+    logits.sum().backward();
+    for (const at::Tensor& parameter : model->parameters())
+      QVERIFY(parameter.grad().defined());
+    QCOMPARE(model->buffers().empty(), !spec.contains("norm=batch"));
+  }
+
+  void seesOnlyThePast() {
+    const auto model = make("gpt:layers=2,heads=2,width=16,context=8", text(8, 20));
+    const at::NoGradGuard no_grad;
+    at::Tensor tokens = at::randint(20, {1, 8}, at::kLong);
+    const at::Tensor before = model->forward(tokens, false);
+    tokens[0][7] = (tokens[0][7].item<std::int64_t>() + 1) % 20;
+    const at::Tensor after = model->forward(tokens, false);
+    QVERIFY(at::allclose(before.slice(1, 0, 7), after.slice(1, 0, 7)));
+    QVERIFY(!at::allclose(before.select(1, 7), after.select(1, 7)));
+  }
+
+  void weightsComeFromTheSeed() {
+    const auto a = make("cnn", images(1, 28, 10)), b = make("cnn", images(1, 28, 10)),
+               c = make("cnn", images(1, 28, 10), 2);
+    QVERIFY(a->parameters()[0].equal(b->parameters()[0]));
+    QVERIFY(!a->parameters()[0].equal(c->parameters()[0]));
+  }
+
+  void refusesBadSizesWithTheBound_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("unknown model") << "vgg"
+                                   << "cnn, gpt, mlp, resnet";
+    QTest::newRow("unknown parameter") << "cnn:depth=3"
+                                       << "norm, width";
+    QTest::newRow("zero") << "cnn:width=0"
+                          << "1024";
+    QTest::newRow("above") << "mlp:hidden=65537"
+                           << "65536";
+    QTest::newRow("no number") << "gpt:layers=many"
+                               << "256";
+    QTest::newRow("norm") << "resnet:norm=layer"
+                          << "group and batch";
+    QTest::newRow("heads") << "gpt:heads=3,width=128"
+                           << "does not divide";
+  }
+  void refusesBadSizesWithTheBound() {
+    QFETCH(QString, spec);
+    QFETCH(QString, says);
+    try {
+      parse_model(spec.toStdString());
+      QFAIL("no error");
+    } catch (const Error& error) {
+      QVERIFY(error.kind() == Error::Kind::input);
+      QVERIFY2(QString(error.what()).contains(says), error.what());
+    }
+  }
+
+  void refusesExamplesThatItCannotTake() {
+    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("cnn"), text(8, 20)), Error);
+    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("gpt"), images(1, 28, 10)), Error);
+    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("mlp"), text(8, 20)), Error);
+    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("cnn"), images(1, 7, 10)), Error);
+    check_fits(parse_model("resnet"), images(3, 224, 10));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestModel)
+#include "tst_model.moc"

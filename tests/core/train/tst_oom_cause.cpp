@@ -1,0 +1,56 @@
+#include <QtTest>
+
+#include "core/train/detail/oom_cause.h"
+
+using namespace batchscope::train;
+
+class TestOomCause : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void namesTheLikeliestCause_data() {
+    QTest::addColumn<int>("nominal");
+    QTest::addColumn<int>("length");
+    QTest::addColumn<int>("largest");
+    QTest::addColumn<int>("baseline");
+    QTest::addColumn<int>("reserved");
+    QTest::addColumn<int>("others");
+    QTest::addColumn<QString>("cause");
+    // Limit 1000, in use 800; before: batch 64, length 100, baseline 100, others 50.
+    QTest::newRow("first batch") << 64 << 100 << 0 << 100 << 800 << 50 << "the first batch is too large for the memory";
+    QTest::newRow("schedule") << 65 << 100 << 64 << 100 << 800 << 50 << "the schedule asked for a larger batch";
+    QTest::newRow("length") << 64 << 101 << 64 << 100 << 800 << 50 << "an example longer than any before";
+    QTest::newRow("leak") << 64 << 100 << 64 << 130 << 800 << 50 << "memory in use between steps has grown (a leak)";
+    QTest::newRow("fragmentation") << 64 << 100 << 64 << 100 << 1100 << 50
+                                   << "fragmentation: much more is reserved than in use";
+    QTest::newRow("other process") << 64 << 100 << 64 << 100 << 800 << 90
+                                   << "another process took memory of the device";
+    QTest::newRow("unknown") << 64 << 100 << 64 << 110 << 800 << 60 << "unknown";
+  }
+  void namesTheLikeliestCause() {
+    QFETCH(int, nominal);
+    QFETCH(int, length);
+    QFETCH(int, largest);
+    QFETCH(int, baseline);
+    QFETCH(int, reserved);
+    QFETCH(int, others);
+    QFETCH(QString, cause);
+    OutOfMemory event;
+    event.nominal = nominal;
+    event.length = length;
+    event.refusal.limit = 1000;
+    event.refusal.in_use = 800;
+    event.refusal.reserved = static_cast<std::uint64_t>(reserved);
+    BeforeOutOfMemory before;
+    before.largest_nominal = largest;
+    before.longest = 100;
+    before.first_baseline = 100;
+    before.baseline = static_cast<std::uint64_t>(baseline);
+    before.others_first = 50;
+    before.others = static_cast<std::uint64_t>(others);
+    QCOMPARE(QString(describe(likely_cause(event, before))), cause);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestOomCause)
+#include "tst_oom_cause.moc"
