@@ -60,8 +60,23 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Before a job begins nothing is lost, so a disk that refuses is a file that cannot be used, not a job that failed.
+template <typename Function> auto before_the_job(Function&& function) -> decltype(function()) {
+  try {
+    return function();
+  } catch (const Error& error) {
+    if (error.kind() != Error::Kind::failed)
+      throw;
+    throw Error(Error::Kind::unavailable, error.what());
+  }
+}
+
+} // namespace
+
 RunStore::RunStore(const std::filesystem::path& file, const StoreOptions& options)
-    : impl_(std::make_shared<Impl>(file, options)) {}
+    : impl_(before_the_job([&] { return std::make_shared<Impl>(file, options); })) {}
 
 RunStore::~RunStore() {
   try {
@@ -72,7 +87,7 @@ RunStore::~RunStore() {
 }
 
 std::unique_ptr<RunWriter> RunStore::begin(const NewRun& run) {
-  return std::make_unique<StoredRun>(impl_, impl_->writer, impl_->writer.begin(run));
+  return std::make_unique<StoredRun>(impl_, impl_->writer, before_the_job([&] { return impl_->writer.begin(run); }));
 }
 
 std::int64_t RunStore::add_finished(const NewRun& run, const RunOutcome& outcome) {

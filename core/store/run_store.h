@@ -88,8 +88,8 @@ struct StoreOptions {
 /// The run database for writing: one SQLite file in WAL mode and the one thread that writes to it.
 /// Open it only once the input is known to be good; it makes the file (and its folder) when missing.
 /// Thread-safe. Errors: Error (input) for a file that is no database, of another program, newer, read-only or locked;
-/// Error (failed) for a full disk or a damaged file. Where the disk refuses something later, training goes on and the
-/// writer tries again at every wake-up; finish() and flush() say so.
+/// Error (unavailable) where the disk is full or the file damaged at the start. Where the disk refuses something later,
+/// training goes on and the writer tries again at every wake-up; finish() and flush() say so.
 class RunStore {
 public:
   explicit RunStore(const std::filesystem::path& file, const StoreOptions& options = {});

@@ -129,7 +129,7 @@ void TestDatabase::fullDisk() {
   });
   program.start(process, arguments + QStringList{"--json", "--quiet", "--db", program.path("full.db")});
   const Outcome outcome = CliProgram::finish(process);
-  QVERIFY2(outcome.status == 1, outcome.shown().constData());
+  QVERIFY2(outcome.status == 2, outcome.shown().constData());
   QVERIFY2(outcome.out.isEmpty(), outcome.shown().constData());
   QVERIFY2(outcome.err.startsWith("batchscope-cli: error: ") && outcome.err.count('\n') == 1 &&
                outcome.err.contains("full.db"),

@@ -60,7 +60,7 @@ void TestFaults::a_disk_that_is_full_at_once() {
     error = error_of([&] { RunStore store(folder.file()); }, &kind);
   }
   QCOMPARE(error, full(folder));
-  QCOMPARE(kind, Error::Kind::failed);
+  QCOMPARE(kind, Error::Kind::unavailable);
   RunStore store(folder.file()); // what was left behind is no obstacle
 }
 
