@@ -92,7 +92,7 @@ CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::stri
 
 CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::string& help, bool many) {
   auto* option = app.add_option(name, CLI::callback_t(), help)->type_name("");
-  return many ? option->expected(1, CLI::detail::expected_max_vector_size) : option->expected(1);
+  return many ? option->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args() : option->expected(1);
 }
 
 std::optional<std::string> text_of(const CLI::Option* option) {
