@@ -92,6 +92,8 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
 
   refuse_unusable(context.database());
   train::Session session(spec);
+  // Before the search, so that a disk that is full does not cost its result.
+  store::RunStore store(context.database());
   train::RunControl control;
   const InterruptGuard guard(control);
   search_options.stop = [&] { return control.stopping(); };
@@ -109,7 +111,6 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
       return exit_status::interrupted;
     }
   }
-  store::RunStore store(context.database());
   const std::int64_t id = store.add_search(train::to_json(spec), search::to_json(result));
   print_result(result, id, context);
   return status_of(result);

@@ -11,8 +11,9 @@ namespace batchscope::predict {
 /// Peak of a step at one batch size, and what filled the memory at that moment.
 struct Peak {
   std::uint64_t bytes = 0;
-  std::array<std::uint64_t, use_count> by{}; ///< indexed by Use; what was freed that is older than the trace is still in
-  Phase phase = Phase::forward;              ///< in which the peak comes
+  std::array<std::uint64_t, use_count>
+      by{};                     ///< indexed by Use; what was freed that is older than the trace is still in
+  Phase phase = Phase::forward; ///< in which the peak comes
 };
 
 /// Memory of an optimizer step at any batch size, from the allocator's traces at two.

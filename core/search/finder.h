@@ -72,7 +72,7 @@ struct SearchResult {
   std::optional<std::int64_t> largest;
   std::optional<std::int64_t> safe;
   std::optional<std::int64_t> recommended;
-  std::string reason; ///< one sentence for the recommended size (or for the lack of one)
+  std::string reason;        ///< one sentence for the recommended size (or for the lack of one)
   std::vector<Probe> probes; ///< the strategy's runs
   std::vector<Probe> checks; ///< runs that settled the safe size
   std::vector<Timing> timings;
