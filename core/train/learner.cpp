@@ -206,10 +206,6 @@ void Learner::update(double learning_rate, double weight_decay, std::optional<do
   drop_gradients();
 }
 
-void Learner::discard() {
-  drop_gradients();
-}
-
 void Learner::drop_gradients() {
   for (const at::Tensor& parameter : model_->parameters())
     parameter.mutable_grad() = at::Tensor();

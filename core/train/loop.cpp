@@ -120,7 +120,6 @@ RunSummary Loop::summary(Status status, std::string reason) {
   totals_.seconds = training_seconds_;
   if (training_seconds_ > 0)
     totals_.examples_per_second = static_cast<double>(totals_.examples_seen) / training_seconds_;
-  learner_.discard();
   return totals_;
 }
 

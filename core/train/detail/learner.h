@@ -52,8 +52,6 @@ public:
   Attempt attempt(const std::vector<MicroBatch>& window);
   /// Clips, moves the weights and drops the gradients. Allocates at most single numbers on the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
-  /// Drops gradients that update() has not used.
-  void discard();
 
   /// Sums over validation examples; nothing where memory ran out.
   std::optional<EvaluationSums> evaluate(MicroBatch examples);
