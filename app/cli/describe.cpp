@@ -186,7 +186,7 @@ std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& pa
                {"examples/s"},
                {"time"},
                {"OOM"}});
-  for (const auto& [id, uid, name, started, sweep, outcome] : runs) {
+  for (const auto& [id, uid, name, started, sweep, note, outcome] : runs) {
     const bool bad = outcome.status == "failed" || outcome.status == "interrupted";
     table.add({std::to_string(id), name, outcome.status, count_or_dash(outcome.batch), format_count(outcome.steps),
                format_count(outcome.examples_seen), figure(outcome.loss), percent(outcome.validation_accuracy),

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,12 @@
 
 namespace batchscope::store {
 
+/// What a process asks of the one that trains a run.
+struct Command {
+  std::string verb;               ///< pause, continue, step, stop or edit
+  std::string detail_json = "{}"; ///< of an edit: {"schedule": TEXT, "batch": N or null}
+};
+
 /// What is written when a run begins.
 struct NewRun {
   std::string name;
@@ -22,6 +29,10 @@ struct NewRun {
   std::optional<std::int64_t> sweep;
   std::optional<std::int64_t> batch; ///< first nominal batch, where known
   std::string start_json = "{}";     ///< what was chosen before the first step
+  /// Receives what is sent to the run, each command once and in order, about StoreOptions::interval after it was sent.
+  /// Called on the store's writer thread, not any more once RunWriter::finish() has returned or the writer is gone.
+  /// Must return at once, never throw, and call nothing of the store. Without it commands to the run stay untaken.
+  std::function<void(const Command&)> on_command;
 };
 
 /// What a run came to, as stored and listed. Doubles may be NaN or infinite.
@@ -49,6 +60,7 @@ struct RunRow {
   std::string name;
   std::string started; ///< UTC, ISO 8601
   std::optional<std::int64_t> sweep;
+  std::string note;   ///< a person's; empty for none
   RunOutcome outcome; ///< of a running or interrupted run: as far as it was stored
 };
 
@@ -103,6 +115,21 @@ public:
   std::int64_t add_sweep(const std::string& spec_json);
   /// `device`, `model`, `data` etc. are in `spec_json`; the answer and its probes in `result_json`.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
+
+  /// Names and notes of runs, also of running ones and those of other processes. Throw Error (input) where there is
+  /// none.
+  void rename(std::int64_t run, const std::string& name);
+  void set_note(std::int64_t run, const std::string& text);
+  /// Marks runs as deleted, or takes that back; all of them or none. Deleted runs are there for RunReader::deleted()
+  /// and this alone. Throws Error (input) for a run that is not there or is not over yet.
+  void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
+  /// Removes what is marked as deleted for good; returns how many runs that were.
+  std::int64_t purge_deleted();
+
+  /// Sends a command to whichever process trains the run; returns the command's number, see RunReader::taken(). Throws
+  /// Error (input) for an unknown verb, a run that is not there, and one that is not running, naming its status.
+  std::int64_t send(std::int64_t run, const Command& command);
+
   /// Waits until everything that was reported so far is stored; throws Error (failed) where that did not succeed.
   void flush();
 
@@ -141,7 +168,8 @@ public:
 
   /// All runs, or those of `where` (see list_filter.h's grammar), oldest first.
   std::vector<RunRow> list(const std::string& where = {}) const;
-  RunRow run(std::int64_t id) const; ///< throws Error (input) where there is none
+  std::vector<RunRow> deleted() const; ///< runs marked as deleted, which all other functions take for not there
+  RunRow run(std::int64_t id) const;   ///< throws Error (input) where there is none
   std::string spec_json(std::int64_t id) const;
   std::string start_json(std::int64_t id) const;
   std::vector<StoredEvent> events(std::int64_t id) const;
@@ -152,6 +180,9 @@ public:
   std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) where there is none
   std::string sweep_json(std::int64_t id) const;                     ///< its spec
   std::string search_json(std::int64_t id) const;                    ///< its result
+
+  /// Whether the process that trains the run has taken a command; throws Error (input) where there is none.
+  bool taken(std::int64_t command) const;
 
   /// What is damaged, one line each; empty when nothing is.
   std::vector<std::string> check() const;
