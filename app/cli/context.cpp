@@ -12,11 +12,7 @@ std::filesystem::path Context::database() const {
 }
 
 void refuse_unusable(const std::filesystem::path& database) {
-  std::error_code problem;
-  const auto size = std::filesystem::file_size(database, problem);
-  // What is not there or empty is made later; a directory is refused here.
-  if (std::filesystem::is_directory(database, problem) || (!problem && size > 0))
-    const store::RunReader reader(database);
+  store::check_usable(database);
 }
 
 } // namespace batchscope::cli

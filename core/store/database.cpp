@@ -126,6 +126,16 @@ SQLite::Database open_existing(const fs::path& file) {
   }
 }
 
+// A file that is there and not empty.
+SQLite::Database open_stored(const fs::path& file) {
+  if (!may(file, R_OK))
+    throw input_error(file.string() + ": cannot be read; change its permissions, or give another file");
+  check_header(file);
+  SQLite::Database database = open_existing(file);
+  set_up(database);
+  return database;
+}
+
 } // namespace
 
 SQLite::Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, const std::string& vfs) {
@@ -152,13 +162,9 @@ SQLite::Database open_for_reading(const fs::path& file) {
     check_path(file);
     if (!fs::exists(file))
       throw input_error(file.string() + ": there is no run database; it is made by the first run that is stored");
-    if (!may(file, R_OK))
-      throw input_error(file.string() + ": cannot be read; change its permissions, or give another file");
     if (fs::file_size(file) == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
-    check_header(file);
-    SQLite::Database database = open_existing(file);
-    set_up(database);
+    SQLite::Database database = open_stored(file);
     const int newest = static_cast<int>(embedded_migrations().size());
     const int format = checked_format(database, file, newest);
     if (format < newest)
@@ -166,6 +172,16 @@ SQLite::Database open_for_reading(const fs::path& file) {
                                     "that writes into it brings it up to date",
                                     file.string(), format, newest));
     return database;
+  });
+}
+
+void check_usable(const fs::path& file) {
+  guarded(file, [&] {
+    check_path(file);
+    if (is_empty_or_missing(file))
+      return;
+    SQLite::Database database = open_stored(file);
+    checked_format(database, file, static_cast<int>(embedded_migrations().size()));
   });
 }
 

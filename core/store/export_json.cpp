@@ -86,7 +86,8 @@ private:
   static void write_run(const RunReader& reader, std::int64_t id, std::ostream& out) {
     const RunRow run = reader.run(id);
     out << "{\"run\": " << run.id << ",\n\"uid\": " << dump(run.uid) << ",\n\"name\": " << dump(run.name)
-        << ",\n\"started\": " << dump(run.started) << ",\n\"sweep\": " << dump(optional_number(run.sweep))
+        << ",\n\"note\": " << dump(run.note) << ",\n\"started\": " << dump(run.started)
+        << ",\n\"sweep\": " << dump(optional_number(run.sweep))
         << ",\n\"spec\": " << dump(embedded(reader.spec_json(id)))
         << ",\n\"start\": " << dump(embedded(reader.start_json(id))) << ",\n\"summary\": " << dump(summary(run.outcome))
         << ",\n\"events\": [";

@@ -27,7 +27,8 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
   }
 }
 
-RunBuffer::RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill) : id(id), queue(standstill) {
+RunBuffer::RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill)
+    : id(id), on_command(run.on_command), queue(standstill) {
   progress_.status = run.status;
   progress_.batch = run.batch;
 }

@@ -34,6 +34,7 @@ const std::vector<RunField>& run_fields() {
   static const std::vector<RunField> fields = {
       {"id", row_number<&RunRow::id>, nullptr},
       {"name", nullptr, row_text<&RunRow::name>},
+      {"note", nullptr, row_text<&RunRow::note>},
       {"status", nullptr, text<&RunOutcome::status>},
       {"reason", nullptr, text<&RunOutcome::reason>},
       {"started", nullptr, row_text<&RunRow::started>},

@@ -4,7 +4,6 @@
 #include "core/base/error.h"
 #include "core/store/detail/check.h"
 #include "core/store/detail/database.h"
-#include "core/store/detail/process.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/detail/sql.h"
@@ -26,7 +25,7 @@ public:
   }
 
   /// The first column of the one row that `query` has for `id`.
-  std::string text(const char* query, const char* what, std::int64_t id) {
+  std::string text(const std::string& query, const char* what, std::int64_t id) {
     return read([&] {
       SQLite::Statement statement(database, query);
       statement.bind(1, id);
@@ -36,48 +35,27 @@ public:
     });
   }
 
-  void require_run(std::int64_t id) { text("SELECT name FROM run WHERE id = ?", "run", id); }
+  /// A column of a run.
+  std::string run_text(const char* column, std::int64_t id) {
+    return text(fmt::format("SELECT {} FROM run WHERE id = ? AND deleted IS NULL", column), "run", id);
+  }
+
+  void require_run(std::int64_t id) { run_text("name", id); }
+
+  std::vector<RunRow> runs(const std::string& condition, const RunFilter& filter) {
+    return read([&] {
+      std::vector<RunRow> runs;
+      SQLite::Statement query(database, detail::run_query(condition));
+      while (query.executeStep())
+        if (RunRow run = detail::read_run(query); filter(run))
+          runs.push_back(std::move(run));
+      return runs;
+    });
+  }
 
   const std::filesystem::path file;
   SQLite::Database database;
 };
-
-namespace {
-
-// Columns before and behind those of the outcome.
-constexpr int before_outcome = 5;
-constexpr int behind_outcome = before_outcome + detail::outcome_column_count;
-
-std::string run_query(const char* condition) {
-  return fmt::format("SELECT run.id, uid, name, run.started, sweep, {}, process.host, process.boot, process.pid, "
-                     "process.started FROM run LEFT JOIN process ON process.id = run.process {} ORDER BY run.id",
-                     detail::outcome_columns, condition);
-}
-
-bool is_abandoned(SQLite::Statement& row, const std::string& status) {
-  if (status != "running" && status != "queued")
-    return false;
-  if (row.getColumn(behind_outcome).isNull())
-    return true;
-  return detail::is_gone({.host = row.getColumn(behind_outcome),
-                          .boot = row.getColumn(behind_outcome + 1),
-                          .pid = row.getColumn(behind_outcome + 2).getInt64(),
-                          .started = row.getColumn(behind_outcome + 3).getInt64()});
-}
-
-RunRow read_run(SQLite::Statement& row) {
-  RunRow run{.id = row.getColumn(0).getInt64(),
-             .uid = row.getColumn(1),
-             .name = row.getColumn(2),
-             .started = row.getColumn(3),
-             .sweep = detail::optional_integer(row.getColumn(4)),
-             .outcome = detail::read_outcome(row, before_outcome)};
-  if (is_abandoned(row, run.outcome.status))
-    run.outcome.status = "interrupted";
-  return run;
-}
-
-} // namespace
 
 RunReader::RunReader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(file)) {}
 RunReader::~RunReader() = default;
@@ -85,33 +63,28 @@ RunReader::RunReader(RunReader&&) noexcept = default;
 RunReader& RunReader::operator=(RunReader&&) noexcept = default;
 
 std::vector<RunRow> RunReader::list(const std::string& where) const {
-  const RunFilter filter = parse_list_filter(where);
-  return impl_->read([&] {
-    std::vector<RunRow> runs;
-    SQLite::Statement query(impl_->database, run_query(""));
-    while (query.executeStep())
-      if (RunRow run = read_run(query); filter(run))
-        runs.push_back(std::move(run));
-    return runs;
-  });
+  return impl_->runs("deleted IS NULL", parse_list_filter(where));
+}
+
+std::vector<RunRow> RunReader::deleted() const {
+  return impl_->runs("deleted IS NOT NULL", [](const RunRow&) { return true; });
 }
 
 RunRow RunReader::run(std::int64_t id) const {
   return impl_->read([&] {
-    SQLite::Statement query(impl_->database, run_query("WHERE run.id = ?"));
-    query.bind(1, id);
-    if (!query.executeStep())
+    auto run = detail::find_run(impl_->database, id);
+    if (!run)
       throw input_error(fmt::format("{}: there is no run {}", impl_->file.string(), id));
-    return read_run(query);
+    return *std::move(run);
   });
 }
 
 std::string RunReader::spec_json(std::int64_t id) const {
-  return impl_->text("SELECT spec FROM run WHERE id = ?", "run", id);
+  return impl_->run_text("spec", id);
 }
 
 std::string RunReader::start_json(std::int64_t id) const {
-  return impl_->text("SELECT start FROM run WHERE id = ?", "run", id);
+  return impl_->run_text("start", id);
 }
 
 std::string RunReader::sweep_json(std::int64_t id) const {
@@ -181,12 +154,16 @@ std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
   sweep_json(sweep);
   return impl_->read([&] {
     std::vector<std::int64_t> runs;
-    SQLite::Statement query(impl_->database, "SELECT id FROM run WHERE sweep = ? ORDER BY id");
+    SQLite::Statement query(impl_->database, "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id");
     query.bind(1, sweep);
     while (query.executeStep())
       runs.push_back(query.getColumn(0).getInt64());
     return runs;
   });
+}
+
+bool RunReader::taken(std::int64_t command) const {
+  return impl_->text("SELECT taken IS NOT NULL FROM command WHERE id = ?", "command", command) == "1";
 }
 
 std::vector<std::string> RunReader::check() const {

@@ -5,11 +5,16 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/detail/process.h"
 #include "core/store/detail/sql.h"
 
 namespace batchscope::store::detail {
 
 namespace {
+
+// Columns of run_query() before and behind those of the outcome.
+constexpr int before_outcome = 6;
+constexpr int behind_outcome = before_outcome + outcome_column_count;
 
 std::string new_uid() {
   std::random_device device;
@@ -39,6 +44,15 @@ void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
   statement.bind(12, static_cast<std::int64_t>(outcome.peak_bytes));
   bind_real(statement, 13, outcome.seconds);
   bind_real(statement, 14, outcome.examples_per_second);
+}
+
+bool is_abandoned(SQLite::Statement& row) {
+  if (row.getColumn(behind_outcome).isNull())
+    return true;
+  return is_gone({.host = row.getColumn(behind_outcome),
+                  .boot = row.getColumn(behind_outcome + 1),
+                  .pid = row.getColumn(behind_outcome + 2).getInt64(),
+                  .started = row.getColumn(behind_outcome + 3).getInt64()});
 }
 
 } // namespace
@@ -86,6 +100,35 @@ RunOutcome read_outcome(SQLite::Statement& query, int first) {
           .peak_bytes = static_cast<std::uint64_t>(column(11).getInt64()),
           .seconds = real(column(12)),
           .examples_per_second = real(column(13))};
+}
+
+std::string run_query(const std::string& condition) {
+  return fmt::format("SELECT run.id, uid, name, run.started, sweep, note, {}, process.host, process.boot, process.pid, "
+                     "process.started FROM run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
+                     outcome_columns, condition);
+}
+
+RunRow read_run(SQLite::Statement& query) {
+  RunRow run{.id = query.getColumn(0).getInt64(),
+             .uid = query.getColumn(1),
+             .name = query.getColumn(2),
+             .started = query.getColumn(3),
+             .sweep = optional_integer(query.getColumn(4)),
+             .note = query.getColumn(5),
+             .outcome = read_outcome(query, before_outcome)};
+  if (is_open(run.outcome.status) && is_abandoned(query))
+    run.outcome.status = "interrupted";
+  return run;
+}
+
+std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id) {
+  SQLite::Statement query(database, run_query("run.id = ? AND deleted IS NULL"));
+  query.bind(1, id);
+  return query.executeStep() ? std::optional(read_run(query)) : std::nullopt;
+}
+
+bool is_open(const std::string& status) {
+  return status == "running" || status == "queued";
 }
 
 RunUpdate::RunUpdate(SQLite::Database& database)

@@ -4,6 +4,9 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/store/detail/commands.h"
+#include "core/store/detail/database.h"
+#include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/writer.h"
 
@@ -107,12 +110,46 @@ std::int64_t RunStore::add_search(const std::string& spec_json, const std::strin
       [&](SQLite::Database& database) { return detail::insert_search(database, spec_json, result_json); });
 }
 
+void RunStore::rename(std::int64_t run, const std::string& name) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::rename_run(database, run, name);
+    return run;
+  });
+}
+
+void RunStore::set_note(std::int64_t run, const std::string& text) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::set_note(database, run, text);
+    return run;
+  });
+}
+
+void RunStore::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::set_deleted(database, runs, deleted);
+    return std::int64_t{0};
+  });
+}
+
+std::int64_t RunStore::purge_deleted() {
+  return impl_->writer.change([](SQLite::Database& database) { return detail::purge_deleted(database); });
+}
+
+std::int64_t RunStore::send(std::int64_t run, const Command& command) {
+  return impl_->writer.change(
+      [&](SQLite::Database& database) { return detail::insert_command(database, run, command); });
+}
+
 void RunStore::flush() {
   impl_->writer.write_now();
 }
 
 RunStore::Load RunStore::load() const {
   return impl_->writer.load();
+}
+
+void check_usable(const std::filesystem::path& file) {
+  detail::check_usable(file);
 }
 
 std::filesystem::path default_database() {

@@ -184,6 +184,9 @@ public:
   /// Whether the process that trains the run has taken a command; throws Error (input) where there is none.
   bool taken(std::int64_t command) const;
 
+  /// Changes whenever another connection has changed the database: equal numbers mean that nothing is new. Cheap.
+  std::int64_t version() const;
+
   /// What is damaged, one line each; empty when nothing is.
   std::vector<std::string> check() const;
 
@@ -192,6 +195,10 @@ public:
 private:
   std::unique_ptr<Impl> impl_;
 };
+
+/// Throws Error (input) for a file that RunStore would refuse for what is in it. Makes and changes nothing; a file that
+/// is missing, empty or of an older format is fine.
+void check_usable(const std::filesystem::path& file);
 
 /// `$BATCHSCOPE_DB`, else `$XDG_DATA_HOME/batchscope/runs.db`, else `~/.local/share/batchscope/runs.db`.
 std::filesystem::path default_database();

@@ -19,35 +19,8 @@ bool intact(const SQLite::Column& data, const SQLite::Column& crc) {
   return checksum(data.getBlob(), bytes(data)) == static_cast<std::uint32_t>(crc.getInt64());
 }
 
-// Columns of a row of sealed points, as selected below.
-enum ChunkColumn { first, n, min, max, crc, data, step_n, first_step, last_step, step_crc, step_data };
-
-std::optional<std::vector<std::int64_t>> chunk_steps(SQLite::Statement& row, const Complaint& complain) {
-  if (row.getColumn(step_n).isNull()) {
-    complain("have no steps");
-    return std::nullopt;
-  }
-  const SQLite::Column packed = row.getColumn(step_data);
-  const std::int64_t count = row.getColumn(n).getInt64();
-  auto steps = unpacked_steps(packed.getBlob(), bytes(packed), static_cast<std::size_t>(count),
-                              row.getColumn(first_step).getInt64());
-  const bool right = intact(packed, row.getColumn(step_crc)) && row.getColumn(step_n).getInt64() == count && steps &&
-                     !steps->empty() && steps->front() == row.getColumn(first_step).getInt64() &&
-                     steps->back() == row.getColumn(last_step).getInt64();
-  if (right)
-    return steps;
-  complain("have damaged steps");
-  return std::nullopt;
-}
-
-std::optional<std::vector<double>> chunk_values(SQLite::Statement& row, const Complaint& complain) {
-  const SQLite::Column packed = row.getColumn(data);
-  auto values = unpacked_values(packed.getBlob(), bytes(packed), static_cast<std::size_t>(row.getColumn(n).getInt64()));
-  if (values && intact(packed, row.getColumn(crc)))
-    return values;
-  complain("have damaged values (checksum)");
-  return std::nullopt;
-}
+// Columns of a row of sealed points, as selected below: those of the values, then those of the steps.
+enum ChunkColumn { first, min, max, values_at, steps_at = values_at + 3 };
 
 void check_bounds(SQLite::Statement& row, const std::vector<double>& values, const Complaint& complain) {
   Summary found;
@@ -63,7 +36,7 @@ void check_bounds(SQLite::Statement& row, const std::vector<double>& values, con
 std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
                          std::vector<Point>& points) {
   SQLite::Statement query(database,
-                          "SELECT v.first, v.n, v.min, v.max, v.crc, v.data, s.n, s.first_step, s.last_step, s.crc, "
+                          "SELECT v.first, v.min, v.max, v.n, v.crc, v.data, s.n, s.first_step, s.last_step, s.crc, "
                           "s.data FROM value_chunk v LEFT JOIN step_chunk s ON s.frame = ?2 AND s.first = v.first "
                           "WHERE v.series = ?1 ORDER BY v.first");
   query.bind(1, series.id);
@@ -71,16 +44,23 @@ std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, co
   std::int64_t next = 0;
   while (query.executeStep()) {
     const std::int64_t begin = query.getColumn(first).getInt64();
-    const std::int64_t end = begin + query.getColumn(n).getInt64();
+    const std::int64_t end = begin + query.getColumn(values_at).getInt64();
     const Complaint here = [&](const std::string& what) {
       complain(fmt::format("points {} to {} {}", begin, end - 1, what));
     };
     if (begin != next)
       complain(fmt::format("points {} to {} are missing", next, begin - 1));
     next = end;
-    const auto steps = chunk_steps(query, here);
-    const auto values = chunk_values(query, here);
-    if (!steps || !values)
+    const bool has_steps = !query.getColumn(steps_at).isNull();
+    const auto steps = has_steps ? sealed_steps(query, steps_at) : std::nullopt;
+    const auto values = sealed_values(query, values_at);
+    if (!has_steps)
+      here("have no steps");
+    else if (!steps || (values && values->size() != steps->size()))
+      here("have damaged steps");
+    if (!values)
+      here("have damaged values (checksum)");
+    if (!steps || !values || values->size() != steps->size())
       continue;
     check_bounds(query, *values, here);
     for (std::size_t i = 0; i < values->size(); ++i)
@@ -95,12 +75,11 @@ void read_tail(SQLite::Database& database, const SeriesRow& series, std::int64_t
   query.bind(1, series.frame);
   for (; query.executeStep(); ++next) {
     const std::int64_t number = query.getColumn(0).getInt64();
-    const SQLite::Column packed = query.getColumn(2);
-    const auto row = unpacked_row(packed.getBlob(), bytes(packed));
+    const auto row = unsealed_row(query, 1);
     if (number != next)
       complain(fmt::format("points {} to {} are missing", next, number - 1));
     next = number;
-    if (!row || !intact(packed, query.getColumn(1)) || series.position >= row->values.size())
+    if (!row || series.position >= row->values.size())
       complain(fmt::format("point {} is damaged (checksum)", number));
     else
       points.push_back({.step = row->step, .value = row->values[series.position]});
@@ -108,6 +87,28 @@ void read_tail(SQLite::Database& database, const SeriesRow& series, std::int64_t
 }
 
 } // namespace
+
+std::optional<std::vector<std::int64_t>> sealed_steps(SQLite::Statement& row, int at) {
+  const SQLite::Column packed = row.getColumn(at + 4);
+  const std::int64_t first_step = row.getColumn(at + 1).getInt64();
+  auto steps = unpacked_steps(packed.getBlob(), bytes(packed), static_cast<std::size_t>(row.getColumn(at).getInt64()),
+                              first_step);
+  const bool right = intact(packed, row.getColumn(at + 3)) && steps && !steps->empty() &&
+                     steps->front() == first_step && steps->back() == row.getColumn(at + 2).getInt64();
+  return right ? steps : std::nullopt;
+}
+
+std::optional<std::vector<double>> sealed_values(SQLite::Statement& row, int at) {
+  const SQLite::Column packed = row.getColumn(at + 2);
+  auto values =
+      unpacked_values(packed.getBlob(), bytes(packed), static_cast<std::size_t>(row.getColumn(at).getInt64()));
+  return intact(packed, row.getColumn(at + 1)) ? values : std::nullopt;
+}
+
+std::optional<TailRow> unsealed_row(SQLite::Statement& row, int at) {
+  const SQLite::Column packed = row.getColumn(at + 1);
+  return intact(packed, row.getColumn(at)) ? unpacked_row(packed.getBlob(), bytes(packed)) : std::nullopt;
+}
 
 std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optional<std::int64_t> run) {
   SQLite::Statement query(database, "SELECT id, run, frame, position, name, n, last_step, last, min, max FROM series "

@@ -37,10 +37,7 @@ std::optional<std::int64_t> optional_integer(const SQLite::Column& column) {
 }
 
 void execute(SQLite::Statement& statement) {
-  const struct Reset {
-    SQLite::Statement& statement;
-    ~Reset() { statement.tryReset(); }
-  } reset{statement};
+  const ResetAtEnd reset(statement);
   statement.exec();
 }
 

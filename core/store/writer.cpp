@@ -24,6 +24,7 @@ Writer::Writer(const std::filesystem::path& file, const StoreOptions& options)
   guarded(file_, [this] {
     process_ = enter_process(database_, file_);
     records_.emplace(database_);
+    commands_.emplace(database_);
   });
   thread_ = std::thread([this] { loop(); });
 }
@@ -119,6 +120,7 @@ void Writer::loop() {
     for (auto& task : calls)
       task();
     write_waiting();
+    hand_out_commands();
   }
   close();
 }
@@ -161,6 +163,20 @@ void Writer::store(const Runs& dirty) {
     run->committed();
 }
 
+// Never throws: what the database does not give now is there at the next wake-up.
+void Writer::hand_out_commands() {
+  for (const auto& run : runs()) {
+    if (!run->obeys())
+      continue;
+    try {
+      for (const Command& command : commands_->take(run->id))
+        run->on_command(command);
+    } catch (const SQLite::Exception&) {
+      // A disk that refuses is said by write_waiting(), which meets it, too.
+    }
+  }
+}
+
 void Writer::forget_closed() {
   const std::lock_guard lock(mutex_);
   std::erase_if(runs_, [](const auto& run) { return run->closed(); });
@@ -171,6 +187,7 @@ void Writer::close() noexcept {
   if (!error_)
     write_waiting(); // the attempt before may have been the first that succeeded again
   records_.reset();
+  commands_.reset();
   if (error_)
     return;
   try {

@@ -1,6 +1,7 @@
 #include "core/telemetry/record.h"
 
 #include <array>
+#include <type_traits>
 
 namespace batchscope::telemetry {
 
@@ -9,31 +10,44 @@ namespace {
 struct Column {
   const char* name;
   double (*value)(const StepRecord&);
+  void (*set)(StepRecord&, double);
 };
 
 template <auto Member> double member(const StepRecord& record) {
   return static_cast<double>(record.*Member);
 }
 
+template <auto Member> void assign(StepRecord& record, double value) {
+  constexpr double bound = 0x1p63;
+  if constexpr (std::is_same_v<decltype(record.*Member), double&>)
+    record.*Member = value;
+  else if (value >= -bound && value < bound) // false for NaN, too
+    record.*Member = static_cast<std::int64_t>(value);
+}
+
+template <auto Member> constexpr Column column(const char* name) {
+  return {name, member<Member>, assign<Member>};
+}
+
 // The order is part of no file: the database stores the names beside the values.
 constexpr std::array columns{
-    Column{"examples_seen", member<&StepRecord::examples_seen>},
-    Column{"epoch_index", member<&StepRecord::epoch_index>},
-    Column{"epoch", member<&StepRecord::epoch>},
-    Column{"train_coverage", member<&StepRecord::train_coverage>},
-    Column{"batch", member<&StepRecord::batch>},
-    Column{"micro_batch", member<&StepRecord::micro_batch>},
-    Column{"micro_batches", member<&StepRecord::micro_batches>},
-    Column{"accumulate", member<&StepRecord::accumulate>},
-    Column{"effective_batch", member<&StepRecord::effective_batch>},
-    Column{"loss", member<&StepRecord::loss>},
-    Column{"learning_rate", member<&StepRecord::learning_rate>},
-    Column{"grad_norm", member<&StepRecord::grad_norm>},
-    Column{"seconds", member<&StepRecord::seconds>},
-    Column{"allocated_bytes", member<&StepRecord::allocated_bytes>},
-    Column{"reserved_bytes", member<&StepRecord::reserved_bytes>},
-    Column{"peak_bytes", member<&StepRecord::peak_bytes>},
-    Column{"device_bytes", member<&StepRecord::device_bytes>},
+    column<&StepRecord::examples_seen>("examples_seen"),
+    column<&StepRecord::epoch_index>("epoch_index"),
+    column<&StepRecord::epoch>("epoch"),
+    column<&StepRecord::train_coverage>("train_coverage"),
+    column<&StepRecord::batch>("batch"),
+    column<&StepRecord::micro_batch>("micro_batch"),
+    column<&StepRecord::micro_batches>("micro_batches"),
+    column<&StepRecord::accumulate>("accumulate"),
+    column<&StepRecord::effective_batch>("effective_batch"),
+    column<&StepRecord::loss>("loss"),
+    column<&StepRecord::learning_rate>("learning_rate"),
+    column<&StepRecord::grad_norm>("grad_norm"),
+    column<&StepRecord::seconds>("seconds"),
+    column<&StepRecord::allocated_bytes>("allocated_bytes"),
+    column<&StepRecord::reserved_bytes>("reserved_bytes"),
+    column<&StepRecord::peak_bytes>("peak_bytes"),
+    column<&StepRecord::device_bytes>("device_bytes"),
 };
 
 } // namespace
@@ -52,6 +66,10 @@ void row(const StepRecord& record, std::vector<double>& values) {
   values.resize(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     values[i] = columns[i].value(record);
+}
+
+void set(StepRecord& record, std::size_t index, double value) {
+  columns[index].set(record, value);
 }
 
 } // namespace batchscope::telemetry

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -50,6 +51,10 @@ const std::vector<std::string>& step_series();
 
 /// The values of a record in the order of step_series(), without `more`; integers are exact up to 2^53.
 void row(const StepRecord& record, std::vector<double>& values);
+
+/// The way back of row(): sets the value of step_series()[index]. A value that is no whole number of 64 bits leaves a
+/// whole number as it was.
+void set(StepRecord& record, std::size_t index, double value);
 
 /// Receives what a run reports. Called on the thread that runs the loop; must return at once and never throw.
 class Sink {

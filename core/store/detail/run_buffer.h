@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +42,7 @@ public:
   RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill);
 
   const std::int64_t id;
+  const std::function<void(const Command&)> on_command; ///< as in NewRun
   telemetry::RecordQueue queue;
 
   /// Takes what waits in the queue.
@@ -60,6 +62,8 @@ public:
 
   std::optional<RunOutcome> outcome; ///< set when the run is finished
   bool closed() const { return closed_; }
+  /// Whether commands to the run are still wanted.
+  bool obeys() const { return on_command && !outcome; }
 
 private:
   void take(const telemetry::StepRecord& record);

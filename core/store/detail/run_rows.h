@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -19,6 +20,15 @@ inline constexpr const char* outcome_columns =
 inline constexpr int outcome_column_count = 14;
 /// The outcome in a result's columns `first` and following, which are outcome_columns.
 RunOutcome read_outcome(SQLite::Statement& query, int first);
+
+/// Selects runs as read_run() reads them, in the order of their ids; `condition` stands behind WHERE.
+std::string run_query(const std::string& condition);
+/// A run whose process is gone reads as interrupted.
+RunRow read_run(SQLite::Statement& query);
+/// The run, unless there is none or it is marked as deleted.
+std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id);
+/// Whether a run of that status goes on, or is still to begin.
+bool is_open(const std::string& status);
 
 /// Sets what a run came to so far, or in the end; prepared once, used often.
 class RunUpdate {

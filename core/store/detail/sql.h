@@ -18,6 +18,19 @@ double real(const SQLite::Column& column);
 std::optional<double> optional_real(const SQLite::Column& column);
 std::optional<std::int64_t> optional_integer(const SQLite::Column& column);
 
+/// Makes a prepared statement ready for the next values at the end of its use, whatever became of it; until then a
+/// query would keep the database as it was when it began.
+class ResetAtEnd {
+public:
+  explicit ResetAtEnd(SQLite::Statement& statement) : statement_(statement) {}
+  ~ResetAtEnd() { statement_.tryReset(); }
+  ResetAtEnd(const ResetAtEnd&) = delete;
+  ResetAtEnd& operator=(const ResetAtEnd&) = delete;
+
+private:
+  SQLite::Statement& statement_;
+};
+
 /// Runs a prepared statement and makes it ready for the next values, whatever became of it.
 void execute(SQLite::Statement& statement);
 

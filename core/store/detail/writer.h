@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/store/detail/commands.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/record_writer.h"
 #include "core/store/run_store.h"
@@ -46,6 +47,7 @@ private:
   void loop();
   void write_waiting();
   void store(const Runs& dirty);
+  void hand_out_commands();
   void forget_closed();
   void close() noexcept;
   Runs runs() const;
@@ -57,6 +59,7 @@ private:
   SQLite::Database database_;
   std::int64_t process_;
   std::optional<RecordWriter> records_;
+  std::optional<CommandInbox> commands_;
   std::optional<Error> error_; ///< of the last attempt to write; none when it succeeded
 
   std::atomic<std::uint64_t> stored_{0};

@@ -1,0 +1,70 @@
+#include "core/store/detail/commands.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store::detail {
+
+namespace {
+
+constexpr std::array verbs = {"pause", "continue", "step", "stop", "edit"};
+
+void check(const Command& command) {
+  if (std::find(verbs.begin(), verbs.end(), command.verb) == verbs.end())
+    throw input_error(
+        fmt::format("\"{}\" is nothing a run can be told; accepted: {}", command.verb, fmt::join(verbs, ", ")));
+  if (!parse_json(command.detail_json).is_object())
+    throw input_error("the details of a command are one JSON object");
+}
+
+} // namespace
+
+std::int64_t insert_command(SQLite::Database& database, std::int64_t run, const Command& command) {
+  check(command);
+  const auto row = find_run(database, run);
+  if (!row)
+    throw input_error(fmt::format("there is no run {}", run));
+  if (row->outcome.status != "running")
+    throw input_error(fmt::format("run {} is {}; only a running one can be steered", run, row->outcome.status));
+  SQLite::Statement insert(database, "INSERT INTO command (run, created, verb, detail) VALUES (?, ?, ?, ?)");
+  insert.bind(1, run);
+  insert.bind(2, utc_now());
+  insert.bind(3, command.verb);
+  insert.bind(4, command.detail_json);
+  execute(insert);
+  return database.getLastInsertRowid();
+}
+
+CommandInbox::CommandInbox(SQLite::Database& database)
+    : database_(database),
+      waiting_(database, "SELECT id, verb, detail FROM command WHERE run = ? AND taken IS NULL ORDER BY id"),
+      mark_(database, "UPDATE command SET taken = 1 WHERE run = ? AND taken IS NULL AND id <= ?") {}
+
+std::vector<Command> CommandInbox::take(std::int64_t run) {
+  std::vector<Command> commands;
+  std::int64_t last = 0;
+  {
+    const ResetAtEnd reset(waiting_);
+    waiting_.bind(1, run);
+    for (; waiting_.executeStep(); last = waiting_.getColumn(0).getInt64())
+      commands.push_back({.verb = waiting_.getColumn(1), .detail_json = waiting_.getColumn(2)});
+  }
+  if (commands.empty())
+    return commands;
+  SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
+  mark_.bind(1, run);
+  mark_.bind(2, last);
+  execute(mark_);
+  transaction.commit();
+  return commands;
+}
+
+} // namespace batchscope::store::detail

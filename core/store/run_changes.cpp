@@ -1,0 +1,62 @@
+#include "core/store/detail/run_changes.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store::detail {
+
+namespace {
+
+Error no_run(std::int64_t run) {
+  return input_error(fmt::format("there is no run {}", run));
+}
+
+void set_text(SQLite::Database& database, const char* column, std::int64_t run, const std::string& text) {
+  SQLite::Statement update(database, fmt::format("UPDATE run SET {} = ? WHERE id = ? AND deleted IS NULL", column));
+  update.bind(1, text);
+  update.bind(2, run);
+  if (update.exec() == 0)
+    throw no_run(run);
+}
+
+void refuse_open(SQLite::Database& database, std::int64_t run) {
+  const auto row = find_run(database, run);
+  if (row && is_open(row->outcome.status))
+    throw input_error(
+        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it is over", run, row->outcome.status));
+}
+
+} // namespace
+
+void rename_run(SQLite::Database& database, std::int64_t run, const std::string& name) {
+  set_text(database, "name", run, name);
+}
+
+void set_note(SQLite::Database& database, std::int64_t run, const std::string& text) {
+  set_text(database, "note", run, text);
+}
+
+void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& runs, bool deleted) {
+  // Marked once more, a run keeps the time of the first.
+  SQLite::Statement update(database, "UPDATE run SET deleted = iif(?1, coalesce(deleted, ?2), NULL) WHERE id = ?3");
+  const std::string now = utc_now();
+  for (const std::int64_t run : runs) {
+    if (deleted)
+      refuse_open(database, run);
+    update.bind(1, deleted ? 1 : 0);
+    update.bind(2, now);
+    update.bind(3, run);
+    if (update.exec() == 0)
+      throw no_run(run);
+    update.reset();
+  }
+}
+
+std::int64_t purge_deleted(SQLite::Database& database) {
+  return database.exec("DELETE FROM run WHERE deleted IS NOT NULL");
+}
+
+} // namespace batchscope::store::detail

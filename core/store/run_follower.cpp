@@ -1,0 +1,263 @@
+#include "core/store/run_follower.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/store/detail/database.h"
+#include "core/store/detail/frame_reader.h"
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store {
+
+namespace {
+
+/// A frame as the database has it now.
+struct Frame {
+  std::vector<detail::SeriesRow> series; ///< in the order of their positions
+  std::int64_t points = 0;
+};
+
+/// How far a run has been given out.
+struct Cursor {
+  std::map<std::int64_t, std::int64_t> points; ///< by frame
+  std::int64_t event = 0;
+  std::int64_t step = std::numeric_limits<std::int64_t>::min(); ///< greatest of the records
+  double seconds = 0;                                           ///< of the last record
+};
+
+/// One value of a series that does not come with the records.
+struct Value {
+  std::int64_t step;
+  const std::string* name;
+  double value;
+};
+
+std::size_t index_in_row(const std::string& name) {
+  const auto& names = telemetry::step_series();
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+bool holds_records(const Frame& frame) {
+  return std::any_of(frame.series.begin(), frame.series.end(), [](const detail::SeriesRow& series) {
+    return index_in_row(series.name) < telemetry::step_series().size();
+  });
+}
+
+std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run) {
+  std::map<std::int64_t, Frame> frames; // in the order in which they were made
+  for (detail::SeriesRow& series : detail::read_series_rows(database, run)) {
+    Frame& frame = frames[series.frame];
+    frame.points = std::max(frame.points, series.summary.count);
+    frame.series.push_back(std::move(series));
+  }
+  std::vector<Frame> all;
+  for (auto& [id, frame] : frames) {
+    std::sort(frame.series.begin(), frame.series.end(),
+              [](const auto& a, const auto& b) { return a.position < b.position; });
+    all.push_back(std::move(frame));
+  }
+  return all;
+}
+
+void append_records(const Frame& frame, const detail::FramePoints& points,
+                    std::vector<telemetry::StepRecord>& records) {
+  const std::size_t known = telemetry::step_series().size();
+  telemetry::StepRecord unknown;
+  for (std::size_t i = 0; i < known; ++i)
+    telemetry::set(unknown, i, std::numeric_limits<double>::quiet_NaN());
+  const std::size_t before = records.size();
+  records.resize(before + points.steps.size(), unknown);
+  for (std::size_t i = 0; i < points.steps.size(); ++i)
+    records[before + i].step = points.steps[i];
+  for (std::size_t k = 0; k < frame.series.size(); ++k) {
+    const std::string& name = frame.series[k].name;
+    const std::size_t index = index_in_row(name);
+    for (std::size_t i = 0; i < points.steps.size(); ++i) {
+      if (index < known)
+        telemetry::set(records[before + i], index, points.values[k][i]);
+      else
+        records[before + i].more.emplace_back(name, points.values[k][i]);
+    }
+  }
+}
+
+/// Values of one step become one event, unless one series has two of them there.
+std::vector<telemetry::Event> as_events(std::vector<Value> values) {
+  std::stable_sort(values.begin(), values.end(), [](const Value& a, const Value& b) { return a.step < b.step; });
+  std::vector<telemetry::Event> events;
+  for (const Value& value : values) {
+    const auto has_it = [&](const auto& pair) { return pair.first == *value.name; };
+    if (events.empty() || events.back().step != value.step ||
+        std::any_of(events.back().values.begin(), events.back().values.end(), has_it))
+      events.push_back({.step = value.step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
+    events.back().values.emplace_back(*value.name, value.value);
+  }
+  return events;
+}
+
+/// Both keep their order; what came of the same step stays as near as that allows.
+std::vector<telemetry::Event> merged(std::vector<telemetry::Event> happened, std::vector<telemetry::Event> values) {
+  std::vector<telemetry::Event> all;
+  all.reserve(happened.size() + values.size());
+  auto value = values.begin();
+  for (telemetry::Event& event : happened) {
+    for (; value != values.end() && value->step < event.step; ++value)
+      all.push_back(std::move(*value));
+    all.push_back(std::move(event));
+  }
+  std::move(value, values.end(), std::back_inserter(all));
+  return all;
+}
+
+} // namespace
+
+class RunFollower::Impl {
+public:
+  Impl(const std::filesystem::path& path, std::int64_t run)
+      : file_(path), id_(run), database_(detail::open_for_reading(path)) {
+    detail::guarded(file_, [this] { row(); });
+  }
+
+  Update poll(std::size_t most);
+
+private:
+  Update read_on(std::size_t most);
+  RunRow row();
+  detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
+  void read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most, Cursor& cursor,
+                    Update& update);
+  std::vector<Value> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
+                                 Cursor& cursor, Update& update);
+  std::vector<telemetry::Event> read_events(Cursor& cursor, bool hold_back);
+
+  std::filesystem::path file_;
+  std::int64_t id_;
+  SQLite::Database database_;
+  Cursor cursor_;
+};
+
+RunRow RunFollower::Impl::row() {
+  auto row = detail::find_run(database_, id_);
+  if (!row)
+    throw input_error(fmt::format("{}: there is no run {}", file_.string(), id_));
+  return *std::move(row);
+}
+
+detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
+                                            std::size_t most) {
+  const auto fail = [&](const std::string& what) {
+    throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
+                                                 file_.string(), id_, frame.series.front().name, what));
+  };
+  auto points = reader.read(frame.series, first, most, fail);
+  if (points.steps.empty())
+    fail(fmt::format("points {} to {} are missing", first, frame.points - 1));
+  return points;
+}
+
+void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
+                                     Cursor& cursor, Update& update) {
+  for (const Frame& frame : frames) {
+    std::int64_t& done = cursor.points[frame.series.front().frame];
+    if (!holds_records(frame) || done >= frame.points)
+      continue;
+    if (update.records.size() == most) {
+      update.more = true;
+      break;
+    }
+    const auto points = read(reader, frame, done, most - update.records.size());
+    append_records(frame, points, update.records);
+    done += static_cast<std::int64_t>(points.steps.size());
+    update.more = update.more || done < frame.points;
+    cursor.step = std::max(cursor.step, *std::max_element(points.steps.begin(), points.steps.end()));
+  }
+  if (!update.records.empty())
+    cursor.seconds = update.records.back().seconds;
+}
+
+/// Where records are still to come, later values are left for the next time.
+std::vector<Value> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
+                                                  std::size_t most, Cursor& cursor, Update& update) {
+  const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
+  std::vector<Value> values;
+  for (const Frame& frame : frames) {
+    std::int64_t& done = cursor.points[frame.series.front().frame];
+    if (holds_records(frame) || done >= frame.points)
+      continue;
+    const auto points = read(reader, frame, done, most);
+    const auto later = [&](std::int64_t step) { return step > last_step; };
+    const auto n = std::find_if(points.steps.begin(), points.steps.end(), later) - points.steps.begin();
+    for (std::size_t k = 0; k < frame.series.size(); ++k)
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+        values.push_back({points.steps[i], &frame.series[k].name, points.values[k][i]});
+    done += n;
+    update.more = update.more || done < frame.points;
+  }
+  return values;
+}
+
+std::vector<telemetry::Event> RunFollower::Impl::read_events(Cursor& cursor, bool hold_back) {
+  std::vector<telemetry::Event> events;
+  SQLite::Statement query(database_, "SELECT id, step, seconds, kind, detail FROM event WHERE run = ? AND id > ? "
+                                     "ORDER BY id");
+  query.bind(1, id_);
+  query.bind(2, cursor.event);
+  while (query.executeStep()) {
+    const std::int64_t step = query.getColumn(1).getInt64();
+    if (hold_back && step > cursor.step)
+      break;
+    cursor.event = query.getColumn(0).getInt64();
+    events.push_back({.step = step,
+                      .seconds = detail::real(query.getColumn(2)),
+                      .kind = query.getColumn(3),
+                      .detail_json = query.getColumn(4),
+                      .values = {}});
+  }
+  return events;
+}
+
+RunFollower::Update RunFollower::Impl::poll(std::size_t most) {
+  return detail::guarded(file_, [&] { return read_on(most); });
+}
+
+// The cursor moves only when all was read, so that a poll that fails loses nothing.
+RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
+  const SQLite::Transaction moment(database_);
+  detail::FrameReader reader(database_);
+  Cursor cursor = cursor_;
+  Update update;
+  update.row = row();
+  const std::vector<Frame> frames = frames_of(database_, id_);
+  read_records(reader, frames, most, cursor, update);
+  const bool hold_back = update.more;
+  auto values = as_events(read_values(reader, frames, most, cursor, update));
+  // Of these the step is stored, but not the time: that of the record before is the nearest there is.
+  auto record = update.records.cbegin();
+  double seconds = cursor_.seconds;
+  for (telemetry::Event& event : values) {
+    for (; record != update.records.cend() && record->step <= event.step; ++record)
+      seconds = record->seconds;
+    event.seconds = seconds;
+  }
+  update.events = merged(read_events(cursor, hold_back), std::move(values));
+  cursor_ = std::move(cursor);
+  return update;
+}
+
+RunFollower::RunFollower(const std::filesystem::path& file, std::int64_t id)
+    : impl_(std::make_unique<Impl>(file, id)) {}
+RunFollower::~RunFollower() = default;
+RunFollower::RunFollower(RunFollower&&) noexcept = default;
+RunFollower& RunFollower::operator=(RunFollower&&) noexcept = default;
+
+RunFollower::Update RunFollower::poll(std::size_t most_records) {
+  return impl_->poll(std::max<std::size_t>(1, most_records));
+}
+
+} // namespace batchscope::store
