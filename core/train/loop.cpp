@@ -44,10 +44,12 @@ RunSummary Loop::run() {
 }
 
 bool Loop::obey_orders() {
-  const RunControl::Orders orders = control_.at_boundary();
+  const RunControl::Orders orders = control_.at_boundary([this] { report_paused(true); });
   paused_seconds_ += orders.waited_seconds;
   if (orders.stop)
     return false;
+  if (!orders.paused)
+    report_paused(false);
   for (const ScheduleEdit& edit : orders.edits)
     apply(edit);
   return true;

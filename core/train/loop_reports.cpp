@@ -124,6 +124,14 @@ void Loop::apply(const ScheduleEdit& edit) {
   }
 }
 
+/// Once for each pause and each end of one, however many single steps are made in between.
+void Loop::report_paused(bool paused) {
+  if (paused == said_paused_)
+    return;
+  said_paused_ = paused;
+  send("status", Json{{"status", paused ? "paused" : "running"}}.dump());
+}
+
 void Loop::report_validation(const Validation& validation) {
   Json json = {{"loss", json_number(validation.loss)}};
   std::vector<std::pair<std::string, double>> values = {{"validation_loss", validation.loss}};

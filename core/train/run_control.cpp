@@ -63,7 +63,13 @@ bool RunControl::stopping() const {
   return stop_ || signalled_.load(std::memory_order_relaxed);
 }
 
-RunControl::Orders RunControl::at_boundary() {
+void RunControl::forget_edits() {
+  const std::lock_guard lock(mutex_);
+  edits_.clear();
+  note_pending();
+}
+
+RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_waiting) {
   Orders orders;
   orders.stop = signalled_.load(std::memory_order_relaxed);
   if (orders.stop || !pending_.load(std::memory_order_acquire))
@@ -72,13 +78,19 @@ RunControl::Orders RunControl::at_boundary() {
   std::unique_lock lock(mutex_);
   const auto stopping = [this] { return stop_ || signalled_.load(std::memory_order_relaxed); };
   const auto may_go = [&] { return !paused_ || single_steps_ > 0 || stopping(); };
+  if (before_waiting && !may_go()) {
+    lock.unlock();
+    before_waiting();
+    lock.lock();
+  }
   const auto started = Clock::now();
   while (!may_go())
     changed_.wait_for(lock, signal_interval);
   orders.waited_seconds = std::chrono::duration<double>(Clock::now() - started).count();
 
   orders.stop = stopping();
-  if (paused_ && single_steps_ > 0 && !orders.stop)
+  orders.paused = paused_ && !orders.stop;
+  if (orders.paused)
     --single_steps_;
   orders.edits = std::exchange(edits_, {});
   note_pending();

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,13 +35,16 @@ public:
   bool stopping() const;
 
   // --- for the training loop ---
-  /// What to do at this boundary. Waits while paused (and says so through `waited_seconds`).
+  /// What to do at this boundary. Waits while paused; `before_waiting` is called first, if it comes to that.
   struct Orders {
     bool stop = false;
+    bool paused = false;             ///< one step only: the next boundary waits again
     std::vector<ScheduleEdit> edits; ///< in the order in which they were made
     double waited_seconds = 0;
   };
-  Orders at_boundary();
+  Orders at_boundary(const std::function<void()>& before_waiting = {});
+  /// Drops edits that came too late for a run, so that the next run of the same job does not get them.
+  void forget_edits();
 
 private:
   void note_pending();

@@ -41,6 +41,7 @@ private:
   void report_out_of_memory(const OutOfMemory& event);
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
   void report_schedule(const schedule::ScheduleEvent& event);
+  void report_paused(bool paused);
   void report_validation(const Validation& validation);
   void note_before(const memory::Readings& readings);
   void evaluate();
@@ -61,6 +62,7 @@ private:
   BeforeOutOfMemory before_;
   Clock::time_point started_;
   double paused_seconds_ = 0;
+  bool said_paused_ = false;
   double training_seconds_ = 0; ///< steps alone
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
