@@ -1,0 +1,59 @@
+#include "ui/widgets/labelled_edit.h"
+
+#include <QCompleter>
+#include <QLabel>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
+    : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), error_(new QLabel(this)) {
+  name_->setBuddy(edit_);
+  edit_->setAccessibleName(name);
+  error_->setObjectName(QStringLiteral("error"));
+  error_->setProperty("tone", QStringLiteral("error"));
+  error_->setWordWrap(true);
+  error_->hide();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(2);
+  layout->addWidget(name_);
+  layout->addWidget(edit_);
+  layout->addWidget(error_);
+  layout->addStretch();
+  setFocusProxy(edit_);
+}
+
+void LabelledEdit::set_text(const QString& text) {
+  if (edit_->text() != text)
+    edit_->setText(text);
+}
+
+void LabelledEdit::set_help(const QString& help) {
+  setToolTip(help);
+  edit_->setAccessibleDescription(help);
+}
+
+void LabelledEdit::set_choices(const QStringList& choices) {
+  auto* completer = new QCompleter(choices, edit_);
+  completer->setCaseSensitivity(Qt::CaseInsensitive);
+  completer->setFilterMode(Qt::MatchContains);
+  edit_->setCompleter(completer);
+}
+
+void LabelledEdit::set_error(const QString& error) {
+  error_->setText(error);
+  error_->setVisible(!error.isEmpty());
+  edit_->setProperty("wrong", !error.isEmpty());
+  edit_->style()->unpolish(edit_);
+  edit_->style()->polish(edit_);
+}
+
+QString LabelledEdit::error() const {
+  return error_->text();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+
+class QGridLayout;
+class QVBoxLayout;
+
+// Small parts that all pages are made of. UI thread.
+namespace batchscope::ui {
+
+class Theme;
+
+/// A rounded frame with an optional title; put content into body().
+class Card : public QFrame {
+  Q_OBJECT
+
+public:
+  explicit Card(const QString& title = {}, QWidget* parent = nullptr);
+  QVBoxLayout* body() const { return body_; }
+  void set_title(const QString& title);
+  /// Shows the title in the colour of errors.
+  void set_alarming(bool alarming);
+
+private:
+  QLabel* title_;
+  QVBoxLayout* body_;
+};
+
+/// Names dimmed on the left, values right-aligned with tabular figures; `color` as "#rrggbb" draws a line sample.
+class FactList : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit FactList(QWidget* parent = nullptr);
+  struct Fact {
+    QString name;
+    QString value;
+    QString color;         ///< of the line sample; empty: none
+    bool alarming = false; ///< the value in the colour of errors
+  };
+  void set_facts(const QList<Fact>& facts);
+
+private:
+  QGridLayout* grid_;
+};
+
+/// A word in a rounded coloured field: a run's status.
+class Pill : public QLabel {
+  Q_OBJECT
+
+public:
+  enum class Tone { neutral, accent, good, warning, error };
+  explicit Pill(QWidget* parent = nullptr);
+  void show_text(const QString& text, Tone tone);
+};
+
+/// The page's one action that stands out; at most one a page.
+QPushButton* filled_button(const QString& text, QWidget* parent = nullptr);
+QPushButton* plain_button(const QString& text, QWidget* parent = nullptr);
+QLabel* page_title(const QString& text, QWidget* parent = nullptr);
+QLabel* dimmed_label(const QString& text, QWidget* parent = nullptr);
+
+/// What fills the memory, side by side: parts with name, bytes and colour, and one more that did not find room.
+class StackedBar : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit StackedBar(const Theme& theme, QWidget* parent = nullptr);
+  struct Part {
+    QString name;
+    double bytes = 0;
+    int series = 0;       ///< colour: Theme::series()
+    bool missing = false; ///< did not fit: dashed frame in the colour of errors
+  };
+  /// `limit` draws the line of the budget; 0: none.
+  void set_parts(const QList<Part>& parts, double limit);
+  QSize sizeHint() const override;
+  QSize minimumSizeHint() const override;
+
+protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override; // tooltips
+
+private:
+  const Theme& theme_;
+  QList<Part> parts_;
+  double limit_ = 0;
+};
+
+/// One strip at the top of the window for what went wrong and what to do about it; the newest replaces the one before.
+class Banner : public QFrame {
+  Q_OBJECT
+
+public:
+  explicit Banner(const Theme& theme, QWidget* parent = nullptr);
+  /// `action` is the text of a button; empty: none.
+  void show_problem(const QString& text, const QString& action = {});
+  void show_note(const QString& text, const QString& action = {});
+  QString text() const;
+
+Q_SIGNALS:
+  void action_chosen();
+  void dismissed();
+
+private:
+  void show_text(const QString& text, const QString& action, bool problem);
+
+  QLabel* icon_;
+  QLabel* text_;
+  QPushButton* action_;
+};
+
+/// What a page shows while it has nothing: what will be here, and the one step that fills it.
+class EmptyState : public QWidget {
+  Q_OBJECT
+
+public:
+  EmptyState(const QString& title, const QString& text, const QString& action, QWidget* parent = nullptr);
+
+Q_SIGNALS:
+  void action_chosen();
+};
+
+} // namespace batchscope::ui
