@@ -166,6 +166,10 @@ bool RunReader::taken(std::int64_t command) const {
   return impl_->text("SELECT taken IS NOT NULL FROM command WHERE id = ?", "command", command) == "1";
 }
 
+std::int64_t RunReader::version() const {
+  return impl_->read([&] { return impl_->database.execAndGet("PRAGMA data_version").getInt64(); });
+}
+
 std::vector<std::string> RunReader::check() const {
   return impl_->read([&] { return detail::check(impl_->database); });
 }

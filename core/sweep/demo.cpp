@@ -1,0 +1,152 @@
+#include "core/sweep/demo.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/search/drive.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+constexpr std::uint64_t demo_budget = 100'000'000;
+constexpr std::int64_t demo_epochs = 2;
+constexpr std::size_t sizes_in_sweep = 5;
+
+/// The largest size that fits and powers of two well below it; the upper ones where there are many.
+std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size <= largest * 2 / 3; size *= 2)
+    sizes.push_back(size);
+  sizes.push_back(largest);
+  if (sizes.size() > sizes_in_sweep)
+    sizes.erase(sizes.begin(), sizes.end() - sizes_in_sweep);
+  return sizes;
+}
+
+class Demo {
+public:
+  Demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control)
+      : store_(store), watch_(watch), control_(control) {}
+
+  DemoResult run() {
+    find();
+    if (!control_.stopping() && result_.search.found)
+      sweep();
+    if (!control_.stopping() && result_.search.found)
+      grow();
+    if (!control_.stopping() && result_.search.found)
+      ask_for_too_much();
+    result_.stopped = control_.stopping();
+    return std::move(result_);
+  }
+
+private:
+  void find() {
+    train::Session session(demo_spec());
+    const auto answer = search_with(session, DemoStage::search, "predictive");
+    if (!answer)
+      return;
+    result_.search = *answer;
+    result_.search_id = store_.add_search(train::to_json(demo_spec()), search::to_json(result_.search));
+    search_with(session, DemoStage::bisection, "binary");
+  }
+
+  /// Nothing where it was interrupted.
+  std::optional<search::SearchResult> search_with(train::Session& session, DemoStage stage,
+                                                  const std::string& strategy) {
+    train::Session::SearchOptions options;
+    options.strategy = strategy;
+    options.timings = stage == DemoStage::search;
+    options.on_timing = [&](const search::Timing& timing) { watch_.timing(timing); };
+    options.stop = [&] { return control_.stopping(); };
+    watch_.stage(stage);
+    try {
+      auto result =
+          session.find(options, [&](const search::Probe& probe) { watch_.probe(probe, session.budget_bytes()); });
+      watch_.searched(stage, result);
+      return result;
+    } catch (const Error&) {
+      if (!control_.stopping())
+        throw;
+      return std::nullopt;
+    }
+  }
+
+  void sweep() {
+    SweepSpec spec;
+    spec.base = demo_spec();
+    for (const std::int64_t size : sizes_up_to(*result_.search.largest))
+      spec.batches.push_back({train::BatchChoice::Kind::number, size});
+    watch_.stage(DemoStage::sweep);
+    result_.sweep_id = store_.add_sweep(to_json(spec));
+    result_.sweep = run_sweep(plan_sweep(spec), result_.sweep_id, store_, watch_, control_);
+  }
+
+  void grow() {
+    watch_.stage(DemoStage::growing);
+    train::RunSpec spec = demo_spec();
+    spec.name = "every 5 steps, +1";
+    spec.batch = {train::BatchChoice::Kind::number, 16};
+    spec.schedule = "step:interval=5,increment=1";
+    train_one(spec);
+  }
+
+  void ask_for_too_much() {
+    watch_.stage(DemoStage::greedy);
+    const std::int64_t largest = *result_.search.largest;
+    train::RunSpec spec = demo_spec();
+    spec.name = "more than fits";
+    spec.batch = {train::BatchChoice::Kind::number, std::max<std::int64_t>(largest / 4, 1)};
+    spec.schedule = fmt::format("linear:max={}", largest * 2);
+    train_one(spec);
+  }
+
+  void train_one(const train::RunSpec& spec) {
+    train::Session session(spec);
+    result_.schedules.push_back(run_and_store(session, spec, std::nullopt, store_, std::nullopt, watch_, control_));
+    result_.validation_examples = result_.schedules.back().start.validation_examples;
+  }
+
+  store::RunStore& store_;
+  DemoWatch& watch_;
+  train::RunControl& control_;
+  DemoResult result_;
+};
+
+} // namespace
+
+train::RunSpec demo_spec() {
+  train::RunSpec spec;
+  spec.model = "cnn";
+  spec.data = "demo";
+  spec.memory_budget = demo_budget;
+  spec.length = {.epochs = demo_epochs, .examples = std::nullopt, .steps = std::nullopt};
+  // So that large batches are not judged by a rate that is right for small ones.
+  spec.lr_rule = "sqrt";
+  spec.lr_reference_batch = 32;
+  return spec;
+}
+
+std::vector<std::int64_t> DemoResult::runs() const {
+  std::vector<std::int64_t> ids = sweep.runs;
+  for (const auto& job : schedules)
+    ids.push_back(job.id);
+  return ids;
+}
+
+DemoResult run_demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control) {
+  return Demo(store, watch, control).run();
+}
+
+std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result) {
+  std::vector<SizeResult> sizes;
+  for (const std::int64_t id : result.sweep.runs) {
+    const store::RunOutcome outcome = reader.run(id).outcome;
+    if (outcome.status == "finished" && outcome.batch && outcome.validation_accuracy)
+      sizes.push_back({*outcome.batch, *outcome.validation_accuracy, outcome.examples_per_second});
+  }
+  return recommend(sizes, result.validation_examples);
+}
+
+} // namespace batchscope::sweep

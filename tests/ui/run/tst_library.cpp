@@ -1,0 +1,111 @@
+#include <QSignalSpy>
+#include <QtTest>
+
+#include "ui/run/workbench_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+store::RunOutcome finished() {
+  store::RunOutcome outcome;
+  outcome.status = "finished";
+  outcome.steps = 10;
+  return outcome;
+}
+
+store::NewRun named(const char* name) {
+  store::NewRun run;
+  run.name = name;
+  run.spec_json = train::to_json(small_run(10));
+  return run;
+}
+
+} // namespace
+
+/// The database's thread: what it reads, changes and says.
+class TestLibrary : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void showsWhatOthersStore() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    Library library(file);
+    QTRY_VERIFY(library.loaded()); // no database is no problem: it is made by the first run
+    QVERIFY(library.runs().empty());
+    store::RunStore store(file);
+    store.add_finished(named("first"), finished());
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    store.add_finished(named("second"), finished());
+    QTRY_COMPARE(library.runs().size(), std::size_t{2});
+    QCOMPARE(library.runs().back().name, std::string("second"));
+  }
+
+  void changesRuns() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    const std::int64_t id = store::RunStore(file).add_finished(named("first"), finished());
+    Library library(file);
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    library.rename(id, "better");
+    library.set_note(id, "kept");
+    QTRY_COMPARE(library.runs().front().note, std::string("kept"));
+    QCOMPARE(library.runs().front().name, std::string("better"));
+    library.set_deleted({id}, true);
+    QTRY_VERIFY(library.runs().empty());
+    library.set_deleted({id}, false);
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+  }
+
+  void saysOnceThatADatabaseIsGoneAndGoesOn() {
+    QTemporaryDir folder;
+    const QString name = folder.path() + "/runs.db";
+    store::RunStore(name.toStdString()).add_finished(named("first"), finished());
+    Library library(name.toStdString());
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    QSignalSpy problem(&library, &Library::problem);
+    QVERIFY(QFile::rename(name, name + ".away"));
+    QTRY_COMPARE(problem.count(), 1);
+    QVERIFY(problem.front().front().toString().contains("is gone"));
+    QCOMPARE(library.runs().size(), std::size_t{1}); // what was read is still shown
+    QVERIFY(QFile::rename(name + ".away", name));
+    QTRY_COMPARE(problem.count(), 2);
+    QVERIFY(problem.back().front().toString().isEmpty());
+  }
+
+  void saysWhatIsNoDatabase() {
+    QTemporaryDir folder;
+    const QString name = folder.path() + "/runs.db";
+    QFile file(name);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(4096, 'x'));
+    file.close();
+    Library library(name.toStdString());
+    QSignalSpy problem(&library, &Library::problem);
+    QTRY_COMPARE(problem.count(), 1);
+    QVERIFY(problem.front().front().toString().contains("not a BatchScope database"));
+  }
+
+  void exportsAndSaysWhatIsWrong() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    const std::int64_t id = store::RunStore(file).add_finished(named("first"), finished());
+    Library library(file);
+    std::optional<QString> answer;
+    library.export_runs({id}, "json", folder.path() + "/runs.json", this,
+                        [&](const QString& error) { answer = error; });
+    QTRY_VERIFY(answer);
+    QVERIFY2(answer->isEmpty(), qPrintable(*answer));
+    QVERIFY(QFileInfo::exists(folder.path() + "/runs.json"));
+    answer.reset();
+    library.export_runs({id}, "json", "/nowhere/runs.json", this, [&](const QString& error) { answer = error; });
+    QTRY_VERIFY(answer);
+    QVERIFY(answer->contains("/nowhere"));
+  }
+};
+
+QTEST_MAIN(TestLibrary)
+#include "tst_library.moc"

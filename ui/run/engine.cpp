@@ -1,0 +1,297 @@
+#include "ui/run/engine.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/search/drive.h"
+#include "core/sweep/demo.h"
+#include "ui/run/job_watch.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int progress_interval_ms = 200;
+
+QString name_of(const train::RunSpec& spec) {
+  return spec.name.empty()
+             ? Engine::tr("%1 on %2").arg(QString::fromStdString(spec.model), QString::fromStdString(spec.data))
+             : QString::fromStdString(spec.name);
+}
+
+void train_one(const train::RunSpec& spec, JobWatch& watch, store::RunStore& store) {
+  train::Session session(spec);
+  watch.begin_search();
+  const auto search = sweep::settle_batch(session, watch, watch.control());
+  if (search)
+    watch.found(*search);
+  const auto job = sweep::run_and_store(session, spec, search, store, std::nullopt, watch, watch.control());
+  if (job.summary.status == train::Status::failed)
+    throw Error(Error::Kind::failed, job.summary.reason);
+}
+
+void search(const FindRequest& request, JobWatch& watch, store::RunStore& store) {
+  train::Session session(request.spec);
+  watch.begin_search();
+  train::Session::SearchOptions options;
+  options.strategy = request.strategy;
+  options.start = request.start;
+  options.factor = request.factor;
+  options.margin = request.margin;
+  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&] { return watch.control().stopping(); };
+  const std::uint64_t budget = session.budget_bytes();
+  const auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  store.add_search(train::to_json(request.spec), search::to_json(result));
+  watch.found(result);
+}
+
+} // namespace
+
+Job::Job(Kind kind, QString title, train::RunSpec spec, QObject* parent)
+    : QObject(parent), kind_(kind), title_(std::move(title)), spec_(std::move(spec)) {}
+
+void Job::cancel() {
+  control_->stop();
+}
+
+double Job::seconds() const {
+  return state_ == State::working ? static_cast<double>(worked_.elapsed()) / 1000 : took_;
+}
+
+std::optional<double> Job::seconds_left() const {
+  constexpr double enough = 0.02; // below this share of the work a rate says little
+  if (state_ != State::working || !progress_ || *progress_ < enough)
+    return std::nullopt;
+  return seconds() * (1 - *progress_) / *progress_;
+}
+
+/// The thread that works, and its list of things to do.
+class Engine::Worker {
+public:
+  Worker(Engine& engine, std::filesystem::path database)
+      : engine_(engine), database_(std::move(database)), thread_([this] { loop(); }) {}
+
+  ~Worker() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  void add(Job* job, std::unique_ptr<JobWatch> watch, bool stores, Work work) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back({job, std::move(watch), stores, std::move(work)});
+    }
+    wake_.notify_one();
+  }
+
+  store::RunStore::Load load() const {
+    const std::lock_guard lock(store_mutex_);
+    store::RunStore::Load load = store_ ? store_->load() : store::RunStore::Load{};
+    load.stored += stored_before_;
+    return load;
+  }
+
+  /// Any thread; nothing while no job works.
+  std::optional<double> progress() const {
+    const std::lock_guard lock(mutex_);
+    return working_ ? working_->progress() : std::nullopt;
+  }
+
+private:
+  struct Task {
+    Job* job = nullptr;
+    std::unique_ptr<JobWatch> watch;
+    bool stores = true;
+    Work work;
+  };
+
+  void loop() {
+    while (auto task = next()) {
+      run(*task);
+      const std::lock_guard lock(mutex_);
+      working_ = nullptr;
+    }
+  }
+
+  std::optional<Task> next() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    // What still waits when the window closes was cancelled, and ends at once.
+    if (waiting_.empty())
+      return std::nullopt;
+    Task task = std::move(waiting_.front());
+    waiting_.pop_front();
+    working_ = task.watch.get();
+    return task;
+  }
+
+  void run(Task& task) {
+    Job* job = task.job;
+    if (task.watch->control().stopping())
+      return report(job, Job::State::cancelled, {});
+    post([this, job] { engine_.begin(job); });
+    try {
+      {
+        const std::lock_guard lock(store_mutex_);
+        store_ = task.stores ? std::make_unique<store::RunStore>(database_) : nullptr;
+      }
+      task.work(*task.watch, store_.get());
+      close_store();
+      report(job, task.watch->control().stopping() ? Job::State::cancelled : Job::State::done, {});
+    } catch (const std::exception& error) {
+      close_store();
+      const bool stopped = task.watch->control().stopping();
+      report(job, stopped ? Job::State::cancelled : Job::State::failed,
+             stopped ? QString() : QString::fromUtf8(error.what()));
+    }
+  }
+
+  void close_store() {
+    // Closing writes what is left, which the screen's question after the load must not wait for.
+    std::unique_ptr<store::RunStore> closing;
+    {
+      const std::lock_guard lock(store_mutex_);
+      if (store_)
+        stored_before_ += store_->load().stored + store_->load().waiting;
+      closing.swap(store_);
+    }
+  }
+
+  void report(Job* job, Job::State state, const QString& error) {
+    post([this, job, state, error] { engine_.end(job, state, error); });
+  }
+
+  template <typename Function> void post(Function&& function) {
+    QMetaObject::invokeMethod(&engine_, std::forward<Function>(function), Qt::QueuedConnection);
+  }
+
+  Engine& engine_;
+  const std::filesystem::path database_;
+
+  mutable std::mutex store_mutex_;
+  std::unique_ptr<store::RunStore> store_; ///< replaced under store_mutex_; used by the worker
+  std::uint64_t stored_before_ = 0;        ///< guarded by store_mutex_
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Task> waiting_;          ///< guarded by mutex_
+  const JobWatch* working_ = nullptr; ///< guarded by mutex_
+  bool closing_ = false;              ///< guarded by mutex_
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+Engine::Engine(std::filesystem::path database, QObject* parent) : QObject(parent), database_(std::move(database)) {
+  worker_ = std::make_unique<Worker>(*this, database_);
+  progress_.setInterval(progress_interval_ms);
+  connect(&progress_, &QTimer::timeout, this, &Engine::show_progress);
+}
+
+Engine::~Engine() {
+  cancel_all();
+}
+
+Job* Engine::add(Job::Kind kind, const QString& title, const train::RunSpec& spec, bool stores, Work work) {
+  auto* job = new Job(kind, title, spec, this);
+  jobs_.append(job);
+  Q_EMIT job_added(job);
+  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), stores, std::move(work));
+  return job;
+}
+
+Job* Engine::train(const train::RunSpec& spec) {
+  return add(Job::Kind::train, name_of(spec), spec, true,
+             [spec](JobWatch& watch, store::RunStore* store) { train_one(spec, watch, *store); });
+}
+
+Job* Engine::find(const FindRequest& request) {
+  return add(Job::Kind::find, tr("Batch size for %1").arg(name_of(request.spec)), request.spec, true,
+             [request](JobWatch& watch, store::RunStore* store) { search(request, watch, *store); });
+}
+
+Job* Engine::sweep(const sweep::SweepSpec& spec) {
+  return add(Job::Kind::sweep, tr("Sweep of %1").arg(name_of(spec.base)), spec.base, true,
+             [spec](JobWatch& watch, store::RunStore* store) {
+               const auto plan = sweep::plan_sweep(spec);
+               const std::int64_t id = store->add_sweep(sweep::to_json(spec));
+               sweep::run_sweep(plan, id, *store, watch, watch.control());
+             });
+}
+
+Job* Engine::demo() {
+  return add(Job::Kind::demo, tr("Demo sweep"), sweep::demo_spec(), true,
+             [](JobWatch& watch, store::RunStore* store) { sweep::run_demo(*store, watch, watch.control()); });
+}
+
+Job* Engine::predict(const train::RunSpec& spec) {
+  return add(Job::Kind::predict, tr("Memory of %1").arg(name_of(spec)), spec, false,
+             [spec](JobWatch& watch, store::RunStore* /*store*/) {
+               train::Session session(spec);
+               watch.limit(session.budget_bytes());
+               const auto curve = session.predict_memory();
+               if (!curve)
+                 throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
+               watch.predicted(*curve);
+             });
+}
+
+Job* Engine::working() const {
+  for (Job* job : jobs_)
+    if (job->state() == Job::State::working)
+      return job;
+  return nullptr;
+}
+
+bool Engine::idle() const {
+  return std::none_of(jobs_.begin(), jobs_.end(), [](const Job* job) {
+    return job->state() == Job::State::working || job->state() == Job::State::waiting;
+  });
+}
+
+void Engine::cancel_all() {
+  for (Job* job : jobs_)
+    if (job->state() == Job::State::working || job->state() == Job::State::waiting)
+      job->cancel();
+}
+
+store::RunStore::Load Engine::load() const {
+  return worker_->load();
+}
+
+void Engine::begin(Job* job) {
+  job->state_ = Job::State::working;
+  job->worked_.start();
+  progress_.start();
+  Q_EMIT job->state_changed();
+  Q_EMIT job_changed(job);
+}
+
+void Engine::end(Job* job, Job::State state, const QString& error) {
+  job->took_ = job->seconds();
+  job->state_ = state;
+  job->error_ = error;
+  job->progress_ = state == Job::State::done ? std::optional(1.0) : job->progress_;
+  progress_.stop();
+  Q_EMIT job->state_changed();
+  Q_EMIT job_changed(job);
+  if (idle())
+    Q_EMIT idle_now();
+}
+
+void Engine::show_progress() {
+  Job* job = working();
+  if (job == nullptr)
+    return;
+  job->progress_ = worker_->progress();
+  Q_EMIT job->progressed();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,323 @@
+#include "ui/run/library.h"
+
+#include <QElapsedTimer>
+#include <QPointer>
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/store/export.h"
+#include "core/store/run_follower.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// How often the database is looked at, and runs that are being written are read on.
+constexpr std::chrono::milliseconds interval{400};
+constexpr int interrupted_after_ms = 2000;
+constexpr std::size_t records_a_batch = 4096; // a few ms of the UI thread's time
+
+} // namespace
+
+/// The database's thread: changes and questions in their order, then the list of runs, then runs being followed.
+class Library::Impl {
+public:
+  explicit Impl(Library& library) : library_(library), file_(library.database_), thread_([this] { loop(); }) {}
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  /// UI thread: has the database's thread do `task`.
+  void ask(std::function<void()> task) {
+    {
+      const std::lock_guard lock(mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    wake_.notify_one();
+  }
+
+  void look_soon() {
+    ask([this] { version_.reset(); });
+  }
+
+  Token follow(std::int64_t run, std::function<void(Batch&&)> take) {
+    auto follower = std::make_shared<Follower>();
+    follower->run = run;
+    follower->take = std::move(take);
+    ask([this, weak = std::weak_ptr(follower)] { followers_.push_back({weak, nullptr}); });
+    return follower;
+  }
+
+  // --- the database's thread ---
+
+  /// Makes a change, and says what went wrong with it.
+  void change(const std::function<void(store::RunStore&)>& work) {
+    try {
+      store::RunStore store(file_);
+      work(store);
+    } catch (const std::exception& error) {
+      tell(QString::fromUtf8(error.what()));
+    }
+    version_.reset();
+  }
+
+  /// Runs `function` in the UI thread, as long as the library lives.
+  void post(std::function<void()> function) {
+    QMetaObject::invokeMethod(&library_, std::move(function), Qt::QueuedConnection);
+  }
+
+  const std::filesystem::path& file() const { return file_; }
+
+private:
+  /// A run being followed. Whoever wants it holds the token, which is this.
+  struct Follower {
+    std::int64_t run = 0;
+    std::function<void(Batch&&)> take; ///< UI thread
+    std::atomic<bool> busy{false};     ///< a batch is on its way; the next one waits for it
+  };
+  struct Followed {
+    std::weak_ptr<Follower> follower;
+    std::unique_ptr<store::RunFollower> reader;
+  };
+
+  void loop() {
+    while (true) {
+      std::deque<std::function<void()>> tasks;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait_for(lock, more_ ? std::chrono::milliseconds(1) : interval,
+                       [this] { return closing_ || !tasks_.empty(); });
+        if (closing_ && tasks_.empty())
+          return;
+        tasks.swap(tasks_);
+      }
+      for (auto& task : tasks)
+        task();
+      look();
+      read_on();
+    }
+  }
+
+  /// Reads the list of runs where something in the database changed.
+  void look() {
+    try {
+      if (!std::filesystem::exists(file_)) {
+        reader_.reset();
+        if (had_database_)
+          tell(Library::tr("%1 is gone; the runs shown are those read before. Put it back, or open another database.")
+                   .arg(QString::fromStdString(file_.string())));
+        else if (!version_)
+          show({});
+        version_ = 0;
+        return;
+      }
+      if (!reader_ || !same_file())
+        open();
+      const std::int64_t version = reader_->version();
+      if (version_ == version && !may_be_interrupted())
+        return;
+      show(reader_->list());
+      version_ = version;
+      tell({});
+    } catch (const std::exception& error) {
+      reader_.reset();
+      tell(QString::fromUtf8(error.what()));
+    }
+  }
+
+  void open() {
+    version_.reset();
+    if (std::filesystem::file_size(file_) == 0) {
+      reader_.reset();
+      throw Error(Error::Kind::input, file_.string() + ": empty; no run was stored in it yet");
+    }
+    reader_ = std::make_unique<store::RunReader>(file_);
+    opened_ = identity();
+    had_database_ = true;
+  }
+
+  /// A database that was removed and made again leaves our connection with a file that nobody else sees.
+  bool same_file() const { return identity() == opened_; }
+
+  std::pair<dev_t, ino_t> identity() const {
+    struct stat status {};
+    ::stat(file_.c_str(), &status);
+    return {status.st_dev, status.st_ino};
+  }
+
+  /// A run whose process is gone reads as interrupted from then on, although nothing in the file changes.
+  bool may_be_interrupted() const { return any_running_ && looked_.elapsed() > interrupted_after_ms; }
+
+  void show(std::vector<store::RunRow> rows) {
+    looked_.start();
+    any_running_ =
+        std::any_of(rows.begin(), rows.end(), [](const store::RunRow& row) { return row.outcome.status == "running"; });
+    auto shared = std::make_shared<std::vector<store::RunRow>>(std::move(rows));
+    post([this, shared] {
+      library_.runs_ = std::move(*shared);
+      library_.loaded_ = true;
+      Q_EMIT library_.runs_changed();
+    });
+  }
+
+  /// Says a problem once, and once that it is over.
+  void tell(const QString& problem) {
+    if (problem == told_)
+      return;
+    told_ = problem;
+    post([this, problem] { Q_EMIT library_.problem(problem); });
+  }
+
+  void read_on() {
+    more_ = false;
+    std::erase_if(followers_, [](const Followed& followed) { return followed.follower.expired(); });
+    for (auto& followed : followers_)
+      if (const auto follower = followed.follower.lock())
+        read_on(followed, follower);
+  }
+
+  void read_on(Followed& followed, const std::shared_ptr<Follower>& follower) {
+    if (follower->busy) {
+      more_ = true;
+      return;
+    }
+    Batch batch;
+    bool over = false;
+    try {
+      if (!followed.reader)
+        followed.reader = std::make_unique<store::RunFollower>(file_, follower->run);
+      auto update = followed.reader->poll(records_a_batch);
+      batch.records = std::move(update.records);
+      batch.events = std::move(update.events);
+      batch.row = std::move(update.row);
+      batch.complete = !update.more;
+      more_ = more_ || update.more;
+      over = batch.complete && batch.row.outcome.status != "running";
+    } catch (const std::exception& error) {
+      batch.error = QString::fromUtf8(error.what());
+      over = true;
+    }
+    if (over)
+      followed.follower.reset();
+    follower->busy = true;
+    auto shared = std::make_shared<Batch>(std::move(batch));
+    post([weak = std::weak_ptr(follower), shared] {
+      // Nobody wants it any more when the token is gone.
+      if (const auto wanted = weak.lock()) {
+        wanted->take(std::move(*shared));
+        wanted->busy = false;
+      }
+    });
+  }
+
+  Library& library_;
+  const std::filesystem::path file_;
+
+  // The database's thread alone.
+  std::unique_ptr<store::RunReader> reader_;
+  std::optional<std::int64_t> version_; ///< of the database when the list was read; nothing: read it again
+  std::pair<dev_t, ino_t> opened_;
+  bool any_running_ = false; ///< of the rows that were read
+  QElapsedTimer looked_;     ///< since they were read
+  bool had_database_ = false;
+  QString told_;
+  std::vector<Followed> followers_;
+  bool more_ = false; ///< something more can be read at once
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> tasks_; ///< guarded by mutex_
+  bool closing_ = false;                    ///< guarded by mutex_
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+Library::Library(std::filesystem::path database, QObject* parent)
+    : QObject(parent), database_(std::move(database)), impl_(std::make_unique<Impl>(*this)) {}
+
+Library::~Library() = default;
+
+void Library::refresh() {
+  impl_->look_soon();
+}
+
+void Library::rename(std::int64_t run, const QString& name) {
+  impl_->ask([impl = impl_.get(), run, name = name.toStdString()] {
+    impl->change([&](store::RunStore& store) { store.rename(run, name); });
+  });
+}
+
+void Library::set_note(std::int64_t run, const QString& note) {
+  impl_->ask([impl = impl_.get(), run, note = note.toStdString()] {
+    impl->change([&](store::RunStore& store) { store.set_note(run, note); });
+  });
+}
+
+void Library::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
+  impl_->ask([impl = impl_.get(), runs, deleted] {
+    impl->change([&](store::RunStore& store) { store.set_deleted(runs, deleted); });
+  });
+}
+
+void Library::send(std::int64_t run, const store::Command& command) {
+  impl_->ask(
+      [impl = impl_.get(), run, command] { impl->change([&](store::RunStore& store) { store.send(run, command); }); });
+}
+
+void Library::export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file,
+                          QObject* context, std::function<void(const QString& error)> done) {
+  impl_->ask([impl = impl_.get(), runs, format = format.toStdString(), file = file.toStdString(),
+              context = QPointer(context), done = std::move(done)] {
+    QString problem;
+    try {
+      store::export_to_file(store::RunReader(impl->file()), runs, format, file, true);
+    } catch (const std::exception& error) {
+      problem = QString::fromUtf8(error.what());
+    }
+    impl->post([context, done, problem] {
+      if (context)
+        done(problem);
+    });
+  });
+}
+
+Library::Token Library::follow(std::int64_t run, std::function<void(Batch&&)> take) {
+  return impl_->follow(run, std::move(take));
+}
+
+void Library::describe(std::int64_t run, QObject* context,
+                       std::function<void(const StoredRun&, const QString& error)> take) {
+  impl_->ask([impl = impl_.get(), run, context = QPointer(context), take = std::move(take)] {
+    auto stored = std::make_shared<StoredRun>();
+    QString problem;
+    try {
+      const store::RunReader reader(impl->file());
+      stored->row = reader.run(run);
+      stored->spec = train::run_spec_from_json(reader.spec_json(run));
+      stored->start = train::run_start_from_json(reader.start_json(run));
+    } catch (const std::exception& error) {
+      problem = QString::fromUtf8(error.what());
+    }
+    impl->post([context, take, stored, problem] {
+      if (context)
+        take(*stored, problem);
+    });
+  });
+}
+
+} // namespace batchscope::ui

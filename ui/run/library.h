@@ -1,0 +1,83 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/predict/peak_curve.h"
+#include "core/store/run_store.h"
+#include "core/telemetry/record.h"
+#include "core/train/run.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::ui {
+
+/// What is known of a stored run beside its records.
+struct StoredRun {
+  store::RunRow row;
+  train::RunSpec spec;
+  std::optional<train::RunStart> start;
+};
+
+/// The run database for the window: a thread of its own reads and writes, so that the UI never waits for a disk.
+/// Answers come as signals. UI thread.
+class Library : public QObject {
+  Q_OBJECT
+
+public:
+  explicit Library(std::filesystem::path database, QObject* parent = nullptr);
+  ~Library() override;
+
+  const std::filesystem::path& database() const { return database_; }
+  /// The rows as last read, newest last.
+  const std::vector<store::RunRow>& runs() const { return runs_; }
+  bool loaded() const { return loaded_; }
+
+  /// Looks at the database again soon; it does so by itself about twice a second while anything runs.
+  void refresh();
+
+  // Changes; each is said as runs_changed() once it is stored, or as problem().
+  void rename(std::int64_t run, const QString& name);
+  void set_note(std::int64_t run, const QString& note);
+  void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
+  /// For a run of another process.
+  void send(std::int64_t run, const store::Command& command);
+  /// Writes runs to a file in one of store::export_formats(); `done` comes with an error, or an empty text.
+  void export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file, QObject* context,
+                   std::function<void(const QString& error)> done);
+
+  /// Reads a run from its beginning and goes on while it is written; batches arrive in order in the UI thread until the
+  /// returned token is dropped or the run has ended.
+  struct Batch {
+    std::vector<telemetry::StepRecord> records;
+    std::vector<telemetry::Event> events;
+    store::RunRow row;
+    bool complete = false; ///< everything stored so far is in
+    QString error;         ///< the run cannot be read; nothing more comes
+  };
+  using Token = std::shared_ptr<void>;
+  Token follow(std::int64_t run, std::function<void(Batch&&)> take);
+  /// Spec and start of a run, once.
+  void describe(std::int64_t run, QObject* context, std::function<void(const StoredRun&, const QString& error)> take);
+
+Q_SIGNALS:
+  void runs_changed();
+  /// What went wrong, with what to do; empty when all is well again.
+  void problem(const QString& text);
+
+private:
+  class Impl;
+
+  std::filesystem::path database_;
+  std::vector<store::RunRow> runs_;
+  bool loaded_ = false;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace batchscope::ui

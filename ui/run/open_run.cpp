@@ -1,0 +1,256 @@
+#include "ui/run/open_run.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/train/run_plan.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int drain_interval_ms = 33;
+constexpr double speed_window = 3; ///< seconds over which the speed is told
+
+double last(const series::History& history, const char* name) {
+  const auto* series = history.find(name);
+  return series == nullptr || series->values.size() == 0 ? 0 : series->values.back();
+}
+
+} // namespace
+
+OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
+    : QObject(parent), id_(run.id), spec_(run.spec), start_(run.start), history_(std::make_shared<series::History>()),
+      status_("running"), queue_(run.queue), control_(run.control) {
+  timer_.setInterval(drain_interval_ms);
+  connect(&timer_, &QTimer::timeout, this, &OpenRun::drain);
+  timer_.start();
+  connect(&job, &Job::run_ended, this, [this](std::int64_t id, const QString& status, const QString& reason) {
+    if (id != id_)
+      return;
+    drain();
+    timer_.stop();
+    control_.reset();
+    queue_.reset();
+    set_status(status, reason);
+  });
+}
+
+OpenRun::OpenRun(std::int64_t id, Library& library, QObject* parent)
+    : QObject(parent), id_(id), history_(std::make_shared<series::History>()), library_(&library) {
+  library.describe(id, this, [this](const StoredRun& stored, const QString& error) {
+    if (!error.isEmpty()) {
+      set_status("failed", error);
+      Q_EMIT problem(error);
+      return;
+    }
+    spec_ = stored.spec;
+    start_ = stored.start;
+    Q_EMIT described();
+    following_ = library_->follow(id_, [this](Library::Batch&& batch) { take_batch(std::move(batch)); });
+  });
+}
+
+OpenRun::~OpenRun() = default;
+
+QString OpenRun::name() const {
+  if (!spec_.name.empty())
+    return QString::fromStdString(spec_.name);
+  if (status_ == "loading" && !start_)
+    return tr("run %1").arg(id_);
+  return tr("%1 on %2, batch %3")
+      .arg(QString::fromStdString(spec_.model), QString::fromStdString(spec_.data))
+      .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(train::to_string(spec_.batch)));
+}
+
+std::int64_t OpenRun::steps() const {
+  const auto* seconds = history_->find("seconds");
+  return seconds == nullptr || seconds->values.size() == 0
+             ? 0
+             : static_cast<std::int64_t>(seconds->frame->x(series::Axis::step).back());
+}
+
+std::optional<std::int64_t> OpenRun::expected_steps() const {
+  if (spec_.length.steps)
+    return spec_.length.steps;
+  return applied_.empty() && start_ ? start_->expected_steps : planned_steps_;
+}
+
+double OpenRun::elapsed_seconds() const {
+  return last(*history_, "seconds");
+}
+
+double OpenRun::examples_per_second() const {
+  const auto* seconds = history_->find("seconds");
+  if (seconds == nullptr || seconds->values.size() < 2)
+    return 0;
+  const auto& examples = seconds->frame->x(series::Axis::examples);
+  const std::size_t end = seconds->values.size() - 1;
+  std::size_t first = series::index_at(seconds->frame->x(series::Axis::seconds), seconds->values[end] - speed_window);
+  first = first == SIZE_MAX ? 0 : std::min(first, end - 1);
+  const double took = seconds->values[end] - seconds->values[first];
+  return took > 0 ? (examples[end] - examples[first]) / took : 0;
+}
+
+std::optional<double> OpenRun::seconds_left() const {
+  const auto expected = expected_steps();
+  const std::int64_t done = steps();
+  if (!running() || !expected || done < 1)
+    return std::nullopt;
+  // Steps may grow; where the plan tells the examples that are left, those count.
+  const double speed = examples_per_second();
+  if (planned_examples_ && speed > 0)
+    return std::max(static_cast<double>(*planned_examples_) - last_examples(), 0.0) / speed;
+  return elapsed_seconds() / static_cast<double>(done) *
+         static_cast<double>(std::max<std::int64_t>(*expected - done, 0));
+}
+
+double OpenRun::last_examples() const {
+  const auto* seconds = history_->find("seconds");
+  return seconds == nullptr || seconds->values.size() == 0 ? 0 : seconds->frame->x(series::Axis::examples).back();
+}
+
+void OpenRun::send(const char* verb, const std::string& detail) {
+  if (library_ != nullptr && running())
+    library_->send(id_, {verb, detail});
+}
+
+void OpenRun::pause() {
+  if (control_)
+    control_->pause();
+  else
+    send("pause");
+}
+
+void OpenRun::resume() {
+  if (control_)
+    control_->resume();
+  else
+    send("continue");
+}
+
+void OpenRun::step_once() {
+  if (control_)
+    control_->step_once();
+  else
+    send("step");
+}
+
+void OpenRun::stop() {
+  if (control_)
+    control_->stop();
+  else
+    send("stop");
+}
+
+void OpenRun::edit(const train::ScheduleEdit& edit) {
+  if (!running())
+    return;
+  pending_ = edit;
+  if (control_)
+    control_->edit(edit);
+  else
+    send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump());
+  Q_EMIT plan_changed();
+}
+
+schedule::PlanRequest OpenRun::plan_request() const {
+  schedule::PlanRequest request;
+  if (!start_)
+    return request;
+  request.options = train::progression_options(spec_, start_->train_examples, start_->batch);
+  request.edits = applied_;
+  return request;
+}
+
+void OpenRun::set_planned(const schedule::Plan& plan) {
+  if (plan.cut || plan.needs_feedback)
+    return;
+  planned_steps_ = plan.steps;
+  planned_examples_ = plan.examples;
+}
+
+void OpenRun::take(const telemetry::StepRecord& record) {
+  history_->append(record);
+}
+
+void OpenRun::take(telemetry::Event event) {
+  const std::size_t before = history_->events().size();
+  history_->append(event);
+  if (history_->events().size() == before)
+    return; // nothing but values
+  if (event.kind == "edit" || event.kind == "status")
+    obey(event);
+  Q_EMIT event_came(static_cast<int>(before));
+}
+
+/// Edits and pauses show in the run's state once the run itself reports them.
+void OpenRun::obey(const telemetry::Event& event) {
+  const Json detail = Json::parse(event.detail_json, nullptr, false);
+  if (!detail.is_object())
+    return;
+  if (event.kind == "status") {
+    const std::string status = detail.value("status", "");
+    if (status == "paused" || status == "running")
+      seen_status_ = QString::fromStdString(status);
+    if (running())
+      set_status(seen_status_);
+    return;
+  }
+  if (!detail.contains("refused") && detail.contains("applies_from_step"))
+    applied_.push_back({detail.value("applies_from_step", std::int64_t{1}) - 1, detail.value("schedule", std::string()),
+                        detail.value("batch", std::int64_t{1})});
+  pending_.reset();
+  Q_EMIT plan_changed();
+}
+
+void OpenRun::set_status(const QString& status, const QString& reason) {
+  if (status == status_ && reason == reason_)
+    return;
+  status_ = status;
+  reason_ = reason;
+  if (!running())
+    pending_.reset();
+  Q_EMIT status_changed();
+}
+
+void OpenRun::drain() {
+  if (!queue_)
+    return;
+  const std::uint64_t before = history_->revision();
+  queue_->drain([this](telemetry::Entry&& entry) {
+    if (auto* record = std::get_if<telemetry::StepRecord>(&entry))
+      take(*record);
+    else
+      take(std::move(std::get<telemetry::Event>(entry)));
+  });
+  if (history_->revision() != before)
+    Q_EMIT grew();
+}
+
+void OpenRun::take_batch(Library::Batch&& batch) {
+  if (!batch.error.isEmpty()) {
+    set_status("failed", batch.error);
+    Q_EMIT problem(batch.error);
+    return;
+  }
+  // Events and records come apart; an event stands after the step it names.
+  auto event = batch.events.begin();
+  for (const auto& record : batch.records) {
+    for (; event != batch.events.end() && event->step < record.step; ++event)
+      take(std::move(*event));
+    take(record);
+  }
+  for (; event != batch.events.end(); ++event)
+    take(std::move(*event));
+  Q_EMIT grew();
+  if (!batch.complete)
+    return;
+  const QString stored = QString::fromStdString(batch.row.outcome.status);
+  set_status(stored == "running" ? seen_status_ : stored, QString::fromStdString(batch.row.outcome.reason));
+  if (!running())
+    following_.reset();
+}
+
+} // namespace batchscope::ui

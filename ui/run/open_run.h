@@ -1,0 +1,100 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <memory>
+#include <optional>
+
+#include "core/schedule/plan.h"
+#include "core/series/history.h"
+#include "ui/run/engine.h"
+#include "ui/run/library.h"
+
+namespace batchscope::ui {
+
+/// A run as the window shows it, wherever it is made: by this window's engine (records come straight from its queue),
+/// by another process (read from the database, at most a second late), or long ago. UI thread.
+class OpenRun : public QObject {
+  Q_OBJECT
+
+public:
+  /// A run that this window's engine has just begun.
+  OpenRun(const Job::LiveRun& run, Job& job, QObject* parent);
+  /// A stored run, of this or another process, running or not.
+  OpenRun(std::int64_t id, Library& library, QObject* parent);
+  ~OpenRun() override;
+
+  std::int64_t id() const { return id_; }
+  QString name() const;
+  const train::RunSpec& spec() const { return spec_; }
+  const std::optional<train::RunStart>& start() const { return start_; }
+  const std::shared_ptr<series::History>& history() const { return history_; }
+  const std::vector<telemetry::Event>& events() const { return history_->events(); }
+
+  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`, `loading`.
+  QString status() const { return status_; }
+  QString reason() const { return reason_; }
+  bool running() const { return status_ == "running" || status_ == "paused"; }
+  bool paused() const { return status_ == "paused"; }
+  /// By what is known: a plan's length, the speed so far.
+  std::optional<std::int64_t> expected_steps() const;
+  std::int64_t steps() const;
+  double elapsed_seconds() const;
+  std::optional<double> seconds_left() const;
+  double examples_per_second() const; ///< over the last seconds
+
+  // Steering; each takes effect at the next step boundary.
+  void pause();
+  void resume();
+  void step_once();
+  void stop();
+  void edit(const train::ScheduleEdit& edit);
+  /// The edit that waits for its step boundary, if any.
+  const std::optional<train::ScheduleEdit>& pending_edit() const { return pending_; }
+
+  /// What the run will do from its beginning to its end as things stand, the edits that were applied included.
+  /// Empty where the run's beginning is not known yet.
+  schedule::PlanRequest plan_request() const;
+  /// Tells it how long that is, for expected_steps() and seconds_left().
+  void set_planned(const schedule::Plan& plan);
+
+Q_SIGNALS:
+  void described();           ///< spec() and start() of a stored run are there
+  void grew();                ///< records came; several times a second
+  void event_came(int index); ///< into events()
+  void status_changed();
+  void plan_changed(); ///< an edit was made pending, applied or refused
+  void problem(const QString& text);
+
+private:
+  void take(const telemetry::StepRecord& record);
+  void take(telemetry::Event event);
+  void obey(const telemetry::Event& event);
+  void send(const char* verb, const std::string& detail = "{}");
+  double last_examples() const;
+  void set_status(const QString& status, const QString& reason = {});
+  void drain();
+  void take_batch(Library::Batch&& batch);
+
+  std::int64_t id_ = 0;
+  train::RunSpec spec_;
+  std::optional<train::RunStart> start_;
+  std::shared_ptr<series::History> history_;
+  QString status_ = "loading";
+  QString reason_;
+  QString seen_status_ = "running"; ///< of a run that goes on: whether it pauses
+  std::optional<train::ScheduleEdit> pending_;
+  std::vector<schedule::PlanEdit> applied_;
+  std::optional<std::int64_t> planned_steps_;
+  std::optional<std::int64_t> planned_examples_;
+  // Of this window's engine.
+  std::shared_ptr<telemetry::RecordQueue> queue_;
+  std::shared_ptr<train::RunControl> control_;
+  QTimer timer_;
+  // Of the database.
+  Library* library_ = nullptr;
+  Library::Token following_;
+};
+
+} // namespace batchscope::ui

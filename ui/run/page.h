@@ -1,0 +1,27 @@
+#pragma once
+
+#include <QAction>
+#include <QJsonObject>
+#include <QList>
+#include <QWidget>
+
+namespace batchscope::ui {
+
+/// One place of the rail. The window puts pages together by this alone. UI thread.
+class Page : public QWidget {
+  Q_OBJECT
+
+public:
+  using QWidget::QWidget;
+
+  virtual QString key() const = 0;   ///< `live`: names it in settings and for page_wanted()
+  virtual QString title() const = 0; ///< in the rail
+  virtual QString icon() const = 0;  ///< of the theme
+  /// For menus and the command palette, each with text, shortcut and tooltip; owned by the page.
+  virtual QList<QAction*> page_actions() const { return {}; }
+  /// What is kept from one start to the next: columns, scales, what was typed. Unknown or broken content is ignored.
+  virtual QJsonObject state() const { return {}; }
+  virtual void restore(const QJsonObject& /*state*/) {}
+};
+
+} // namespace batchscope::ui

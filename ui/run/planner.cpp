@@ -1,0 +1,127 @@
+#include "ui/run/planner.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+#include "core/base/error.h"
+#include "core/data/dataset.h"
+#include "core/model/model_spec.h"
+#include "core/train/run_plan.h"
+
+namespace batchscope::ui {
+
+/// The planning thread. The newest request is the only one that waits; one that is being worked on is given up for it.
+class Planner::Impl {
+public:
+  explicit Impl(Planner& planner) : planner_(planner), thread_([this] { loop(); }) {}
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+      ++newest_;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  void request(std::variant<schedule::PlanRequest, DraftPlan> request) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_ = std::move(request);
+      ++newest_;
+    }
+    wake_.notify_one();
+  }
+
+private:
+  using Request = std::variant<schedule::PlanRequest, DraftPlan>;
+
+  void loop() {
+    while (true) {
+      std::optional<Request> request;
+      std::uint64_t number = 0;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return closing_ || waiting_; });
+        if (closing_)
+          return;
+        request.swap(waiting_);
+        number = newest_;
+      }
+      work(*request, number);
+    }
+  }
+
+  void work(const Request& request, std::uint64_t number) {
+    try {
+      const auto* draft = std::get_if<DraftPlan>(&request);
+      const auto made = schedule::make_plan(draft != nullptr ? request_of(*draft) : std::get<0>(request),
+                                            [&] { return newest_ != number; });
+      if (!made)
+        return;
+      auto plan = std::make_shared<const schedule::Plan>(*made);
+      post(number, [this, plan] { Q_EMIT planner_.planned(plan); });
+    } catch (const std::exception& error) {
+      post(number, [this, what = QString::fromUtf8(error.what())] { Q_EMIT planner_.refused(what); });
+    }
+  }
+
+  schedule::PlanRequest request_of(const DraftPlan& draft) {
+    check(draft.spec);
+    schedule::PlanRequest request;
+    request.options = train::progression_options(draft.spec, examples_of(draft.spec), draft.batch);
+    return request;
+  }
+
+  /// Opening the data takes a moment, so its size is kept.
+  std::int64_t examples_of(const train::RunSpec& spec) {
+    const model::ModelSpec model = model::parse_model(spec.model);
+    const std::string key = spec.data + '\n' + std::to_string(model.context);
+    const auto known = examples_.find(key);
+    if (known != examples_.end())
+      return known->second;
+    const std::int64_t size = data::open_data(spec.data, {.context = model.context}).train->size();
+    examples_[key] = size;
+    return size;
+  }
+
+  /// What was superseded while it was on its way is not told either.
+  void post(std::uint64_t number, std::function<void()> tell) {
+    QMetaObject::invokeMethod(
+        &planner_,
+        [this, number, tell = std::move(tell)] {
+          if (newest_ == number)
+            tell();
+        },
+        Qt::QueuedConnection);
+  }
+
+  Planner& planner_;
+  std::map<std::string, std::int64_t> examples_; ///< the planning thread alone
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::optional<Request> waiting_; ///< guarded by mutex_
+  bool closing_ = false;           ///< guarded by mutex_
+  std::atomic<std::uint64_t> newest_{0};
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+Planner::Planner(QObject* parent) : QObject(parent), impl_(std::make_unique<Impl>(*this)) {}
+Planner::~Planner() = default;
+
+void Planner::request(const schedule::PlanRequest& request) {
+  impl_->request(request);
+}
+
+void Planner::request(const DraftPlan& draft) {
+  impl_->request(draft);
+}
+
+} // namespace batchscope::ui

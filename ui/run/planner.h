@@ -1,0 +1,41 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <memory>
+#include <optional>
+
+#include "core/schedule/plan.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::ui {
+
+/// What is to be planned: a run from its spec, before anything runs.
+struct DraftPlan {
+  train::RunSpec spec;
+  std::int64_t batch = 1; ///< the first one, also where the spec leaves it to a search
+};
+
+/// Makes plans on a thread of its own; a new request supersedes the one before. Opens a draft's data there, too, to
+/// count its examples, and keeps the counts. UI thread.
+class Planner : public QObject {
+  Q_OBJECT
+
+public:
+  explicit Planner(QObject* parent = nullptr);
+  ~Planner() override;
+
+  void request(const schedule::PlanRequest& request);
+  void request(const DraftPlan& draft);
+
+Q_SIGNALS:
+  void planned(const std::shared_ptr<const batchscope::schedule::Plan>& plan);
+  void refused(const QString& error); ///< the schedule, its numbers or the data are wrong
+
+private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+} // namespace batchscope::ui
