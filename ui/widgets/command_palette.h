@@ -2,34 +2,41 @@
 
 #include <QDialog>
 #include <QList>
+#include <QPointer>
 
 class QAction;
+class QLabel;
 class QLineEdit;
 class QListView;
-class QSortFilterProxyModel;
 class QStandardItemModel;
 
 namespace batchscope::ui {
+
+class CommandFilter;
+class Theme;
 
 /// A list of all actions of the window with their shortcuts; typing filters (words in any order), Enter triggers.
 class CommandPalette : public QDialog {
   Q_OBJECT
 
 public:
-  explicit CommandPalette(QWidget* parent);
-  /// Shows itself over the parent with the actions that are enabled now.
+  CommandPalette(const Theme& theme, QWidget* parent);
+  /// Shows itself over the parent's upper third with the actions that can be triggered now.
   void open_with(const QList<QAction*>& actions);
 
 protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
+  void look_for(const QString& words);
   void trigger_current();
 
   QLineEdit* filter_;
   QListView* list_;
+  QLabel* nothing_;
   QStandardItemModel* model_;
-  QSortFilterProxyModel* shown_;
+  CommandFilter* shown_;
+  QList<QPointer<QAction>> actions_; ///< by row of the model
 };
 
 } // namespace batchscope::ui

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <QFont>
 #include <QFrame>
 #include <QLabel>
 #include <QPushButton>
 
 class QGridLayout;
+class QTableView;
 class QVBoxLayout;
 
 // Small parts that all pages are made of. UI thread.
@@ -43,7 +45,16 @@ public:
   void set_facts(const QList<Fact>& facts);
 
 private:
+  struct Row {
+    QLabel* sample = nullptr;
+    QLabel* name = nullptr;
+    QLabel* value = nullptr;
+  };
+  void add_row();
+  void show_fact(qsizetype number, const Fact& fact);
+
   QGridLayout* grid_;
+  QList<Row> rows_; ///< kept from one set_facts() to the next: values change many times a second
 };
 
 /// A word in a rounded coloured field: a run's status.
@@ -61,6 +72,14 @@ QPushButton* filled_button(const QString& text, QWidget* parent = nullptr);
 QPushButton* plain_button(const QString& text, QWidget* parent = nullptr);
 QLabel* page_title(const QString& text, QWidget* parent = nullptr);
 QLabel* dimmed_label(const QString& text, QWidget* parent = nullptr);
+/// What all tables have in common: rows are chosen whole, no grid, rows of the font's height, a quiet header.
+void prepare_table(QTableView& table);
+/// Frames an input in the colour of errors, or no more.
+void mark_wrong(QWidget& input, bool wrong);
+/// The widget's font where its digits are of equal width, else the system's fixed one: for figures beneath each other.
+QFont figures_font(const QFont& font);
+/// Makes the style sheet look again at a widget whose properties (`kind`, `tone`) changed.
+void restyle(QWidget& widget);
 
 /// What fills the memory, side by side: parts with name, bytes and colour, and one more that did not find room.
 class StackedBar : public QWidget {
@@ -98,7 +117,9 @@ public:
   /// `action` is the text of a button; empty: none.
   void show_problem(const QString& text, const QString& action = {});
   void show_note(const QString& text, const QString& action = {});
-  QString text() const;
+  QString text() const; ///< empty while nothing is shown
+  /// Puts it away; says dismissed() where something was shown.
+  void dismiss();
 
 Q_SIGNALS:
   void action_chosen();
@@ -106,7 +127,10 @@ Q_SIGNALS:
 
 private:
   void show_text(const QString& text, const QString& action, bool problem);
+  void show_icon();
 
+  const Theme& theme_;
+  bool problem_ = false;
   QLabel* icon_;
   QLabel* text_;
   QPushButton* action_;

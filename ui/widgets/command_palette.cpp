@@ -1,0 +1,153 @@
+#include "ui/widgets/command_palette.h"
+
+#include <algorithm>
+
+#include <QAction>
+#include <QCoreApplication>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QPainter>
+#include <QStandardItemModel>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/command_filter.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int shortcut_role = Qt::UserRole + 1;
+
+/// The command's text at the left, its shortcut at the right.
+class CommandDelegate : public QStyledItemDelegate {
+public:
+  CommandDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyledItemDelegate::paint(painter, option, index);
+    painter->setPen(theme_.color(Role::dimmed));
+    painter->drawText(option.rect.adjusted(0, 0, -Theme::lines(0.6), 0), Qt::AlignRight | Qt::AlignVCenter,
+                      index.data(shortcut_role).toString());
+  }
+
+private:
+  const Theme& theme_;
+};
+
+QString plain_text(const QAction& action) {
+  QString text = action.text();
+  text.replace(QLatin1String("&&"), QLatin1String("\1"))
+      .remove(QLatin1Char('&'))
+      .replace(QLatin1Char('\1'), QLatin1Char('&'));
+  return text;
+}
+
+QStandardItem* item_of(const QAction& action) {
+  auto* item = new QStandardItem(action.icon(), plain_text(action));
+  const QString shortcut = action.shortcut().toString(QKeySequence::NativeText);
+  item->setData(shortcut, shortcut_role);
+  item->setData(action.toolTip(), Qt::ToolTipRole);
+  item->setData(shortcut.isEmpty() ? item->text() : QStringLiteral("%1, %2").arg(item->text(), shortcut),
+                Qt::AccessibleTextRole);
+  item->setEditable(false);
+  return item;
+}
+
+} // namespace
+
+CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
+    : QDialog(parent, Qt::Popup), filter_(new QLineEdit(this)), list_(new QListView(this)),
+      nothing_(dimmed_label(tr("No command has all these words."), this)), model_(new QStandardItemModel(this)),
+      shown_(new CommandFilter(this)) {
+  setObjectName(QStringLiteral("command_palette"));
+  setWindowTitle(tr("Commands"));
+  setAccessibleName(tr("Commands"));
+  filter_->setPlaceholderText(tr("Type words of a command"));
+  filter_->setAccessibleName(tr("Words of a command"));
+  filter_->addAction(theme.icon(QStringLiteral("search")), QLineEdit::LeadingPosition);
+  filter_->installEventFilter(this);
+  shown_->setSourceModel(model_);
+  list_->setModel(shown_);
+  list_->setItemDelegate(new CommandDelegate(theme, list_));
+  list_->setFocusPolicy(Qt::NoFocus);
+  list_->setFrameShape(QFrame::NoFrame);
+  list_->setUniformItemSizes(true);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setAccessibleName(tr("Commands that match"));
+  nothing_->setAlignment(Qt::AlignCenter);
+  auto* layout = new QVBoxLayout(this);
+  const int margin = Theme::lines(0.5);
+  layout->setContentsMargins(margin, margin, margin, margin);
+  layout->setSpacing(margin);
+  layout->addWidget(filter_);
+  layout->addWidget(list_, 1);
+  layout->addWidget(nothing_, 1);
+  connect(filter_, &QLineEdit::textChanged, this, &CommandPalette::look_for);
+  connect(list_, &QListView::clicked, this, &CommandPalette::trigger_current);
+}
+
+void CommandPalette::open_with(const QList<QAction*>& actions) {
+  model_->clear();
+  actions_.clear();
+  for (QAction* action : actions) {
+    if (!action->isEnabled() || !action->isVisible() || action->isSeparator() || action->text().isEmpty())
+      continue;
+    model_->appendRow(item_of(*action));
+    actions_.append(action);
+  }
+  filter_->clear();
+  look_for({});
+  const QRect over = parentWidget()->window()->geometry();
+  resize(std::clamp(over.width() / 2, std::min(Theme::lines(26), over.width()), Theme::lines(44)), over.height() / 2);
+  move(over.x() + (over.width() - width()) / 2, over.y() + over.height() / 8);
+  open();
+  filter_->setFocus();
+}
+
+bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
+  if (watched != filter_ || event->type() != QEvent::KeyPress)
+    return QDialog::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  switch (key->key()) {
+  case Qt::Key_Return:
+  case Qt::Key_Enter:
+    trigger_current();
+    return true;
+  case Qt::Key_Up:
+  case Qt::Key_Down:
+  case Qt::Key_PageUp:
+  case Qt::Key_PageDown:
+    QCoreApplication::sendEvent(list_, event);
+    return true;
+  default:
+    return false;
+  }
+}
+
+void CommandPalette::look_for(const QString& words) {
+  shown_->set_words(words);
+  const bool any = shown_->rowCount() > 0;
+  list_->setVisible(any);
+  nothing_->setVisible(!any);
+  if (any) {
+    list_->setCurrentIndex(shown_->index(0, 0));
+    list_->scrollToTop();
+  }
+}
+
+void CommandPalette::trigger_current() {
+  const QModelIndex current = shown_->mapToSource(list_->currentIndex());
+  if (!list_->isVisible() || !current.isValid())
+    return;
+  const QPointer<QAction> action = actions_[current.row()];
+  accept();
+  if (action)
+    action->trigger();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,87 @@
+#include "ui/widgets/format.h"
+
+#include <array>
+#include <cmath>
+
+#include <QCoreApplication>
+#include <QLocale>
+
+namespace batchscope::ui {
+
+namespace {
+
+const QString nothing = QStringLiteral("–");
+
+/// The user's locale; the C locale, which keeps thousands together, reads as English.
+QLocale reader() {
+  const QLocale locale;
+  return locale.language() == QLocale::C ? QLocale(QLocale::English, QLocale::UnitedStates) : locale;
+}
+
+/// NaN and the infinities as such; nothing for other numbers.
+QString unusual(double value) {
+  if (std::isnan(value))
+    return QStringLiteral("NaN");
+  if (std::isinf(value))
+    return value > 0 ? QStringLiteral("∞") : QStringLiteral("-∞");
+  return {};
+}
+
+} // namespace
+
+QString format_count(std::int64_t count) {
+  return reader().toString(static_cast<qlonglong>(count));
+}
+
+QString format_bytes(double bytes) {
+  constexpr std::array<const char*, 5> units{"B", "kB", "MB", "GB", "TB"};
+  if (!std::isfinite(bytes))
+    return nothing;
+  std::size_t unit = 0;
+  // 999.95 would be written as 1,000.0 of the smaller unit.
+  for (; unit + 1 < units.size() && std::abs(bytes) >= (unit == 0 ? 1000 : 999.95); ++unit)
+    bytes /= 1000;
+  return QStringLiteral("%1 %2").arg(reader().toString(bytes, 'f', unit == 0 ? 0 : 1), QLatin1String(units[unit]));
+}
+
+QString format_duration(double seconds) {
+  constexpr double longest = 1e9; // thirty years: whatever is beyond is not known
+  if (!(seconds >= 0 && seconds < longest))
+    return nothing;
+  const auto whole = static_cast<qlonglong>(seconds);
+  const QLatin1Char zero('0');
+  const auto two = [zero](qlonglong number) { return QStringLiteral("%1").arg(number, 2, 10, zero); };
+  if (whole < 3600)
+    return QStringLiteral("%1:%2").arg(whole / 60).arg(two(whole % 60));
+  return QStringLiteral("%1:%2:%3").arg(reader().toString(whole / 3600), two(whole / 60 % 60), two(whole % 60));
+}
+
+QString format_number(double value, int digits) {
+  if (const QString text = unusual(value); !text.isEmpty())
+    return text;
+  const QLocale locale = reader();
+  const double size = std::abs(value);
+  // Large numbers are written out; their exponent would say less than their thousands.
+  if (size >= std::pow(10, digits) - 0.5 && size < 1e12)
+    return locale.toString(value, 'f', 0);
+  if (size != 0 && (size < 1e-3 || size >= 1e12)) {
+    QString text = QString::number(value, 'e', digits - 1);
+    const qsizetype mark = text.indexOf(QLatin1Char('e'));
+    const double mantissa = text.left(mark).toDouble();
+    return QStringLiteral("%1e%2").arg(locale.toString(mantissa, 'g', digits)).arg(text.mid(mark + 1).toInt());
+  }
+  return locale.toString(value, 'g', digits);
+}
+
+QString format_percent(double share, int decimals) {
+  if (const QString text = unusual(share); !text.isEmpty())
+    return text;
+  return QCoreApplication::translate("batchscope::ui::Format", "%1 %")
+      .arg(reader().toString(share * 100, 'f', decimals));
+}
+
+QString format_parts(std::int64_t parts, std::int64_t size) {
+  return parts == 1 ? format_count(size) : QStringLiteral("%1 × %2").arg(format_count(parts), format_count(size));
+}
+
+} // namespace batchscope::ui
