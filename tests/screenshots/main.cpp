@@ -1,0 +1,145 @@
+// Writes every page of the window, filled with real runs, light and dark, into a folder:
+// batchscope_screenshots FOLDER SUFFIX. The scale is that of QT_SCALE_FACTOR.
+#include <QApplication>
+#include <QDir>
+#include <QEventLoop>
+#include <QScreen>
+#include <QTemporaryDir>
+#include <QTimer>
+
+#include <cstdio>
+
+#include "core/sweep/demo.h"
+#include "ui/run/plan_editor.h"
+#include "ui/window/main_window.h"
+#include "ui/window/pages.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+
+namespace {
+
+constexpr QSize window_size(1440, 900);
+constexpr int patience_ms = 600'000;
+constexpr int look_interval_ms = 20;
+
+[[noreturn]] void fail(const QString& what) {
+  std::fprintf(stderr, "screenshots: %s\n", qPrintable(what));
+  std::exit(1);
+}
+
+/// Lets the window live until `done` holds.
+void until(const char* what, const std::function<bool()>& done) {
+  QEventLoop loop;
+  QTimer look;
+  QTimer patience;
+  QObject::connect(&look, &QTimer::timeout, &loop, [&] {
+    if (done())
+      loop.quit();
+  });
+  QObject::connect(&patience, &QTimer::timeout, &loop, [&] { fail(QString("waited in vain for %1").arg(what)); });
+  look.start(look_interval_ms);
+  patience.start(patience_ms);
+  loop.exec();
+}
+
+/// Lets what was asked for by now be laid out and drawn.
+void settle() {
+  QElapsedTimer time;
+  time.start();
+  constexpr qint64 long_enough_ms = 700; // the slowest pace of any label or plot
+  until("the window to settle", [&] { return time.elapsed() > long_enough_ms; });
+}
+
+class Photographer {
+public:
+  Photographer(MainWindow& window, Theme& theme, QString folder, QString suffix)
+      : window_(window), theme_(theme), folder_(std::move(folder)), suffix_(std::move(suffix)) {}
+
+  /// The window as it is, once light and once dark.
+  void take(const QString& name) {
+    for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
+      theme_.set_mode(mode);
+      settle();
+      const QString file =
+          QString("%1/%2-%3%4.png").arg(folder_, name, mode == Theme::Mode::dark ? "dark" : "light", suffix_);
+      if (!window_.grab().save(file))
+        fail("cannot write " + file);
+      std::printf("%s\n", qPrintable(file));
+    }
+    theme_.set_mode(Theme::Mode::light);
+  }
+
+  void take_page(const QString& key, const QString& name) {
+    window_.show_page(key);
+    take(name);
+  }
+
+private:
+  MainWindow& window_;
+  Theme& theme_;
+  QString folder_;
+  QString suffix_;
+};
+
+/// Asks for more than fits on the way, so that there is something to see.
+train::RunSpec growing_run() {
+  train::RunSpec spec = sweep::demo_spec();
+  spec.name = "cnn on demo images, +16 every 20 steps";
+  spec.batch = {train::BatchChoice::Kind::number, 32};
+  spec.schedule = "step:interval=20,increment=16";
+  spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 240};
+  spec.memory_budget = 100'000'000;
+  return spec;
+}
+
+void take_all(Workbench& bench, Photographer& photographer) {
+  photographer.take_page("runs", "runs-empty");
+  photographer.take_page("live", "live-empty");
+  photographer.take_page("find", "find-empty");
+
+  FindRequest request;
+  request.spec = sweep::demo_spec();
+  Job* search = bench.start_search(request);
+  until("a search", [&] { return search->state() == Job::State::done || search->state() == Job::State::failed; });
+  photographer.take_page("find", "find");
+
+  bench.propose_run(growing_run());
+  photographer.take_page("new-run", "new-run");
+  photographer.take_page("schedule", "schedule-draft");
+
+  bench.start_run(growing_run());
+  until("a run to have gone half its way", [&] { return bench.current() && bench.current()->steps() >= 150; });
+  bench.current()->pause();
+  until("the run to pause", [&] { return bench.current()->paused(); });
+  photographer.take_page("live", "live");
+  photographer.take_page("schedule", "schedule-run");
+  bench.current()->stop();
+  until("the run to stop", [&] { return bench.engine().idle(); });
+
+  Job* demo = bench.start_demo();
+  until("the demo", [&] { return demo->state() == Job::State::done || demo->state() == Job::State::failed; });
+  photographer.take_page("live", "live-several");
+  photographer.take_page("runs", "runs");
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  QApplication application(argc, argv);
+  if (argc != 3)
+    fail("usage: batchscope_screenshots FOLDER SUFFIX");
+  const QTemporaryDir scratch;
+  if (!QDir().mkpath(argv[1]) || !scratch.isValid())
+    fail(QString("%1 cannot be made").arg(argv[1]));
+  Theme theme;
+  theme.set_mode(Theme::Mode::light);
+  theme.apply_to(application);
+  Workbench bench(theme, (scratch.path() + "/mnist-study.db").toStdString());
+  MainWindow window(theme, bench, Settings(scratch.path() + "/window.json"), make_pages(bench));
+  window.resize(window_size);
+  window.show();
+  Photographer photographer(window, theme, argv[1], argv[2]);
+  take_all(bench, photographer);
+  return 0;
+}

@@ -1,0 +1,16 @@
+#include "ui/window/pages.h"
+
+#include "ui/find/find_page.h"
+#include "ui/live/live_page.h"
+#include "ui/new_run/new_run_page.h"
+#include "ui/runs/runs_page.h"
+#include "ui/schedule/schedule_page.h"
+
+namespace batchscope::ui {
+
+QList<Page*> make_pages(Workbench& workbench) {
+  return {new RunsPage(workbench), new NewRunPage(workbench), new FindPage(workbench), new LivePage(workbench),
+          new SchedulePage(workbench)};
+}
+
+} // namespace batchscope::ui

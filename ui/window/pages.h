@@ -1,0 +1,13 @@
+#pragma once
+
+#include <QList>
+
+#include "ui/run/page.h"
+#include "ui/run/workbench.h"
+
+namespace batchscope::ui {
+
+/// All pages, in the order of the rail; a new one is a line here. The window takes them as its children.
+QList<Page*> make_pages(Workbench& workbench);
+
+} // namespace batchscope::ui
