@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/resources.h"
 #include "core/data/input_file.h"
 #include "core/data/sources.h"
 #include "core/data/split.h"
@@ -158,8 +158,7 @@ DataSplit open_idx(const SourceText& source) {
 }
 
 DataSplit open_demo(const SourceText& source) {
-  const char* elsewhere = std::getenv("BATCHSCOPE_RESOURCES");
-  const std::filesystem::path folder = elsewhere && *elsewhere ? elsewhere : BATCHSCOPE_RESOURCES;
+  const std::filesystem::path folder = resources_folder();
   return open_images(folder / "demo" / "t10k-images-idx3-ubyte.gz", folder / "demo" / "t10k-labels-idx1-ubyte.gz",
                      source.validation);
 }

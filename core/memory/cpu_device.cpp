@@ -1,3 +1,5 @@
+#include <ATen/Parallel.h>
+
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/devices.h"
 
@@ -44,6 +46,10 @@ std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget) {
   if (!budget)
     budget = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
   return std::make_unique<CpuDevice>(*budget);
+}
+
+int host_threads() {
+  return at::get_num_threads();
 }
 
 } // namespace batchscope::memory

@@ -68,4 +68,7 @@ std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::
 /// Memory of the host that can be had without swapping, in bytes (MemAvailable).
 std::uint64_t free_host_memory();
 
+/// Threads of the host that LibTorch computes with.
+int host_threads();
+
 } // namespace batchscope::memory

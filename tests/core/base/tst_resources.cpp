@@ -1,0 +1,51 @@
+#include <QtTest>
+
+#include <filesystem>
+#include <iostream>
+
+#include "core/base/resources.h"
+
+using namespace batchscope;
+
+class ResourcesTest : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void init() { qunsetenv("BATCHSCOPE_RESOURCES"); }
+
+  void takesTheSourceTreesWhereNoneIsInstalled() {
+    QCOMPARE(resources_folder(), std::filesystem::path(BATCHSCOPE_SOURCE_DIR) / "resources");
+    QVERIFY(std::filesystem::exists(resources_folder() / "demo"));
+  }
+
+  void takesTheInstalledOneBesideTheProgram() {
+    // A copy of this program, installed somewhere: it says what it finds.
+    QTemporaryDir prefix;
+    QDir(prefix.path()).mkpath("bin");
+    QDir(prefix.path()).mkpath("share/batchscope");
+    QVERIFY(QFile::copy(QCoreApplication::applicationFilePath(), prefix.filePath("bin/program")));
+    QProcess program;
+    program.start(prefix.filePath("bin/program"), {"--say"});
+    QVERIFY(program.waitForFinished());
+    QCOMPARE(QString::fromUtf8(program.readAllStandardOutput()), prefix.filePath("share/batchscope"));
+  }
+
+  void theEnvironmentGoesFirst() {
+    qputenv("BATCHSCOPE_RESOURCES", "/some/where");
+    QCOMPARE(resources_folder(), std::filesystem::path("/some/where"));
+    qputenv("BATCHSCOPE_RESOURCES", "");
+    QVERIFY(resources_folder() != std::filesystem::path());
+    qunsetenv("BATCHSCOPE_RESOURCES");
+  }
+};
+
+int main(int argc, char** argv) {
+  if (argc == 2 && QByteArray(argv[1]) == "--say") {
+    std::cout << resources_folder().string();
+    return 0;
+  }
+  QCoreApplication application(argc, argv);
+  ResourcesTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "tst_resources.moc"
