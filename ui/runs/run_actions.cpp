@@ -1,0 +1,178 @@
+#include "ui/runs/run_actions.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QMenu>
+#include <QMimeData>
+
+#include "core/store/export.h"
+#include "ui/run/workbench.h"
+#include "ui/runs/run_commands.h"
+#include "ui/runs/run_table.h"
+#include "ui/runs/run_table_model.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+bool goes_on(const store::RunRow& run) {
+  return run.outcome.status == "running" || run.outcome.status == "queued";
+}
+
+} // namespace
+
+RunActions::RunActions(Workbench& workbench, RunTable& table, RunTableModel& runs, QWidget& page)
+    : QObject(&page), workbench_(workbench), table_(table), runs_(runs), page_(page) {
+  open_ = add(tr("Open"), QStringLiteral("open"), tr("Plot the selected runs together (Enter)"),
+              &RunActions::open_selected);
+  open_->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+  train_again_ = add(tr("Train again with changes"), QStringLiteral("new-run"),
+                     tr("Fill the form of a new run with this run's settings"), &RunActions::train_current_again);
+  train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
+  add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"), &RunActions::rename_current)
+      ->setShortcut(QKeySequence(Qt::Key_F2));
+  add(tr("Edit note"), QStringLiteral("note"), tr("Write a note on the current run in place"),
+      &RunActions::annotate_current)
+      ->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F2));
+  add(tr("Delete runs"), QStringLiteral("trash"), tr("Delete the selected runs; can be undone"),
+      &RunActions::delete_selected)
+      ->setShortcut(QKeySequence::Delete);
+  add(tr("Copy rows"), QStringLiteral("copy"), tr("Copy the selected rows for a spreadsheet"), &RunActions::copy_tabs)
+      ->setShortcut(QKeySequence::Copy);
+  add(tr("Copy rows as CSV"), QStringLiteral("copy"), tr("Copy the selected rows as comma-separated text"),
+      &RunActions::copy_commas);
+  make_export_menu();
+  connect(&table, &RunTable::selection_changed, this, &RunActions::update);
+  connect(&table, &RunTable::chosen, this, &RunActions::open_selected);
+  update();
+}
+
+QAction* RunActions::add(const QString& text, const QString& icon, const QString& help, void (RunActions::*slot)()) {
+  auto* action = new QAction(workbench_.theme().icon(icon), text, this);
+  action->setToolTip(help);
+  // Keys such as Enter and Delete mean something else in an editor or a filter box.
+  action->setShortcutContext(Qt::WidgetShortcut);
+  connect(action, &QAction::triggered, this, slot);
+  table_.addAction(action);
+  actions_.append(action);
+  return action;
+}
+
+void RunActions::make_export_menu() {
+  export_menu_ = new QMenu(tr("Export"), &page_);
+  for (const std::string& name : store::export_formats()) {
+    const QString format = QString::fromStdString(name);
+    auto* action = new QAction(workbench_.theme().icon(QStringLiteral("export")),
+                               tr("Export runs as %1…").arg(format.toUpper()), this);
+    action->setToolTip(tr("Write all steps of the selected runs to a file"));
+    connect(action, &QAction::triggered, this, [this, format] { ask_for_file(format); });
+    export_menu_->addAction(action);
+    table_.addAction(action);
+    actions_.append(action);
+  }
+}
+
+QList<QAction*> RunActions::all() const {
+  return actions_;
+}
+
+void RunActions::update() {
+  const auto selected = table_.selected_runs().size();
+  for (QAction* action : actions_)
+    action->setEnabled(selected > 0);
+  open_->setText(selected > 1 ? tr("Plot %1 together").arg(selected) : tr("Open"));
+}
+
+void RunActions::open_selected() {
+  QList<qint64> ids;
+  // What the keyboard stands on comes first, and so becomes the one whose details are shown.
+  if (const auto current = table_.current_run())
+    ids.append(*current);
+  for (const std::int64_t id : table_.selected_runs())
+    if (!ids.contains(id))
+      ids.append(id);
+  if (ids.isEmpty())
+    return;
+  workbench_.open(ids);
+  Q_EMIT workbench_.page_wanted(QStringLiteral("live"));
+}
+
+void RunActions::rename_current() {
+  table_.edit(name_column);
+}
+
+void RunActions::annotate_current() {
+  table_.edit(note_column);
+}
+
+void RunActions::delete_selected() {
+  std::vector<std::int64_t> over;
+  const auto selected = table_.selected_runs();
+  for (const std::int64_t id : selected)
+    if (const int row = runs_.row_of(id); row >= 0 && !goes_on(runs_.run(row)))
+      over.push_back(id);
+  if (over.size() < selected.size())
+    Q_EMIT workbench_.problem(tr("A run that goes on cannot be deleted. Stop it first."));
+  if (over.empty())
+    return;
+  const auto count = over.size();
+  workbench_.undo_stack().push(new DeleteRuns(workbench_.library(), std::move(over)));
+  const QString undo = QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText);
+  Q_EMIT workbench_.note(count == 1 ? tr("1 run deleted. %1 brings it back.").arg(undo)
+                                    : tr("%1 runs deleted. %2 brings them back.").arg(count).arg(undo));
+}
+
+void RunActions::train_current_again() {
+  const auto selected = table_.selected_runs();
+  if (selected.empty())
+    return;
+  const std::int64_t id = table_.current_run().value_or(selected.front());
+  workbench_.library().describe(id, this, [this](const StoredRun& run, const QString& error) {
+    if (error.isEmpty())
+      workbench_.propose_run(run.spec);
+    else
+      Q_EMIT workbench_.problem(error);
+  });
+}
+
+void RunActions::copy_tabs() {
+  auto* data = new QMimeData;
+  data->setText(table_.selected_text(u'\t'));
+  data->setData(QStringLiteral("text/csv"), table_.selected_text(u',').toUtf8());
+  QGuiApplication::clipboard()->setMimeData(data);
+}
+
+void RunActions::copy_commas() {
+  QGuiApplication::clipboard()->setText(table_.selected_text(u','));
+}
+
+void RunActions::ask_for_file(const QString& format) {
+  const auto runs = table_.selected_runs();
+  if (runs.empty())
+    return;
+  auto* dialog = new QFileDialog(&page_, tr("Export runs as %1").arg(format.toUpper()));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setOption(QFileDialog::DontUseNativeDialog);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(format);
+  dialog->setNameFilters({tr("%1 files (*.%2)").arg(format.toUpper(), format), tr("All files (*)")});
+  dialog->selectFile((runs.size() == 1 ? QStringLiteral("run-%1.").arg(runs.front()) : QStringLiteral("runs.")) +
+                     format);
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, runs, format](const QString& file) { write(runs, format, file); });
+  dialog->open();
+}
+
+void RunActions::write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file) {
+  workbench_.library().export_runs(runs, format, file, this, [this, file, count = runs.size()](const QString& error) {
+    if (!error.isEmpty())
+      Q_EMIT workbench_.problem(error);
+    else
+      Q_EMIT workbench_.note(count == 1 ? tr("1 run written to %1").arg(file)
+                                        : tr("%1 runs written to %2").arg(count).arg(file));
+  });
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <QList>
+#include <QObject>
+
+#include <cstdint>
+#include <vector>
+
+class QAction;
+class QMenu;
+class QWidget;
+
+namespace batchscope::ui {
+
+class RunTable;
+class RunTableModel;
+class Workbench;
+
+/// What can be done with the selected runs: for the buttons, the table's menu and keys, the menu bar and the palette.
+/// UI thread.
+class RunActions : public QObject {
+  Q_OBJECT
+
+public:
+  RunActions(Workbench& workbench, RunTable& table, RunTableModel& runs, QWidget& page);
+
+  QAction* open() const { return open_; }
+  QAction* train_again() const { return train_again_; }
+  QMenu* export_menu() const { return export_menu_; }
+  QList<QAction*> all() const;
+
+private:
+  QAction* add(const QString& text, const QString& icon, const QString& help, void (RunActions::*slot)());
+  void make_export_menu();
+  void update();
+
+  void open_selected();
+  void rename_current();
+  void annotate_current();
+  void delete_selected();
+  void train_current_again();
+  void copy_tabs();
+  void copy_commas();
+  void ask_for_file(const QString& format);
+  void write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file);
+
+  Workbench& workbench_;
+  RunTable& table_;
+  RunTableModel& runs_;
+  QWidget& page_;
+  QList<QAction*> actions_; ///< in the order of menus
+  QAction* open_;
+  QAction* train_again_;
+  QMenu* export_menu_;
+};
+
+} // namespace batchscope::ui

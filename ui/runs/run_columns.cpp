@@ -1,0 +1,197 @@
+#include "ui/runs/run_columns.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QLocale>
+#include <QTimeZone>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+using store::RunRow;
+
+constexpr double bytes_in_megabyte = 1e6;
+
+template <auto Member> std::optional<double> of_row(const RunRow& run) {
+  const auto& value = run.*Member;
+  if constexpr (requires { value.has_value(); })
+    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+  else
+    return static_cast<double>(value);
+}
+
+template <auto Member> std::optional<double> of_outcome(const RunRow& run) {
+  const auto& value = run.outcome.*Member;
+  if constexpr (requires { value.has_value(); })
+    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+  else
+    return static_cast<double>(value);
+}
+
+/// Of what a run has only once it has made a step.
+template <auto Member> std::optional<double> of_steps(const RunRow& run) {
+  return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
+}
+
+std::optional<double> accuracy(const RunRow& run) {
+  const auto share = run.outcome.validation_accuracy;
+  return share ? std::optional(*share * 100) : std::nullopt;
+}
+
+std::optional<double> peak_megabytes(const RunRow& run) {
+  if (run.outcome.peak_bytes == 0)
+    return std::nullopt;
+  return static_cast<double>(run.outcome.peak_bytes) / bytes_in_megabyte;
+}
+
+template <auto Member> const std::string& text_of(const RunRow& run) {
+  return run.*Member;
+}
+
+const std::string& status_of(const RunRow& run) {
+  return run.outcome.status;
+}
+
+using Number = std::optional<double> (*)(const RunRow&);
+
+template <Number Get> QString plain(const RunRow& run) {
+  const auto value = Get(run);
+  return value ? QString::number(static_cast<qint64>(*value)) : QString();
+}
+
+template <Number Get> QString whole(const RunRow& run) {
+  const auto value = Get(run);
+  if (!value)
+    return {};
+  return std::isfinite(*value) ? format_count(std::llround(*value)) : format_number(*value);
+}
+
+template <Number Get, int Decimals> QString fixed(const RunRow& run) {
+  const auto value = Get(run);
+  if (!value)
+    return {};
+  if (!std::isfinite(*value))
+    return format_number(*value);
+  QLocale locale;
+  locale.setNumberOptions(QLocale::DefaultNumberOptions);
+  return locale.toString(*value, 'f', Decimals);
+}
+
+template <Number Get> QString significant(const RunRow& run) {
+  const auto value = Get(run);
+  return value ? format_number(*value) : QString();
+}
+
+QString shown_status(const RunRow& run) {
+  return status_text(run.outcome.status);
+}
+
+template <auto Member> QString as_it_is(const RunRow& run) {
+  return QString::fromStdString(run.*Member);
+}
+
+/// In the user's time zone, in an order in which texts sort like times.
+QString shown_start(const RunRow& run) {
+  auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
+  if (!time.isValid())
+    return QString::fromStdString(run.started);
+  if (time.timeSpec() == Qt::LocalTime)
+    time.setTimeZone(QTimeZone::utc());
+  return time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+}
+
+} // namespace
+
+#define TEXT(source) QT_TRANSLATE_NOOP("RunTable", source)
+
+const std::vector<RunColumn>& run_columns() {
+  using Row = store::RunRow;
+  using Out = store::RunOutcome;
+  static const std::vector<RunColumn> columns = {
+      {"id", TEXT("Run"), TEXT("Number of the run, as the command line takes it"), 6, true, true, of_row<&Row::id>,
+       nullptr, plain<of_row<&Row::id>>},
+      {"name", TEXT("Name"), TEXT("F2 renames"), 30, true, false, nullptr, text_of<&Row::name>, as_it_is<&Row::name>},
+      {"status", TEXT("Status"), TEXT("How the run ended, or how far it is"), 16, true, false, nullptr, status_of,
+       shown_status},
+      {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 8, true, false, of_outcome<&Out::batch>,
+       nullptr, whole<of_outcome<&Out::batch>>},
+      {"steps", TEXT("Steps"), TEXT("Optimizer steps made"), 9, true, false, of_outcome<&Out::steps>, nullptr,
+       whole<of_outcome<&Out::steps>>},
+      {"epoch", TEXT("Epoch"), TEXT("Examples seen, in passes over the data"), 8, true, false, of_outcome<&Out::epoch>,
+       nullptr, fixed<of_outcome<&Out::epoch>, 2>},
+      {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 9, true, false, of_outcome<&Out::loss>, nullptr,
+       significant<of_outcome<&Out::loss>>},
+      {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 15, false, false,
+       of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
+      {"validation_accuracy", TEXT("Accuracy (%)"), TEXT("Validation accuracy of the last evaluation"), 13, true, false,
+       accuracy, nullptr, fixed<accuracy, 1>},
+      {"peak_bytes", TEXT("Peak (MB)"), TEXT("Highest memory in use"), 11, true, false, peak_megabytes, nullptr,
+       fixed<peak_megabytes, 1>},
+      {"examples_per_second", TEXT("Examples/s"), TEXT("Throughput of the training alone"), 12, true, false,
+       of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
+      {"oom_events", TEXT("OOMs"), TEXT("How often it ran out of memory and went on in smaller pieces"), 7, true, false,
+       of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
+      {"seconds", TEXT("Time (s)"), TEXT("Training time; pauses and evaluations are left out"), 10, true, false,
+       of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
+      {"started", TEXT("Started"), TEXT("When the run began, in your time zone"), 17, true, true, nullptr,
+       text_of<&Row::started>, shown_start},
+      {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 7, true, true, of_row<&Row::sweep>,
+       nullptr, plain<of_row<&Row::sweep>>},
+      {"note", TEXT("Note"), TEXT("Your own words; Shift+F2 edits"), 24, true, true, nullptr, text_of<&Row::note>,
+       as_it_is<&Row::note>},
+  };
+  return columns;
+}
+
+#undef TEXT
+
+int run_column(const QString& key) {
+  const auto& columns = run_columns();
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [&](const RunColumn& column) { return key == column.key; });
+  return found == columns.end() ? -1 : static_cast<int>(found - columns.begin());
+}
+
+QString column_title(const RunColumn& column) {
+  return QCoreApplication::translate("RunTable", column.title);
+}
+
+QString column_help(const RunColumn& column) {
+  return QCoreApplication::translate("RunTable", column.help);
+}
+
+QString status_text(const std::string& status) {
+  static const std::pair<const char*, const char*> words[] = {
+      {"queued", QT_TRANSLATE_NOOP("RunTable", "queued")},
+      {"running", QT_TRANSLATE_NOOP("RunTable", "running")},
+      {"finished", QT_TRANSLATE_NOOP("RunTable", "finished")},
+      {"stopped", QT_TRANSLATE_NOOP("RunTable", "stopped")},
+      {"failed", QT_TRANSLATE_NOOP("RunTable", "failed")},
+      {"interrupted", QT_TRANSLATE_NOOP("RunTable", "interrupted")},
+  };
+  for (const auto& [key, word] : words)
+    if (status == key)
+      return QCoreApplication::translate("RunTable", word);
+  return QString::fromStdString(status);
+}
+
+QString copied_text(const RunColumn& column, const store::RunRow& run) {
+  if (column.text)
+    return QString::fromStdString(column.text(run));
+  const auto value = column.number(run);
+  if (!value)
+    return {};
+  if (std::isnan(*value))
+    return QStringLiteral("NaN");
+  if (std::isinf(*value))
+    return *value > 0 ? QStringLiteral("Infinity") : QStringLiteral("-Infinity");
+  return QString::number(*value, 'g', QLocale::FloatingPointShortest);
+}
+
+} // namespace batchscope::ui

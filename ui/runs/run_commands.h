@@ -1,0 +1,51 @@
+#pragma once
+
+#include <QString>
+#include <QUndoCommand>
+
+#include <cstdint>
+#include <vector>
+
+namespace batchscope::ui {
+
+class Library;
+
+/// Changes to stored runs that can be taken back. The library must outlive the undo stack that holds them.
+class RenameRun : public QUndoCommand {
+public:
+  RenameRun(Library& library, std::int64_t run, QString before, QString name);
+  void redo() override;
+  void undo() override;
+
+private:
+  Library& library_;
+  std::int64_t run_;
+  QString before_;
+  QString name_;
+};
+
+class AnnotateRun : public QUndoCommand {
+public:
+  AnnotateRun(Library& library, std::int64_t run, QString before, QString note);
+  void redo() override;
+  void undo() override;
+
+private:
+  Library& library_;
+  std::int64_t run_;
+  QString before_;
+  QString note_;
+};
+
+class DeleteRuns : public QUndoCommand {
+public:
+  DeleteRuns(Library& library, std::vector<std::int64_t> runs);
+  void redo() override;
+  void undo() override;
+
+private:
+  Library& library_;
+  std::vector<std::int64_t> runs_;
+};
+
+} // namespace batchscope::ui

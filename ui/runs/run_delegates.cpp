@@ -1,0 +1,173 @@
+#include "ui/runs/run_delegates.h"
+
+#include <QLineEdit>
+#include <QPainter>
+#include <QPainterPath>
+
+#include <cmath>
+#include <optional>
+
+#include "ui/runs/run_table_model.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+struct StatusLook {
+  Role role = Role::dimmed;
+  bool field = false; ///< in a coloured field
+};
+
+StatusLook look_of(const QString& status) {
+  if (status == QLatin1String("running"))
+    return {Role::accent, true};
+  if (status == QLatin1String("finished"))
+    return {Role::good, false};
+  if (status == QLatin1String("failed"))
+    return {Role::error, true};
+  if (status == QLatin1String("interrupted"))
+    return {Role::warning, true};
+  return {};
+}
+
+/// A shape of its own for each status, inside `box`.
+void draw_shape(QPainter& painter, const QString& status, const QRectF& box, const QColor& color) {
+  const auto at = [&](double x, double y) {
+    return QPointF(box.left() + x * box.width(), box.top() + y * box.height());
+  };
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(color, box.width() / 6, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+  if (status == QLatin1String("finished")) {
+    painter.drawPolyline(QPolygonF{at(0.08, 0.55), at(0.38, 0.85), at(0.95, 0.15)});
+  } else if (status == QLatin1String("failed")) {
+    painter.drawLine(at(0.15, 0.15), at(0.85, 0.85));
+    painter.drawLine(at(0.15, 0.85), at(0.85, 0.15));
+  } else if (status == QLatin1String("interrupted")) {
+    painter.drawLine(at(0.5, 0.05), at(0.5, 0.6));
+    painter.drawPoint(at(0.5, 0.95));
+  } else if (status == QLatin1String("queued")) {
+    painter.drawEllipse(box.adjusted(1, 1, -1, -1));
+  } else {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    if (status == QLatin1String("running"))
+      painter.drawPolygon(QPolygonF{at(0.1, 0), at(0.95, 0.5), at(0.1, 1)});
+    else
+      painter.drawRect(box.adjusted(1, 1, -1, -1));
+  }
+}
+
+QColor tint(const QColor& color, double share) {
+  QColor result = color;
+  result.setAlphaF(static_cast<float>(share));
+  return result;
+}
+
+void draw_field(QPainter& painter, const QRectF& field, const QColor& color, std::optional<double> progress) {
+  constexpr double behind = 0.12;
+  constexpr double done = 0.18;
+  QPainterPath outline;
+  outline.addRoundedRect(field, field.height() / 2, field.height() / 2);
+  painter.fillPath(outline, tint(color, behind));
+  if (!progress)
+    return;
+  painter.save();
+  painter.setClipPath(outline);
+  painter.fillRect(QRectF(field.topLeft(), QSizeF(field.width() * *progress, field.height())), tint(color, done));
+  painter.restore();
+}
+
+/// A piece of the run's line, as in a plot's legend.
+QPixmap line_sample(const Theme& theme, int series, QSize size, double ratio) {
+  QPixmap pixmap(size * ratio);
+  pixmap.setDevicePixelRatio(ratio);
+  pixmap.fill(Qt::transparent);
+  QPainter painter(&pixmap);
+  painter.setRenderHint(QPainter::Antialiasing);
+  QPen pen(theme.color(Role::text), 2.5);
+  pen.setColor(theme.series(series));
+  pen.setCapStyle(Qt::FlatCap);
+  if (const auto dashes = theme.dashes(series); !dashes.isEmpty())
+    pen.setDashPattern(dashes);
+  painter.setPen(pen);
+  const double middle = static_cast<double>(size.height()) / 2;
+  painter.drawLine(QPointF(0, middle), QPointF(size.width(), middle));
+  return pixmap;
+}
+
+} // namespace
+
+StatusDelegate::StatusDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+
+void StatusDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  QStyledItemDelegate::initStyleOption(option, index);
+  option->text.clear(); // drawn by paint()
+}
+
+void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  QStyledItemDelegate::paint(painter, option, index);
+  const QString status = index.data(RunTableModel::status_role).toString();
+  const QVariant share = index.data(RunTableModel::progress_role);
+  const StatusLook look = look_of(status);
+  const QColor color = theme_.color(look.role);
+  QString text = index.data().toString();
+  if (share.isValid())
+    text += tr(" %1 %").arg(std::floor(share.toDouble() * 100), 0, 'f', 0);
+
+  const QFontMetricsF metrics(option.font);
+  const double shape = std::round(metrics.height() * 0.5);
+  const double gap = std::round(metrics.height() * 0.4);
+  const double inset = std::round(metrics.height() * 0.55); // the style sheet's padding of cells
+  const double height = std::round(metrics.height() * 1.3);
+  const QRectF cell = QRectF(option.rect).adjusted(inset, 0, -gap, -1);
+  painter->save();
+  painter->setClipRect(option.rect);
+  painter->setRenderHint(QPainter::Antialiasing);
+  double left = cell.left();
+  if (look.field) {
+    const double width = std::min(gap * 3 + shape + metrics.horizontalAdvance(text), cell.width());
+    draw_field(*painter, {left, cell.center().y() - height / 2, width, height}, color,
+               share.isValid() ? std::optional(share.toDouble()) : std::nullopt);
+    left += gap;
+  }
+  draw_shape(*painter, status, {left, cell.center().y() - shape / 2, shape, shape}, color);
+  left += shape + gap;
+  painter->setPen(look.field ? color : theme_.color(Role::text));
+  const QRectF room(left, cell.top(), cell.right() - left, cell.height());
+  painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(text, Qt::ElideRight, room.width()));
+  painter->restore();
+}
+
+TextDelegate::TextDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+
+void TextDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
+  QStyledItemDelegate::initStyleOption(option, index);
+  const QVariant series = index.data(RunTableModel::series_role);
+  if (!series.isValid())
+    return;
+  const QSize size(Theme::lines(1), Theme::lines(0.5));
+  const double ratio = option->widget ? option->widget->devicePixelRatioF() : 1;
+  const QPixmap sample = line_sample(theme_, series.toInt(), size, ratio);
+  // The same where the row is chosen: its colour is a name.
+  option->icon = QIcon();
+  option->icon.addPixmap(sample, QIcon::Normal);
+  option->icon.addPixmap(sample, QIcon::Selected);
+  option->decorationSize = size;
+  option->features |= QStyleOptionViewItem::HasDecoration;
+}
+
+QWidget* TextDelegate::createEditor(QWidget* parent, const QStyleOptionViewItem& /*option*/,
+                                    const QModelIndex& index) const {
+  auto* editor = new QLineEdit(parent);
+  editor->setAccessibleName(index.model()->headerData(index.column(), Qt::Horizontal).toString());
+  return editor;
+}
+
+void TextDelegate::setEditorData(QWidget* editor, const QModelIndex& index) const {
+  auto* line = qobject_cast<QLineEdit*>(editor);
+  if (line && !line->isModified())
+    line->setText(index.data(Qt::EditRole).toString());
+}
+
+} // namespace batchscope::ui

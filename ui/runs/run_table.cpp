@@ -1,0 +1,215 @@
+#include "ui/runs/run_table.h"
+
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QMenu>
+#include <QMouseEvent>
+#include <QScrollBar>
+
+#include <algorithm>
+
+#include "ui/runs/run_delegates.h"
+#include "ui/runs/run_filter.h"
+#include "ui/runs/run_table_model.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double row_lines = 1.85;
+constexpr double padding_lines = 1.2; // of a cell, both sides
+constexpr int narrowest = 16;         // pixels; what a kept width may not go below
+
+/// A text for a table of separated values: in quotes where it holds what separates.
+QString separated(const QString& text, QChar separator) {
+  if (!text.contains(separator) && !text.contains(u'"') && !text.contains(u'\n'))
+    return text;
+  return u'"' + QString(text).replace(QStringLiteral("\""), QStringLiteral("\"\"")) + u'"';
+}
+
+} // namespace
+
+RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
+    : QTableView(parent), runs_(runs), columns_menu_(new QMenu(tr("Columns"), this)) {
+  setModel(&runs);
+  setItemDelegateForColumn(status_column, new StatusDelegate(theme, this));
+  setItemDelegateForColumn(name_column, new TextDelegate(theme, this));
+  setItemDelegateForColumn(note_column, new TextDelegate(theme, this));
+  setSelectionBehavior(SelectRows);
+  setSelectionMode(ExtendedSelection);
+  setEditTriggers(NoEditTriggers); // by the page's actions, which know the column
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setVerticalScrollMode(ScrollPerPixel);
+  setHorizontalScrollMode(ScrollPerPixel);
+  setContextMenuPolicy(Qt::ActionsContextMenu);
+  setAccessibleName(tr("Runs"));
+  verticalHeader()->hide();
+  verticalHeader()->setMinimumSectionSize(Theme::lines(1));
+  verticalHeader()->setDefaultSectionSize(Theme::lines(row_lines));
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+
+  QHeaderView* header = horizontalHeader();
+  header->setSectionsMovable(true);
+  header->setHighlightSections(false);
+  header->setStretchLastSection(true);
+  header->setContextMenuPolicy(Qt::CustomContextMenu);
+  connect(header, &QWidget::customContextMenuRequested, this,
+          [this, header](const QPoint& at) { columns_menu_->popup(header->mapToGlobal(at)); });
+  setSortingEnabled(true);
+  make_columns_menu();
+  reset_columns();
+}
+
+void RunTable::make_columns_menu() {
+  for (int column = 0; column < runs_.columnCount(); ++column) {
+    if (column == name_column)
+      continue; // a row without a name tells nothing
+    QAction* action = columns_menu_->addAction(column_title(run_columns()[static_cast<std::size_t>(column)]));
+    action->setCheckable(true);
+    action->setToolTip(column_help(run_columns()[static_cast<std::size_t>(column)]));
+    connect(action, &QAction::toggled, this, [this, column](bool on) { setColumnHidden(column, !on); });
+    connect(columns_menu_, &QMenu::aboutToShow, action,
+            [this, action, column] { action->setChecked(!isColumnHidden(column)); });
+  }
+  columns_menu_->addSeparator();
+  connect(columns_menu_->addAction(tr("Reset columns")), &QAction::triggered, this, &RunTable::reset_columns);
+}
+
+void RunTable::reset_columns() {
+  QHeaderView* header = horizontalHeader();
+  const int character = fontMetrics().horizontalAdvance(u'0');
+  const auto& columns = run_columns();
+  for (int column = 0; column < runs_.columnCount(); ++column) {
+    const RunColumn& info = columns[static_cast<std::size_t>(column)];
+    header->moveSection(header->visualIndex(column), column);
+    setColumnHidden(column, !info.shown);
+    setColumnWidth(column, info.characters * character + Theme::lines(padding_lines));
+  }
+  sortByColumn(id_column, Qt::DescendingOrder);
+}
+
+std::vector<int> RunTable::shown_columns() const {
+  std::vector<int> columns;
+  for (int visual = 0; visual < horizontalHeader()->count(); ++visual)
+    if (const int column = horizontalHeader()->logicalIndex(visual); !isColumnHidden(column))
+      columns.push_back(column);
+  return columns;
+}
+
+std::vector<int> RunTable::selected_rows() const {
+  std::vector<int> rows;
+  for (const QItemSelectionRange& range : selectionModel()->selection())
+    for (int row = range.top(); row <= range.bottom(); ++row)
+      rows.push_back(row);
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+std::vector<std::int64_t> RunTable::selected_runs() const {
+  std::vector<std::int64_t> ids;
+  for (const int row : selected_rows())
+    ids.push_back(runs_.runs().run(runs_.mapToSource(runs_.index(row, 0)).row()).id);
+  return ids;
+}
+
+std::optional<std::int64_t> RunTable::current_run() const {
+  const QModelIndex current = currentIndex();
+  if (!current.isValid() || !selectionModel()->isRowSelected(current.row()))
+    return std::nullopt;
+  return runs_.runs().run(runs_.mapToSource(current).row()).id;
+}
+
+void RunTable::edit(RunColumnIndex column) {
+  if (!current_run())
+    return;
+  setColumnHidden(column, false);
+  const QModelIndex cell = currentIndex().siblingAtColumn(column);
+  scrollTo(cell);
+  QTableView::edit(cell);
+}
+
+void RunTable::change_rows(const std::function<void()>& change) {
+  const bool had_selection = selectionModel()->hasSelection();
+  // Rows that come in above push the others down; at the very top they are meant to be seen.
+  const QPersistentModelIndex top = verticalScrollBar()->value() > 0 ? indexAt(QPoint(0, 0)) : QModelIndex();
+  const int offset = top.isValid() ? rowViewportPosition(top.row()) : 0;
+  change();
+  executeDelayedItemsLayout();
+  if (top.isValid())
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + rowViewportPosition(top.row()) - offset);
+  if (had_selection && !selectionModel()->hasSelection() && currentIndex().isValid())
+    selectRow(currentIndex().row());
+}
+
+QString RunTable::selected_text(QChar separator) const {
+  const auto columns = shown_columns();
+  QString text;
+  const auto add = [&](auto&& cell) {
+    QStringList cells;
+    for (const int column : columns)
+      cells.append(separated(cell(run_columns()[static_cast<std::size_t>(column)]), separator));
+    text += cells.join(separator) + u'\n';
+  };
+  add([](const RunColumn& column) { return QString::fromLatin1(column.key); });
+  for (const int row : selected_rows()) {
+    const store::RunRow& run = runs_.runs().run(runs_.mapToSource(runs_.index(row, 0)).row());
+    add([&](const RunColumn& column) { return copied_text(column, run); });
+  }
+  return text;
+}
+
+QJsonObject RunTable::state() const {
+  QJsonArray columns;
+  const QHeaderView* header = horizontalHeader();
+  for (int visual = 0; visual < header->count(); ++visual) {
+    const int column = header->logicalIndex(visual);
+    QJsonObject kept{{"key", run_columns()[static_cast<std::size_t>(column)].key}, {"shown", !isColumnHidden(column)}};
+    // The last one takes what is left, and a hidden one has no width.
+    if (!isColumnHidden(column) && column != shown_columns().back())
+      kept["width"] = columnWidth(column);
+    columns.append(kept);
+  }
+  return {{"columns", columns},
+          {"sort", run_columns()[static_cast<std::size_t>(header->sortIndicatorSection())].key},
+          {"descending", header->sortIndicatorOrder() == Qt::DescendingOrder}};
+}
+
+void RunTable::restore(const QJsonObject& state) {
+  QHeaderView* header = horizontalHeader();
+  int visual = 0;
+  for (const QJsonValue& value : state["columns"].toArray()) {
+    const QJsonObject kept = value.toObject();
+    const int column = run_column(kept["key"].toString());
+    if (column < 0 || header->visualIndex(column) < visual)
+      continue;
+    header->moveSection(header->visualIndex(column), visual++);
+    setColumnHidden(column, !kept["shown"].toBool(true) && column != name_column);
+    if (const int width = kept["width"].toInt(); width >= narrowest)
+      setColumnWidth(column, width);
+  }
+  if (const int column = run_column(state["sort"].toString()); column >= 0)
+    sortByColumn(column, state["descending"].toBool() ? Qt::DescendingOrder : Qt::AscendingOrder);
+}
+
+void RunTable::selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) {
+  QTableView::selectionChanged(selected, deselected);
+  Q_EMIT selection_changed();
+}
+
+void RunTable::mouseDoubleClickEvent(QMouseEvent* event) {
+  const QModelIndex cell = indexAt(event->position().toPoint());
+  if (event->button() != Qt::LeftButton || !cell.isValid()) {
+    QTableView::mouseDoubleClickEvent(event);
+    return;
+  }
+  if (cell.column() == note_column)
+    edit(note_column);
+  else
+    Q_EMIT chosen();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,239 @@
+#include "ui/runs/run_table_model.h"
+
+#include <QColor>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/runs/run_columns.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+bool ascending(const std::vector<store::RunRow>& runs) {
+  return std::is_sorted(runs.begin(), runs.end(),
+                        [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
+}
+
+bool same(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b)
+    return a.has_value() == b.has_value();
+  return *a == *b || (std::isnan(*a) && std::isnan(*b));
+}
+
+bool same(const RunColumn& column, const store::RunRow& a, const store::RunRow& b) {
+  return column.number ? same(column.number(a), column.number(b)) : column.text(a) == column.text(b);
+}
+
+} // namespace
+
+RunTableModel::RunTableModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {}
+
+void RunTableModel::set_runs(const std::vector<store::RunRow>& runs) {
+  if (rows_.empty() || !ascending(runs)) {
+    beginResetModel();
+    rows_.clear();
+    rows_.reserve(runs.size());
+    for (const store::RunRow& run : runs)
+      rows_.push_back({run, {}});
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.run.id < b.run.id; });
+    endResetModel();
+    return;
+  }
+  remove_missing(runs);
+  insert_new(runs);
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    update(static_cast<int>(i), runs[i]);
+}
+
+void RunTableModel::remove_missing(const std::vector<store::RunRow>& runs) {
+  const auto is_there = [&](const Row& row) {
+    return std::binary_search(runs.begin(), runs.end(), row.run,
+                              [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
+  };
+  // From the end, so that what is still to be looked at stays in its place.
+  for (auto last = static_cast<int>(rows_.size()) - 1; last >= 0; --last) {
+    if (is_there(rows_[static_cast<std::size_t>(last)]))
+      continue;
+    int first = last;
+    while (first > 0 && !is_there(rows_[static_cast<std::size_t>(first) - 1]))
+      --first;
+    beginRemoveRows({}, first, last);
+    rows_.erase(rows_.begin() + first, rows_.begin() + last + 1);
+    endRemoveRows();
+    last = first;
+  }
+}
+
+void RunTableModel::insert_new(const std::vector<store::RunRow>& runs) {
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    if (at < rows_.size() && rows_[at].run.id == runs[at].id)
+      continue;
+    std::size_t end = at + 1;
+    while (end < runs.size() && (at == rows_.size() || runs[end].id < rows_[at].run.id))
+      ++end;
+    beginInsertRows({}, static_cast<int>(at), static_cast<int>(end) - 1);
+    std::vector<Row> fresh;
+    for (std::size_t i = at; i < end; ++i)
+      fresh.push_back({runs[i], {}});
+    rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(at), fresh.begin(), fresh.end());
+    endInsertRows();
+    at = end - 1;
+  }
+}
+
+void RunTableModel::update(int row, const store::RunRow& run) {
+  // Only the columns that differ: an editor that is open in another one keeps what was typed.
+  const auto& columns = run_columns();
+  Row& held = rows_[static_cast<std::size_t>(row)];
+  int first = -1;
+  int last = -1;
+  for (std::size_t column = 0; column < columns.size(); ++column)
+    if (!same(columns[column], held.run, run)) {
+      first = first < 0 ? static_cast<int>(column) : first;
+      last = static_cast<int>(column);
+    }
+  held.run = run;
+  if (first < 0)
+    return;
+  held.words.clear();
+  Q_EMIT dataChanged(index(row, first), index(row, last));
+}
+
+void RunTableModel::set_expected_steps(std::int64_t run, std::int64_t steps) {
+  expected_steps_[run] = steps;
+  const int row = row_of(run);
+  if (row >= 0)
+    Q_EMIT dataChanged(index(row, status_column), index(row, status_column));
+}
+
+void RunTableModel::set_plotted(const QList<qint64>& runs) {
+  if (runs == plotted_)
+    return;
+  plotted_ = runs;
+  if (rows_.empty())
+    return;
+  Q_EMIT dataChanged(index(0, name_column), index(rowCount() - 1, name_column), {series_role});
+}
+
+int RunTableModel::row_of(std::int64_t run) const {
+  const auto found = std::lower_bound(rows_.begin(), rows_.end(), run,
+                                      [](const Row& row, std::int64_t id) { return row.run.id < id; });
+  return found == rows_.end() || found->run.id != run ? -1 : static_cast<int>(found - rows_.begin());
+}
+
+const QString& RunTableModel::words(int row) const {
+  const Row& held = rows_[static_cast<std::size_t>(row)];
+  if (held.words.isEmpty())
+    for (const RunColumn& column : run_columns())
+      held.words += column.shown_text(held.run).toLower() + u'\n';
+  return held.words;
+}
+
+int RunTableModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int RunTableModel::columnCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(run_columns().size());
+}
+
+std::optional<double> RunTableModel::progress(const store::RunRow& run) const {
+  if (run.outcome.status != "running")
+    return std::nullopt;
+  const qint64 expected = expected_steps_.value(run.id);
+  if (expected <= 0)
+    return std::nullopt;
+  return std::min(static_cast<double>(run.outcome.steps) / static_cast<double>(expected), 1.0);
+}
+
+QVariant RunTableModel::foreground(const store::RunRow& run, int column) const {
+  const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
+  if (column == oom_column)
+    return theme_.color(run.outcome.oom_events > 0 ? Role::error : Role::dimmed);
+  return shown.dimmed ? QVariant(theme_.color(Role::dimmed)) : QVariant();
+}
+
+QVariant RunTableModel::tool_tip(const store::RunRow& run, int column) const {
+  const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
+  if (column == status_column && !run.outcome.reason.empty())
+    return QString::fromStdString(run.outcome.reason);
+  // Texts may be cut by their column.
+  return shown.text && column != status_column ? QVariant(shown.shown_text(run)) : QVariant();
+}
+
+QVariant RunTableModel::data(const QModelIndex& index, int role) const {
+  if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+    return {};
+  const store::RunRow& run = this->run(index.row());
+  const RunColumn& column = run_columns()[static_cast<std::size_t>(index.column())];
+  switch (role) {
+  case Qt::DisplayRole:
+    return column.shown_text(run);
+  case Qt::EditRole:
+    return column.number ? QVariant() : QVariant(QString::fromStdString(column.text(run)));
+  case Qt::TextAlignmentRole:
+    return QVariant(Qt::AlignVCenter | (column.number ? Qt::AlignRight : Qt::AlignLeft));
+  case Qt::ForegroundRole:
+    return foreground(run, index.column());
+  case Qt::ToolTipRole:
+    return tool_tip(run, index.column());
+  case status_role:
+    return QString::fromStdString(run.outcome.status);
+  case progress_role: {
+    const auto share = progress(run);
+    return share ? QVariant(*share) : QVariant();
+  }
+  case series_role: {
+    const auto at = plotted_.indexOf(run.id);
+    return at < 0 || index.column() != name_column ? QVariant() : QVariant(static_cast<int>(at));
+  }
+  default:
+    return {};
+  }
+}
+
+QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal || section < 0 || section >= columnCount())
+    return {};
+  const RunColumn& column = run_columns()[static_cast<std::size_t>(section)];
+  if (role == Qt::DisplayRole)
+    return column_title(column);
+  if (role == Qt::ToolTipRole)
+    return column_help(column);
+  if (role == Qt::TextAlignmentRole)
+    return QVariant(Qt::AlignVCenter | (column.number ? Qt::AlignRight : Qt::AlignLeft));
+  return {};
+}
+
+Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
+  const bool editable = index.column() == name_column || index.column() == note_column;
+  return QAbstractTableModel::flags(index) | Qt::ItemNeverHasChildren |
+         (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
+}
+
+bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
+  if (role != Qt::EditRole || !checkIndex(index, CheckIndexOption::IndexIsValid) ||
+      !flags(index).testFlag(Qt::ItemIsEditable))
+    return false;
+  Row& row = rows_[static_cast<std::size_t>(index.row())];
+  const bool naming = index.column() == name_column;
+  std::string& stored = naming ? row.run.name : row.run.note;
+  const QString before = QString::fromStdString(stored);
+  const QString text = value.toString().simplified();
+  if (text == before)
+    return true;
+  stored = text.toStdString();
+  row.words.clear();
+  const qint64 run = row.run.id;
+  Q_EMIT dataChanged(index, index);
+  if (naming)
+    Q_EMIT renamed(run, before, text);
+  else
+    Q_EMIT annotated(run, before, text);
+  return true;
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QHash>
+#include <QList>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/store/run_store.h"
+
+namespace batchscope::ui {
+
+class Theme;
+
+/// The runs of the database as a table, one row each, by their number. New rows are compared with the old ones, so that
+/// views keep selection, scroll position and open editors. Name and note can be edited. UI thread.
+class RunTableModel : public QAbstractTableModel {
+  Q_OBJECT
+
+public:
+  enum ItemRole {
+    progress_role = Qt::UserRole, ///< of a running run: 0..1; invalid where it is not known
+    status_role,                  ///< the status as stored, for drawing
+    series_role,                  ///< index of the run's colour while it is plotted; invalid else
+  };
+
+  explicit RunTableModel(const Theme& theme, QObject* parent = nullptr);
+
+  /// In ascending order of their numbers, as RunReader::list() has them.
+  void set_runs(const std::vector<store::RunRow>& runs);
+  /// How many steps a running run will make, where that is known.
+  void set_expected_steps(std::int64_t run, std::int64_t steps);
+  /// The runs that are plotted now, in the order of their colours.
+  void set_plotted(const QList<qint64>& runs);
+  bool anything_plotted() const { return !plotted_.isEmpty(); }
+
+  const store::RunRow& run(int row) const { return rows_[static_cast<std::size_t>(row)].run; }
+  /// -1 where it is not there.
+  int row_of(std::int64_t run) const;
+  /// All that is shown of a run, in lower case, to be searched for words.
+  const QString& words(int row) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+  Qt::ItemFlags flags(const QModelIndex& index) const override;
+  /// Shows the new name or note at once and asks for it to be stored: see the signals.
+  bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
+
+Q_SIGNALS:
+  void renamed(qint64 run, const QString& before, const QString& name);
+  void annotated(qint64 run, const QString& before, const QString& note);
+
+private:
+  struct Row {
+    store::RunRow run;
+    mutable QString words; ///< made when first asked for
+  };
+
+  void remove_missing(const std::vector<store::RunRow>& runs);
+  void insert_new(const std::vector<store::RunRow>& runs);
+  void update(int row, const store::RunRow& run);
+  std::optional<double> progress(const store::RunRow& run) const;
+  QVariant foreground(const store::RunRow& run, int column) const;
+  QVariant tool_tip(const store::RunRow& run, int column) const;
+
+  const Theme& theme_;
+  std::vector<Row> rows_;
+  QHash<qint64, qint64> expected_steps_;
+  QList<qint64> plotted_;
+};
+
+} // namespace batchscope::ui

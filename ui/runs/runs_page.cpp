@@ -1,0 +1,254 @@
+#include "ui/runs/runs_page.h"
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QMenu>
+#include <QStackedWidget>
+#include <QUndoStack>
+
+#include "ui/run/workbench.h"
+#include "ui/runs/job_strip.h"
+#include "ui/runs/run_actions.h"
+#include "ui/runs/run_commands.h"
+#include "ui/runs/run_filter.h"
+#include "ui/runs/run_table.h"
+#include "ui/runs/run_table_model.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int margin = 12;
+constexpr int gap = 10;
+
+/// What stands in the place of the table.
+enum Place { loading_place, empty_place, waiting_place, no_match_place, table_place };
+
+QPushButton* menu_button(const QString& text, QMenu* menu) {
+  QPushButton* button = plain_button(text);
+  button->setMenu(menu);
+  return button;
+}
+
+/// A button for an action, with its text, tooltip and state.
+void follow_action(QPushButton* button, QAction* action) {
+  const auto show = [button, action] {
+    button->setText(action->text());
+    button->setToolTip(action->toolTip());
+    button->setEnabled(action->isEnabled());
+  };
+  QObject::connect(action, &QAction::changed, button, show);
+  QObject::connect(button, &QPushButton::clicked, action, &QAction::trigger);
+  show();
+}
+
+QLabel* centred(const QString& text) {
+  QLabel* label = dimmed_label(text);
+  label->setAlignment(Qt::AlignCenter);
+  return label;
+}
+
+} // namespace
+
+RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), runs_(new RunTableModel(workbench.theme(), this)),
+      shown_(new RunFilter(*runs_, this)), table_(new RunTable(workbench.theme(), *shown_, this)),
+      actions_(new RunActions(workbench, *table_, *runs_, *this)) {
+  make_filter_action();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(margin, margin, margin, margin);
+  layout->setSpacing(gap);
+  layout->addWidget(make_header());
+  layout->addWidget(filter_error_);
+  job_ = new JobStrip(workbench.engine(), this);
+  layout->addWidget(job_);
+  layout->addWidget(make_places(), 1);
+
+  connect(runs_, &RunTableModel::renamed, this, &RunsPage::rename);
+  connect(runs_, &RunTableModel::annotated, this, &RunsPage::annotate);
+  follow_workbench();
+  show_runs();
+  show_plotted();
+}
+
+QWidget* RunsPage::make_header() {
+  auto* header = new QWidget(this);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(gap);
+  count_ = new Pill(header);
+  filter_ = new QLineEdit(header);
+  filter_->setPlaceholderText(tr("Filter: words, or batch >= 64 and status = finished"));
+  filter_->setAccessibleName(tr("Filter"));
+  filter_->setClearButtonEnabled(true);
+  filter_->setMinimumWidth(160);
+  filter_->setMaximumWidth(460);
+  QStringList fields;
+  for (const std::string& field : store::list_filter_fields())
+    fields.append(QString::fromStdString(field));
+  filter_->setToolTip(tr("Words that a run has to have, or comparisons joined by \"and\" and \"or\" of: %1 (%2)")
+                          .arg(fields.join(QStringLiteral(", ")), find_action_->shortcut().toString()));
+  filter_error_ = new QLabel(this);
+  filter_error_->setProperty("tone", QStringLiteral("error"));
+  filter_error_->setWordWrap(true);
+  filter_error_->setObjectName(QStringLiteral("filter-error"));
+  filter_error_->hide();
+  auto* train_again = plain_button({}, header);
+  follow_action(train_again, actions_->train_again());
+  auto* open = filled_button({}, header);
+  follow_action(open, actions_->open());
+
+  row->addWidget(page_title(tr("Runs"), header));
+  row->addWidget(count_);
+  row->addWidget(filter_, 1);
+  row->addStretch();
+  row->addWidget(menu_button(tr("Columns"), table_->columns_menu()));
+  row->addWidget(menu_button(tr("Export"), actions_->export_menu()));
+  row->addWidget(train_again);
+  row->addWidget(open);
+  connect(filter_, &QLineEdit::textChanged, this, &RunsPage::show_filter);
+  // From the filter to what it found.
+  connect(filter_, &QLineEdit::returnPressed, this, [this] {
+    if (shown_->rowCount() == 0)
+      return;
+    if (!table_->current_run())
+      table_->selectRow(0);
+    table_->setFocus();
+  });
+  return header;
+}
+
+void RunsPage::make_filter_action() {
+  find_action_ = new QAction(workbench_.theme().icon(QStringLiteral("search")), tr("Filter runs"), this);
+  find_action_->setToolTip(tr("Type what to look for in the table of runs"));
+  find_action_->setShortcut(QKeySequence::Find);
+  find_action_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  connect(find_action_, &QAction::triggered, this, [this] {
+    Q_EMIT workbench_.page_wanted(key());
+    filter_->setFocus();
+    filter_->selectAll();
+  });
+  addAction(find_action_);
+}
+
+QWidget* RunsPage::make_places() {
+  places_ = new QStackedWidget(this);
+  places_->insertWidget(loading_place, centred(tr("Reading the database…")));
+  auto* empty = new EmptyState(tr("No runs yet"),
+                               tr("Every run of this database will be a row here. The demo finds the batch size for a "
+                                  "small network on bundled images, trains it with several sizes and survives running "
+                                  "out of memory, in about a minute."),
+                               tr("Run the demo sweep"), this);
+  connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
+  places_->insertWidget(empty_place, empty);
+  places_->insertWidget(waiting_place, centred(tr("Rows appear here one by one as the runs begin.")));
+  auto* no_match =
+      new EmptyState(tr("No run matches the filter"), tr("All runs are still there."), tr("Clear filter"), this);
+  connect(no_match, &EmptyState::action_chosen, filter_, [this] {
+    filter_->clear();
+    filter_->setFocus();
+  });
+  places_->insertWidget(no_match_place, no_match);
+  auto* card = new QFrame(this);
+  card->setProperty("kind", QStringLiteral("card"));
+  auto* inside = new QVBoxLayout(card);
+  inside->setContentsMargins(1, 4, 1, 4);
+  inside->addWidget(table_);
+  places_->insertWidget(table_place, card);
+  return places_;
+}
+
+void RunsPage::follow_workbench() {
+  Library& library = workbench_.library();
+  connect(&library, &Library::runs_changed, this, &RunsPage::show_runs);
+  // A change that was refused is not shown as if it had been made.
+  connect(&library, &Library::problem, this, &RunsPage::show_runs);
+  connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
+  connect(job_, &JobStrip::activity_changed, this, &RunsPage::show_place);
+  for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+    connect(shown_, change, this, &RunsPage::show_place);
+  connect(shown_, &QAbstractItemModel::modelReset, this, &RunsPage::show_place);
+}
+
+void RunsPage::show_runs() {
+  table_->change_rows([this] { runs_->set_runs(workbench_.library().runs()); });
+  ask_for_lengths();
+  show_place();
+}
+
+void RunsPage::ask_for_lengths() {
+  for (const store::RunRow& run : workbench_.library().runs()) {
+    if (run.outcome.status != "running" || asked_.contains(run.id))
+      continue;
+    asked_.insert(run.id);
+    workbench_.library().describe(run.id, this, [this](const StoredRun& stored, const QString& error) {
+      if (error.isEmpty() && stored.start && stored.start->expected_steps)
+        runs_->set_expected_steps(stored.row.id, *stored.start->expected_steps);
+    });
+  }
+}
+
+void RunsPage::show_plotted() {
+  QList<qint64> ids;
+  for (const OpenRun* run : workbench_.opened())
+    ids.append(run->id());
+  runs_->set_plotted(ids);
+}
+
+void RunsPage::show_filter() {
+  table_->change_rows([this] { shown_->set_text(filter_->text()); });
+  const QString error = shown_->error();
+  filter_->setProperty("wrong", !error.isEmpty());
+  filter_->style()->unpolish(filter_);
+  filter_->style()->polish(filter_);
+  filter_error_->setText(error);
+  filter_error_->setVisible(!error.isEmpty());
+  show_place();
+}
+
+void RunsPage::show_place() {
+  const int all = runs_->rowCount();
+  const int shown = shown_->rowCount();
+  count_->show_text(shown_->filtering() ? tr("%1 of %2").arg(format_count(shown), format_count(all))
+                                        : format_count(all),
+                    Pill::Tone::accent);
+  count_->setAccessibleName(tr("%1 of %2 runs shown").arg(shown).arg(all));
+  count_->setVisible(all > 0);
+  filter_->setEnabled(all > 0);
+  if (shown > 0)
+    places_->setCurrentIndex(table_place);
+  else if (all > 0)
+    places_->setCurrentIndex(no_match_place);
+  else if (!workbench_.library().loaded())
+    places_->setCurrentIndex(loading_place);
+  else
+    places_->setCurrentIndex(job_->active() ? waiting_place : empty_place);
+}
+
+void RunsPage::rename(qint64 run, const QString& before, const QString& name) {
+  workbench_.undo_stack().push(new RenameRun(workbench_.library(), run, before, name));
+}
+
+void RunsPage::annotate(qint64 run, const QString& before, const QString& note) {
+  workbench_.undo_stack().push(new AnnotateRun(workbench_.library(), run, before, note));
+}
+
+QList<QAction*> RunsPage::page_actions() const {
+  return QList<QAction*>{find_action_} + actions_->all();
+}
+
+QJsonObject RunsPage::state() const {
+  QJsonObject state = table_->state();
+  state["filter"] = filter_->text();
+  return state;
+}
+
+void RunsPage::restore(const QJsonObject& state) {
+  table_->restore(state);
+  filter_->setText(state["filter"].toString());
+}
+
+} // namespace batchscope::ui

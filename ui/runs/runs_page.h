@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QSet>
+
+#include "ui/run/page.h"
+
+class QLabel;
+class QLineEdit;
+class QStackedWidget;
+class QTimer;
+
+namespace batchscope::ui {
+
+class JobStrip;
+class Pill;
+class RunActions;
+class RunFilter;
+class RunTable;
+class RunTableModel;
+class Workbench;
+
+/// All runs of the database: find them, open them together, name, annotate, delete and export them. UI thread.
+class RunsPage : public Page {
+  Q_OBJECT
+
+public:
+  explicit RunsPage(Workbench& workbench, QWidget* parent = nullptr);
+
+  QString key() const override { return QStringLiteral("runs"); }
+  QString title() const override { return tr("Runs"); }
+  QString icon() const override { return QStringLiteral("runs"); }
+  QList<QAction*> page_actions() const override;
+  QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+private:
+  QWidget* make_header();
+  QWidget* make_places();
+  void make_filter_action();
+  void follow_workbench();
+  void show_runs();
+  void show_plotted();
+  void show_filter();
+  void show_place(); ///< table, or what stands for it while there is nothing to show
+  void ask_for_lengths();
+  void rename(qint64 run, const QString& before, const QString& name);
+  void annotate(qint64 run, const QString& before, const QString& note);
+
+  Workbench& workbench_;
+  RunTableModel* runs_;
+  RunFilter* shown_;
+  RunTable* table_;
+  RunActions* actions_;
+  QAction* find_action_ = nullptr;
+  Pill* count_ = nullptr;
+  QLineEdit* filter_ = nullptr;
+  QLabel* filter_error_ = nullptr;
+  JobStrip* job_ = nullptr;
+  QStackedWidget* places_ = nullptr;
+  QSet<qint64> asked_; ///< running runs whose length was asked for
+};
+
+} // namespace batchscope::ui
