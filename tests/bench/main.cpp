@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "finder_table.h"
+#include "series_rate.h"
 #include "store_rate.h"
 #include "training_ratio.h"
 
@@ -75,15 +76,30 @@ void print_plan() {
   std::printf("\nPlan of 1,000,000 steps: %.2f s (goal: under 1 s)\n", seconds);
 }
 
+void print_series() {
+  const SeriesRate rate = measure_series(8, 10'000'000, 1200);
+  std::printf(
+      "\nSeries in memory: a value appended in %.1f ns (slowest, eight at once: %.0f µs), a record in %.0f ns and "
+      "%.0f bytes\n",
+      rate.append_nanoseconds, rate.slowest_append_microseconds, rate.record_nanoseconds, rate.record_bytes);
+  std::printf("8 series of 10,000,000 points on 1200 pixels, ms a series (goal: under 1): all %.2f (first time %.2f), "
+              "half %.2f, 2,000 points %.3f\n",
+              rate.out_milliseconds, rate.first_milliseconds, rate.half_milliseconds, rate.in_milliseconds);
+  std::printf("Plan of 1,000,000 steps to draw: %.2f s growing, %.2f s restless (goal: 0.3 s)\n", rate.plan_seconds,
+              rate.restless_plan_seconds);
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
-  const std::string only = count > 1 ? arguments[1] : ""; // plan, store, training or finder; else all
+  const std::string only = count > 1 ? arguments[1] : ""; // plan, series, store, training or finder; else all
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   if (wanted("plan"))
     print_plan();
+  if (wanted("series"))
+    print_series();
   if (wanted("store"))
     print_store(folder);
   if (wanted("training"))

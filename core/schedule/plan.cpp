@@ -1,0 +1,82 @@
+#include "core/schedule/plan.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace batchscope::schedule {
+
+namespace {
+
+constexpr std::int64_t steps_between_questions = 4096;
+constexpr std::size_t most_events = 1000;
+
+telemetry::StepRecord record_of(const PlannedStep& step) {
+  telemetry::StepRecord record;
+  record.step = step.step;
+  record.examples_seen = step.takes.seen_in_total;
+  record.epoch_index = step.takes.epoch_index;
+  record.epoch = step.epoch;
+  record.train_coverage = step.train_coverage;
+  record.batch = step.batch;
+  record.accumulate = step.takes.accumulate;
+  record.effective_batch = step.takes.examples;
+  record.loss = std::numeric_limits<double>::quiet_NaN();
+  record.learning_rate = step.learning_rate;
+  record.grad_norm = std::numeric_limits<double>::quiet_NaN();
+  return record;
+}
+
+void count(Plan& plan, const PlannedStep& step) {
+  plan.steps = plan.known_steps = step.step;
+  plan.examples = step.takes.seen_in_total;
+  plan.epochs = step.epoch;
+}
+
+} // namespace
+
+std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled) {
+  Plan plan;
+  const auto history = std::make_shared<series::History>();
+  Outline outline(request.most_segments);
+  Progression progression(request.options, [&plan](const ScheduleEvent& event) {
+    if (plan.events.size() < most_events)
+      plan.events.push_back(event);
+  });
+  auto edit = request.edits.begin();
+  while (true) {
+    const std::int64_t done = progression.steps_done();
+    if (cancelled && done % steps_between_questions == 0 && cancelled())
+      return std::nullopt;
+    for (; edit != request.edits.end() && edit->after_step <= done; ++edit)
+      progression.edit(edit->schedule, edit->batch);
+    const std::optional<PlannedStep> step = progression.next();
+    if (!step)
+      break;
+    plan.needs_feedback = progression.needs_feedback();
+    plan.cut = !plan.needs_feedback && done >= request.most_steps;
+    if (plan.needs_feedback || plan.cut)
+      break;
+    history->append(record_of(*step));
+    if (step->step >= request.outline_from)
+      outline.add(step->step, step->batch);
+    count(plan, *step);
+    progression.done();
+  }
+  plan.history = history;
+  plan.outline = outline.segments();
+  return plan;
+}
+
+std::string piecewise_text(const std::vector<PlanSegment>& segments, std::int64_t after_step) {
+  if (segments.empty())
+    return "constant";
+  // A piece holds from the step after the one it names: that many are done when the schedule is asked for its size.
+  std::string text = fmt::format("piecewise:{}={}", after_step, segments.front().batch);
+  for (std::size_t i = 1; i < segments.size(); ++i)
+    if (segments[i].batch != segments[i - 1].batch)
+      text += fmt::format(",{}={}", segments[i].first_step - 1, segments[i].batch);
+  return text;
+}
+
+} // namespace batchscope::schedule

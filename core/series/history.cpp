@@ -1,0 +1,110 @@
+#include "core/series/history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace batchscope::series {
+
+namespace {
+
+std::size_t place_in_row(const std::string& name) {
+  const auto& names = telemetry::step_series();
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+} // namespace
+
+void Frame::append(const Place& where) {
+  for (std::size_t axis = 0; axis < where.size(); ++axis) {
+    Column<double>& x = x_[axis];
+    const double lowest = x.empty() ? std::numeric_limits<double>::lowest() : x.back();
+    if (std::isfinite(where[axis]) && where[axis] >= lowest)
+      x.append(where[axis]);
+    else
+      x.append(x.empty() ? 0 : lowest);
+  }
+}
+
+History::History() : steps_(std::make_shared<Frame>()), device_bytes_(place_in_row("device_bytes")) {
+  for (const std::string& name : telemetry::step_series())
+    of_steps_.push_back({name, steps_, {}});
+}
+
+void History::append(const telemetry::StepRecord& record) {
+  const Place where = {static_cast<double>(record.step), static_cast<double>(record.examples_seen), record.epoch,
+                       record.seconds};
+  telemetry::row(record, row_);
+  if (record.device_bytes < 0)
+    row_[device_bytes_] = std::numeric_limits<double>::quiet_NaN();
+  steps_->append(where);
+  for (std::size_t i = 0; i < row_.size(); ++i)
+    of_steps_[i].values.append(row_[i]);
+  for (const auto& [name, value] : record.more)
+    append_other(name, value, where);
+  ++revision_;
+}
+
+void History::append(const telemetry::Event& event) {
+  if (!event.values.empty()) {
+    const Place where = {static_cast<double>(event.step), position(event.step, Axis::examples).value_or(0),
+                         position(event.step, Axis::epoch).value_or(0),
+                         std::max(event.seconds, position(event.step, Axis::seconds).value_or(0))};
+    for (const auto& [name, value] : event.values)
+      append_other(name, value, where);
+  }
+  if (!event.kind.empty())
+    events_.push_back(event);
+  ++revision_;
+}
+
+void History::append_other(const std::string& name, double value, const Place& where) {
+  const bool taken = place_in_row(name) < of_steps_.size();
+  Other& other = others_[taken ? "other." + name : name];
+  if (!other.frame) {
+    other.frame = std::make_shared<Frame>();
+    other.series = {taken ? "other." + name : name, other.frame, {}};
+  }
+  other.frame->append(where);
+  other.series.values.append(value);
+}
+
+bool History::carries(const Series& series) const {
+  const Pyramid& values = series.values;
+  return values.size() > 0 && (&series != &of_steps_[device_bytes_] || values.extremes(0, values.size()).finite > 0);
+}
+
+const Series* History::find(const std::string& name) const {
+  if (const std::size_t place = place_in_row(name); place < of_steps_.size())
+    return carries(of_steps_[place]) ? &of_steps_[place] : nullptr;
+  const auto other = others_.find(name);
+  return other != others_.end() ? &other->second.series : nullptr;
+}
+
+std::vector<std::string> History::names() const {
+  std::vector<std::string> names;
+  for (const Series& series : of_steps_)
+    if (carries(series))
+      names.push_back(series.name);
+  for (const auto& [name, other] : others_)
+    names.push_back(name);
+  return names;
+}
+
+std::optional<double> History::position(std::int64_t step, Axis axis) const {
+  if (axis == Axis::step)
+    return static_cast<double>(step);
+  const std::size_t index = index_at(steps_->x(Axis::step), static_cast<double>(step));
+  if (index == SIZE_MAX)
+    return std::nullopt;
+  return steps_->x(axis)[index];
+}
+
+std::optional<std::int64_t> History::step_at(double position, Axis axis) const {
+  const std::size_t index = index_at(steps_->x(axis), position);
+  if (index == SIZE_MAX)
+    return std::nullopt;
+  return static_cast<std::int64_t>(steps_->x(Axis::step)[index]);
+}
+
+} // namespace batchscope::series
