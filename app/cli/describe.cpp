@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/predict/peak_curve.h"
 
 namespace batchscope::cli {
 
@@ -62,6 +65,14 @@ std::string describe_evaluation(const Json& detail) {
   return text;
 }
 
+std::string describe_edit(const Json& detail) {
+  if (const auto refused = text_in(detail, "refused"); !refused.empty())
+    return fmt::format("schedule not changed: {}", refused);
+  return fmt::format("schedule changed from {} to {} for step {} on, batch {} to {}", text_in(detail, "before"),
+                     text_in(detail, "schedule"), count_or_dash(count_in(detail, "applies_from_step")),
+                     count_or_dash(count_in(detail, "batch_before")), count_or_dash(count_in(detail, "batch")));
+}
+
 /// For kinds that this program has no words for.
 std::string describe_fields(const std::string& kind, const Json& detail) {
   std::string text = kind;
@@ -70,6 +81,24 @@ std::string describe_fields(const std::string& kind, const Json& detail) {
                         value.is_string() ? value.get<std::string>()
                                           : value.dump(-1, ' ', false, Json::error_handler_t::replace));
   return text;
+}
+
+/// `activations 344.1 MB, parameters 0.4 MB`, the largest first; empty where the search foretold nothing.
+std::string filled_text(const Json& search) {
+  const auto largest = count_in(search, "largest");
+  const auto curve = search.contains("memory") ? predict::PeakCurve::from_json(search["memory"].dump()) : std::nullopt;
+  if (!largest || !curve)
+    return {};
+  const auto by = curve->at(*largest).by;
+  std::vector<int> uses(predict::use_count);
+  std::iota(uses.begin(), uses.end(), 0);
+  std::stable_sort(uses.begin(), uses.end(), [&](int a, int b) { return by[a] > by[b]; });
+  std::vector<std::string> parts;
+  for (const int use : uses) {
+    if (by[use] > 0)
+      parts.push_back(fmt::format("{} {}", predict::to_string(static_cast<predict::Use>(use)), format_bytes(by[use])));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 } // namespace
@@ -82,6 +111,10 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_oom(detail);
   if (kind == "evaluation")
     return describe_evaluation(detail);
+  if (kind == "edit")
+    return describe_edit(detail);
+  if (kind == "status")
+    return text_in(detail, "status") == "running" ? "goes on" : text_in(detail, "status");
   if (const auto message = text_in(detail, "message"); !message.empty())
     return kind == "clamp" ? message : kind + ": " + message;
   return describe_fields(kind, detail);
@@ -168,6 +201,8 @@ std::string search_text(const Json& search, const Palette& palette) {
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
+  if (const auto filled = filled_text(search); !filled.empty())
+    answers.emplace_back("filled at the largest by", filled);
   if (const auto reason = text_in(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
   return text + '\n' + facts(answers);

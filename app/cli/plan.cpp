@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
-#include "core/train/run_spec.h"
+#include "core/train/run_plan.h"
 
 namespace batchscope::cli {
 
@@ -31,44 +30,12 @@ struct PlanOptions {
   CLI::Option* sequence = nullptr;
 };
 
-std::int64_t count_steps(const ProgressionOptions& options) {
-  Progression progression(options);
-  while (progression.next())
-    progression.done();
-  return progression.steps_done();
-}
-
 /// What the training loop would be given for this run.
 ProgressionOptions progression_options(const PlanOptions& options, const train::RunSpec& spec) {
-  ProgressionOptions result;
-  result.sampler.examples = *integer_of(options.examples);
-  result.sampler.ranks =
+  const std::int64_t ranks =
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
-  result.sampler.accumulate = spec.accumulate;
-  result.sampler.effective_batch = spec.effective_batch;
-  result.sampler.drop_last = spec.drop_last;
-  result.length = spec.length;
-  result.batch = spec.batch.number;
-  result.max_batch = spec.max_batch;
-  result.schedule = spec.schedule;
-  return result;
-}
-
-schedule::LearningRateOptions rate_options(const train::RunSpec& spec, const ProgressionOptions& plan) {
-  schedule::LearningRateOptions rate;
-  const std::int64_t effective =
-      plan.sampler.effective_batch.value_or(plan.batch * plan.sampler.accumulate * plan.sampler.ranks);
-  rate.base = *spec.learning_rate;
-  rate.rule = schedule::parse_rule(spec.lr_rule);
-  rate.reference_batch = spec.lr_reference_batch.value_or(effective);
-  rate.decay = schedule::parse_decay(spec.lr_decay);
-  if (spec.warmup != "auto")
-    rate.warmup_steps = parse_integer(spec.warmup, "--warmup", 0, std::numeric_limits<std::int64_t>::max());
-  else
-    rate.warmup_steps = schedule::automatic_warmup(
-        static_cast<double>(effective) / static_cast<double>(rate.reference_batch), count_steps(plan));
-  return rate;
+  return train::progression_options(spec, *integer_of(options.examples), spec.batch.number, ranks);
 }
 
 /// A number with a point or an exponent, as JSON readers expect of one that is not a count.
@@ -224,13 +191,11 @@ int run_plan(const PlanOptions& options, const Context& context) {
       if (options.run.find(option)->count() > 0)
         throw input_error(fmt::format("{} says nothing without --lr; accepted: both", option));
   check(spec);
-  ProgressionOptions plan = progression_options(options, spec);
+  const ProgressionOptions plan = progression_options(options, spec);
   if (Progression(plan).needs_feedback())
     throw input_error(fmt::format("--schedule: \"{}\" needs what only a run measures; accepted by plan: schedules "
                                   "that do without loss, noise_scale, vram_fraction and tokens",
                                   spec.schedule));
-  if (spec.learning_rate)
-    plan.learning_rate = rate_options(spec, plan);
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));
   else

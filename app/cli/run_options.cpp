@@ -5,114 +5,58 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/arguments.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/schedule/batch_schedule.h"
+#include "core/train/spec_fields.h"
 
 namespace batchscope::cli {
 
 namespace {
 
-using train::RunSpec;
+using train::SpecField;
 
-struct RunOption {
-  const char* name;
-  const char* placeholder; ///< null for a switch
-  const char* help;
-  void (*apply)(RunSpec& spec, const std::string& value, const char* name);
-};
-
-std::int64_t positive(const std::string& value, const char* name) {
-  return parse_integer(value, name, 1, std::numeric_limits<std::int64_t>::max());
+std::string help_of(const SpecField& field) {
+  std::string text = field.help;
+  if (field.kind == SpecField::Kind::choice)
+    text += fmt::format(": {}", fmt::join(field.choices, ", "));
+  if (field.kind != SpecField::Kind::flag && !field.default_text.empty())
+    text += fmt::format(" (default {})", field.default_text);
+  return text;
 }
 
-/// For members that take a text, a positive whole number or a number as it is.
-template <auto member> void set_text(RunSpec& spec, const std::string& value, const char*) {
-  spec.*member = value;
-}
-template <auto member> void set_positive(RunSpec& spec, const std::string& value, const char* name) {
-  spec.*member = positive(value, name);
-}
-template <auto member> void set_number(RunSpec& spec, const std::string& value, const char* name) {
-  spec.*member = parse_number(value, name);
-}
-
-void set_accumulate(RunSpec& spec, const std::string& value, const char* name) {
-  spec.accumulate = positive(value, name);
-  spec.effective_batch.reset();
+/// On the command line an option that is given means something, so an empty text is refused, but for a name.
+void refuse_empty(const SpecField& field, const std::string& value) {
+  if (field.key == "name" || value.find_first_not_of(" \t\r\n") != std::string::npos)
+    return;
+  const std::string accepted = field.kind == SpecField::Kind::choice ? fmt::format("{}", fmt::join(field.choices, ", "))
+                               : field.range.empty()                 ? field.help
+                                                                     : field.range;
+  throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: {}", field.option, value, accepted));
 }
 
-void set_effective_batch(RunSpec& spec, const std::string& value, const char* name) {
-  spec.effective_batch = positive(value, name);
-  spec.accumulate = 1;
+/// What is given on the command line takes the place of its opposite in a file.
+void make_way(train::RunSpec& spec, const std::string& key) {
+  if (key == "accumulate")
+    spec.effective_batch.reset();
+  if (key == "effective_batch")
+    spec.accumulate = 1;
 }
-
-template <auto member> void set_length(RunSpec& spec, const std::string& value, const char* name) {
-  spec.length = {};
-  spec.length.*member = positive(value, name);
-}
-
-using schedule::RunLength;
-
-const RunOption run_options[] = {
-    {"--name", "TEXT", "Name of the run", set_text<&RunSpec::name>},
-    {"--model", "MODEL", "cnn:width=32,norm=group | mlp:hidden=256 | resnet:width=16 | gpt:layers=4,...",
-     set_text<&RunSpec::model>},
-    {"--data", "DATA",
-     "demo | idx:IMAGES,LABELS | text:FILE | lines:FILE | csv:FILE,target=COLUMN | synthetic:examples=1000,...",
-     set_text<&RunSpec::data>},
-    {"--device", "DEVICE", "cpu or cuda:N", set_text<&RunSpec::device>},
-    {"--memory-budget", "SIZE", "400MB, 400MiB; default 80 % of the memory that is free",
-     [](RunSpec& spec, const std::string& value, const char* name) { spec.memory_budget = parse_size(value, name); }},
-    {"--batch", "N", "A number, auto, auto:largest, auto:safe or auto:recommended",
-     [](RunSpec& spec, const std::string& value, const char* name) { spec.batch = train::parse_batch(value, name); }},
-    {"--accumulate", "K", "Micro batches summed before an optimizer step", set_accumulate},
-    {"--effective-batch", "B", "Examples in an optimizer step, instead of --accumulate", set_effective_batch},
-    {"--schedule", "S", "Batch-size schedule, see below", set_text<&RunSpec::schedule>},
-    {"--max-batch", "M", "Largest batch that a search or a schedule may take", set_positive<&RunSpec::max_batch>},
-    {"--drop-last", nullptr, "Leave out the tail of an epoch that makes no whole batch",
-     [](RunSpec& spec, const std::string&, const char*) { spec.drop_last = true; }},
-    {"--lr", "X", "Learning rate (default 0.001, sgd 0.1)", set_number<&RunSpec::learning_rate>},
-    {"--lr-rule", "RULE", "How the rate follows the batch: none, linear or sqrt", set_text<&RunSpec::lr_rule>},
-    {"--lr-reference-batch", "B", "Effective batch that --lr is meant for", set_positive<&RunSpec::lr_reference_batch>},
-    {"--lr-decay", "DECAY", "constant, cosine, linear or step", set_text<&RunSpec::lr_decay>},
-    {"--warmup", "STEPS", "Steps of warm-up, or auto", set_text<&RunSpec::warmup>},
-    {"--optimizer", "NAME", "sgd, adam or adamw", set_text<&RunSpec::optimizer>},
-    {"--momentum", "X", "Of sgd (default 0.9)", set_number<&RunSpec::momentum>},
-    {"--weight-decay", "X", "Default 0.01 for adamw, else 0", set_number<&RunSpec::weight_decay>},
-    {"--dropout", "P", "0 up to, not including, 1", set_number<&RunSpec::dropout>},
-    {"--label-smoothing", "X", "0 up to, not including, 1", set_number<&RunSpec::label_smoothing>},
-    {"--regularization-rule", "RULE", "How weight decay and dropout follow the batch: none or sqrt",
-     set_text<&RunSpec::regularization_rule>},
-    {"--task", "TASK", "scratch or fine-tuning", set_text<&RunSpec::task>},
-    {"--clip", "X", "Largest gradient norm", set_number<&RunSpec::clip>},
-    {"--epochs", "E", "Length of the run (default: one epoch)", set_length<&RunLength::epochs>},
-    {"--examples", "X", "Length of the run in examples", set_length<&RunLength::examples>},
-    {"--steps", "S", "Length of the run in optimizer steps", set_length<&RunLength::steps>},
-    {"--seed", "N", "Default 1",
-     [](RunSpec& spec, const std::string& value, const char* name) {
-       spec.seed = static_cast<std::uint64_t>(parse_integer(value, name, 0, std::numeric_limits<std::int64_t>::max()));
-     }},
-    {"--on-oom", "WHAT", "shrink: run the same examples again in smaller pieces; fail: end the run",
-     [](RunSpec& spec, const std::string& value, const char* name) { spec.on_oom = train::parse_on_oom(value, name); }},
-    {"--margin", "SHARE", "Share of the memory that the safe size leaves free (default 0.2)",
-     set_number<&RunSpec::margin>},
-};
 
 } // namespace
 
 void RunOptions::add_to(CLI::App& app, const std::vector<std::string>& without) {
-  for (const RunOption& option : run_options) {
-    if (std::find(without.begin(), without.end(), option.name) != without.end())
+  for (const SpecField& field : train::spec_fields()) {
+    if (std::find(without.begin(), without.end(), field.option) != without.end())
       continue;
-    options_.emplace_back(option.name, option.placeholder ? add_value(app, option.name, option.placeholder, option.help)
-                                                          : add_switch(app, option.name, option.help));
+    const bool flag = field.kind == SpecField::Kind::flag;
+    options_.emplace_back(field.option, flag ? add_switch(app, field.option, help_of(field))
+                                             : add_value(app, field.option, field.placeholder, help_of(field)));
   }
 }
 
@@ -142,10 +86,14 @@ void RunOptions::refuse_contradictions() const {
 
 void RunOptions::apply(train::RunSpec& spec) const {
   refuse_contradictions();
-  for (const RunOption& option : run_options) {
-    const CLI::Option* given = find(option.name);
-    if (given && given->count() > 0)
-      option.apply(spec, given->results().front(), option.name);
+  for (const SpecField& field : train::spec_fields()) {
+    const CLI::Option* given = find(field.option);
+    if (!given || given->count() == 0)
+      continue;
+    const std::string value = field.kind == SpecField::Kind::flag ? "true" : given->results().front();
+    refuse_empty(field, value);
+    make_way(spec, field.key);
+    train::set_field(spec, field.key, value);
   }
 }
 

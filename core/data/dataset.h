@@ -68,8 +68,7 @@ struct DataOptions {
 };
 
 /// Opens what `--data` names:
-/// - `demo`: the bundled images, 8,000 to train and 2,000 to validate, from the folder that the environment's
-///   BATCHSCOPE_RESOURCES names, else from that of the build.
+/// - `demo`: the bundled images, 8,000 to train and 2,000 to validate, from resources_folder().
 /// - `idx:IMAGES,LABELS`: 8-bit images and labels, each plain or gzip. Inputs are (v/255 - mean)/std with the training
 ///   part's mean and std over all pixels.
 /// - `text:FILE`: UTF-8. A token is a character (code point), the vocabulary the distinct characters in their order.
@@ -89,5 +88,8 @@ struct DataOptions {
 /// run. Everything but synthetic data is read into memory, after every size has been checked against what the file
 /// holds. Throws Error (input) that names the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
+
+/// Throws what open_data() throws for the form of the text alone; opens nothing.
+void check_data_text(const std::string& text);
 
 } // namespace batchscope::data

@@ -125,4 +125,8 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
   }
 }
 
+void check_data_text(const std::string& text) {
+  parse(text);
+}
+
 } // namespace batchscope::data

@@ -3,27 +3,11 @@
 #include <fstream>
 #include <string>
 
+#include "core/base/device_name.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 #include "core/memory/detail/devices.h"
 
 namespace batchscope::memory {
-
-namespace {
-
-constexpr std::string_view cuda_prefix = "cuda:";
-constexpr int most_gpus = 64; // LibTorch's own bound on device numbers
-
-/// The GPU's number, or nothing for `cpu`.
-std::optional<int> parse_device(const std::string& text) {
-  if (text == "cpu")
-    return std::nullopt;
-  if (!text.starts_with(cuda_prefix))
-    throw input_error("--device: '" + text + "' is no device; accepted are cpu and cuda:N");
-  return static_cast<int>(parse_integer(text.substr(cuda_prefix.size()), "--device cuda:N", 0, most_gpus - 1));
-}
-
-} // namespace
 
 std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::uint64_t> budget) {
   const std::optional<int> gpu = parse_device(text);

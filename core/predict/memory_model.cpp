@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/predict/alignment.h"
 
@@ -26,6 +27,27 @@ Use use_of(const Life& life) {
     return Use::gradients;
   return Use::workspace;
 }
+
+/// The bytes in use had all gradients been there from the beginning: those of the step are then added to them and
+/// freed, a layer's weight and bias at a time.
+class GradientsHeld {
+public:
+  explicit GradientsHeld(std::uint64_t all) : all_(all) {}
+
+  void allocated(std::uint64_t bytes) {
+    live_ += bytes;
+    before_last_ = std::exchange(last_, bytes);
+  }
+  void freed(std::uint64_t bytes) { live_ -= bytes; }
+  /// No backward pass goes on: nothing waits to be added.
+  void settle() { last_ = before_last_ = 0; }
+  std::uint64_t in_use(std::uint64_t in_use) const { return in_use - live_ + all_ + last_ + before_last_; }
+
+private:
+  std::uint64_t all_;
+  std::uint64_t live_ = 0;
+  std::uint64_t last_ = 0, before_last_ = 0;
+};
 
 std::vector<Life> lives_of_blocks(const Trace& trace, std::size_t blocks) {
   std::vector<Life> lives(blocks);
@@ -79,23 +101,43 @@ Peak MemoryModel::peak(std::int64_t batch) const {
   std::vector<std::uint64_t> sizes(blocks_, 0);
   auto by = start_by_;
   std::uint64_t in_use = start_bytes_;
-  Peak peak{in_use, by, Phase::batch};
+  GradientsHeld held(all_gradients(batch));
+  Peak peak{in_use, by, Phase::batch, held.in_use(in_use)};
   for (const Step& step : steps_) {
     if (step.allocates) {
       const std::uint64_t size = size_at(step, batch);
       sizes[step.block] = size;
       in_use += size;
       by[static_cast<int>(step.use)] += size;
-      if (in_use > peak.bytes)
-        peak = {in_use, by, step.phase};
+      if (step.use == Use::gradients)
+        held.allocated(size);
+      if (step.phase != Phase::backward)
+        held.settle();
+      peak.onto_gradients = std::max(peak.onto_gradients, held.in_use(in_use));
+      if (in_use > peak.bytes) {
+        peak.bytes = in_use;
+        peak.by = by;
+        peak.phase = step.phase;
+      }
     } else if (step.block == block_from_before) {
       in_use -= std::min<std::uint64_t>(in_use, static_cast<std::uint64_t>(step.bytes_at_large));
     } else {
       in_use -= sizes[step.block];
       by[static_cast<int>(step.use)] -= sizes[step.block];
+      if (step.use == Use::gradients)
+        held.freed(sizes[step.block]);
     }
   }
   return peak;
+}
+
+std::uint64_t MemoryModel::all_gradients(std::int64_t batch) const {
+  std::uint64_t bytes = 0;
+  for (const Step& step : steps_) {
+    if (step.allocates && step.use == Use::gradients)
+      bytes += size_at(step, batch);
+  }
+  return bytes;
 }
 
 std::int64_t MemoryModel::largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const {

@@ -14,6 +14,9 @@ struct Peak {
   std::array<std::uint64_t, use_count>
       by{};                     ///< indexed by Use; what was freed that is older than the trace is still in
   Phase phase = Phase::forward; ///< in which the peak comes
+  /// The peak of a micro batch that finds the gradients of others before it in its step: they are held all the while,
+  /// and its own come and go as they are added to them. The same as `bytes` where the traced step had several.
+  std::uint64_t onto_gradients = 0;
 };
 
 /// Memory of an optimizer step at any batch size, from the allocator's traces at two.
@@ -32,6 +35,8 @@ public:
   std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
   /// Share (0..1) of the larger trace's bytes that found no counterpart: how poor the match is.
   double unmatched() const { return unmatched_; }
+  /// Where half of the bytes and more found none, the model says nothing.
+  bool usable() const { return unmatched_ <= 0.5; }
 
 private:
   struct Step {
@@ -44,6 +49,7 @@ private:
   };
 
   std::uint64_t size_at(const Step& step, std::int64_t batch) const;
+  std::uint64_t all_gradients(std::int64_t batch) const;
 
   std::vector<Step> steps_;
   std::uint64_t start_bytes_;

@@ -82,6 +82,15 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
   }
 }
 
+/// The curve of all runs. After it nobody looks at traces, and they are large.
+void settle_memory(SearchResult& result, std::int64_t highest) {
+  std::vector<Probe> runs = result.probes;
+  runs.insert(runs.end(), result.checks.begin(), result.checks.end());
+  result.memory = curve_of(runs, highest);
+  for (Probe& probe : result.probes)
+    probe.trace.reset();
+}
+
 std::string reason_of(const SearchResult& result) {
   if (result.found)
     return {};
@@ -130,13 +139,12 @@ SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
     finder.tell(probe);
     if (on_probe)
       on_probe(probe);
-    // Only the finder looks at traces, and they are large.
-    probe.trace.reset();
     result.probes.push_back(std::move(probe));
   }
   result.largest = finder.largest();
   result.found = result.largest.has_value();
   settle_safe_size(finder, trial, result, options.margin);
+  settle_memory(result, options.max_batch);
   result.safe = safe_size(result, options.margin);
   result.reason = reason_of(result);
   return result;
@@ -171,6 +179,7 @@ std::string to_json(const SearchResult& result, int indent) {
     json["timings"].push_back({{"batch", timing.batch},
                                {"seconds", json_number(timing.seconds)},
                                {"examples_per_second", json_number(timing.examples_per_second)}});
+  json["memory"] = result.memory ? Json::parse(result.memory->to_json()) : Json(nullptr);
   json["baseline_bytes"] = optional_json(result.baseline_bytes);
   json["budget_bytes"] = optional_json(result.budget_bytes);
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);

@@ -16,6 +16,12 @@ SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
 /// known, that share of the largest size. Nothing where no size qualifies.
 std::optional<std::int64_t> safe_size(const SearchResult& result, double margin);
 
+/// The memory that probes foretell, up to the size `highest`: from the traces of the two largest that have one. Its
+/// error is the largest relative one of what was foretold for sizes before they were run and fitted, else the share of
+/// the traces that could not be matched. Nothing where fewer than two sizes have a trace, or the traces say nothing.
+/// For use after any probe of a search that goes on. Takes a few milliseconds.
+std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest);
+
 /// A search as JSON: what `find --json` prints and the store keeps, without the number under which it is stored.
 std::string to_json(const SearchResult& result, int indent = -1);
 

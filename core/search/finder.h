@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/predict/peak_curve.h"
 #include "core/predict/trace.h"
 
 namespace batchscope::search {
@@ -76,6 +77,7 @@ struct SearchResult {
   std::vector<Probe> probes; ///< the strategy's runs
   std::vector<Probe> checks; ///< runs that settled the safe size
   std::vector<Timing> timings;
+  std::optional<predict::PeakCurve> memory; ///< what the probes foretell; only where a strategy had traces made
   std::optional<std::uint64_t> baseline_bytes;
   std::optional<std::uint64_t> budget_bytes;
 };

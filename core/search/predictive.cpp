@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that was run
-constexpr double most_unmatched = 0.5;  // share of the bytes beyond which a model says nothing
 constexpr double first_slack = 0.001;   // share of the memory by which the model is taken to be off at first
 
 class Predictive final : public Finder {
@@ -65,7 +64,7 @@ private:
       return without_memory();
     if (!model_)
       return second();
-    if (model_->unmatched() > most_unmatched)
+    if (!model_->usable())
       return without_memory();
     if (fails_ != unknown)
       return below_failure();

@@ -1,8 +1,8 @@
 #include "core/sweep/job.h"
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/search/drive.h"
+#include "core/sweep/obey.h"
 
 namespace batchscope::sweep {
 
@@ -72,21 +72,28 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
                         std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control) {
   JobResult job;
   job.start = session.start();
+  if (search)
+    job.start.memory = search->memory;
+  if (!job.start.memory && watch.wants_prediction())
+    job.start.memory = session.predict_memory([&] { return control.stopping(); });
   const std::string spec_json = train::to_json(spec);
   if (search)
     job.search = store.add_search(spec_json, search::to_json(*search));
+  job.start.search = job.search;
   store::NewRun run;
   run.name = spec.name;
   run.spec_json = spec_json;
   run.sweep = sweep;
   run.batch = job.start.batch;
-  run.start_json = to_json(job.start, job.search);
+  run.start_json = train::to_json(job.start);
+  run.on_command = [&control](const store::Command& command) { obey(control, command); };
   const auto writer = store.begin(run);
   job.id = writer->id();
   watch.started(job.id, spec, job.start);
   Tee tee(writer->sink(), watch);
   job.summary = session.run(tee, control);
   writer->finish(outcome_of(job.summary, job.start.batch));
+  control.forget_edits();
   watch.ended(job.id, job.summary);
   return job;
 }
@@ -111,22 +118,6 @@ store::RunOutcome outcome_of(const train::RunSummary& summary, std::optional<std
   outcome.seconds = summary.seconds;
   outcome.examples_per_second = summary.examples_per_second;
   return outcome;
-}
-
-std::string to_json(const train::RunStart& start, std::optional<std::int64_t> search) {
-  Json json{{"batch", start.batch},
-            {"accumulate", start.accumulate},
-            {"train_examples", start.train_examples},
-            {"validation_examples", start.validation_examples},
-            {"parameters", start.parameters},
-            {"budget_bytes", start.budget_bytes},
-            {"baseline_bytes", start.baseline_bytes},
-            {"warmup_steps", start.warmup_steps},
-            {"expected_steps", start.expected_steps ? Json(*start.expected_steps) : Json(nullptr)},
-            {"notes", start.notes}};
-  if (search)
-    json["search"] = *search;
-  return json.dump();
 }
 
 } // namespace batchscope::sweep

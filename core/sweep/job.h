@@ -16,6 +16,8 @@ class Watch : public telemetry::Sink {
 public:
   virtual void probe(const search::Probe& /*probe*/, std::uint64_t /*budget_bytes*/) {}
   virtual void timing(const search::Timing& /*timing*/) {}
+  /// Whether a run whose batch no search has settled is to foretell its memory too; costs it a few small steps.
+  virtual bool wants_prediction() const { return false; }
   /// A run is about to make its first step; `id` is its number in the database.
   virtual void started(std::int64_t /*id*/, const train::RunSpec& /*spec*/, const train::RunStart& /*start*/) {}
   void record(const telemetry::StepRecord& /*record*/) override {}
@@ -44,8 +46,5 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
 
 /// A summary as the store keeps it.
 store::RunOutcome outcome_of(const train::RunSummary& summary, std::optional<std::int64_t> batch);
-
-/// What was chosen before the first step, as JSON.
-std::string to_json(const train::RunStart& start, std::optional<std::int64_t> search = std::nullopt);
 
 } // namespace batchscope::sweep

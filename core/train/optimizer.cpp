@@ -10,7 +10,6 @@ namespace {
 constexpr double adam_beta1 = 0.9;
 constexpr double adam_beta2 = 0.999;
 constexpr double adam_epsilon = 1e-8;
-constexpr double default_momentum = 0.9;
 
 std::vector<at::Tensor> zeros_like_all(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> zeros;
@@ -73,16 +72,8 @@ private:
 std::unique_ptr<Optimizer> make_optimizer(const RunSpec& spec, const std::vector<at::Tensor>& parameters) {
   const at::NoGradGuard no_grad;
   if (spec.optimizer == "sgd")
-    return std::make_unique<Sgd>(parameters, spec.momentum.value_or(default_momentum));
+    return std::make_unique<Sgd>(parameters, momentum_or_default(spec));
   return std::make_unique<Adam>(parameters, spec.optimizer == "adamw");
-}
-
-double learning_rate_or_default(const RunSpec& spec) {
-  return spec.learning_rate.value_or(spec.optimizer == "sgd" ? 0.1 : 0.001);
-}
-
-double weight_decay_or_default(const RunSpec& spec) {
-  return spec.weight_decay.value_or(spec.optimizer == "adamw" ? 0.01 : 0.0);
 }
 
 } // namespace batchscope::train

@@ -10,6 +10,7 @@
 #include "core/telemetry/record.h"
 #include "core/train/run_control.h"
 #include "core/train/run_spec.h"
+#include "core/train/run_start.h"
 
 namespace batchscope::train {
 
@@ -36,20 +37,6 @@ struct RunSummary {
   std::uint64_t peak_bytes = 0;
   double seconds = 0; ///< training alone: pauses and evaluations left out
   double examples_per_second = 0;
-};
-
-/// What a run is before its first step: everything that was chosen for it.
-struct RunStart {
-  std::int64_t batch = 0; ///< first nominal batch
-  std::int64_t accumulate = 1;
-  std::int64_t train_examples = 0;
-  std::int64_t validation_examples = 0;
-  std::int64_t parameters = 0; ///< trainable
-  std::uint64_t budget_bytes = 0;
-  std::uint64_t baseline_bytes = 0;
-  std::int64_t warmup_steps = 0;
-  std::optional<std::int64_t> expected_steps; ///< where the plan is known
-  std::vector<std::string> notes; ///< what a person should know before it starts (batch norm, automatic warm-up)
 };
 
 /// A device, data, model and optimizer made ready as a RunSpec says; searches and runs on them.
@@ -82,9 +69,15 @@ public:
   /// Finds the batch size. Leaves weights, optimizer, buffers, generator and data position bit-identical.
   search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe = {});
 
+  /// The memory of a step at any size up to largest_batch(), from two small probes (16 and 8 examples, or less where
+  /// these do not fit or are not there); nothing where not even two sizes fit, where the traces say nothing, or where
+  /// `stop` said true between them. Leaves everything as find() does, and takes a few steps' time.
+  std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop = {});
+
   /// Fixes the first nominal batch where the spec left it to a search.
   void choose_batch(std::int64_t batch);
-  /// What the run will start as; the batch must be a number by now.
+  /// What the run will start as, but for what only its surroundings know (memory, search); the batch must be a number
+  /// by now.
   RunStart start() const;
 
   /// Trains to the end, or until stopped or failed; reports to `sink`. A failure of the job is a status, not an

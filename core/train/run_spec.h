@@ -61,8 +61,14 @@ struct RunSpec {
   double margin = 0.2; ///< for batch auto and auto:safe
 };
 
+/// Settings that the spec leaves to the optimizer: 0.1 for sgd, else 0.001; 0.9 for sgd, which alone has one; 0.01 for
+/// adamw, else 0.
+double learning_rate_or_default(const RunSpec& spec);
+double momentum_or_default(const RunSpec& spec);
+double weight_decay_or_default(const RunSpec& spec);
+
 /// Checks every field on its own and together; throws Error (input) naming the first one that is wrong by its option,
-/// what was given and what is accepted. What needs the model, the data or the device is checked by Session.
+/// what was given and what is accepted. What needs the files of the data or the device is checked by Session.
 void check(const RunSpec& spec);
 
 /// JSON of the current version, all fields, named as the options are (`--lr-rule` is `lr_rule`). Reading refuses

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/train/detail/spec_visit.h"
 #include "core/train/run_spec.h"
 
 namespace batchscope::train {
@@ -82,40 +83,6 @@ template <typename Value> Json written(const Value& value) {
 }
 template <typename Value> Json written(const std::optional<Value>& value) {
   return value ? written(*value) : Json(nullptr);
-}
-
-/// Calls visit(name, member) for each field but those with a form of their own.
-template <typename Spec, typename Visit> void for_each_field(Spec& spec, const Visit& visit) {
-  visit("name", spec.name);
-  visit("model", spec.model);
-  visit("data", spec.data);
-  visit("device", spec.device);
-  visit("memory_budget", spec.memory_budget);
-  visit("batch", spec.batch);
-  visit("accumulate", spec.accumulate);
-  visit("effective_batch", spec.effective_batch);
-  visit("schedule", spec.schedule);
-  visit("max_batch", spec.max_batch);
-  visit("drop_last", spec.drop_last);
-  visit("optimizer", spec.optimizer);
-  visit("lr", spec.learning_rate);
-  visit("momentum", spec.momentum);
-  visit("weight_decay", spec.weight_decay);
-  visit("lr_rule", spec.lr_rule);
-  visit("lr_reference_batch", spec.lr_reference_batch);
-  visit("lr_decay", spec.lr_decay);
-  visit("warmup", spec.warmup);
-  visit("dropout", spec.dropout);
-  visit("label_smoothing", spec.label_smoothing);
-  visit("regularization_rule", spec.regularization_rule);
-  visit("task", spec.task);
-  visit("clip", spec.clip);
-  visit("epochs", spec.length.epochs);
-  visit("examples", spec.length.examples);
-  visit("steps", spec.length.steps);
-  visit("seed", spec.seed);
-  visit("on_oom", spec.on_oom);
-  visit("margin", spec.margin);
 }
 
 void check_version(const Json& document) {

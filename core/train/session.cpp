@@ -6,20 +6,20 @@
 #include "core/data/dataset.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/model/model_spec.h"
-#include "core/schedule/progression.h"
 #include "core/search/drive.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop.h"
 #include "core/train/detail/torch_settings.h"
 #include "core/train/detail/trials.h"
 #include "core/train/run.h"
+#include "core/train/run_plan.h"
 
 namespace batchscope::train {
 
 namespace {
 
-/// Walking a plan longer than this only to count its steps is not worth the wait.
-constexpr std::int64_t most_steps_counted = 2'000'000;
+/// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
+constexpr std::int64_t largest_prediction_probe = 16;
 constexpr double knee_tolerance = 0.05;
 
 data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model) {
@@ -95,6 +95,15 @@ public:
             .drop_last = spec_.drop_last};
   }
 
+  TrialOptions trial_options(const std::function<bool()>& stop) const {
+    return {.sampler = sampler_options(),
+            .seed = spec_.seed,
+            .learning_rate = learning_rate_or_default(spec_),
+            .weight_decay = weight_decay_or_default(spec_),
+            .clip = spec_.clip,
+            .stop = stop};
+  }
+
   search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) {
     const search::FinderOptions finder_options{.start = options.start,
                                                .factor = options.factor,
@@ -102,12 +111,7 @@ public:
                                                .margin = options.margin,
                                                .budget_bytes = device_->readings().limit};
     const auto finder = search::make_finder(options.strategy, finder_options);
-    LearnerTrials trials(*learner_, {.sampler = sampler_options(),
-                                     .seed = spec_.seed,
-                                     .learning_rate = learning_rate_or_default(spec_),
-                                     .weight_decay = weight_decay_or_default(spec_),
-                                     .clip = spec_.clip,
-                                     .stop = options.stop});
+    LearnerTrials trials(*learner_, trial_options(options.stop));
     search::SearchResult result = search::drive(*finder, trials, finder_options, on_probe);
     result.baseline_bytes = baseline_;
     device_->release_cache();
@@ -128,29 +132,43 @@ public:
     return result;
   }
 
+  std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop) {
+    const auto stopping = [&] { return stop && stop(); };
+    LearnerTrials trials(*learner_, trial_options({}));
+    std::vector<search::Probe> probes;
+    for (std::int64_t size = std::min(largest_prediction_probe, largest_batch()); size >= 1 && probes.size() < 2;
+         size /= 2) {
+      if (stopping())
+        break;
+      search::Probe probe = trials.run({size, true, std::nullopt});
+      if (probe.outcome == search::Outcome::error)
+        break;
+      if (probe.outcome == search::Outcome::fits)
+        probes.push_back(std::move(probe));
+    }
+    device_->release_cache();
+    return search::curve_of(probes, largest_batch());
+  }
+
   void choose_batch(std::int64_t batch) {
     if (batch < 1 || batch > largest_batch())
       throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
     batch_ = batch;
+    plan_.reset();
+  }
+
+  /// Counting the steps of a long plan takes a while, so it is done once.
+  const RunPlan& plan() const {
+    if (!batch_)
+      throw input_error("--batch: a size must be chosen before the run starts");
+    if (!plan_)
+      plan_ = plan_run(spec_, examples(), *batch_);
+    return *plan_;
   }
 
   LoopOptions loop_options() const {
-    if (!batch_)
-      throw input_error("--batch: a size must be chosen before the run starts");
     LoopOptions options;
-    options.progression = {.sampler = sampler_options(),
-                           .length = spec_.length,
-                           .batch = *batch_,
-                           .max_batch = spec_.max_batch,
-                           .schedule = spec_.schedule,
-                           .learning_rate = {}};
-    const std::int64_t effective = spec_.effective_batch.value_or(*batch_ * spec_.accumulate);
-    auto& rate = options.progression.learning_rate;
-    rate.base = learning_rate_or_default(spec_);
-    rate.rule = schedule::parse_rule(spec_.lr_rule);
-    rate.decay = schedule::parse_decay(spec_.lr_decay);
-    rate.reference_batch = spec_.lr_reference_batch.value_or(effective);
-    rate.warmup_steps = warmup_steps(options.progression, effective);
+    options.progression = plan().options;
     options.weight_decay = weight_decay_or_default(spec_);
     options.dropout = spec_.dropout;
     options.regularization = schedule::parse_regularization(spec_.regularization_rule);
@@ -161,7 +179,7 @@ public:
   }
 
   RunStart start() const {
-    const LoopOptions options = loop_options();
+    const RunPlan& planned = plan();
     RunStart start;
     start.batch = *batch_;
     start.accumulate = spec_.accumulate;
@@ -170,8 +188,8 @@ public:
     start.parameters = learner_->parameter_count();
     start.budget_bytes = device_->readings().limit;
     start.baseline_bytes = baseline_;
-    start.warmup_steps = options.progression.learning_rate.warmup_steps;
-    start.expected_steps = count_steps(options.progression);
+    start.warmup_steps = planned.options.learning_rate.warmup_steps;
+    start.expected_steps = planned.steps;
     if (model::has_batch_norm(model_))
       start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
                                "accumulation or after an out-of-memory error, changes the result");
@@ -214,31 +232,7 @@ private:
                            .learning_rate = {}});
   }
 
-  static std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
-    if (options.length.steps)
-      return options.length.steps;
-    schedule::Progression progression(options);
-    if (progression.needs_feedback())
-      return std::nullopt;
-    while (progression.steps_done() < most_steps_counted) {
-      if (!progression.next())
-        return progression.steps_done();
-      progression.done();
-    }
-    return std::nullopt;
-  }
-
-  std::int64_t warmup_steps(const schedule::ProgressionOptions& options, std::int64_t effective) const {
-    if (spec_.warmup != "auto")
-      return parse_integer(spec_.warmup, "--warmup", 0, INT64_MAX);
-    const double scale = static_cast<double>(effective) / static_cast<double>(options.learning_rate.reference_batch);
-    // Where the plan is not known beforehand, the first batch is taken to stay.
-    const double examples_in_all =
-        static_cast<double>(options.length.examples.value_or(examples() * options.length.epochs.value_or(1)));
-    const auto steps =
-        count_steps(options).value_or(std::llround(std::ceil(examples_in_all / static_cast<double>(effective))));
-    return schedule::automatic_warmup(scale, steps);
-  }
+  mutable std::optional<RunPlan> plan_; ///< of batch_, once it was asked for
 };
 
 Session::Session(const RunSpec& spec) : impl_(translated([&] { return std::make_unique<Impl>(spec); })) {}
@@ -257,6 +251,9 @@ std::uint64_t Session::baseline_bytes() const {
 }
 search::SearchResult Session::find(const SearchOptions& options, const ProbeSink& on_probe) {
   return translated([&] { return impl_->find(options, on_probe); });
+}
+std::optional<predict::PeakCurve> Session::predict_memory(const std::function<bool()>& stop) {
+  return translated([&] { return impl_->predict_memory(stop); });
 }
 void Session::choose_batch(std::int64_t batch) {
   impl_->choose_batch(batch);

@@ -23,8 +23,4 @@ public:
 
 std::unique_ptr<Optimizer> make_optimizer(const RunSpec& spec, const std::vector<at::Tensor>& parameters);
 
-/// Settings that the spec leaves to the optimizer: 0.1 for sgd, else 0.001; 0.01 for adamw, else 0.
-double learning_rate_or_default(const RunSpec& spec);
-double weight_decay_or_default(const RunSpec& spec);
-
 } // namespace batchscope::train

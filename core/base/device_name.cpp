@@ -1,0 +1,32 @@
+#include "core/base/device_name.h"
+
+#include <charconv>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace batchscope {
+
+namespace {
+
+constexpr std::string_view cuda_prefix = "cuda:";
+constexpr int highest_gpu = 63;
+
+} // namespace
+
+std::optional<int> parse_device(std::string_view text) {
+  if (text == "cpu")
+    return std::nullopt;
+  int gpu = -1;
+  if (text.starts_with(cuda_prefix)) {
+    const auto parsed = std::from_chars(text.data() + cuda_prefix.size(), text.data() + text.size(), gpu);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+      gpu = -1;
+  }
+  if (gpu < 0 || gpu > highest_gpu)
+    throw input_error("--device: \"" + std::string(text) + "\" is not accepted; accepted: cpu, or cuda:N with the " +
+                      "number of the GPU, 0 to " + std::to_string(highest_gpu));
+  return gpu;
+}
+
+} // namespace batchscope

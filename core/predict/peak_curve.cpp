@@ -1,0 +1,182 @@
+#include "core/predict/peak_curve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/json.h"
+
+namespace batchscope::predict {
+
+namespace {
+
+using Point = PeakCurve::Point;
+
+/// Sizes up to here are all replayed: the smallest steps are made of few lines, but rounding shows most there.
+constexpr std::int64_t all_up_to = 16;
+constexpr std::size_t most_points = 64;
+/// A stretch whose middle is nearer to its straight line than this is left alone. How far a curve of straight lines is
+/// from its chord falls off evenly to both sides of where it is farthest, so in the middle it is half of that at least.
+constexpr double near_enough = 0.001;
+/// More than any curve has; what is read is refused beyond it.
+constexpr std::size_t most_points_read = 4096;
+
+Point replayed(const MemoryModel& model, std::int64_t batch) {
+  const Peak peak = model.peak(batch);
+  return {batch, peak.bytes, peak.onto_gradients, peak.by};
+}
+
+std::uint64_t between(std::uint64_t low, std::uint64_t high, double share) {
+  const double value = static_cast<double>(low) + (static_cast<double>(high) - static_cast<double>(low)) * share;
+  return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
+}
+
+/// On the straight line through two points, within them or beyond.
+Point on_line(const Point& low, const Point& high, std::int64_t batch) {
+  const double share = static_cast<double>(batch - low.batch) / static_cast<double>(high.batch - low.batch);
+  Point point{
+      batch, between(low.bytes, high.bytes, share), between(low.onto_gradients, high.onto_gradients, share), {}};
+  for (int use = 0; use < use_count; ++use)
+    point.by[use] = between(low.by[use], high.by[use], share);
+  return point;
+}
+
+double relative_difference(std::uint64_t line, std::uint64_t replay) {
+  return std::abs(static_cast<double>(line) - static_cast<double>(replay)) / std::max(static_cast<double>(replay), 1.0);
+}
+
+/// A stretch between two neighbours, and what a replay says in its middle.
+struct Stretch {
+  double off = 0; ///< relative distance of the middle from the straight line
+  Point middle;
+  std::int64_t from = 0;
+};
+
+using Points = std::map<std::int64_t, Point>;
+
+void add_stretch(const MemoryModel& model, const Points& points, std::int64_t from, std::vector<Stretch>& stretches) {
+  const auto low = points.find(from);
+  const auto high = std::next(low);
+  if (high == points.end() || high->first - low->first < 2)
+    return;
+  Stretch stretch{0, replayed(model, low->first + (high->first - low->first) / 2), from};
+  const Point line = on_line(low->second, high->second, stretch.middle.batch);
+  stretch.off = std::max(relative_difference(line.bytes, stretch.middle.bytes),
+                         relative_difference(line.onto_gradients, stretch.middle.onto_gradients));
+  if (stretch.off > near_enough)
+    stretches.push_back(stretch);
+}
+
+/// Halves the worst stretch again and again.
+void refine(const MemoryModel& model, Points& points) {
+  std::vector<Stretch> stretches;
+  for (const auto& [batch, point] : points)
+    add_stretch(model, points, batch, stretches);
+  const auto better = [](const Stretch& a, const Stretch& b) { return a.off < b.off; };
+  while (!stretches.empty() && points.size() < most_points) {
+    const auto worst = std::max_element(stretches.begin(), stretches.end(), better);
+    const Stretch halved = *worst;
+    stretches.erase(worst);
+    points.emplace(halved.middle.batch, halved.middle);
+    add_stretch(model, points, halved.from, stretches);
+    add_stretch(model, points, halved.middle.batch, stretches);
+  }
+}
+
+std::optional<std::uint64_t> count_from(const Json& json) {
+  return json.is_number_unsigned() ? std::optional(json.get<std::uint64_t>()) : std::nullopt;
+}
+
+/// [batch, bytes, onto_gradients, by use...]
+std::optional<Point> point_from(const Json& json) {
+  if (!json.is_array() || json.size() != 3 + use_count)
+    return std::nullopt;
+  std::array<std::uint64_t, 3 + use_count> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto value = count_from(json[i]);
+    if (!value || *value > INT64_MAX)
+      return std::nullopt;
+    values[i] = *value;
+  }
+  Point point{static_cast<std::int64_t>(values[0]), values[1], values[2], {}};
+  std::copy(values.begin() + 3, values.end(), point.by.begin());
+  return point;
+}
+
+} // namespace
+
+PeakCurve::PeakCurve(const MemoryModel& model, std::int64_t highest, double error) : error_(error) {
+  const std::int64_t last = std::max<std::int64_t>(highest, 2);
+  Points points;
+  const auto add = [&](std::int64_t batch) { points.emplace(batch, replayed(model, batch)); };
+  for (std::int64_t batch = 1; batch <= std::min(last, all_up_to); ++batch)
+    add(batch);
+  for (std::int64_t batch = all_up_to; batch <= last / 2;)
+    add(batch *= 2);
+  add(last);
+  refine(model, points);
+  for (const auto& [batch, point] : points)
+    points_.push_back(point);
+}
+
+Point PeakCurve::at(std::int64_t batch) const {
+  auto high = std::lower_bound(points_.begin(), points_.end(), batch,
+                               [](const Point& p, std::int64_t b) { return p.batch < b; });
+  if (high != points_.end() && high->batch == batch)
+    return *high;
+  high = std::clamp(high, points_.begin() + 1, points_.end() - 1);
+  return on_line(*(high - 1), *high, batch);
+}
+
+Split PeakCurve::split(std::int64_t batch, std::uint64_t limit_bytes) const {
+  if (const std::uint64_t whole = at(batch).bytes; whole <= limit_bytes)
+    return {1, batch, true, whole};
+  std::int64_t fits = 0;
+  std::int64_t too_large = std::max<std::int64_t>(batch, 1);
+  while (too_large - fits > 1) {
+    const std::int64_t middle = fits + (too_large - fits) / 2;
+    (at(middle).onto_gradients <= limit_bytes ? fits : too_large) = middle;
+  }
+  if (fits == 0)
+    return {std::max<std::int64_t>(batch, 1), 1, false, at(1).onto_gradients};
+  const std::int64_t parts = (batch - 1) / fits + 1;
+  const std::int64_t largest = (batch - 1) / parts + 1;
+  return {parts, largest, true, at(largest).onto_gradients};
+}
+
+std::string PeakCurve::to_json() const {
+  Json json;
+  json["error"] = json_number(error_);
+  json["columns"] = {"batch", "bytes", "onto_gradients"};
+  for (int use = 0; use < use_count; ++use)
+    json["columns"].push_back(to_string(static_cast<Use>(use)));
+  json["points"] = Json::array();
+  for (const Point& point : points_) {
+    Json row = {point.batch, point.bytes, point.onto_gradients};
+    for (const std::uint64_t bytes : point.by)
+      row.push_back(bytes);
+    json["points"].push_back(std::move(row));
+  }
+  return json.dump();
+}
+
+std::optional<PeakCurve> PeakCurve::from_json(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("error") || !json.contains("points"))
+    return std::nullopt;
+  PeakCurve curve;
+  curve.error_ = number_from_json(json["error"]);
+  const Json& rows = json["points"];
+  if (!(curve.error_ >= 0) || !rows.is_array() || rows.size() < 2 || rows.size() > most_points_read)
+    return std::nullopt;
+  for (const Json& row : rows) {
+    const auto point = point_from(row);
+    const std::int64_t least = curve.points_.empty() ? 1 : curve.points_.back().batch + 1;
+    if (!point || point->batch < least)
+      return std::nullopt;
+    curve.points_.push_back(*point);
+  }
+  return curve.points_.front().batch == 1 ? std::optional(std::move(curve)) : std::nullopt;
+}
+
+} // namespace batchscope::predict

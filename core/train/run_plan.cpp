@@ -1,0 +1,91 @@
+#include "core/train/run_plan.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/text.h"
+
+namespace batchscope::train {
+
+namespace {
+
+/// Walking a plan longer than this only to count its steps is not worth the wait.
+constexpr std::int64_t most_steps_counted = 2'000'000;
+
+/// Of positive numbers; what does not fit is refused when the plan is walked.
+std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return b > 0 && a > most / b ? most : a * b;
+}
+
+std::int64_t effective_batch(const schedule::ProgressionOptions& options) {
+  const data::SamplerOptions& sampler = options.sampler;
+  return sampler.effective_batch.value_or(
+      saturated_product(saturated_product(options.batch, sampler.accumulate), sampler.ranks));
+}
+
+/// Everything but the warm-up, which may have to know the steps.
+schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                            std::int64_t ranks) {
+  schedule::ProgressionOptions options;
+  options.sampler = {.examples = examples,
+                     .ranks = ranks,
+                     .accumulate = spec.accumulate,
+                     .effective_batch = spec.effective_batch,
+                     .drop_last = spec.drop_last};
+  options.length = spec.length;
+  options.batch = batch;
+  options.max_batch = spec.max_batch;
+  options.schedule = spec.schedule;
+  auto& rate = options.learning_rate;
+  rate.base = learning_rate_or_default(spec);
+  rate.rule = schedule::parse_rule(spec.lr_rule);
+  rate.decay = schedule::parse_decay(spec.lr_decay);
+  rate.reference_batch = spec.lr_reference_batch.value_or(effective_batch(options));
+  return options;
+}
+
+/// Where the plan is not known beforehand, the first batch is taken to stay.
+std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::optional<std::int64_t> steps) {
+  const auto effective = static_cast<double>(effective_batch(options));
+  const double scale = effective / static_cast<double>(options.learning_rate.reference_batch);
+  const auto examples = static_cast<double>(
+      options.length.examples.value_or(saturated_product(options.sampler.examples, options.length.epochs.value_or(1))));
+  return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
+}
+
+} // namespace
+
+schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                                 std::int64_t ranks) {
+  if (spec.warmup == "auto")
+    return plan_run(spec, examples, batch, ranks).options;
+  schedule::ProgressionOptions options = without_warmup(spec, examples, batch, ranks);
+  options.learning_rate.warmup_steps = parse_integer(spec.warmup, "--warmup", 0, INT64_MAX);
+  return options;
+}
+
+std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
+  if (options.length.steps)
+    return options.length.steps;
+  schedule::Progression progression(options);
+  if (progression.needs_feedback())
+    return std::nullopt;
+  while (progression.steps_done() < most_steps_counted) {
+    if (!progression.next())
+      return progression.steps_done();
+    progression.done();
+  }
+  return std::nullopt;
+}
+
+RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
+  RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
+  plan.steps = count_steps(plan.options);
+  plan.options.learning_rate.warmup_steps = spec.warmup == "auto"
+                                                ? automatic_warmup(plan.options, plan.steps)
+                                                : parse_integer(spec.warmup, "--warmup", 0, INT64_MAX);
+  return plan;
+}
+
+} // namespace batchscope::train

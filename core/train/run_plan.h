@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/schedule/progression.h"
+#include "core/train/run_spec.h"
+
+namespace batchscope::train {
+
+/// The course of a run as its spec says, over `examples` training examples on `ranks` with first nominal batch `batch`:
+/// what the loop walks and what is drawn before it runs. Automatic warm-up is settled. Throws Error (input).
+schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                                 std::int64_t ranks = 1);
+
+/// Steps of the whole run, where they can be known; plans longer than a few million steps are not counted. Walks the
+/// plan where the length is not given in steps.
+std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options);
+
+/// Both at once: the plan is walked once.
+struct RunPlan {
+  schedule::ProgressionOptions options;
+  std::optional<std::int64_t> steps;
+};
+RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks = 1);
+
+} // namespace batchscope::train
