@@ -76,12 +76,16 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome)
 
 void Loop::report_out_of_memory(const OutOfMemory& event) {
   ++totals_.oom_events;
-  Json json = {{"attempted_batch", event.attempted}, {"nominal_batch", event.nominal}};
+  Json json = {{"attempted_batch", event.attempted},
+               {"nominal_batch", event.nominal},
+               {"accumulate", event.accumulate},
+               {"effective_batch", event.examples_again}};
   if (event.length > 1)
     json["longest_example"] = event.length;
   json.update(refusal_json(event.refusal));
   json["micro_batches_before"] = event.parts_before;
   json["micro_batches_after"] = event.parts_after;
+  json["micro_batch_before"] = event.largest_before;
   json["micro_batch_after"] = event.largest_after;
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
@@ -93,6 +97,7 @@ void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const 
   ++totals_.oom_events;
   Json json = {{"attempted_batch", tried}};
   json.update(refusal_json(refusal));
+  json["micro_batch_before"] = tried;
   json["micro_batch_after"] = now;
   json["action"] = "evaluation goes on with " + format_count(now) + " examples at once; training is not touched";
   json["cause"] = "evaluation";

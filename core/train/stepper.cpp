@@ -64,7 +64,9 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
                       static_cast<std::int64_t>(window.size()),
                       static_cast<std::int64_t>(window.size()),
                       largest(window),
-                      examples};
+                      examples,
+                      largest(window),
+                      static_cast<std::int64_t>(nominal.size())};
     known_.out_of_memory(attempt.failed_count, attempt.failed_length);
     const bool hopeless = on_oom_ == OnOom::fail || attempt.failed_count <= 1;
     if (!hopeless) {

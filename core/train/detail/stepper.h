@@ -19,7 +19,9 @@ struct OutOfMemory {
   std::int64_t parts_before = 0;  ///< micro batches that the window was tried as
   std::int64_t parts_after = 0;   ///< and is tried as next; equal where nothing more can be done
   std::int64_t largest_after = 0; ///< examples of the largest of them
-  std::int64_t examples_again = 0;
+  std::int64_t examples_again = 0; ///< of the whole step: its effective batch
+  std::int64_t largest_before = 0; ///< examples of the largest micro batch that the window was tried as
+  std::int64_t accumulate = 0;     ///< nominal micro batches of the window
 };
 
 /// What running the gradients of one step came to.
