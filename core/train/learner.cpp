@@ -140,8 +140,16 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
     model_->buffers()[i].copy_(buffers_before[i]);
   if (generator_before.defined())
     generator_.set_state(generator_before);
+  finish_broken_backward();
   device_.release_cache();
   return result;
+}
+
+/// A backward pass that broke off leaves in LibTorch's queue what it had still to do, and with it the activations of
+/// other branches of the graph. The next backward pass drops them, but its forward pass would meet them first.
+void Learner::finish_broken_backward() {
+  const memory::NotCounted own;
+  at::zeros({1}, at::TensorOptions(where_)).requires_grad_().sum().backward();
 }
 
 /// Called while the step is unwound, gradients still there: they tell how much of the workspace they are.

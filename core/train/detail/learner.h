@@ -83,6 +83,7 @@ private:
   double gradient_norm();
   void tag_gradients();
   void drop_gradients();
+  void finish_broken_backward();
   Attempt gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed);
 
   data::DataSplit data_;
