@@ -40,6 +40,8 @@ void refuse_unusable(const std::filesystem::path& database);
 Verb add_plan(CLI::App& program);
 Verb add_find(CLI::App& program);
 Verb add_train(CLI::App& program);
+Verb add_watch(CLI::App& program);
+Verb add_steer(CLI::App& program);
 Verb add_sweep(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_show(CLI::App& program);

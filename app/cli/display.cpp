@@ -114,9 +114,6 @@ void Display::record(const telemetry::StepRecord& record) {
 }
 
 void Display::event(telemetry::Event event) {
-  // A run's own end is told by ended().
-  if (event.kind == "status")
-    return;
   say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
                                                               describe_event(event.kind, event.detail_json))));
 }

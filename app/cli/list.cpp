@@ -10,7 +10,7 @@ namespace batchscope::cli {
 namespace {
 
 Json row_json(const store::RunRow& row) {
-  Json json{{"id", row.id}, {"name", row.name}};
+  Json json{{"id", row.id}, {"name", row.name}, {"note", row.note}};
   Json summary = summary_json(row.outcome);
   json["status"] = summary["status"];
   json["started"] = row.started;

@@ -6,6 +6,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
 #include "app/cli/describe.h"
+#include "app/cli/run_document.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/run_store.h"
@@ -20,35 +21,14 @@ struct ShowOptions {
   CLI::Option* search = nullptr;
 };
 
-Json event_json(const store::StoredEvent& event) {
-  Json json{{"step", event.step}, {"kind", event.kind}, {"seconds", json_number(event.seconds)}};
-  const Json detail = Json::parse(event.detail_json, nullptr, false);
-  if (detail.is_object())
-    for (const auto& [name, value] : detail.items())
-      if (!json.contains(name))
-        json[name] = value;
-  return json;
-}
-
-void show_json(const store::RunReader& reader, const store::RunRow& row) {
-  Json json{{"run", row.id}, {"uid", row.uid}, {"name", row.name}, {"started", row.started}};
-  json["sweep"] = row.sweep ? Json(*row.sweep) : Json(nullptr);
-  json["spec"] = Json::parse(reader.spec_json(row.id), nullptr, false);
-  json["start"] = Json::parse(reader.start_json(row.id), nullptr, false);
-  json["summary"] = summary_json(row.outcome);
-  json["events"] = Json::array();
-  for (const auto& event : reader.events(row.id))
-    json["events"].push_back(event_json(event));
-  json["series"] = reader.series_names(row.id);
-  print_json(json);
-}
-
 void show_text(const store::RunReader& reader, const store::RunRow& row) {
   const Palette palette = Palette::for_stdout();
   print(palette.paint(Colour::accent, fmt::format("run {}{}{}, started {}", row.id, row.name.empty() ? "" : ": ",
                                                   row.name, row.started)) +
-        "\n\n");
-  print(summary_text(row.outcome));
+        '\n');
+  if (!row.note.empty())
+    print(row.note + '\n');
+  print('\n' + summary_text(row.outcome));
   const auto events = reader.events(row.id);
   if (!events.empty())
     print("\n");
@@ -129,7 +109,7 @@ int run_show(const ShowOptions& options, const Context& context) {
   if (options.series->count() > 0)
     show_series(reader, row.id, options.series, context);
   else if (context.json)
-    show_json(reader, row);
+    print_json(run_document(reader, row));
   else
     show_text(reader, row);
   return exit_status::done;

@@ -22,8 +22,8 @@ void TestUsage::help() {
   const Outcome outcome = CliProgram().run({"--help"});
   QCOMPARE(outcome.status, 0);
   QVERIFY(outcome.err.isEmpty());
-  for (const char* text :
-       {"plan", "find", "train", "sweep", "list", "show", "export", "check", "demo", "--db", "untested"})
+  for (const char* text : {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "check",
+                           "demo", "--db", "untested"})
     QVERIFY2(outcome.out.contains(text), text);
 }
 
@@ -35,7 +35,8 @@ void TestUsage::version() {
 
 void TestUsage::helpOfEveryVerb_data() {
   QTest::addColumn<QString>("verb");
-  for (const char* verb : {"plan", "find", "train", "sweep", "list", "show", "export", "check", "demo"})
+  for (const char* verb :
+       {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "check", "demo"})
     QTest::newRow(verb) << QString(verb);
 }
 

@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "app/cli/run_options.h"
+#include "core/base/error.h"
+#include "core/schedule/batch_schedule.h"
+#include "core/store/run_store.h"
+#include "core/train/run_spec.h"
+#include "core/train/run_start.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto patience = 5s;
+constexpr auto poll_interval = 50ms;
+
+struct SteerOptions {
+  CLI::Option* run = nullptr;
+  CLI::Option* order = nullptr;
+  CLI::Option* text = nullptr;
+  CLI::Option* batch = nullptr;
+};
+
+struct Order {
+  const char* name;
+  const char* verb;   ///< of the command
+  const char* effect; ///< said when it was taken
+};
+
+constexpr std::array orders = {Order{"pause", "pause", "pauses at its next step boundary"},
+                               Order{"continue", "continue", "goes on"},
+                               Order{"step", "step", "makes one step where it is paused"},
+                               Order{"stop", "stop", "stops at its next step boundary"},
+                               Order{"schedule", "edit", "changes its schedule at its next step boundary"}};
+
+const Order& order_of(const SteerOptions& options) {
+  constexpr const char* accepted = "pause, continue, step, stop, schedule";
+  require(options.order, accepted);
+  const std::string name = *text_of(options.order);
+  const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order& order) { return order.name == name; });
+  if (found == orders.end())
+    throw input_error(fmt::format("ORDER: \"{}\" is not accepted; accepted: {}", name, accepted));
+  if (name == "schedule")
+    require(options.text, "a schedule such as constant or step:interval=5,increment=1");
+  else if (options.text->count() > 0)
+    throw input_error(fmt::format("TEXT: \"{}\" is given, and {} takes none", *text_of(options.text), name));
+  else if (options.batch->count() > 0)
+    throw input_error(fmt::format("--batch is given, and {} takes none; accepted: with schedule", name));
+  return *found;
+}
+
+double last_of(const store::RunReader& reader, std::int64_t run, const std::string& series, double otherwise) {
+  for (const auto& summary : reader.summaries(run))
+    if (summary.name == series)
+      return summary.last;
+  return otherwise;
+}
+
+double share_done(const schedule::RunLength& length, const schedule::ScheduleState& state) {
+  if (length.steps)
+    return static_cast<double>(state.step) / static_cast<double>(*length.steps);
+  if (length.examples)
+    return static_cast<double>(state.examples_seen) / static_cast<double>(*length.examples);
+  return state.epochs_passed / static_cast<double>(length.epochs.value_or(1));
+}
+
+/// Where the run is now, as far as it was stored.
+schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::RunRow& run) {
+  const auto spec = train::run_spec_from_json(reader.spec_json(run.id));
+  const auto start = train::run_start_from_json(reader.start_json(run.id));
+  schedule::ScheduleOrigin origin;
+  origin.max_batch = std::min(start.train_examples, spec.max_batch.value_or(start.train_examples));
+  origin.batch = static_cast<std::int64_t>(last_of(reader, run.id, "batch", static_cast<double>(start.batch)));
+  auto& state = origin.state;
+  state.step = run.outcome.steps;
+  state.batch = origin.batch;
+  state.epoch_index = static_cast<std::int64_t>(last_of(reader, run.id, "epoch_index", 0));
+  state.examples_seen = run.outcome.examples_seen;
+  state.examples = start.train_examples;
+  state.epoch = run.outcome.epoch;
+  state.coverage = run.outcome.train_coverage;
+  state.epochs_passed = static_cast<double>(state.epoch_index) + state.coverage;
+  state.progress = share_done(spec.length, state);
+  state.max_batch = origin.max_batch;
+  return origin;
+}
+
+/// An edit, refused here where it can be known to be wrong; the run goes on meanwhile, so it has the last word.
+std::string edit_json(const SteerOptions& options, const store::RunReader& reader, const store::RunRow& run) {
+  schedule::ScheduleOrigin origin = place_of(reader, run);
+  const std::string text = *text_of(options.text);
+  const auto batch = integer_of(options.batch, 1, origin.max_batch);
+  origin.batch = batch.value_or(origin.batch);
+  schedule::make_schedule(text, origin);
+  return Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}}.dump(-1, ' ', false,
+                                                                                        Json::error_handler_t::replace);
+}
+
+void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!reader.taken(command)) {
+    const std::string status = reader.run(run).outcome.status;
+    // Asked once more: it may have been taken just before the end.
+    if (status != "running" && !reader.taken(command))
+      throw Error(Error::Kind::failed, fmt::format("run {} is {} by now; it was told too late", run, status));
+    if (std::chrono::steady_clock::now() > end)
+      throw Error(Error::Kind::failed,
+                  fmt::format("run {}: its process has not listened for {} s; it will do so once it can", run,
+                              std::chrono::seconds(patience).count()));
+    std::this_thread::sleep_for(poll_interval);
+  }
+}
+
+int run_steer(const SteerOptions& options, const Context& context) {
+  require(options.run, "the number of a run");
+  const std::int64_t id = *integer_of(options.run);
+  const Order& order = order_of(options);
+  const store::RunReader reader(context.database());
+  const store::RunRow run = reader.run(id);
+  if (run.outcome.status != "running")
+    throw input_error(fmt::format("run {} is {}; only a running one can be steered", id, run.outcome.status));
+  store::Command command{.verb = order.verb};
+  if (options.text->count() > 0)
+    command.detail_json = edit_json(options, reader, run);
+  const std::int64_t number = store::RunStore(context.database()).send(id, command);
+  wait_until_taken(reader, id, number);
+  if (context.json)
+    print_json({{"run", id}, {"command", number}, {"verb", order.verb}, {"taken", true}});
+  else
+    print(fmt::format("run {} {}\n", id, order.effect));
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_steer(CLI::App& program) {
+  auto* app = program.add_subcommand("steer", "Pause, continue, step or stop a run of another process, or change its "
+                                              "schedule");
+  auto options = std::make_shared<SteerOptions>();
+  options->run = add_argument(*app, "RUN", "Number of the run");
+  options->order = add_argument(*app, "ORDER", "pause, continue, step, stop or schedule");
+  options->text = add_argument(*app, "TEXT", "The schedule, for the order of that name");
+  options->batch = add_value(*app, "--batch", "N", "Batch of the very next step, with schedule; else it stays");
+  app->footer(schedule_help());
+  return {app, [options](const Context& context) { return run_steer(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,90 @@
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/describe.h"
+#include "app/cli/display.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/run_document.h"
+#include "core/store/run_follower.h"
+#include "core/train/run_spec.h"
+#include "core/train/run_start.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+/// Less than what the writer of a run takes between two transactions.
+constexpr std::chrono::milliseconds poll_interval{200};
+
+train::RunSummary summary_of(const store::RunOutcome& outcome) {
+  train::RunSummary summary;
+  summary.status = train::status_from(outcome.status);
+  summary.reason = outcome.reason;
+  summary.steps = outcome.steps;
+  return summary;
+}
+
+bool goes_on(const store::RunRow& run) {
+  return run.outcome.status == "running" || run.outcome.status == "queued";
+}
+
+/// Shows the run as it is written. False where the watching was interrupted before the run's end.
+bool show_until_end(const store::RunReader& reader, store::RunFollower& follower, std::int64_t id,
+                    const Context& context, const train::RunControl& interrupt) {
+  Display display(context);
+  display.started(id, train::run_spec_from_json(reader.spec_json(id)),
+                  train::run_start_from_json(reader.start_json(id)));
+  while (!interrupt.stopping()) {
+    const auto update = follower.poll();
+    if (!update.records.empty())
+      display.record(update.records.back());
+    for (const auto& event : update.events)
+      if (!event.kind.empty())
+        display.event(event);
+    if (update.more)
+      continue;
+    if (!goes_on(update.row)) {
+      display.ended(id, summary_of(update.row.outcome));
+      return true;
+    }
+    std::this_thread::sleep_for(poll_interval);
+  }
+  display.say(fmt::format("no longer watching; run {} goes on", id));
+  return false;
+}
+
+int run_watch(const CLI::Option* run, const Context& context) {
+  require(run, "the number of a run");
+  const std::int64_t id = *integer_of(run);
+  const store::RunReader reader(context.database());
+  store::RunFollower follower(context.database(), id);
+  // Steers nothing: it is only told of Ctrl-C.
+  train::RunControl interrupt;
+  const InterruptGuard guard(interrupt);
+  if (!show_until_end(reader, follower, id, context, interrupt))
+    return exit_status::interrupted;
+  const store::RunRow row = reader.run(id);
+  if (context.json)
+    print_json(run_document(reader, row));
+  else
+    print(fmt::format("run {}\n", id) + summary_text(row.outcome));
+  // To stop a run is what a person may do with one that is watched.
+  const bool as_wanted = row.outcome.status == "finished" || row.outcome.status == "stopped";
+  return as_wanted ? exit_status::done : exit_status::job_failed;
+}
+
+} // namespace
+
+Verb add_watch(CLI::App& program) {
+  auto* app = program.add_subcommand("watch", "Watch a run, also of another process, until it ends");
+  auto* run = add_argument(*app, "RUN", "Number of the run");
+  app->footer("Ctrl-C ends the watching, not the run.");
+  return {app, [run](const Context& context) { return run_watch(run, context); }};
+}
+
+} // namespace batchscope::cli
