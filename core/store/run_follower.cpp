@@ -31,11 +31,11 @@ struct Cursor {
   double seconds = 0;                                           ///< of the last record
 };
 
-/// One value of a series that does not come with the records.
-struct Value {
-  std::int64_t step;
+/// New points of a series that does not come with the records.
+struct Points {
   const std::string* name;
-  double value;
+  std::vector<Point> points;
+  std::size_t given = 0;
 };
 
 std::size_t index_in_row(const std::string& name) {
@@ -87,16 +87,27 @@ void append_records(const Frame& frame, const detail::FramePoints& points,
   }
 }
 
-/// Values of one step become one event, unless one series has two of them there.
-std::vector<telemetry::Event> as_events(std::vector<Value> values) {
-  std::stable_sort(values.begin(), values.end(), [](const Value& a, const Value& b) { return a.step < b.step; });
+/// The series whose next point has the smallest step; null where all were given.
+Points* next_of(std::vector<Points>& all) {
+  Points* next = nullptr;
+  for (Points& each : all)
+    if (each.given < each.points.size() &&
+        (next == nullptr || each.points[each.given].step < next->points[next->given].step))
+      next = &each;
+  return next;
+}
+
+/// Values of one step become one event, unless one series has two of them there. Each series keeps its order, also
+/// where its steps go back.
+std::vector<telemetry::Event> as_events(std::vector<Points> all) {
   std::vector<telemetry::Event> events;
-  for (const Value& value : values) {
-    const auto has_it = [&](const auto& pair) { return pair.first == *value.name; };
-    if (events.empty() || events.back().step != value.step ||
+  while (Points* series = next_of(all)) {
+    const Point& point = series->points[series->given++];
+    const auto has_it = [&](const auto& pair) { return pair.first == *series->name; };
+    if (events.empty() || events.back().step != point.step ||
         std::any_of(events.back().values.begin(), events.back().values.end(), has_it))
-      events.push_back({.step = value.step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
-    events.back().values.emplace_back(*value.name, value.value);
+      events.push_back({.step = point.step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
+    events.back().values.emplace_back(*series->name, point.value);
   }
   return events;
 }
@@ -132,8 +143,8 @@ private:
   detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
   void read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most, Cursor& cursor,
                     Update& update);
-  std::vector<Value> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
-                                 Cursor& cursor, Update& update);
+  std::vector<Points> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
+                                  Cursor& cursor, Update& update);
   std::vector<telemetry::Event> read_events(Cursor& cursor, bool hold_back);
 
   std::filesystem::path file_;
@@ -182,10 +193,10 @@ void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vec
 }
 
 /// Where records are still to come, later values are left for the next time.
-std::vector<Value> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
-                                                  std::size_t most, Cursor& cursor, Update& update) {
+std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
+                                                   std::size_t most, Cursor& cursor, Update& update) {
   const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
-  std::vector<Value> values;
+  std::vector<Points> values;
   for (const Frame& frame : frames) {
     std::int64_t& done = cursor.points[frame.series.front().frame];
     if (holds_records(frame) || done >= frame.points)
@@ -193,9 +204,11 @@ std::vector<Value> RunFollower::Impl::read_values(detail::FrameReader& reader, c
     const auto points = read(reader, frame, done, most);
     const auto later = [&](std::int64_t step) { return step > last_step; };
     const auto n = std::find_if(points.steps.begin(), points.steps.end(), later) - points.steps.begin();
-    for (std::size_t k = 0; k < frame.series.size(); ++k)
+    for (std::size_t k = 0; k < frame.series.size(); ++k) {
+      Points& series = values.emplace_back(Points{&frame.series[k].name, {}});
       for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-        values.push_back({points.steps[i], &frame.series[k].name, points.values[k][i]});
+        series.points.push_back({points.steps[i], points.values[k][i]});
+    }
     done += n;
     update.more = update.more || done < frame.points;
   }

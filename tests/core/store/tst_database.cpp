@@ -74,6 +74,7 @@ private Q_SLOTS:
   void a_locked_file_is_refused_with_its_name();
   void two_stores_write_to_one_file();
   void older_files_are_copied_and_brought_up_to_date();
+  void format_1_becomes_format_2();
   void a_migration_that_fails_changes_nothing();
   void default_place();
 };
@@ -99,7 +100,7 @@ void TestDatabase::is_set_up_as_documented() {
   QCOMPARE(pragma("cell_size_check"), std::string("1"));
   QCOMPARE(pragma("busy_timeout"), std::string("1234"));
   QCOMPARE(pragma("application_id"), std::to_string(store::detail::application_id));
-  QCOMPARE(pragma("user_version"), std::string("1"));
+  QCOMPARE(pragma("user_version"), std::string("2"));
   const int loose = database.execAndGet("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND NOT strict "
                                         "AND name NOT LIKE 'sqlite_%'");
   QCOMPARE(loose, 0);
@@ -113,7 +114,7 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
   SQLite::Database(folder.file("foreign.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)");
   make(folder.file("newer.db"));
-  SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 3");
+  SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4");
   fs::create_directory(folder.file("folder"));
   const auto before = names_in(folder.path());
   const std::string text = text_of(folder.file("foreign.db"));
@@ -125,7 +126,7 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
              folder.file("foreign.db").string() + ": a database of another program, not BatchScope's");
     QCOMPARE(refusal(writing, folder.file("newer.db")),
              folder.file("newer.db").string() +
-                 ": was written by a newer BatchScope (format 3; this one reads up to 1)");
+                 ": was written by a newer BatchScope (format 4; this one reads up to 2)");
     QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
                                                           ": a folder; the run database is a file in it, such as " +
                                                           folder.file("folder/runs.db").string());
@@ -261,20 +262,60 @@ void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
   const Folder folder;
   make(folder.file());
   auto steps = store::detail::embedded_migrations();
-  steps.emplace_back("ALTER TABLE run ADD COLUMN note TEXT NOT NULL DEFAULT ''");
+  steps.emplace_back("ALTER TABLE run ADD COLUMN colour TEXT NOT NULL DEFAULT ''");
   {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     store::detail::migrate(database, folder.file(), steps);
-    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 2);
-    QCOMPARE(database.execAndGet("SELECT name || note FROM run").getString(), std::string("made"));
+    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 3);
+    QCOMPARE(database.execAndGet("SELECT name || colour FROM run").getString(), std::string("made"));
     store::detail::migrate(database, folder.file(), steps); // nothing is left to do
   }
-  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-1.backup"}));
-  const RunReader backup(folder.file("runs.db.format-1.backup"));
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-2.backup"}));
+  const RunReader backup(folder.file("runs.db.format-2.backup"));
   QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   QCOMPARE(backup.check(), std::vector<std::string>{});
-  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 2; this one reads up to 1)") !=
+  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 3; this one reads up to 2)") !=
           std::string::npos);
+}
+
+void TestDatabase::format_1_becomes_format_2() {
+  const Folder folder;
+  make(folder.file());
+  {
+    // What the first format did not have is taken away again; the rest of both is the same.
+    SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
+    database.exec("DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
+                  "PRAGMA user_version = 1");
+    SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
+    first.exec(std::string(store::detail::embedded_migrations().front()));
+    const char* columns = "SELECT group_concat(name || type || \"notnull\" || coalesce(dflt_value, '-')) FROM "
+                          "pragma_table_info('run')";
+    QCOMPARE(database.execAndGet(columns).getString(), first.execAndGet(columns).getString());
+    const char* objects = "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'";
+    QCOMPARE(database.execAndGet(objects).getInt(), first.execAndGet(objects).getInt());
+  }
+  const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads "
+                                                     "2); any verb that writes into it brings it up to date";
+  QCOMPARE(refusal(false, folder.file()), older);
+  QCOMPARE(error_of([&] { check_usable(folder.file()); }), std::string());
+  QCOMPARE(names_in(folder.path()), std::set<std::string>{"runs.db"});
+  {
+    RunStore store(folder.file());
+    store.set_note(1, "kept");
+    auto run = store.begin(new_run("after"));
+    store.send(run->id(), {.verb = "pause"});
+    run->finish(outcome("finished"));
+  }
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-1.backup"}));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.run(1).note, std::string("kept"));
+  QCOMPARE(reader.run(2).note, std::string());
+  QCOMPARE(reader.series(1, "loss").size(), std::size_t(10));
+  QCOMPARE(reader.deleted().size(), std::size_t(0));
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  SQLite::Database backup(folder.file("runs.db.format-1.backup").string(), SQLite::OPEN_READONLY);
+  QCOMPARE(backup.execAndGet("PRAGMA user_version").getInt(), 1);
+  QCOMPARE(backup.execAndGet("SELECT name FROM run").getString(), std::string("made"));
 }
 
 void TestDatabase::a_migration_that_fails_changes_nothing() {
@@ -284,7 +325,7 @@ void TestDatabase::a_migration_that_fails_changes_nothing() {
   steps.emplace_back("CREATE TABLE half (x) STRICT; this is no SQL");
   SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
   QVERIFY_EXCEPTION_THROWN(store::detail::migrate(database, folder.file(), steps), SQLite::Exception);
-  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 1);
+  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 2);
   QVERIFY(!database.tableExists("half"));
 }
 

@@ -14,6 +14,7 @@ RunRow example() {
   RunRow run;
   run.id = 7;
   run.name = "it's a \"run\"";
+  run.note = "keep";
   run.started = "2026-01-31T12:00:00Z";
   run.outcome.status = "finished";
   run.outcome.batch = 64;
@@ -56,6 +57,7 @@ void TestListFilter::matches_data() {
   row("name = 'it''s a \"run\"'", true);
   row("name = \"it's a \"\"run\"\"\"", true);
   row("name = it", false);
+  row("note = keep and note != ''", true);
   row("started >= '2026-01-31'", true);
   row("started < '2026-01-31'", false);
   // `and` binds tighter than `or`
@@ -87,7 +89,7 @@ void TestListFilter::refuses_data() {
   QTest::addColumn<QString>("error");
   const auto row = [](const char* text, const char* error) { QTest::newRow(text) << QString(text) << QString(error); };
   row("batches > 1",
-      "--where: position 1: `batches` where a field is expected: id, name, status, reason, started, sweep, "
+      "--where: position 1: `batches` where a field is expected: id, name, note, status, reason, started, sweep, "
       "batch, steps, examples_seen, epoch, train_coverage, loss, validation_loss, validation_accuracy, "
       "peak_bytes, oom_events, seconds, examples_per_second");
   row("batch", "--where: position 6: the end where one of = != < <= > >= is expected");

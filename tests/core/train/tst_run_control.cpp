@@ -14,6 +14,8 @@ private Q_SLOTS:
   void nothingAsked();
   void editsArriveOnceAndInOrder();
   void pausedRunMakesSingleSteps();
+  void saysBeforeItWaits();
+  void lateEditsAreForgotten();
   void resumeWakes();
   void resumeForgetsSingleSteps();
   void stepOnceMeansNothingWhileRunning();
@@ -62,6 +64,42 @@ void TestRunControl::pausedRunMakesSingleSteps() {
   control.stop();
   loop.join();
   QCOMPARE(steps, 3);
+}
+
+void TestRunControl::saysBeforeItWaits() {
+  RunControl control;
+  int waits = 0;
+  const auto count = [&] { ++waits; };
+  QVERIFY(!control.at_boundary(count).paused);
+  control.pause();
+  control.step_once();
+  // With a step to make there is nothing to wait for.
+  QVERIFY(control.at_boundary(count).paused);
+  QCOMPARE(waits, 0);
+  // Called without a lock held: others may steer the run meanwhile, from the very same thread.
+  const auto wake = [&] {
+    ++waits;
+    QVERIFY(control.paused());
+    control.resume();
+  };
+  QVERIFY(!control.at_boundary(wake).paused);
+  QCOMPARE(waits, 1);
+  control.pause();
+  const auto end = [&] { control.stop(); };
+  const auto orders = control.at_boundary(end);
+  QVERIFY(orders.stop && !orders.paused);
+}
+
+void TestRunControl::lateEditsAreForgotten() {
+  RunControl control;
+  control.edit({"constant", 4});
+  control.forget_edits();
+  QVERIFY(control.at_boundary().edits.empty());
+  control.edit({"constant", 8});
+  QCOMPARE(control.at_boundary().edits.size(), std::size_t{1});
+  control.stop();
+  control.forget_edits();
+  QVERIFY(control.at_boundary().stop);
 }
 
 void TestRunControl::resumeWakes() {
