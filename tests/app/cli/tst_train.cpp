@@ -136,6 +136,7 @@ void TestTrain::interruptStoresTheRun() {
   const CliProgram program;
   QProcess process;
   program.start(process, small_run({"--batch", "4", "--epochs", "1000000"}));
+  process.setReadChannel(QProcess::StandardError);
   // The line that says that the run has begun.
   while (!process.readAllStandardError().contains("run 1"))
     QVERIFY(process.waitForReadyRead(60'000) || process.state() == QProcess::Running);
