@@ -1,0 +1,242 @@
+#include <QSignalSpy>
+
+#include "core/store/run_store.h"
+#include "live_test.h"
+#include "ui/plot/linked_plots.h"
+#include "ui/widgets/widgets.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// A real run on the demo images, steered from the page.
+class TestLiveRun : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void nothing_is_open();
+  void watched_paused_stepped_and_stopped();
+  void the_plan_is_dragged();
+  void an_ended_run_can_be_run_again();
+  void a_run_that_fails_says_why();
+  void several_runs_over_each_other();
+  void hidden_pages_draw_nothing();
+};
+
+namespace {
+
+double newest(const OpenRun& run, const char* name) {
+  const series::Series* series = run.history()->find(name);
+  return series != nullptr && series->values.size() > 0 ? series->values.back() : -1;
+}
+
+/// Starts it and waits until it makes steps.
+void begin(LiveHere& live, const train::RunSpec& spec) {
+  live.bench().start_run(spec);
+  QTRY_VERIFY_WITH_TIMEOUT(live.run() != nullptr && live.run()->steps() > 5, patience_ms);
+}
+
+/// Paused by its button; so that all that comes next is in the test's hands.
+void pause(LiveHere& live) {
+  QTRY_VERIFY_WITH_TIMEOUT(live.button("Pause") && live.button("Pause")->isEnabled(), patience_ms);
+  QTest::mouseClick(live.button("Pause"), Qt::LeftButton);
+  QTRY_VERIFY_WITH_TIMEOUT(live.run()->paused(), patience_ms);
+}
+
+/// Where the pointer takes hold of the handle at x: found as a person does, by the pointer's shape.
+QPoint handle_at(LiveHere& live, double x) {
+  const int column = live.point_at(x).x();
+  LinkedPlots& plots = live.plots();
+  for (int y = plots.height(); y > 0; y -= 2) {
+    QTest::mouseMove(&plots, {column, y});
+    QCoreApplication::processEvents();
+    if (plots.cursor().shape() == Qt::SizeVerCursor)
+      return {column, y};
+  }
+  return {-1, -1};
+}
+
+} // namespace
+
+void TestLiveRun::nothing_is_open() {
+  LiveHere live;
+  QVERIFY(live.button("Run the demo sweep"));
+  QVERIFY(!live.plots().isVisible());
+  for (const char* text : {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Run again"})
+    QVERIFY2(!live.action(text)->isEnabled(), text);
+  live.keep_picture("empty");
+  QSignalSpy wanted(&live.bench(), &Workbench::page_wanted);
+  QTest::mouseClick(live.button("New run"), Qt::LeftButton);
+  QCOMPARE(wanted.count(), 1);
+  QCOMPARE(wanted.takeFirst().at(0).toString(), QString("new-run"));
+
+  QTest::mouseClick(live.button("Run the demo sweep"), Qt::LeftButton);
+  QCOMPARE(live.bench().engine().jobs().size(), 1);
+  Job* job = live.bench().engine().jobs().first();
+  QCOMPARE(job->kind(), Job::Kind::demo);
+  QTRY_VERIFY_WITH_TIMEOUT(live.button("Cancel"), patience_ms);
+  live.keep_picture("before-the-run");
+  QTest::mouseClick(live.button("Cancel"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
+}
+
+void TestLiveRun::watched_paused_stepped_and_stopped() {
+  LiveHere live;
+  begin(live, small_run(2'000'000));
+  QVERIFY(live.plots().isVisible());
+  QTRY_VERIFY(live.texts("reading-facts").contains("peak memory"));
+  QTRY_VERIFY(live.page().findChild<QLabel*>("run-figures")->text().contains(" of 2,000,000"));
+  QCOMPARE(live.page().findChild<QLabel*>("run-status")->text(), QString("running"));
+  QVERIFY(!live.button("Step")->isEnabled()); // only a paused run makes single steps
+
+  pause(live);
+  QCOMPARE(live.page().findChild<QLabel*>("run-status")->text(), QString("paused"));
+  const std::int64_t steps = live.run()->steps();
+  live.plots().setFocus();
+  QTest::keyClick(&live.plots(), Qt::Key_Period);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 1, patience_ms);
+  QTest::mouseClick(live.button("Step"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 2, patience_ms);
+  QVERIFY(live.run()->paused());
+  QTRY_VERIFY(
+      live.page().findChild<QLabel*>("run-figures")->text().contains(QLocale(QLocale::English).toString(steps + 2)));
+
+  QTest::keyClick(&live.plots(), Qt::Key_Space);
+  QTRY_VERIFY_WITH_TIMEOUT(live.run()->status() == "running" && live.run()->steps() > steps + 10, patience_ms);
+  QTest::keyClick(&live.plots(), Qt::Key_Period, Qt::ControlModifier);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("stopped"), patience_ms);
+  QVERIFY(!live.action("Pause the run")->isEnabled());
+  const store::RunReader reader(live.database());
+  const auto row = reader.run(live.run()->id());
+  QCOMPARE(row.outcome.status, std::string("stopped"));
+  QCOMPARE(row.outcome.steps, live.run()->steps());
+}
+
+void TestLiveRun::the_plan_is_dragged() {
+  LiveHere live;
+  train::RunSpec spec = small_run(40'000);
+  spec.schedule = "step:interval=10000,increment=16";
+  begin(live, spec);
+  pause(live);
+  QSignalSpy dropped(&live.plots(), &LinkedPlots::handle_dropped);
+  QPoint handle(-1, -1);
+  const auto within = static_cast<double>(live.run()->steps() + 3000); // of the stretch that goes on now
+  QTRY_VERIFY_WITH_TIMEOUT((handle = handle_at(live, within)).x() >= 0, patience_ms);
+  QTest::mousePress(&live.plots(), Qt::LeftButton, Qt::NoModifier, handle);
+  for (int moved = 5; moved <= 40; moved += 5)
+    QTest::mouseMove(&live.plots(), handle - QPoint(0, moved));
+  QCoreApplication::processEvents();
+  live.keep_picture("dragging");
+  QVERIFY(!live.run()->pending_edit()); // nothing is asked of the run before the handle is let go
+  QTest::mouseRelease(&live.plots(), Qt::LeftButton, Qt::NoModifier, handle - QPoint(0, 40));
+  QCOMPARE(dropped.count(), 1);
+  const auto batch = static_cast<std::int64_t>(dropped.first().at(1).toDouble());
+  QVERIFY(batch > 16);
+  QVERIFY(live.run()->pending_edit());
+  auto* pending = live.page().findChild<QLabel*>("pending-edit");
+  QVERIFY(pending->isVisible());
+  live.keep_picture("pending");
+  QCOMPARE(newest(*live.run(), "batch"), 16.0);
+
+  const std::int64_t steps = live.run()->steps();
+  QTest::mouseClick(live.button("Step"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 1, patience_ms);
+  QTRY_VERIFY(!pending->isVisible());
+  QCOMPARE(newest(*live.run(), "batch"), double(batch));
+  QTRY_COMPARE(live.table().model()->index(0, 1).data().toString(), QString("schedule edited, applied"));
+  QCOMPARE(live.table().model()->index(0, 0).data().toString(), QLocale(QLocale::English).toString(steps));
+  const auto is_stored = [&] {
+    const store::RunReader reader(live.database());
+    const auto batches = reader.series(live.run()->id(), "batch");
+    const auto events = reader.events(live.run()->id());
+    return !batches.empty() && batches.back().step == steps + 1 && batches.back().value == double(batch) &&
+           std::any_of(events.begin(), events.end(), [](const auto& event) { return event.kind == "edit"; });
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(is_stored(), patience_ms);
+
+  // Taken back: the size that was planned before comes with the next step.
+  QVERIFY(live.bench().undo_stack().canUndo());
+  live.bench().undo_stack().undo();
+  QTest::mouseClick(live.button("Step"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 2, patience_ms);
+  QTRY_COMPARE(newest(*live.run(), "batch"), 16.0);
+  live.run()->stop();
+}
+
+void TestLiveRun::an_ended_run_can_be_run_again() {
+  LiveHere live;
+  Job* job = live.bench().start_run(small_run(30));
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_VERIFY(live.button("Run again"));
+  QVERIFY(!live.button("Edit schedule"));
+  QSignalSpy proposed(&live.bench(), &Workbench::run_proposed);
+  QTest::mouseClick(live.button("Run again"), Qt::LeftButton);
+  QCOMPARE(proposed.count(), 1);
+  QCOMPARE(proposed.first().at(0).value<train::RunSpec>().model, std::string("mlp:hidden=16"));
+}
+
+void TestLiveRun::a_run_that_fails_says_why() {
+  LiveHere live;
+  train::RunSpec spec = growing_run();
+  spec.on_oom = train::OnOom::fail;
+  Job* job = live.bench().start_run(spec);
+  QTRY_VERIFY_WITH_TIMEOUT(job->state() == Job::State::done || job->state() == Job::State::failed, patience_ms);
+  QTRY_COMPARE(live.run()->status(), QString("failed"));
+  QVERIFY(!live.run()->reason().isEmpty());
+  const auto banners = live.page().findChildren<Banner*>();
+  QCOMPARE(banners.size(), 1);
+  QVERIFY(banners.first()->isVisible());
+  QVERIFY(banners.first()->text().contains(live.run()->reason()));
+  QTRY_VERIFY(live.page().findChild<QWidget*>("oom-card")->isVisible());
+  // Examples were lost here: nothing says otherwise.
+  QVERIFY(!live.page().findChild<QLabel*>("oom-kept")->isVisible());
+  live.keep_picture("failed");
+}
+
+void TestLiveRun::several_runs_over_each_other() {
+  LiveHere live;
+  QList<qint64> ids;
+  for (const std::int64_t batch : {8, 16, 32}) {
+    train::RunSpec spec = small_run(60);
+    spec.name = "batch " + std::to_string(batch);
+    spec.batch.number = batch;
+    Job* job = live.bench().start_run(spec);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    ids.prepend(live.run()->id());
+  }
+  live.bench().open(ids);
+  for (OpenRun* run : live.bench().opened())
+    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
+  live.point_at(30);
+  QStringList peaks;
+  QSet<QRgb> colors;
+  for (const auto& reading : live.plots().readings()) {
+    if (reading.panel != memory_panel)
+      continue;
+    peaks += reading.name;
+    colors += reading.color.rgb();
+    QVERIFY(reading.value);
+  }
+  peaks.sort();
+  QCOMPARE(peaks, (QStringList{"batch 16", "batch 32", "batch 8"}));
+  QCOMPARE(colors.size(), 3);
+  QTRY_VERIFY(live.texts("reading-facts").contains("loss, batch 8"));
+  live.keep_picture("several");
+}
+
+void TestLiveRun::hidden_pages_draw_nothing() {
+  LiveHere live;
+  begin(live, small_run(2'000'000));
+  live.page().hide();
+  QCoreApplication::processEvents();
+  const auto drawn = live.plots().refresh_times().size();
+  const std::int64_t steps = live.run()->steps();
+  QTRY_VERIFY_WITH_TIMEOUT(live.run()->steps() > steps + 500, patience_ms);
+  QCOMPARE(live.plots().refresh_times().size(), drawn);
+  live.page().show();
+  QTRY_VERIFY_WITH_TIMEOUT(live.plots().refresh_times().size() > drawn, patience_ms);
+  live.run()->stop();
+}
+
+QTEST_MAIN(TestLiveRun)
+#include "tst_live_run.moc"

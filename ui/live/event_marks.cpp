@@ -1,0 +1,84 @@
+#include "ui/live/event_marks.h"
+
+#include "ui/live/event_text.h"
+#include "ui/live/live_curves.h"
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double to_megabytes = 1e-6;
+
+/// Where an event stands: one before the first step at the beginning.
+double place_of(const OpenRun& run, const telemetry::Event& event, series::Axis axis) {
+  if (axis == series::Axis::seconds)
+    return event.seconds;
+  return run.history()->position(event.step, axis).value_or(0);
+}
+
+std::optional<double> validation_loss(const telemetry::Event& event) {
+  for (const auto& [name, value] : event.values) {
+    if (name == "validation_loss")
+      return value;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void EventMarks::show(const OpenRun* run, series::Axis axis) {
+  axis_ = axis;
+  taken_ = 0;
+  marks_.clear();
+  arrows_.clear();
+  if (run != nullptr)
+    update(*run);
+  plots_.set_marks(marks_);
+  plots_.set_arrows(arrows_);
+}
+
+void EventMarks::update(const OpenRun& run) {
+  const int count = static_cast<int>(run.events().size());
+  if (taken_ == count)
+    return;
+  for (; taken_ < count; ++taken_)
+    add(run, taken_);
+  plots_.set_marks(marks_);
+  plots_.set_arrows(arrows_);
+}
+
+void EventMarks::add(const OpenRun& run, int number) {
+  const telemetry::Event& event = run.events()[number];
+  PlotMark mark{.id = number, .x = place_of(run, event, axis_)};
+  if (const auto oom = oom_details(event)) {
+    mark.kind = PlotMark::Kind::oom;
+    mark.panel = memory_panel;
+    mark.y = static_cast<double>(oom->in_use_bytes + oom->requested_bytes) * to_megabytes;
+    mark.through = true;
+    marks_ += mark;
+    if (oom->end != OomDetails::End::run_in_parts)
+      return;
+    mark.panel = batch_panel;
+    mark.y = static_cast<double>(oom->attempted);
+    mark.through = false;
+    marks_ += mark;
+    arrows_ +=
+        {.panel = batch_panel, .x0 = mark.x, .y0 = *mark.y, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
+  } else if (event.kind == "edit") {
+    mark.kind = PlotMark::Kind::edit;
+    mark.panel = batch_panel;
+    marks_ += mark;
+  } else if (event.kind == "evaluation") {
+    mark.kind = PlotMark::Kind::evaluation;
+    mark.panel = loss_panel;
+    mark.y = validation_loss(event);
+    marks_ += mark;
+  } else if (event.kind == "clamp" || event.kind == "schedule-problem") {
+    mark.kind = PlotMark::Kind::note;
+    mark.panel = batch_panel;
+    marks_ += mark;
+  }
+}
+
+} // namespace batchscope::ui

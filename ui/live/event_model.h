@@ -1,0 +1,69 @@
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QPointer>
+#include <QSortFilterProxyModel>
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "core/series/history.h"
+#include "ui/live/event_text.h"
+#include "ui/run/open_run.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+/// The events of a run, the newest first. UI thread.
+class EventModel : public QAbstractTableModel {
+  Q_OBJECT
+
+public:
+  enum Column { step, what, tried, now, asked, in_use, action, column_count };
+  enum Role {
+    number_role = Qt::UserRole, ///< of the event in the run's events()
+    group_role,                 ///< int of EventGroup
+    alarming_role
+  };
+
+  explicit EventModel(const Theme& theme, QObject* parent = nullptr);
+
+  void show(OpenRun* run); ///< null: nothing
+  int row_of(int number) const;
+
+  int rowCount(const QModelIndex& parent = {}) const override;
+  int columnCount(const QModelIndex& parent = {}) const override;
+  QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+  QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+  void take_new();
+  const EventText& text(int number) const;
+  QVariant shown_text(int number, Column column) const;
+  QVariant color(int number, Column column) const;
+
+  const Theme& theme_;
+  QPointer<OpenRun> run_;
+  std::shared_ptr<const series::History> history_;
+  int shown_ = 0;
+  mutable std::deque<std::optional<EventText>> texts_; ///< made when first seen: most rows never are
+};
+
+/// Only the events of one group.
+class EventFilter : public QSortFilterProxyModel {
+  Q_OBJECT
+
+public:
+  using QSortFilterProxyModel::QSortFilterProxyModel;
+  void show_group(EventGroup group);
+  EventGroup group() const { return group_; }
+
+protected:
+  bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+private:
+  EventGroup group_ = EventGroup::all;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,116 @@
+#include "ui/live/event_table.h"
+
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QPainter>
+#include <QScopedValueRollback>
+#include <QStyledItemDelegate>
+#include <QTableView>
+
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// Marks what went wrong and is chosen with a bar at its left.
+class EventDelegate : public QStyledItemDelegate {
+public:
+  EventDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem plain = option;
+    plain.state &= ~QStyle::State_HasFocus; // the row as a whole shows it
+    QStyledItemDelegate::paint(painter, plain, index);
+    if (index.column() != EventModel::step || !(option.state & QStyle::State_Selected))
+      return;
+    const bool alarming = index.data(EventModel::alarming_role).toBool();
+    painter->fillRect(QRect(option.rect.topLeft(), QSize(3, option.rect.height())),
+                      theme_.color(alarming ? Role::error : Role::accent));
+  }
+
+private:
+  const Theme& theme_;
+};
+
+} // namespace
+
+EventTable::EventTable(const Theme& theme, QWidget* parent)
+    : QWidget(parent), model_(new EventModel(theme, this)), filter_(new EventFilter(this)),
+      table_(new QTableView(this)), groups_(new QComboBox(this)) {
+  filter_->setSourceModel(model_);
+  table_->setModel(filter_);
+  table_->setObjectName("events");
+  table_->setAccessibleName(tr("Events of the run"));
+  table_->setItemDelegate(new EventDelegate(theme, table_));
+  prepare_table(*table_);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->horizontalHeader()->setStretchLastSection(true);
+  set_widths();
+
+  groups_->setObjectName("event-filter");
+  groups_->setAccessibleName(tr("Which events are shown"));
+  groups_->setToolTip(tr("Which events are shown"));
+  groups_->addItem(tr("All events"), static_cast<int>(EventGroup::all));
+  groups_->addItem(tr("Out of memory"), static_cast<int>(EventGroup::out_of_memory));
+  groups_->addItem(tr("Edits"), static_cast<int>(EventGroup::edits));
+  groups_->addItem(tr("Evaluations"), static_cast<int>(EventGroup::evaluations));
+
+  // The choice lies over the free end of the table's header.
+  auto* layout = new QGridLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(table_, 0, 0);
+  layout->addWidget(groups_, 0, 0, Qt::AlignTop | Qt::AlignRight);
+  groups_->raise();
+
+  connect(groups_, &QComboBox::currentIndexChanged, this,
+          [this] { filter_->show_group(static_cast<EventGroup>(groups_->currentData().toInt())); });
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
+    if (!choosing_ && current.isValid())
+      Q_EMIT chosen(current.data(EventModel::number_role).toInt());
+  });
+}
+
+void EventTable::set_widths() {
+  const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 13},
+                                                          {EventModel::tried, 5.5}, {EventModel::now, 5.5},
+                                                          {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
+  for (const auto& [column, lines] : widths)
+    table_->setColumnWidth(column, Theme::lines(lines));
+}
+
+void EventTable::show(OpenRun* run) {
+  const QScopedValueRollback guard(choosing_, true);
+  model_->show(run);
+}
+
+void EventTable::choose(std::optional<int> number) {
+  const QScopedValueRollback guard(choosing_, true);
+  if (!number) {
+    table_->setCurrentIndex({});
+    table_->clearSelection();
+    return;
+  }
+  const QModelIndex source = model_->index(model_->row_of(*number), EventModel::step);
+  if (source.isValid() && !filter_->mapFromSource(source).isValid())
+    show_group(EventGroup::all);
+  const QModelIndex index = filter_->mapFromSource(source);
+  table_->setCurrentIndex(index);
+  table_->scrollTo(index);
+}
+
+void EventTable::show_group(EventGroup group) {
+  groups_->setCurrentIndex(groups_->findData(static_cast<int>(group)));
+}
+
+QJsonObject EventTable::state() const {
+  return {{"group", groups_->currentData().toInt()}};
+}
+
+void EventTable::restore(const QJsonObject& state) {
+  if (const int index = groups_->findData(state.value("group").toInt(-1)); index >= 0)
+    groups_->setCurrentIndex(index);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,181 @@
+#include "ui/live/event_text.h"
+
+#include <QCoreApplication>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+class Texts {
+  Q_DECLARE_TR_FUNCTIONS(batchscope::ui::EventText)
+};
+
+QJsonObject detail_of(const telemetry::Event& event) {
+  return QJsonDocument::fromJson(QByteArray::fromStdString(event.detail_json)).object();
+}
+
+std::uint64_t bytes_in(const QJsonObject& detail, const QString& name) {
+  return static_cast<std::uint64_t>(std::max(0.0, detail.value(name).toDouble()));
+}
+
+/// Numbers that JSON has no form for are texts: "NaN", "Infinity", "-Infinity".
+double number_in(const QJsonObject& detail, const QString& name) {
+  const QJsonValue value = detail.value(name);
+  if (value.isDouble())
+    return value.toDouble();
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (value.toString() == "Infinity")
+    return infinity;
+  return value.toString() == "-Infinity" ? -infinity : std::numeric_limits<double>::quiet_NaN();
+}
+
+QString count_in(const QJsonObject& detail, const QString& name) {
+  return detail.value(name).isDouble() ? format_count(detail.value(name).toInteger()) : QString();
+}
+
+EventText out_of_memory(const telemetry::Event& event) {
+  const OomDetails details = *oom_details(event);
+  EventText text;
+  text.alarming = true;
+  text.what = details.phase.isEmpty() ? Texts::tr("out of memory") : Texts::tr("out of memory (%1)").arg(details.phase);
+  text.tried = format_parts(details.parts_before, details.attempted);
+  text.asked = format_bytes(static_cast<double>(details.requested_bytes));
+  text.in_use = format_bytes(static_cast<double>(details.in_use_bytes));
+  text.action = details.action;
+  if (details.end != OomDetails::End::run_failed)
+    text.now = format_parts(details.parts_after, details.size_after);
+  return text;
+}
+
+EventText edit(const QJsonObject& detail) {
+  EventText text;
+  if (const QString refused = detail.value("refused").toString(); !refused.isEmpty()) {
+    text.what = Texts::tr("schedule edit refused");
+    text.action = refused;
+    text.alarming = true;
+    return text;
+  }
+  text.what = Texts::tr("schedule edited, applied");
+  text.tried = count_in(detail, "batch_before");
+  text.now = count_in(detail, "batch");
+  const QString schedule = detail.value("schedule").toString();
+  const QString from = count_in(detail, "applies_from_step");
+  text.action = from.isEmpty() ? schedule : Texts::tr("from step %1: %2").arg(from, schedule);
+  return text;
+}
+
+EventText evaluation(const QJsonObject& detail) {
+  EventText text;
+  text.what = Texts::tr("validation");
+  text.action = Texts::tr("loss %1").arg(format_number(number_in(detail, "loss")));
+  if (detail.contains("accuracy"))
+    text.action += Texts::tr(", accuracy %1").arg(format_percent(number_in(detail, "accuracy")));
+  return text;
+}
+
+/// For kinds that this window has no words for: its fields as they are.
+EventText other(const telemetry::Event& event, const QJsonObject& detail) {
+  EventText text;
+  text.what = QString::fromStdString(event.kind);
+  QStringList fields;
+  for (auto field = detail.begin(); field != detail.end(); ++field)
+    fields += field.key() + ": " + field.value().toVariant().toString();
+  text.action = fields.join(", ");
+  return text;
+}
+
+QString status_text(const QString& status) {
+  const std::pair<const char*, QString> known[] = {
+      {"running", Texts::tr("goes on")}, {"paused", Texts::tr("paused")},     {"resumed", Texts::tr("continued")},
+      {"stopped", Texts::tr("stopped")}, {"finished", Texts::tr("finished")}, {"failed", Texts::tr("failed")}};
+  for (const auto& [name, text] : known) {
+    if (status == name)
+      return text;
+  }
+  return status.isEmpty() ? Texts::tr("status") : status;
+}
+
+} // namespace
+
+std::uint64_t OomDetails::short_by() const {
+  const std::uint64_t wanted = in_use_bytes + requested_bytes;
+  return wanted > limit_bytes ? wanted - limit_bytes : 0;
+}
+
+std::optional<OomDetails> oom_details(const telemetry::Event& event) {
+  if (event.kind != "oom")
+    return std::nullopt;
+  const QJsonObject detail = detail_of(event);
+  OomDetails result;
+  result.step = event.step;
+  result.attempted = detail.value("attempted_batch").toInteger();
+  result.requested_bytes = bytes_in(detail, "requested_bytes");
+  result.in_use_bytes = bytes_in(detail, "in_use_bytes");
+  result.limit_bytes = bytes_in(detail, "limit_bytes");
+  if (const QJsonObject by = detail.value("in_use_by").toObject(); !by.isEmpty()) {
+    result.in_use_by.emplace();
+    for (int use = 0; use < predict::use_count; ++use)
+      (*result.in_use_by)[use] = bytes_in(by, predict::to_string(static_cast<predict::Use>(use)));
+  }
+  result.phase = detail.value("phase").toString().replace('_', ' ');
+  result.cause = detail.value("cause").toString();
+  result.action = detail.value("action").toString();
+  result.parts_before = std::max<std::int64_t>(1, detail.value("micro_batches_before").toInteger(1));
+  result.parts_after = std::max<std::int64_t>(1, detail.value("micro_batches_after").toInteger(1));
+  result.size_after = detail.value("micro_batch_after").toInteger();
+  result.examples_again = detail.value("examples_again").toInteger();
+  if (!detail.contains("micro_batches_after") && result.size_after > 0)
+    result.end = OomDetails::End::evaluation_shrunk;
+  else if (result.parts_after > result.parts_before)
+    result.end = OomDetails::End::run_in_parts;
+  return result;
+}
+
+EventText event_text(const telemetry::Event& event) {
+  if (event.kind == "oom")
+    return out_of_memory(event);
+  const QJsonObject detail = detail_of(event);
+  if (event.kind == "edit")
+    return edit(detail);
+  if (event.kind == "evaluation")
+    return evaluation(detail);
+  EventText text;
+  text.action = detail.value("message").toString();
+  if (event.kind == "clamp") {
+    text.what = Texts::tr("schedule clamped");
+    text.tried = count_in(detail, "asked");
+    text.now = count_in(detail, "given");
+    return text;
+  }
+  if (event.kind == "schedule-problem") {
+    text.what = Texts::tr("schedule problem");
+    text.alarming = true;
+    return text;
+  }
+  if (event.kind == "status") {
+    text.what = status_text(detail.value("status").toString());
+    if (text.action.isEmpty())
+      text.action = detail.value("reason").toString();
+    return text;
+  }
+  return other(event, detail);
+}
+
+EventGroup group_of(const telemetry::Event& event) {
+  if (event.kind == "oom")
+    return EventGroup::out_of_memory;
+  if (event.kind == "edit")
+    return EventGroup::edits;
+  return event.kind == "evaluation" ? EventGroup::evaluations : EventGroup::all;
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,155 @@
+#include "ui/live/live_curves.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double to_megabytes = 1e-6;
+constexpr double to_percent = 100;
+
+class Texts {
+  Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LiveCurves)
+};
+
+std::shared_ptr<const CurveSource> series_of(const OpenRun& run, const char* name, series::Axis axis,
+                                             double scale = 1) {
+  return std::make_shared<HistoryCurve>(run.history(), name, axis, scale);
+}
+
+} // namespace
+
+QString panel_value(int panel, double value) {
+  if (!std::isfinite(value))
+    return format_number(value);
+  switch (panel) {
+  case memory_panel:
+    return format_bytes(value / to_megabytes);
+  case batch_panel:
+    return format_count(std::llround(value));
+  case coverage_panel:
+    return format_percent(value / to_percent);
+  default:
+    return format_number(value);
+  }
+}
+
+QString panel_number(int panel, double value) {
+  if (!std::isfinite(value))
+    return format_number(value);
+  switch (panel) {
+  case memory_panel:
+  case coverage_panel:
+    return QLocale().toString(value, 'f', 1);
+  case batch_panel:
+    return QLocale().toString(value, 'f', value == std::round(value) ? 0 : 1);
+  default:
+    return format_number(value, 3);
+  }
+}
+
+QColor curve_color(const Theme& theme, const CurveStyle& style) {
+  return style.role ? theme.color(*style.role) : theme.series(style.series);
+}
+
+void LiveCurves::add_panels(LinkedPlots& plots) {
+  plots.add_panel({.key = "memory", .title = Texts::tr("Memory (MB)"), .height = 1.2});
+  plots.add_panel({.key = "loss", .title = Texts::tr("Loss"), .height = 1.0});
+  plots.add_panel({.key = "batch", .title = Texts::tr("Batch size (examples)"), .height = 1.0});
+  plots.add_panel(
+      {.key = "train_coverage", .title = Texts::tr("train_coverage (%)"), .height = 0.7, .lowest_top = 100.0});
+}
+
+void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
+  plots_.clear_curves();
+  curves_.clear();
+  smoothed_.clear();
+  if (runs.size() == 1) {
+    show_alone(*runs.first(), axis);
+    return;
+  }
+  // The current one comes last, over the others.
+  for (int number = static_cast<int>(runs.size()) - 1; number >= 0; --number)
+    show_beside(*runs[number], axis, number);
+  std::reverse(curves_.begin(), curves_.end());
+}
+
+std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::Axis axis) {
+  auto curve = std::make_shared<SmoothedCurve>(run.history(), "loss", axis);
+  curve->set_weight(weight_);
+  smoothed_.push_back(curve);
+  return curve;
+}
+
+void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
+  add(memory_panel, Texts::tr("reserved"), series_of(run, "reserved_bytes", axis, to_megabytes),
+      {.name = Texts::tr("reserved"), .role = Role::dimmed, .steps = true, .faint = true});
+  add(memory_panel, Texts::tr("in use"), series_of(run, "allocated_bytes", axis, to_megabytes),
+      {.name = Texts::tr("in use"), .series = 4, .faint = true});
+  add(memory_panel, Texts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
+      {.name = Texts::tr("peak"), .series = 0, .steps = true, .highlighted = true});
+  add(loss_panel, Texts::tr("loss"), series_of(run, "loss", axis),
+      {.name = Texts::tr("training"), .series = 1, .faint = true});
+  add(loss_panel, Texts::tr("loss, smoothed"), smoothed(run, axis),
+      {.name = Texts::tr("smoothed"), .series = 5, .highlighted = true});
+  add(loss_panel, Texts::tr("validation loss"), series_of(run, "validation_loss", axis),
+      {.name = Texts::tr("validation"), .series = 2, .dashed = true, .points = true});
+  add(batch_panel, Texts::tr("effective batch"), series_of(run, "effective_batch", axis),
+      {.name = Texts::tr("effective"), .series = 3, .steps = true, .faint = true});
+  add(batch_panel, Texts::tr("run as"), series_of(run, "micro_batch", axis),
+      {.name = Texts::tr("micro batch run"), .series = 4, .steps = true})
+      .parts = series_of(run, "micro_batches", axis);
+  add(batch_panel, Texts::tr("batch"), series_of(run, "batch", axis),
+      {.name = Texts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
+  add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
+      {.name = Texts::tr("train_coverage"), .series = 3});
+  add(no_panel, Texts::tr("epoch"), series_of(run, "epoch", axis), {});
+  add(no_panel, Texts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
+  add(no_panel, Texts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
+}
+
+void LiveCurves::show_beside(const OpenRun& run, series::Axis axis, int number) {
+  const bool current = number == 0;
+  CurveStyle style{.name = run.name(), .series = number, .highlighted = current};
+  CurveStyle staircase = style;
+  staircase.steps = true;
+  CurveStyle points = style;
+  points.name.clear();
+  points.dashed = true;
+  points.points = true;
+  if (current)
+    add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
+  add(batch_panel, Texts::tr("batch, %1").arg(run.name()), series_of(run, "batch", axis), staircase);
+  add(loss_panel, Texts::tr("validation, %1").arg(run.name()), series_of(run, "validation_loss", axis), points);
+  add(loss_panel, Texts::tr("loss, %1").arg(run.name()), smoothed(run, axis), style);
+  add(memory_panel, Texts::tr("peak, %1").arg(run.name()), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
+}
+
+LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const CurveSource> source,
+                           const CurveStyle& style) {
+  if (panel != no_panel)
+    plots_.add_curve(panel, source, style);
+  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr});
+}
+
+void LiveCurves::set_smoothing(double weight) {
+  weight_ = weight;
+  for (const auto& curve : smoothed_)
+    curve->set_weight(weight);
+}
+
+bool LiveCurves::catch_up() {
+  bool done = true;
+  for (const auto& curve : smoothed_)
+    done = curve->catch_up() && done;
+  return done;
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,346 @@
+#include "ui/live/live_page.h"
+
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QKeyEvent>
+#include <QScrollArea>
+#include <QSlider>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "ui/live/event_table.h"
+#include "ui/live/no_run.h"
+#include "ui/live/oom_card.h"
+#include "ui/live/plan_layer.h"
+#include "ui/live/reading_card.h"
+#include "ui/live/run_header.h"
+#include "ui/live/view_bar.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int text_interval_ms = 250;
+constexpr double outliers = 0.01; ///< share left out at either end when outliers are clipped
+constexpr int page_margin = 12;
+constexpr int between_cards = 10;
+
+QString axis_label(series::Axis axis) {
+  switch (axis) {
+  case series::Axis::step:
+    return LivePage::tr("optimizer step");
+  case series::Axis::examples:
+    return LivePage::tr("examples seen");
+  case series::Axis::epoch:
+    return LivePage::tr("epoch");
+  case series::Axis::seconds:
+    break;
+  }
+  return LivePage::tr("seconds since the start, pauses left out");
+}
+
+} // namespace
+
+LivePage::LivePage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)), header_(new RunHeader(this)),
+      reason_(new Banner(workbench.theme(), this)), plots_(new LinkedPlots(workbench.theme(), this)),
+      view_(new ViewBar(this)), events_(new EventTable(workbench.theme(), this)),
+      oom_(new OomCard(workbench.theme(), this)), reading_(new ReadingCard(workbench.theme(), this)),
+      between_(new BetweenCard(workbench.theme(), this)), curves_(*plots_), marks_(*plots_),
+      plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
+  LiveCurves::add_panels(*plots_);
+  curves_.set_smoothing(view_->smoothing());
+  plots_->setAccessibleName(tr("Memory, loss, batch size and coverage of the run"));
+  stack_->addWidget(new NoRun(workbench, this));
+  stack_->addWidget(make_content());
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(stack_);
+  setFocusProxy(plots_);
+  texts_.setSingleShot(true);
+  texts_.setInterval(text_interval_ms);
+  for (QTimer* soon : {&smoothing_, &new_events_}) {
+    soon->setSingleShot(true);
+    soon->setInterval(0);
+  }
+  view_->set_following(plots_->following());
+  connect_parts();
+  for (QAction* action : header_->run_actions() + view_->view_actions())
+    addAction(action);
+  show_runs();
+}
+
+LivePage::~LivePage() = default;
+
+QWidget* LivePage::make_content() {
+  auto* content = new QWidget(this);
+  auto* upper = new QWidget(content);
+  auto* row = new QHBoxLayout(upper);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(between_cards);
+  row->addWidget(make_plots(), 1);
+  row->addWidget(make_cards());
+  auto* table = new Card({}, content);
+  table->layout()->setContentsMargins(1, Theme::lines(0.25), 1, Theme::lines(0.25));
+  table->body()->addWidget(events_);
+  splitter_ = new QSplitter(Qt::Vertical, content);
+  splitter_->setHandleWidth(between_cards);
+  splitter_->addWidget(upper);
+  splitter_->addWidget(table);
+  splitter_->setStretchFactor(0, 1);
+  splitter_->setStretchFactor(1, 0);
+  splitter_->setCollapsible(0, false);
+  splitter_->setSizes({Theme::lines(36), Theme::lines(8)});
+  reason_->hide();
+  auto* layout = new QVBoxLayout(content);
+  layout->setContentsMargins(page_margin, page_margin, page_margin, page_margin);
+  layout->setSpacing(between_cards);
+  layout->addWidget(header_);
+  layout->addWidget(reason_);
+  layout->addWidget(splitter_, 1);
+  return content;
+}
+
+QWidget* LivePage::make_plots() {
+  auto* card = new Card({}, this);
+  card->layout()->setContentsMargins(between_cards, page_margin / 2, between_cards, page_margin / 2);
+  card->body()->addWidget(plots_, 1);
+  card->body()->addWidget(view_);
+  return card;
+}
+
+QWidget* LivePage::make_cards() {
+  auto* column = new QWidget(this);
+  auto* layout = new QVBoxLayout(column);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(between_cards);
+  layout->addWidget(oom_);
+  layout->addWidget(between_);
+  layout->addWidget(reading_);
+  layout->addStretch(1);
+  cards_ = new QScrollArea(this);
+  cards_->setWidget(column);
+  cards_->setWidgetResizable(true);
+  cards_->setFrameShape(QFrame::NoFrame);
+  cards_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  cards_->setFixedWidth(Theme::lines(20));
+  cards_->setFocusPolicy(Qt::NoFocus);
+  oom_->hide();
+  between_->hide();
+  return cards_;
+}
+
+void LivePage::connect_parts() {
+  connect(&workbench_, &Workbench::opened_changed, this, &LivePage::show_runs);
+  connect(&workbench_.theme(), &Theme::changed, this, &LivePage::update_readings);
+  connect(header_, &RunHeader::edit_wanted, this, [this] { Q_EMIT workbench_.page_wanted("schedule"); });
+  connect(header_, &RunHeader::again_wanted, this, [this] {
+    if (workbench_.current() != nullptr)
+      workbench_.propose_run(workbench_.current()->spec());
+  });
+  connect(reason_, &Banner::dismissed, reason_, &QWidget::hide);
+  connect(view_, &ViewBar::axis_changed, this, &LivePage::show_curves);
+  connect(view_, &ViewBar::smoothing_changed, this, [this] {
+    curves_.set_smoothing(view_->smoothing());
+    draw();
+  });
+  connect(view_, &ViewBar::scale_changed, this, [this] {
+    plots_->set_log(loss_panel, view_->log_loss());
+    plots_->set_clipping(view_->clipping() ? outliers : 0);
+    draw();
+  });
+  connect(view_, &ViewBar::following_changed, plots_, &LinkedPlots::set_following);
+  connect(plots_, &LinkedPlots::following_changed, view_, &ViewBar::set_following);
+  connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);
+  connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
+  connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
+  connect(plots_, &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(events_, &EventTable::chosen, this, [this](int number) { choose(number); });
+  connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);
+  connect(&smoothing_, &QTimer::timeout, this, &LivePage::draw);
+  connect(&new_events_, &QTimer::timeout, this, &LivePage::take_events);
+  // Space presses what has the focus, where that can be pressed; else it pauses the run.
+  for (auto* button : findChildren<QAbstractButton*>())
+    button->installEventFilter(this);
+  for (auto* box : findChildren<QComboBox*>())
+    box->installEventFilter(this);
+}
+
+bool LivePage::eventFilter(QObject* watched, QEvent* event) {
+  if (event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Space)
+    event->accept();
+  return Page::eventFilter(watched, event);
+}
+
+QList<QAction*> LivePage::page_actions() const {
+  return header_->run_actions() + view_->view_actions() + plots_->actions_for_menu();
+}
+
+void LivePage::show_runs() {
+  watching_ = std::make_unique<QObject>();
+  runs_.clear();
+  for (OpenRun* run : workbench_.opened()) {
+    runs_ += run;
+    connect(run, &OpenRun::grew, watching_.get(), [this] { take_records(); });
+    connect(run, &OpenRun::described, watching_.get(), [this] { show_curves(); });
+  }
+  OpenRun* current = workbench_.current();
+  stack_->setCurrentIndex(current == nullptr ? 0 : 1);
+  header_->show_run(current);
+  events_->show(current);
+  chosen_.reset();
+  shown_oom_.reset();
+  latest_oom_.reset();
+  seen_events_ = 0;
+  if (current != nullptr) {
+    connect(current, &OpenRun::event_came, watching_.get(), [this] { new_events_.start(); });
+    connect(current, &OpenRun::status_changed, watching_.get(), [this, current] {
+      show_reason();
+      if (current->running() != was_running_)
+        show_curves();
+    });
+  }
+  show_reason();
+  show_curves();
+  take_events();
+}
+
+void LivePage::show_reason() {
+  const OpenRun* run = workbench_.current();
+  const bool wrong = run != nullptr && !run->reason().isEmpty() && !run->running();
+  reason_->setVisible(wrong);
+  if (wrong)
+    reason_->show_problem(run->status() == "failed" ? tr("The run failed: %1").arg(run->reason()) : run->reason());
+}
+
+void LivePage::show_curves() {
+  OpenRun* current = workbench_.current();
+  const series::Axis axis = view_->axis();
+  was_running_ = current != nullptr && current->running();
+  curves_.show(workbench_.opened(), axis);
+  const bool together = workbench_.opened().size() > 1;
+  plan_->show(current, axis, together ? std::optional(0) : std::nullopt);
+  marks_.show(current, axis);
+  QList<PlotLimit> limits;
+  if (current != nullptr && current->start()) {
+    const auto limit = static_cast<double>(current->start()->budget_bytes);
+    limits += {.panel = memory_panel, .y = limit * 1e-6, .label = tr("limit %1").arg(format_bytes(limit))};
+  }
+  plots_->set_limits(limits);
+  plots_->set_x_label(axis_label(axis));
+  plots_->set_integer_x(axis == series::Axis::step || axis == series::Axis::examples);
+  if (chosen_)
+    plots_->choose_mark(*chosen_);
+  update_texts();
+  draw();
+}
+
+void LivePage::take_records() {
+  if (!isVisible())
+    return;
+  plan_->follow();
+  draw();
+  if (!texts_.isActive())
+    texts_.start();
+}
+
+void LivePage::draw() {
+  if (!isVisible())
+    return;
+  if (!curves_.catch_up())
+    smoothing_.start();
+  plots_->refresh();
+}
+
+void LivePage::take_events() {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr || !isVisible())
+    return;
+  marks_.update(*run);
+  show_oom();
+}
+
+void LivePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  plan_->follow();
+  take_events();
+  update_texts();
+  draw();
+}
+
+void LivePage::update_texts() {
+  if (!isVisible())
+    return;
+  header_->update_figures();
+  update_readings();
+}
+
+void LivePage::update_readings() {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr || !isVisible())
+    return;
+  const series::Axis axis = view_->axis();
+  std::vector<LiveCurve> curves = curves_.curves();
+  curves.insert(curves.end(), plan_->curves().begin(), plan_->curves().end());
+  const double newest = run->history()->position(run->steps(), axis).value_or(0);
+  const double x = plots_->crosshair().value_or(newest);
+  const auto step_at = [&](double place) {
+    auto step = run->history()->step_at(place, axis);
+    if (place > newest && plan_->editor().plan())
+      step = plan_->editor().plan()->history->step_at(place, axis);
+    return format_count(step.value_or(0));
+  };
+  reading_->show_at(x > newest ? tr("At step %1, planned").arg(step_at(x)) : tr("At step %1").arg(step_at(x)), curves,
+                    x);
+  const auto [first, second] = plots_->cursors();
+  between_->setVisible(first && second);
+  if (first && second)
+    between_->show_between(
+        tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))),
+        curves, std::min(*first, *second), std::max(*first, *second));
+}
+
+void LivePage::choose(std::optional<int> event) {
+  if (chosen_ == event)
+    return;
+  chosen_ = event;
+  events_->choose(event);
+  plots_->choose_mark(event ? std::optional<qint64>(*event) : std::nullopt);
+  show_oom();
+}
+
+/// The chosen one, else the latest.
+void LivePage::show_oom() {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr)
+    return;
+  const auto& events = run->events();
+  const auto is_oom = [&events](std::size_t number) { return events[number].kind == "oom"; };
+  for (; seen_events_ < events.size(); ++seen_events_) {
+    if (is_oom(seen_events_))
+      latest_oom_ = static_cast<int>(seen_events_);
+  }
+  const auto number = chosen_ && is_oom(*chosen_) ? chosen_ : latest_oom_;
+  oom_->setVisible(number.has_value());
+  if (number && number != shown_oom_)
+    oom_->show_event(*oom_details(events[*number]));
+  shown_oom_ = number;
+}
+
+QJsonObject LivePage::state() const {
+  return {{"view", view_->state()},
+          {"events", events_->state()},
+          {"splitter", QString::fromLatin1(splitter_->saveState().toBase64())}};
+}
+
+void LivePage::restore(const QJsonObject& state) {
+  view_->restore(state.value("view").toObject());
+  events_->restore(state.value("events").toObject());
+  splitter_->restoreState(QByteArray::fromBase64(state.value("splitter").toString().toLatin1()));
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,106 @@
+#include "ui/live/no_run.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include <cmath>
+
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int progress_steps = 1000;
+
+} // namespace
+
+NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), workbench_(workbench) {
+  empty_ = make_empty();
+  busy_ = make_busy();
+  addWidget(empty_);
+  addWidget(busy_);
+  for (Job* job : workbench_.engine().jobs())
+    watch(job);
+  connect(&workbench_.engine(), &Engine::job_added, this, &NoRun::watch);
+  connect(&workbench_.engine(), &Engine::job_changed, this, &NoRun::update_job);
+  connect(&workbench_.engine(), &Engine::idle_now, this, &NoRun::update_job);
+  update_job();
+}
+
+QWidget* NoRun::make_empty() {
+  auto* page = new QWidget(this);
+  auto* state = new EmptyState(tr("No run is open"),
+                               tr("A run shows its memory, loss, batch size and train_coverage here while it goes on, "
+                                  "and its schedule can be changed at every step. The demo searches batch sizes and "
+                                  "trains on bundled images; it takes about a minute."),
+                               tr("Run the demo sweep"), page);
+  auto* form = plain_button(tr("New run"), page);
+  form->setObjectName("new-run");
+  auto* layout = new QVBoxLayout(page);
+  layout->addStretch(2);
+  layout->addWidget(state);
+  layout->addWidget(form, 0, Qt::AlignHCenter);
+  layout->addStretch(3);
+  connect(state, &EmptyState::action_chosen, this, [this] { workbench_.start_demo(); });
+  connect(form, &QPushButton::clicked, this, [this] { Q_EMIT workbench_.page_wanted("new-run"); });
+  return page;
+}
+
+QWidget* NoRun::make_busy() {
+  auto* page = new QWidget(this);
+  job_title_ = page_title({}, page);
+  job_title_->setAlignment(Qt::AlignHCenter);
+  job_activity_ = dimmed_label({}, page);
+  job_activity_->setAlignment(Qt::AlignHCenter);
+  job_progress_ = new QProgressBar(page);
+  job_progress_->setTextVisible(false);
+  job_progress_->setFixedWidth(Theme::lines(20));
+  job_progress_->setAccessibleName(tr("Share of the job that is done"));
+  auto* cancel = plain_button(tr("Cancel"), page);
+  cancel->setObjectName("cancel-job");
+  find_ = plain_button(tr("Watch the search"), page);
+  auto* buttons = new QHBoxLayout;
+  buttons->addStretch(1);
+  buttons->addWidget(find_);
+  buttons->addWidget(cancel);
+  buttons->addStretch(1);
+  auto* layout = new QVBoxLayout(page);
+  layout->setSpacing(Theme::lines(0.75));
+  layout->addStretch(2);
+  layout->addWidget(job_title_);
+  layout->addWidget(job_activity_);
+  layout->addWidget(job_progress_, 0, Qt::AlignHCenter);
+  layout->addLayout(buttons);
+  layout->addStretch(3);
+  connect(cancel, &QPushButton::clicked, this, [this] {
+    if (Job* job = workbench_.engine().working())
+      job->cancel();
+  });
+  connect(find_, &QPushButton::clicked, this, [this] { Q_EMIT workbench_.page_wanted("find"); });
+  return page;
+}
+
+void NoRun::watch(Job* job) {
+  connect(job, &Job::progressed, this, &NoRun::update_job);
+  connect(job, &Job::probed, this, &NoRun::update_job);
+  update_job();
+}
+
+void NoRun::update_job() {
+  const Job* job = workbench_.engine().working();
+  setCurrentWidget(job != nullptr ? busy_ : empty_);
+  if (job == nullptr)
+    return;
+  job_title_->setText(job->title());
+  job_activity_->setText(job->activity());
+  job_progress_->setRange(0, job->progress() ? progress_steps : 0);
+  if (job->progress())
+    job_progress_->setValue(static_cast<int>(std::lround(*job->progress() * progress_steps)));
+  find_->setVisible(!job->probes().empty());
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,146 @@
+#include "ui/live/oom_card.h"
+
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "ui/live/memory_legend.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// Colour of each predict::Use: a series of the theme.
+constexpr std::array<int, predict::use_count> use_series = {0, 4, 2, 1, 3, 5};
+
+QLabel* wrapped_label(QWidget* parent, const char* name) {
+  auto* label = new QLabel(parent);
+  label->setObjectName(name);
+  label->setWordWrap(true);
+  label->setTextFormat(Qt::RichText);
+  label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  return label;
+}
+
+QString use_name(predict::Use use) {
+  switch (use) {
+  case predict::Use::parameters:
+    return OomCard::tr("parameters");
+  case predict::Use::gradients:
+    return OomCard::tr("gradients");
+  case predict::Use::optimizer:
+    return OomCard::tr("optimizer");
+  case predict::Use::activations:
+    return OomCard::tr("activations");
+  case predict::Use::workspace:
+    return OomCard::tr("workspace");
+  case predict::Use::batch:
+    return OomCard::tr("batch");
+  }
+  return {};
+}
+
+QString colored(const QString& text, const QColor& color) {
+  return QString("<span style=\"color:%1\">%2</span>").arg(color.name(), text.toHtmlEscaped());
+}
+
+QString done_text(const OomDetails& details) {
+  const QString before = format_parts(details.parts_before, details.attempted).toHtmlEscaped();
+  switch (details.end) {
+  case OomDetails::End::run_in_parts:
+    return OomCard::tr("run as <b>%1</b> instead of <b>%2</b>, the same %3 examples again")
+        .arg(format_parts(details.parts_after, details.size_after).toHtmlEscaped(), before,
+             format_count(details.examples_again));
+  case OomDetails::End::evaluation_shrunk:
+    return OomCard::tr("evaluation goes on with <b>%1</b> examples at once instead of <b>%2</b>")
+        .arg(format_count(details.size_after), format_count(details.attempted));
+  case OomDetails::End::run_failed:
+    break;
+  }
+  return details.action.toHtmlEscaped();
+}
+
+QString cause_text(const OomDetails& details) {
+  return details.end == OomDetails::End::evaluation_shrunk ? OomCard::tr("the evaluation's batch was too large")
+                                                           : details.cause;
+}
+
+/// What did not change, where that is so.
+QString kept_text(OomDetails::End end) {
+  switch (end) {
+  case OomDetails::End::run_in_parts:
+    return OomCard::tr("no example lost, learning rate unchanged");
+  case OomDetails::End::evaluation_shrunk:
+    return OomCard::tr("training is not touched");
+  case OomDetails::End::run_failed:
+    break;
+  }
+  return {};
+}
+
+} // namespace
+
+OomCard::OomCard(const Theme& theme, QWidget* parent)
+    : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)),
+      filled_title_(dimmed_label(tr("What filled the memory (MB)"), card_)), bar_(new StackedBar(theme, card_)),
+      legend_(new MemoryLegend(theme, card_)), done_(wrapped_label(card_, "oom-done")),
+      cause_(wrapped_label(card_, "oom-cause")), kept_(wrapped_label(card_, "oom-kept")) {
+  card_->set_alarming(true);
+  card_->setObjectName("oom-card");
+  facts_->setObjectName("oom-facts");
+  QVBoxLayout* body = card_->body();
+  body->addWidget(facts_);
+  body->addWidget(filled_title_);
+  body->addWidget(bar_);
+  body->addWidget(legend_);
+  body->addWidget(dimmed_label(tr("What was done"), card_));
+  for (QLabel* label : {done_, cause_, kept_})
+    body->addWidget(label);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(card_);
+  connect(&theme, &Theme::changed, this, [this] {
+    if (shown_)
+      show_event(*shown_);
+  });
+}
+
+void OomCard::show_event(const OomDetails& details) {
+  shown_ = details;
+  card_->set_title(details.end == OomDetails::End::evaluation_shrunk
+                       ? tr("Out of memory in evaluation, step %1").arg(format_count(details.step))
+                       : tr("Out of memory at step %1").arg(format_count(details.step)));
+  const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
+  QList<FactList::Fact> facts{{.name = tr("asked for"), .value = bytes(details.requested_bytes)},
+                              {.name = tr("in use then"), .value = bytes(details.in_use_bytes)},
+                              {.name = tr("limit"), .value = bytes(details.limit_bytes)}};
+  if (details.short_by() > 0)
+    facts += {.name = tr("short by"), .value = bytes(details.short_by()), .alarming = true};
+  facts_->set_facts(facts);
+  show_memory(details);
+  done_->setText(done_text(details));
+  cause_->setText(tr("cause: %1").arg(cause_text(details).toHtmlEscaped()));
+  cause_->setVisible(!details.cause.isEmpty());
+  const QString kept = kept_text(details.end);
+  kept_->setText(colored(kept, theme_.color(Role::good)));
+  kept_->setVisible(!kept.isEmpty());
+}
+
+void OomCard::show_memory(const OomDetails& details) {
+  QList<StackedBar::Part> parts;
+  if (details.in_use_by) {
+    for (int use = 0; use < predict::use_count; ++use)
+      parts += {.name = use_name(static_cast<predict::Use>(use)),
+                .bytes = static_cast<double>((*details.in_use_by)[use]),
+                .series = use_series[use]};
+    parts += {.name = tr("asked"), .bytes = static_cast<double>(details.requested_bytes), .missing = true};
+    bar_->set_parts(parts, static_cast<double>(details.limit_bytes));
+    legend_->set_parts(parts);
+  }
+  for (QWidget* widget :
+       {static_cast<QWidget*>(filled_title_), static_cast<QWidget*>(bar_), static_cast<QWidget*>(legend_)})
+    widget->setVisible(!parts.isEmpty());
+}
+
+} // namespace batchscope::ui

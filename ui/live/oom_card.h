@@ -1,0 +1,43 @@
+#pragma once
+
+#include <QWidget>
+
+#include <optional>
+
+#include "ui/live/event_text.h"
+#include "ui/theme/theme.h"
+
+class QLabel;
+
+namespace batchscope::ui {
+
+class Card;
+class FactList;
+class MemoryLegend;
+class StackedBar;
+
+/// One out-of-memory event in full: what was asked for, what filled the memory, what was done. UI thread.
+class OomCard : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit OomCard(const Theme& theme, QWidget* parent = nullptr);
+
+  void show_event(const OomDetails& details);
+
+private:
+  void show_memory(const OomDetails& details);
+
+  const Theme& theme_;
+  std::optional<OomDetails> shown_;
+  Card* card_;
+  FactList* facts_;
+  QLabel* filled_title_;
+  StackedBar* bar_;
+  MemoryLegend* legend_;
+  QLabel* done_;
+  QLabel* cause_;
+  QLabel* kept_;
+};
+
+} // namespace batchscope::ui

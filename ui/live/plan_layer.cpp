@@ -1,0 +1,161 @@
+#include "ui/live/plan_layer.h"
+
+#include <cmath>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double to_megabytes = 1e-6;
+constexpr double to_percent = 100;
+
+} // namespace
+
+PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
+    : QObject(parent), plots_(plots), editor_(undo) {
+  connect(&editor_, &PlanEditor::plan_changed, this, &PlanLayer::take_plan);
+  connect(&plots, &LinkedPlots::handle_dragged, this, &PlanLayer::drag);
+  connect(&plots, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
+    editor_.drag(static_cast<std::size_t>(id), std::llround(y));
+    editor_.apply();
+  });
+}
+
+void PlanLayer::drag(qint64 id, double y) {
+  const auto segment = static_cast<std::size_t>(id);
+  if (segment >= editor_.segments().size())
+    return;
+  const std::int64_t batch = std::llround(y);
+  if (!editor_.has_preview())
+    batch_before_ = editor_.segments()[segment].batch;
+  if (batch == batch_before_)
+    editor_.discard(); // back where it was: given up
+  else
+    editor_.drag(segment, batch);
+}
+
+bool PlanLayer::planning() const {
+  return axis_ != series::Axis::seconds && editor_.run() != nullptr && editor_.run()->running();
+}
+
+void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series) {
+  axis_ = axis;
+  curves_.clear();
+  peak_ = batch_ = micro_ = parts_ = coverage_ = nullptr;
+  drawn_ = nullptr;
+  OpenRun* edited = run != nullptr && (run->running() || run->status() == "loading") ? run : nullptr;
+  if (editor_.run() != edited)
+    editor_.edit_run(edited);
+  if (planning()) {
+    const auto style = [&](const QString& name, int of_its_own) {
+      return CurveStyle{.name = name, .series = series.value_or(of_its_own), .dashed = true};
+    };
+    CurveStyle staircase = style(tr("planned, drag to change"), 2);
+    staircase.steps = true;
+    batch_ = std::make_shared<DerivedCurve>();
+    add(batch_panel, tr("batch, planned"), batch_, staircase);
+    coverage_ = std::make_shared<DerivedCurve>();
+    add(coverage_panel, tr("train_coverage, planned"), coverage_, style(tr("planned"), 3));
+    if (editor_.memory()) {
+      CurveStyle predicted = style(tr("predicted"), 0);
+      predicted.steps = true;
+      peak_ = std::make_shared<DerivedCurve>();
+      add(memory_panel, tr("peak, predicted"), peak_, predicted);
+      micro_ = std::make_shared<DerivedCurve>();
+      CurveStyle micro = style({}, 4);
+      micro.steps = true;
+      parts_ = std::make_shared<DerivedCurve>();
+      add(batch_panel, tr("run as, predicted"), micro_, micro).parts = parts_;
+    }
+  }
+  take_plan();
+}
+
+LiveCurve& PlanLayer::add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve,
+                          const CurveStyle& style) {
+  plots_.add_curve(panel, curve, style);
+  return curves_.emplace_back(LiveCurve{name, panel, curve, style, nullptr});
+}
+
+void PlanLayer::take_plan() {
+  const auto& plan = editor_.plan();
+  if (planning() && plan && plan != drawn_) {
+    drawn_ = plan;
+    const auto series = [&](const char* name, double scale = 1) {
+      return std::make_shared<HistoryCurve>(plan->history, name, axis_, scale);
+    };
+    batch_->follow(series("batch"));
+    coverage_->follow(series("train_coverage", to_percent));
+    if (micro_) {
+      const auto split = [memory = *editor_.memory(), limit = editor_.limit_bytes()](double batch) {
+        return memory.split(std::llround(batch), limit);
+      };
+      micro_->follow(series("batch"), [split](double batch) { return split(batch).micro_batch; });
+      parts_->follow(series("batch"), [split](double batch) { return split(batch).micro_batches; });
+      peak_->follow(series("batch"), [memory = *editor_.memory(), split](double batch) {
+        return static_cast<double>(memory.at(split(batch).micro_batch).bytes) * to_megabytes;
+      });
+    }
+  }
+  const auto end = planning() && plan ? plan->history->position(plan->steps, axis_) : std::nullopt;
+  plots_.set_end(end);
+  future_.reset();
+  follow();
+}
+
+void PlanLayer::follow() {
+  if (!planning()) {
+    plots_.set_future(std::nullopt);
+    plots_.set_handles({});
+    return;
+  }
+  const OpenRun& run = *editor_.run();
+  const double here = run.history()->position(run.steps(), axis_).value_or(0);
+  if (future_ == here)
+    return;
+  future_ = here;
+  plots_.set_future(here);
+  for (const auto& curve : {batch_, coverage_, micro_, peak_}) {
+    if (curve)
+      curve->set_start(here);
+  }
+  show_handles();
+}
+
+void PlanLayer::show_handles() {
+  QList<PlotHandle> handles;
+  const auto& plan = editor_.plan();
+  const auto& segments = editor_.segments();
+  for (std::size_t i = 0; plan && i < segments.size(); ++i) {
+    const schedule::PlanSegment& segment = segments[i];
+    const std::int64_t first = std::max(segment.first_step, editor_.changeable_from());
+    const std::int64_t last = std::min(segment.first_step + segment.steps, plan->steps);
+    const auto from = plan->history->position(first, axis_);
+    const auto to = plan->history->position(last, axis_);
+    if (!from || !to || last < first)
+      continue;
+    const auto split = editor_.split(segment.batch);
+    handles += {.id = static_cast<qint64>(i),
+                .panel = batch_panel,
+                .from = *from,
+                .to = *to,
+                .y = static_cast<double>(segment.batch),
+                .good = !split || (split->fits && split->micro_batches == 1),
+                .label = handle_label(segment.batch)};
+  }
+  plots_.set_handles(handles);
+}
+
+QString PlanLayer::handle_label(std::int64_t batch) const {
+  const auto split = editor_.split(batch);
+  const QString size = format_count(batch);
+  if (!split || (split->fits && split->micro_batches == 1))
+    return size;
+  if (!split->fits)
+    return tr("%1: will not fit, not even one by one").arg(size);
+  return tr("%1: will run as %2").arg(size, format_parts(split->micro_batches, split->micro_batch));
+}
+
+} // namespace batchscope::ui

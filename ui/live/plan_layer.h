@@ -1,0 +1,53 @@
+#pragma once
+
+#include <QObject>
+
+#include <memory>
+#include <vector>
+
+#include "ui/live/live_curves.h"
+#include "ui/plot/derived_curve.h"
+#include "ui/run/plan_editor.h"
+
+namespace batchscope::ui {
+
+/// What a run will do from here on, drawn on the plots: planned batch, coverage and predicted memory, and handles to
+/// drag the plan by. A finished run has no future. UI thread.
+class PlanLayer : public QObject {
+  Q_OBJECT
+
+public:
+  PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent = nullptr);
+
+  /// Adds its curves for this run (null: none), which is drawn along `axis`; to be called when the plots' curves were
+  /// taken away. Along time nothing is planned. `series`: of all curves, where runs have a colour each.
+  void show(OpenRun* run, series::Axis axis, std::optional<int> series);
+  /// Moves the beginning of the future to where the run is now.
+  void follow();
+
+  PlanEditor& editor() { return editor_; }
+  const std::vector<LiveCurve>& curves() const { return curves_; }
+
+private:
+  void drag(qint64 id, double y);
+  void take_plan();
+  void show_handles();
+  LiveCurve& add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style);
+  QString handle_label(std::int64_t batch) const;
+  bool planning() const;
+
+  LinkedPlots& plots_;
+  PlanEditor editor_;
+  series::Axis axis_ = series::Axis::step;
+  std::shared_ptr<DerivedCurve> peak_;
+  std::shared_ptr<DerivedCurve> batch_;
+  std::shared_ptr<DerivedCurve> micro_;
+  std::shared_ptr<DerivedCurve> parts_;
+  std::shared_ptr<DerivedCurve> coverage_;
+  std::vector<LiveCurve> curves_;
+  std::shared_ptr<const schedule::Plan> drawn_;
+  std::optional<double> future_;
+  std::int64_t batch_before_ = 0; ///< of the stretch that is dragged
+};
+
+} // namespace batchscope::ui

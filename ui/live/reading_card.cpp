@@ -1,0 +1,122 @@
+#include "ui/live/reading_card.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int between_columns = 5; ///< name, difference, smallest, mean, greatest
+
+QString value_text(const LiveCurve& curve, double value, double x) {
+  if (curve.parts) {
+    const double parts = curve.parts->value_at(x).value_or(1);
+    return format_parts(std::llround(parts), std::llround(value));
+  }
+  if (curve.panel == no_panel)
+    return format_number(value, 4);
+  return panel_value(curve.panel, value);
+}
+
+void put_into(QWidget& widget, Card* card) {
+  auto* layout = new QVBoxLayout(&widget);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(card);
+}
+
+} // namespace
+
+ReadingCard::ReadingCard(const Theme& theme, QWidget* parent)
+    : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)) {
+  facts_->setObjectName("reading-facts");
+  card_->body()->addWidget(facts_);
+  put_into(*this, card_);
+}
+
+void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& curves, double x) {
+  QList<FactList::Fact> facts;
+  QString all = title;
+  for (const LiveCurve& curve : curves) {
+    const auto value = curve.source->value_at(x);
+    if (!value)
+      continue;
+    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, x)};
+    if (curve.panel != no_panel)
+      fact.color = curve_color(theme_, curve.style).name();
+    if (curve.panel == loss_panel && !std::isfinite(*value))
+      fact.alarming = true;
+    all += '\n' + fact.name + '\t' + fact.value + '\t' + fact.color;
+    facts += fact;
+  }
+  if (all == shown_)
+    return;
+  shown_ = all;
+  card_->set_title(title);
+  facts_->set_facts(facts);
+}
+
+BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)
+    : QWidget(parent), theme_(theme), card_(new Card({}, this)), grid_(new QGridLayout) {
+  card_->setObjectName("between-card");
+  grid_->setHorizontalSpacing(Theme::lines(0.5));
+  grid_->setVerticalSpacing(Theme::lines(0.2));
+  grid_->setColumnStretch(0, 1);
+  card_->body()->addLayout(grid_);
+  put_into(*this, card_);
+  const QString heads[between_columns] = {{}, tr("diff."), tr("min"), tr("mean"), tr("max")};
+  for (int column = 0; column < between_columns; ++column)
+    set_cell(0, column, heads[column]);
+}
+
+QLabel* BetweenCard::cell(int row, int column) {
+  while (cells_.size() <= row * between_columns + column) {
+    const int made = static_cast<int>(cells_.size());
+    const int at = made % between_columns;
+    const bool head = made < between_columns || at == 0;
+    auto* label = head ? dimmed_label({}, card_) : new QLabel(card_);
+    label->setAlignment((at == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    grid_->addWidget(label, made / between_columns, at);
+    cells_ += label;
+  }
+  return cells_[row * between_columns + column];
+}
+
+void BetweenCard::set_cell(int row, int column, const QString& text) {
+  QLabel* label = cell(row, column);
+  if (label->text() != text)
+    label->setText(text);
+  label->setVisible(true);
+}
+
+void BetweenCard::show_between(const QString& title, const std::vector<LiveCurve>& curves, double from, double to) {
+  card_->set_title(title);
+  int row = 1;
+  for (const LiveCurve& curve : curves) {
+    if (curve.panel == no_panel)
+      continue;
+    const auto summary = curve.source->summary(from, to);
+    if (!summary || summary->count == 0)
+      continue;
+    const auto number = [&](double value) { return panel_number(curve.panel, value); };
+    const double difference = summary->last - summary->first;
+    set_cell(row, 0, curve.name);
+    set_cell(row, 1, (difference > 0 ? "+" : "") + number(difference));
+    set_cell(row, 2, number(summary->min));
+    set_cell(row, 3, number(summary->mean));
+    set_cell(row, 4, number(summary->max));
+    ++row;
+  }
+  for (qsizetype left = row * between_columns; left < cells_.size(); ++left)
+    cells_[left]->setVisible(false);
+}
+
+} // namespace batchscope::ui

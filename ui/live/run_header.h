@@ -1,0 +1,59 @@
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+#include "ui/run/open_run.h"
+
+class QAction;
+class QLabel;
+class QProgressBar;
+class QPushButton;
+
+namespace batchscope::ui {
+
+class Pill;
+
+/// A run's name, state and progress, and what can be done with it. UI thread.
+class RunHeader : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit RunHeader(QWidget* parent = nullptr);
+
+  void show_run(OpenRun* run); ///< null: none
+  /// Brings the figures up to date; changes only what has become another text.
+  void update_figures();
+  QList<QAction*> run_actions() const;
+
+Q_SIGNALS:
+  void edit_wanted();
+  void again_wanted(); ///< the same run once more
+
+protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+private:
+  QAction* make_action(const QString& text, const QString& button, const QString& help, const QKeySequence& key);
+  QPushButton* bind(QPushButton* button, QAction* action);
+  void update_state();
+  void update_name();
+  double share_done() const; ///< below 0 where it is not known
+  QString progress_text() const;
+
+  QPointer<OpenRun> run_;
+  QLabel* name_;
+  Pill* status_;
+  Pill* pending_;
+  QProgressBar* progress_;
+  QLabel* figures_;
+  QAction* pause_;
+  QAction* step_;
+  QAction* stop_;
+  QAction* edit_;
+  QAction* again_;
+  QPushButton* edit_button_;
+  QPushButton* again_button_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,154 @@
+#include "ui/live/view_bar.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLocale>
+#include <QSignalBlocker>
+#include <QSlider>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int slider_steps = 100; ///< a weight of 1 would never move
+constexpr int usual_smoothing = 60;
+
+QAction* switch_action(const QString& text, const QString& help, const QKeySequence& key, QObject* parent) {
+  auto* action = new QAction(text, parent);
+  action->setCheckable(true);
+  action->setShortcut(key);
+  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  action->setToolTip(help);
+  return action;
+}
+
+} // namespace
+
+ViewBar::ViewBar(QWidget* parent)
+    : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
+      smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)),
+      log_(switch_action(tr("Log scale of the loss"), tr("Draw the loss on a logarithmic scale"), Qt::Key_L, this)),
+      clip_(switch_action(tr("Clip outliers"), tr("Leave the most extreme hundredth of the values out of the scales"),
+                          Qt::Key_O, this)),
+      follow_(switch_action(tr("Follow the newest"), tr("Keep the newest step in view"), Qt::Key_F, this)) {
+  axis_->setObjectName("axis");
+  axis_->setAccessibleName(tr("X axis"));
+  axis_->setToolTip(tr("What runs along the x axis"));
+  make_axis_actions();
+  smoothing_->setObjectName("smoothing");
+  smoothing_->setAccessibleName(tr("Smoothing of the loss"));
+  smoothing_->setToolTip(tr("How much of the smoothed loss comes from the steps before"));
+  smoothing_->setRange(0, slider_steps - 1);
+  smoothing_->setFixedWidth(Theme::lines(6));
+  smoothing_value_->setMinimumWidth(Theme::lines(2));
+
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(Theme::lines(0.5));
+  layout->addWidget(dimmed_label(tr("x axis"), this));
+  layout->addWidget(axis_);
+  layout->addSpacing(Theme::lines(0.75));
+  layout->addWidget(dimmed_label(tr("smoothing"), this));
+  layout->addWidget(smoothing_);
+  layout->addWidget(smoothing_value_);
+  layout->addSpacing(Theme::lines(0.75));
+  layout->addWidget(add_switch(log_, "log"));
+  layout->addWidget(add_switch(clip_, "clip"));
+  layout->addStretch(1);
+  layout->addWidget(add_switch(follow_, "follow"));
+
+  connect(axis_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    axis_actions_->actions()[index]->setChecked(true);
+    Q_EMIT axis_changed();
+  });
+  connect(smoothing_, &QSlider::valueChanged, this, [this](int value) {
+    smoothing_value_->setText(QLocale().toString(value / double(slider_steps), 'f', 2));
+    Q_EMIT smoothing_changed();
+  });
+  smoothing_->setValue(usual_smoothing);
+  connect(log_, &QAction::toggled, this, &ViewBar::scale_changed);
+  connect(clip_, &QAction::toggled, this, &ViewBar::scale_changed);
+  connect(follow_, &QAction::toggled, this, &ViewBar::following_changed);
+}
+
+void ViewBar::make_axis_actions() {
+  const std::pair<QString, QString> axes[series::axis_count] = {{tr("step"), tr("X axis: optimizer step")},
+                                                                {tr("examples"), tr("X axis: examples seen")},
+                                                                {tr("epoch"), tr("X axis: epoch")},
+                                                                {tr("time"), tr("X axis: time since the start")}};
+  for (const auto& [name, text] : axes) {
+    axis_->addItem(name);
+    QAction* action = axis_actions_->addAction(text);
+    action->setCheckable(true);
+    action->setToolTip(text);
+    connect(action, &QAction::triggered, this, [this, index = axis_->count() - 1] { axis_->setCurrentIndex(index); });
+  }
+  axis_actions_->actions().first()->setChecked(true);
+}
+
+QCheckBox* ViewBar::add_switch(QAction* action, const char* name) {
+  auto* box = new QCheckBox(action->text(), this);
+  box->setObjectName(name);
+  box->setToolTip(QString("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
+  connect(box, &QCheckBox::toggled, action, &QAction::setChecked);
+  connect(action, &QAction::toggled, box, &QCheckBox::setChecked);
+  return box;
+}
+
+series::Axis ViewBar::axis() const {
+  return static_cast<series::Axis>(axis_->currentIndex());
+}
+
+double ViewBar::smoothing() const {
+  return smoothing_->value() / double(slider_steps);
+}
+
+bool ViewBar::log_loss() const {
+  return log_->isChecked();
+}
+
+bool ViewBar::clipping() const {
+  return clip_->isChecked();
+}
+
+bool ViewBar::following() const {
+  return follow_->isChecked();
+}
+
+void ViewBar::set_axis(series::Axis axis) {
+  axis_->setCurrentIndex(static_cast<int>(axis));
+}
+
+void ViewBar::set_following(bool following) {
+  const QSignalBlocker quiet(this);
+  follow_->setChecked(following);
+}
+
+QList<QAction*> ViewBar::view_actions() const {
+  return axis_actions_->actions() + QList<QAction*>{log_, clip_, follow_};
+}
+
+QJsonObject ViewBar::state() const {
+  return {{"axis", axis_->currentIndex()},
+          {"smoothing", smoothing_->value()},
+          {"log_loss", log_loss()},
+          {"clipping", clipping()}};
+}
+
+void ViewBar::restore(const QJsonObject& state) {
+  if (const int axis = state.value("axis").toInt(-1); axis >= 0 && axis < axis_->count())
+    axis_->setCurrentIndex(axis);
+  if (const int weight = state.value("smoothing").toInt(-1); weight >= 0 && weight < slider_steps)
+    smoothing_->setValue(weight);
+  log_->setChecked(state.value("log_loss").toBool(log_loss()));
+  clip_->setChecked(state.value("clipping").toBool(clipping()));
+}
+
+} // namespace batchscope::ui
