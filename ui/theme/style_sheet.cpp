@@ -25,7 +25,7 @@ QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: @border; }
 
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
-QFrame[kind="strip"] { background: @card; border: none; border-bottom: 1px solid @border; }
+QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
 QFrame[kind="note"] { background: @chosen; border: none; border-bottom: 1px solid @border; }
 QFrame[kind="problem"] { background: @on_error; border: none; border-bottom: 1px solid @error; }
 QFrame[kind="rail"] { background: @card; border: none; border-right: 1px solid @border; }
@@ -68,6 +68,8 @@ QToolButton:pressed, QToolButton:checked { background: @chosen; color: @accent; 
 QToolButton:focus { border-color: @accent; }
 QToolButton:disabled { color: @faint; }
 QToolButton::menu-indicator { image: none; }
+QToolButton[kind="quiet"] { color: @dimmed; padding: 4u 10u; }
+QToolButton[kind="quiet"]:hover { color: @text; }
 QToolButton[kind="rail"] { border-radius: 0; border: none; border-left: 3u solid transparent;
   color: @dimmed; font-size: @caption-size; padding: 7u 3u 7u 0; }
 QToolButton[kind="rail"]:hover { background: @grid; }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QObject>
+#include <QSocketNotifier>
+
+namespace batchscope::window {
+
+/// Turns SIGINT and SIGTERM into a signal of the event loop; a second one ends the program at once. One at a time.
+class InterruptWatch : public QObject {
+  Q_OBJECT
+
+public:
+  explicit InterruptWatch(QObject* parent = nullptr);
+  ~InterruptWatch() override;
+
+Q_SIGNALS:
+  void interrupted();
+
+private:
+  struct Pipe {
+    int read_end = -1, write_end = -1;
+  };
+  static Pipe make_pipe();
+
+  Pipe pipe_;
+  QSocketNotifier notifier_;
+};
+
+} // namespace batchscope::window

@@ -1,0 +1,12 @@
+# `make install`: both programs, what they load, and what a desktop needs to know of them. An installed program finds its
+# files in ../share/batchscope (core/base/resources.h), wherever the prefix is, and LibTorch where it is now.
+set(resources "${PROJECT_SOURCE_DIR}/resources")
+set_target_properties(batchscope batchscope-cli PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+install(TARGETS batchscope batchscope-cli DESTINATION bin)
+install(DIRECTORY "${resources}/demo" DESTINATION share/batchscope)
+install(FILES "${resources}/desktop/batchscope.desktop" DESTINATION share/applications)
+install(FILES "${resources}/desktop/batchscope.metainfo.xml" DESTINATION share/metainfo)
+install(FILES "${resources}/desktop/batchscope.xml" DESTINATION share/mime/packages)
+install(FILES "${resources}/icons/batchscope.svg" DESTINATION share/icons/hicolor/scalable/apps)
+install(FILES "${resources}/icons/batchscope.svg" DESTINATION share/icons/hicolor/scalable/mimetypes
+  RENAME application-x-batchscope-runs.svg)

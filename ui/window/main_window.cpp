@@ -1,0 +1,178 @@
+#include "ui/window/main_window.h"
+
+#include <utility>
+
+#include <QActionGroup>
+#include <QApplication>
+#include <QFileInfo>
+#include <QHBoxLayout>
+#include <QMenuBar>
+#include <QScreen>
+#include <QStackedWidget>
+#include <QToolButton>
+
+#include "ui/widgets/command_palette.h"
+#include "ui/widgets/widgets.h"
+#include "ui/window/work_strip.h"
+#include "ui/window/rail.h"
+#include "ui/window/status_line.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int keep_ms = 3000; // between two looks at what changed
+
+QString file_of(const std::filesystem::path& path) {
+  return QString::fromStdString(path.string());
+}
+
+} // namespace
+
+MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QList<Page*> pages)
+    : theme_(theme), workbench_(workbench), settings_(std::move(settings)), pages_(std::move(pages)),
+      places_(new QActionGroup(this)), modes_(new QActionGroup(this)) {
+  const QString database = file_of(workbench.library().database());
+  setObjectName(QStringLiteral("main_window"));
+  setWindowTitle(tr("%1 – BatchScope").arg(QFileInfo(database).fileName()));
+  setWindowIcon(QIcon(QStringLiteral(":/batchscope/icons/batchscope.svg")));
+  make_body();
+  make_places();
+  make_menus();
+  palette_ = new CommandPalette(theme_, this);
+  watch_workbench();
+  restore();
+  keep_timer_.setInterval(keep_ms);
+  connect(&keep_timer_, &QTimer::timeout, this, &MainWindow::keep);
+  connect(qApp, &QGuiApplication::commitDataRequest, this, &MainWindow::keep);
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::make_body() {
+  auto* body = new QWidget(this);
+  rail_ = new Rail(body);
+  banner_ = new Banner(theme_, body);
+  stack_ = new QStackedWidget(body);
+  for (Page* each : pages_)
+    stack_->addWidget(each);
+  auto* columns = new QHBoxLayout(body);
+  columns->setContentsMargins(0, 0, 0, 0);
+  columns->setSpacing(0);
+  auto* rows = new QVBoxLayout;
+  rows->setSpacing(0);
+  rows->addWidget(banner_);
+  rows->addWidget(stack_, 1);
+  rows->addWidget(new WorkStrip(workbench_.engine(), body));
+  columns->addWidget(rail_);
+  columns->addLayout(rows, 1);
+  setCentralWidget(body);
+  setStatusBar(new StatusLine(workbench_, this));
+}
+
+void MainWindow::make_places() {
+  int number = 0;
+  for (const Page* each : std::as_const(pages_)) {
+    auto* place = new QAction(theme_.icon(each->icon()), each->title(), places_);
+    place->setCheckable(true);
+    place->setData(each->key());
+    ++number;
+    place->setShortcuts(
+        {QKeySequence(QStringLiteral("Ctrl+%1").arg(number)), QKeySequence(QStringLiteral("Alt+%1").arg(number))});
+    place->setToolTip(tr("Show %1 (%2)").arg(each->title(), place->shortcut().toString(QKeySequence::NativeText)));
+    connect(place, &QAction::triggered, this, [this, key = each->key()] { show_page(key); });
+    rail_->add(*place);
+  }
+}
+
+QWidget* MainWindow::make_corner() {
+  const QString database = file_of(workbench_.library().database());
+  auto* corner = new QToolButton(menuBar());
+  corner->setObjectName(QStringLiteral("corner"));
+  corner->setProperty("kind", QStringLiteral("quiet"));
+  corner->setText(tr("%1 · Ctrl+K for any command").arg(QFileInfo(database).fileName()));
+  corner->setToolTip(database);
+  corner->setAccessibleName(tr("Commands; database %1").arg(database));
+  corner->setFocusPolicy(Qt::TabFocus);
+  connect(corner, &QToolButton::clicked, this, &MainWindow::open_palette);
+  return corner;
+}
+
+void MainWindow::watch_workbench() {
+  connect(&workbench_, &Workbench::page_wanted, this, &MainWindow::show_page);
+  connect(&workbench_, &Workbench::problem, this, &MainWindow::show_problem);
+  connect(&workbench_, &Workbench::note, this, [this](const QString& text) {
+    library_problem_ = false;
+    banner_->show_note(text);
+  });
+  connect(&workbench_.library(), &Library::problem, this, [this](const QString& text) {
+    if (!text.isEmpty()) {
+      banner_->show_problem(text, tr("Open another database..."));
+      library_problem_ = true;
+    } else if (std::exchange(library_problem_, false)) {
+      banner_->dismiss();
+    }
+  });
+  connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
+  connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
+}
+
+void MainWindow::show_problem(const QString& text) {
+  if (text.isEmpty())
+    return;
+  library_problem_ = false;
+  banner_->show_problem(text);
+}
+
+Page* MainWindow::page(const QString& key) const {
+  for (Page* each : pages_) {
+    if (each->key() == key)
+      return each;
+  }
+  return nullptr;
+}
+
+void MainWindow::show_page(const QString& key) {
+  Page* wanted = page(key);
+  if (wanted == nullptr)
+    return;
+  stack_->setCurrentWidget(wanted);
+  places_->actions().at(pages_.indexOf(wanted))->setChecked(true);
+  fill_run_menu();
+  // The keyboard goes where it was on that page.
+  if (QWidget* inside = wanted->focusWidget())
+    inside->setFocus();
+  else
+    wanted->setFocus();
+}
+
+QString MainWindow::shown_page() const {
+  const auto* shown = qobject_cast<const Page*>(stack_->currentWidget());
+  return shown ? shown->key() : QString();
+}
+
+QList<QAction*> MainWindow::all_actions() const {
+  QList<QAction*> actions;
+  if (const Page* shown = page(shown_page()))
+    actions += shown->page_actions();
+  for (const Page* each : pages_) {
+    if (each->key() != shown_page())
+      actions += each->page_actions();
+  }
+  return actions + places_->actions() + commands_ + modes_->actions();
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  keep_timer_.start();
+  QMainWindow::showEvent(event);
+}
+
+void MainWindow::place_by_default() {
+  const QRect room = screen()->availableGeometry();
+  const QSize size(qMin(Theme::lines(84), room.width() * 9 / 10), qMin(Theme::lines(53), room.height() * 9 / 10));
+  setWindowState(windowState() & ~(Qt::WindowMaximized | Qt::WindowFullScreen));
+  resize(size);
+  move(room.center() - QPoint(size.width() / 2, size.height() / 2));
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,81 @@
+// Closing: never in the middle of a run, and never with something unwritten.
+#include <algorithm>
+
+#include <QCloseEvent>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QStackedWidget>
+
+#include "ui/widgets/widgets.h"
+#include "ui/window/main_window.h"
+
+namespace batchscope::ui {
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (workbench_.engine().idle()) {
+    keep_timer_.stop();
+    keep();
+    event->accept();
+    return;
+  }
+  event->ignore();
+  if (closing_)
+    return;
+  if (may_close_at_once())
+    close_without_asking();
+  else
+    ask_to_close();
+}
+
+bool MainWindow::may_close_at_once() const {
+  const auto& jobs = workbench_.engine().jobs();
+  // A prediction stores nothing: ending it loses nothing.
+  return std::none_of(jobs.begin(), jobs.end(), [](const Job* job) {
+    const bool alive = job->state() == Job::State::working || job->state() == Job::State::waiting;
+    return alive && job->kind() != Job::Kind::predict;
+  });
+}
+
+void MainWindow::ask_to_close() {
+  if (question_)
+    return question_->raise();
+  const Job* job = workbench_.engine().working();
+  question_ = new QMessageBox(QMessageBox::Question, tr("Close BatchScope?"),
+                              job ? tr("%1 is still at work.").arg(job->title()) : tr("A job still waits."),
+                              QMessageBox::NoButton, this);
+  question_->setObjectName(QStringLiteral("close_question"));
+  question_->setAttribute(Qt::WA_DeleteOnClose);
+  question_->setInformativeText(tr("It ends at its next step, and everything up to there stays stored."));
+  QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
+  QPushButton* stay = question_->addButton(tr("Keep it running"), QMessageBox::RejectRole);
+  question_->setDefaultButton(stop);
+  question_->setEscapeButton(stay);
+  connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
+  connect(stay, &QPushButton::clicked, this, [this] { next_database_.clear(); });
+  connect(&workbench_.engine(), &Engine::idle_now, question_.data(), [this] {
+    // Nothing is left to ask about.
+    question_->close();
+    close();
+  });
+  question_->open();
+}
+
+void MainWindow::close_without_asking() {
+  if (closing_)
+    return;
+  closing_ = true;
+  workbench_.engine().cancel_all();
+  // Nothing new begins; the strip at the bottom shows how it ends.
+  stack_->setEnabled(false);
+  for (QAction* action : all_actions())
+    action->setEnabled(false);
+  banner_->show_note(tr("Stopping. The window closes as soon as everything is stored."));
+  close_when_idle();
+}
+
+void MainWindow::close_when_idle() {
+  if (closing_ && workbench_.engine().idle())
+    close();
+}
+
+} // namespace batchscope::ui

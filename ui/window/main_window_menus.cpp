@@ -1,0 +1,213 @@
+// The menus of the window and what their commands do.
+#include <QActionGroup>
+#include <QCoreApplication>
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+
+#include "core/store/export.h"
+#include "ui/widgets/command_palette.h"
+#include "ui/widgets/widgets.h"
+#include "ui/window/main_window.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr qsizetype most_recent = 8;
+
+} // namespace
+
+QAction* MainWindow::command(const QString& text, const QString& icon, const QKeySequence& keys, const QString& tip) {
+  auto* action = new QAction(text, this);
+  if (!icon.isEmpty())
+    action->setIcon(theme_.icon(icon));
+  action->setShortcut(keys);
+  action->setToolTip(keys.isEmpty() ? tip
+                                    : QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
+  commands_.append(action);
+  return action;
+}
+
+void MainWindow::make_menus() {
+  // One menu bar everywhere: a desktop's own would take its corner away.
+  menuBar()->setNativeMenuBar(false);
+  make_file_menu();
+  make_edit_menu();
+  run_menu_ = menuBar()->addMenu(tr("&Run"));
+  for (const Page* each : std::as_const(pages_)) {
+    auto* menu = new QMenu(each->title(), run_menu_);
+    menu->addActions(each->page_actions());
+    page_menus_.insert(each->key(), menu);
+  }
+  make_view_menu();
+  make_help_menu();
+  menuBar()->setCornerWidget(make_corner());
+  for (QMenu* menu : menuBar()->findChildren<QMenu*>())
+    menu->setToolTipsVisible(true);
+}
+
+void MainWindow::make_file_menu() {
+  QMenu* menu = menuBar()->addMenu(tr("&File"));
+  QAction* open =
+      command(tr("&Open database..."), "open", QKeySequence::Open, tr("Show another run database, or begin a new one"));
+  connect(open, &QAction::triggered, this, &MainWindow::choose_database);
+  menu->addAction(open);
+  recent_menu_ = menu->addMenu(tr("Open &recent"));
+  connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
+  menu->addSeparator();
+  QAction* export_action = command(tr("&Export runs..."), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
+                                   tr("Write the runs that are shown to a file"));
+  const auto allow = [this, export_action] { export_action->setEnabled(!workbench_.opened().isEmpty()); };
+  connect(&workbench_, &Workbench::opened_changed, export_action, allow);
+  allow();
+  connect(export_action, &QAction::triggered, this, &MainWindow::choose_export);
+  menu->addAction(export_action);
+  menu->addSeparator();
+  QAction* quit = command(tr("&Quit"), "close", QKeySequence(QStringLiteral("Ctrl+Q")), tr("Close the window"));
+  connect(quit, &QAction::triggered, this, &QWidget::close);
+  menu->addAction(quit);
+}
+
+void MainWindow::make_edit_menu() {
+  QMenu* menu = menuBar()->addMenu(tr("&Edit"));
+  QAction* undo = workbench_.undo_stack().createUndoAction(this, tr("Undo"));
+  undo->setIcon(theme_.icon("undo"));
+  undo->setShortcuts(QKeySequence::Undo);
+  QAction* redo = workbench_.undo_stack().createRedoAction(this, tr("Redo"));
+  redo->setIcon(theme_.icon("redo"));
+  redo->setShortcuts({QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
+  menu->addActions({undo, redo});
+  commands_ += {undo, redo};
+}
+
+void MainWindow::fill_run_menu() {
+  run_menu_->clear();
+  if (const Page* shown = page(shown_page()))
+    run_menu_->addActions(shown->page_actions());
+  run_menu_->addSeparator();
+  for (const Page* each : std::as_const(pages_)) {
+    if (each->key() != shown_page() && !each->page_actions().isEmpty())
+      run_menu_->addMenu(page_menus_.value(each->key()));
+  }
+}
+
+void MainWindow::make_view_menu() {
+  QMenu* menu = menuBar()->addMenu(tr("&View"));
+  menu->addActions(places_->actions());
+  menu->addSeparator();
+  QMenu* mode_menu = menu->addMenu(tr("&Colours"));
+  const QList<std::pair<QString, Theme::Mode>> modes{{tr("Colours of the &system"), Theme::Mode::system},
+                                                     {tr("&Light colours"), Theme::Mode::light},
+                                                     {tr("&Dark colours"), Theme::Mode::dark}};
+  for (const auto& [text, mode] : modes) {
+    auto* action = new QAction(text, modes_);
+    action->setCheckable(true);
+    action->setData(static_cast<int>(mode));
+    action->setChecked(mode == theme_.mode());
+    connect(action, &QAction::triggered, this, [this, chosen = mode] { set_mode(chosen); });
+  }
+  mode_menu->addActions(modes_->actions());
+  QAction* full = command(tr("&Full screen"), {}, QKeySequence(QStringLiteral("F11")), tr("Fill the whole screen"));
+  full->setCheckable(true);
+  connect(full, &QAction::triggered, this,
+          [this](bool wanted) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, wanted)); });
+  connect(menu, &QMenu::aboutToShow, full, [this, full] { full->setChecked(isFullScreen()); });
+  QAction* reset =
+      command(tr("&Reset layout"), {}, {}, tr("Put size, columns and scales back to how they were at first"));
+  connect(reset, &QAction::triggered, this, &MainWindow::reset_layout);
+  menu->addActions({full, reset});
+}
+
+void MainWindow::make_help_menu() {
+  QMenu* menu = menuBar()->addMenu(tr("&Help"));
+  auto* palette = new QAction(theme_.icon("search"), tr("All &commands..."), this);
+  palette->setShortcut(QKeySequence(QStringLiteral("Ctrl+K")));
+  palette->setToolTip(tr("Find a command by its words (Ctrl+K)"));
+  connect(palette, &QAction::triggered, this, &MainWindow::open_palette);
+  menu->addAction(palette);
+  QAction* about = command(tr("&About BatchScope"), "info", {}, tr("Version and licence"));
+  connect(about, &QAction::triggered, this, &MainWindow::show_about);
+  menu->addAction(about);
+}
+
+void MainWindow::open_palette() {
+  palette_->open_with(all_actions());
+}
+
+void MainWindow::fill_recent_menu() {
+  recent_menu_->clear();
+  for (const QString& file : std::as_const(recent_)) {
+    if (file != recent_.first())
+      recent_menu_->addAction(file, this, [this, file] { open_database(file); });
+  }
+  if (recent_menu_->isEmpty())
+    recent_menu_->addAction(tr("No other database was opened yet"))->setEnabled(false);
+}
+
+void MainWindow::choose_database() {
+  auto* dialog = new QFileDialog(this, tr("Open a run database"), recent_.value(0),
+                                 tr("Run databases (*.db *.sqlite);;All files (*)"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setFileMode(QFileDialog::AnyFile); // a new name begins a new database
+  dialog->setDefaultSuffix(QStringLiteral("db"));
+  connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
+  dialog->open();
+}
+
+void MainWindow::open_database(const QString& file) {
+  next_database_ = file;
+  recent_.removeAll(file);
+  recent_.insert(1, file);
+  recent_ = recent_.first(qMin(recent_.size(), most_recent));
+  close();
+}
+
+void MainWindow::choose_export() {
+  auto* dialog = new QFileDialog(this, tr("Export runs"));
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  QStringList filters;
+  for (const std::string& format : store::export_formats())
+    filters.append(
+        QStringLiteral("%1 (*.%2)").arg(QString::fromStdString(format).toUpper(), QString::fromStdString(format)));
+  dialog->setNameFilters(filters);
+  const auto format_of = [](const QString& filter) { return filter.section(QLatin1Char(' '), 0, 0).toLower(); };
+  const auto follow = [dialog, format_of](const QString& filter) { dialog->setDefaultSuffix(format_of(filter)); };
+  connect(dialog, &QFileDialog::filterSelected, dialog, follow);
+  follow(filters.value(0));
+  connect(dialog, &QFileDialog::fileSelected, this,
+          [this, dialog, format_of](const QString& file) { export_to(file, format_of(dialog->selectedNameFilter())); });
+  dialog->open();
+}
+
+void MainWindow::export_to(const QString& file, const QString& format) {
+  std::vector<std::int64_t> runs;
+  for (const OpenRun* run : workbench_.opened())
+    runs.push_back(run->id());
+  workbench_.library().export_runs(runs, format, file, this, [this, file](const QString& error) {
+    if (error.isEmpty())
+      banner_->show_note(tr("Exported to %1.").arg(file));
+    else
+      show_problem(tr("Not exported: %1").arg(error));
+  });
+}
+
+void MainWindow::set_mode(Theme::Mode mode) {
+  theme_.set_mode(mode);
+  for (QAction* action : modes_->actions())
+    action->setChecked(action->data().toInt() == static_cast<int>(mode));
+}
+
+void MainWindow::show_about() {
+  auto* box =
+      new QMessageBox(QMessageBox::NoIcon, tr("About BatchScope"),
+                      tr("<b>BatchScope %1</b>").arg(QCoreApplication::applicationVersion()), QMessageBox::Close, this);
+  box->setAttribute(Qt::WA_DeleteOnClose);
+  box->setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
+  box->setInformativeText(tr("Finds the batch size and schedule for a network by measuring, and trains under a memory "
+                             "budget.\n\nFree software under the GNU General Public License, version 3 or later."));
+  box->open();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,82 @@
+#include "ui/window/status_line.h"
+
+#include <QLabel>
+
+#include "core/base/error.h"
+#include "core/memory/device.h"
+#include "ui/run/workbench.h"
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int refresh_ms = 500;
+
+/// Bytes in use after the last step; nothing before the first one.
+std::optional<double> in_use(const OpenRun& run) {
+  const series::Series* series = run.history()->find("allocated_bytes");
+  if (series == nullptr || series->values.size() == 0)
+    return std::nullopt;
+  return series->values.back();
+}
+
+QString free_memory() {
+  try {
+    return StatusLine::tr("%1 of memory free").arg(format_bytes(static_cast<double>(memory::free_host_memory())));
+  } catch (const Error&) {
+    return {}; // a system that does not tell
+  }
+}
+
+} // namespace
+
+StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
+    : QStatusBar(parent), workbench_(workbench), device_(new QLabel(this)), threads_(new QLabel(this)),
+      stored_(new QLabel(this)) {
+  setSizeGripEnabled(false);
+  device_->setToolTip(tr("Device, memory budget and memory in use of the run that is shown"));
+  const int threads = memory::host_threads();
+  threads_->setText(threads == 1 ? tr("1 thread") : tr("%1 threads").arg(format_count(threads)));
+  threads_->setToolTip(tr("Threads that compute on this machine"));
+  stored_->setToolTip(tr("Records written to the database since the window opened, and those that wait to be"));
+  addWidget(device_);
+  addWidget(threads_);
+  addPermanentWidget(stored_);
+  timer_.setInterval(refresh_ms);
+  connect(&timer_, &QTimer::timeout, this, &StatusLine::refresh);
+  connect(&workbench, &Workbench::current_changed, this, &StatusLine::refresh);
+  refresh();
+}
+
+void StatusLine::showEvent(QShowEvent* event) {
+  refresh();
+  timer_.start();
+  QStatusBar::showEvent(event);
+}
+
+void StatusLine::hideEvent(QHideEvent* event) {
+  timer_.stop();
+  QStatusBar::hideEvent(event);
+}
+
+void StatusLine::refresh() {
+  device_->setText(device_text());
+  const auto load = workbench_.engine().load();
+  stored_->setText(tr("stored %1 records · %2 waiting")
+                       .arg(format_count(static_cast<std::int64_t>(load.stored)),
+                            format_count(static_cast<std::int64_t>(load.waiting))));
+}
+
+QString StatusLine::device_text() const {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr || !run->start())
+    return free_memory();
+  QStringList parts{QString::fromStdString(run->spec().device),
+                    tr("budget %1").arg(format_bytes(static_cast<double>(run->start()->budget_bytes)))};
+  if (const auto bytes = in_use(*run); bytes && run->running())
+    parts.append(tr("%1 in use").arg(format_bytes(*bytes)));
+  return parts.join(QStringLiteral(" · "));
+}
+
+} // namespace batchscope::ui

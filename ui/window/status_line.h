@@ -1,0 +1,34 @@
+#pragma once
+
+#include <QStatusBar>
+#include <QTimer>
+
+class QLabel;
+
+namespace batchscope::ui {
+
+class Workbench;
+
+/// Device, budget and memory in use of the current run, threads, and what is stored and waits to be. UI thread.
+class StatusLine : public QStatusBar {
+  Q_OBJECT
+
+public:
+  explicit StatusLine(Workbench& workbench, QWidget* parent = nullptr);
+
+protected:
+  void showEvent(QShowEvent* event) override;
+  void hideEvent(QHideEvent* event) override;
+
+private:
+  void refresh();
+  QString device_text() const;
+
+  Workbench& workbench_;
+  QLabel* device_;
+  QLabel* threads_;
+  QLabel* stored_;
+  QTimer timer_; ///< the numbers have no signals of their own
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,104 @@
+#include "ui/window/work_strip.h"
+
+#include <algorithm>
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+
+#include "ui/run/engine.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int progress_steps = 1000;
+constexpr int refresh_ms = 500;
+
+} // namespace
+
+WorkStrip::WorkStrip(Engine& engine, QWidget* parent)
+    : QFrame(parent), engine_(engine), title_(new QLabel(this)), activity_(dimmed_label({}, this)),
+      progress_(new QProgressBar(this)), left_(dimmed_label({}, this)), waiting_(dimmed_label({}, this)),
+      cancel_(plain_button(tr("Cancel"), this)) {
+  setProperty("kind", QStringLiteral("strip"));
+  setAccessibleName(tr("Work in progress"));
+  title_->setProperty("kind", QStringLiteral("heading"));
+  title_->setTextFormat(Qt::PlainText);
+  progress_->setTextVisible(false);
+  progress_->setFixedWidth(Theme::lines(14));
+  progress_->setAccessibleName(tr("Progress"));
+  cancel_->setToolTip(tr("Ends it at its next step; what was done stays stored"));
+  activity_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  auto* layout = new QHBoxLayout(this);
+  const int side = Theme::lines(0.75), above = Theme::lines(0.3);
+  layout->setContentsMargins(side, above, side, above);
+  layout->setSpacing(Theme::lines(0.75));
+  layout->addWidget(title_);
+  layout->addWidget(progress_);
+  layout->addWidget(left_);
+  layout->addWidget(activity_, 1);
+  layout->addWidget(waiting_);
+  layout->addWidget(cancel_);
+  timer_.setInterval(refresh_ms);
+  connect(&timer_, &QTimer::timeout, this, &WorkStrip::refresh);
+  connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
+  connect(&engine, &Engine::job_added, this, &WorkStrip::watch);
+  connect(&engine, &Engine::job_changed, this, &WorkStrip::refresh);
+  refresh();
+}
+
+Job* WorkStrip::shown_job() const {
+  if (Job* working = engine_.working())
+    return working;
+  const auto& jobs = engine_.jobs();
+  const auto waits =
+      std::find_if(jobs.begin(), jobs.end(), [](const Job* job) { return job->state() == Job::State::waiting; });
+  return waits == jobs.end() ? nullptr : *waits;
+}
+
+void WorkStrip::watch(Job* job) {
+  connect(job, &Job::progressed, this, &WorkStrip::refresh);
+  refresh();
+}
+
+void WorkStrip::refresh() {
+  const Job* job = shown_job();
+  setVisible(job != nullptr);
+  if (job == nullptr)
+    return timer_.stop();
+  if (!timer_.isActive())
+    timer_.start();
+  const auto progress = job->progress();
+  const auto left = job->seconds_left();
+  title_->setText(job->title());
+  activity_->setText(job->activity());
+  activity_->setToolTip(job->activity());
+  // Where the share is not known the bar only moves.
+  progress_->setRange(0, progress ? progress_steps : 0);
+  if (progress)
+    progress_->setValue(static_cast<int>(*progress * progress_steps));
+  left_->setText(left                                  ? tr("%1 left").arg(format_duration(*left))
+                 : job->state() == Job::State::waiting ? tr("waiting")
+                                                       : format_duration(job->seconds()));
+  const auto others = std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [job](const Job* other) {
+    return other != job && other->state() == Job::State::waiting;
+  });
+  waiting_->setText(tr("%1 more waiting").arg(format_count(others)));
+  waiting_->setVisible(others > 0);
+  cancel_->setAccessibleName(tr("Cancel %1").arg(job->title()));
+}
+
+void WorkStrip::cancel() {
+  if (Job* job = shown_job()) {
+    job->cancel();
+    cancel_->setEnabled(false);
+    // The next job's own.
+    connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
+  }
+}
+
+} // namespace batchscope::ui
