@@ -2,7 +2,6 @@
 
 #include <QCompleter>
 #include <QLabel>
-#include <QStyle>
 #include <QVBoxLayout>
 
 #include "ui/widgets/widgets.h"
@@ -47,9 +46,7 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 void LabelledEdit::set_error(const QString& error) {
   error_->setText(error);
   error_->setVisible(!error.isEmpty());
-  edit_->setProperty("wrong", !error.isEmpty());
-  edit_->style()->unpolish(edit_);
-  edit_->style()->polish(edit_);
+  mark_wrong(*edit_, !error.isEmpty());
 }
 
 QString LabelledEdit::error() const {

@@ -1,0 +1,183 @@
+#include "ui/find/answer_card.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+
+#include <algorithm>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double large_type = 1.6; // of the usual size
+
+QLabel* wrapping_label(QWidget* parent) {
+  auto* label = dimmed_label({}, parent);
+  label->setWordWrap(true);
+  return label;
+}
+
+QString peak_reason(const SearchView& view, std::int64_t batch) {
+  const auto peak = peak_at(view, batch);
+  if (!peak)
+    return {};
+  const QString bytes = format_bytes(static_cast<double>(peak->bytes));
+  return peak->measured ? AnswerCard::tr("run, peak %1").arg(bytes) : AnswerCard::tr("peak %1 predicted").arg(bytes);
+}
+
+QString largest_reason(const SearchView& view, std::int64_t batch) {
+  const bool bounded = std::none_of(view.probes.begin(), view.probes.end(), [&](const search::Probe& probe) {
+    return probe.batch > batch && probe.outcome != search::Outcome::fits;
+  });
+  const bool predicted_to_fit = view.memory && view.memory->at(batch + 1).bytes <= view.budget;
+  const QString reason = peak_reason(view, batch);
+  return bounded && predicted_to_fit
+             ? AnswerCard::tr("%1; no larger one is allowed or there are no more examples").arg(reason)
+             : reason;
+}
+
+/// As a sentence of its own.
+QString sentence(const std::string& text) {
+  QString sentence = QString::fromStdString(text);
+  if (!sentence.isEmpty())
+    sentence[0] = sentence[0].toUpper();
+  return sentence;
+}
+
+} // namespace
+
+AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcome_(new QWidget(this)) {
+  body()->setSpacing(12);
+  for (const Answer answer : {largest, safe, recommended}) {
+    rows_[answer] = make_row(answer);
+    body()->addWidget(rows_[answer].widget);
+  }
+  auto* layout = new QVBoxLayout(outcome_);
+  layout->setContentsMargins(0, 0, 0, 0);
+  outcome_text_ = new QLabel(outcome_);
+  outcome_text_->setWordWrap(true);
+  outcome_text_->setObjectName(QStringLiteral("outcome"));
+  outcome_help_ = wrapping_label(outcome_);
+  settings_ = plain_button(tr("Change what is searched"), outcome_);
+  connect(settings_, &QPushButton::clicked, this, &AnswerCard::settings_wanted);
+  layout->addWidget(outcome_text_);
+  layout->addWidget(outcome_help_);
+  layout->addWidget(settings_, 0, Qt::AlignLeft);
+  body()->addWidget(outcome_);
+  rows_[recommended].value->setProperty("tone", QStringLiteral("good"));
+}
+
+AnswerCard::Row AnswerCard::make_row(Answer answer) {
+  const QString keys[] = {QStringLiteral("largest"), QStringLiteral("safe"), QStringLiteral("recommended")};
+  Row row;
+  row.widget = new QWidget(this);
+  row.name = new QLabel(row.widget);
+  row.value = new QLabel(row.widget);
+  row.value->setObjectName(keys[answer]);
+  row.value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  QFont font = row.value->font();
+  font.setPointSizeF(font.pointSizeF() * large_type);
+  font.setWeight(QFont::DemiBold);
+  row.value->setFont(figures_font(font));
+  row.reason = wrapping_label(row.widget);
+  row.train = plain_button({}, row.widget);
+  row.train->setObjectName(QStringLiteral("train-") + keys[answer]);
+  row.edit = plain_button(tr("Edit first"), row.widget);
+  row.edit->setObjectName(QStringLiteral("edit-") + keys[answer]);
+  row.edit->setToolTip(tr("Opens the form of a new run with this batch size"));
+  connect(row.train, &QPushButton::clicked, this, [this, answer] {
+    if (rows_[answer].batch)
+      Q_EMIT train_wanted(*rows_[answer].batch);
+  });
+  connect(row.edit, &QPushButton::clicked, this, [this, answer] {
+    if (rows_[answer].batch)
+      Q_EMIT edit_wanted(*rows_[answer].batch);
+  });
+
+  auto* grid = new QGridLayout(row.widget);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setVerticalSpacing(2);
+  grid->setColumnStretch(0, 1);
+  grid->addWidget(row.name, 0, 0);
+  grid->addWidget(row.value, 0, 1, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
+  grid->addWidget(row.reason, 1, 0);
+  auto* buttons = new QHBoxLayout;
+  buttons->setContentsMargins(0, 4, 0, 0);
+  buttons->setSpacing(8);
+  buttons->addWidget(row.train);
+  buttons->addWidget(row.edit);
+  buttons->addStretch();
+  grid->addLayout(buttons, 2, 0, 1, 2);
+  return row;
+}
+
+void AnswerCard::fill(Answer answer, std::optional<std::int64_t> batch, const QString& reason, bool final) {
+  Row& row = rows_[answer];
+  row.batch = batch;
+  row.value->setText(batch ? format_count(*batch) : QStringLiteral("–"));
+  row.reason->setText(reason);
+  for (QPushButton* button : {row.train, row.edit})
+    button->setVisible(final && batch);
+  if (batch)
+    row.train->setText(tr("Train with %1").arg(format_count(*batch)));
+}
+
+void AnswerCard::show_answers(const SearchView& view) {
+  rows_[largest].name->setText(tr("Largest that fits"));
+  rows_[safe].name->setText(tr("Safe, %1 left").arg(format_percent(view.margin, 0)));
+  rows_[recommended].name->setText(tr("Recommended"));
+  if (!view.found()) {
+    const auto so_far = largest_so_far(view);
+    fill(largest, so_far, so_far ? tr("the largest so far") : tr("not known yet"), false);
+    fill(safe, std::nullopt, tr("not known yet"), false);
+    fill(recommended, std::nullopt, tr("not known yet"), false);
+    return;
+  }
+  const search::SearchResult& result = *view.result;
+  fill(largest, result.largest, result.largest ? largest_reason(view, *result.largest) : QString(), true);
+  fill(safe, result.safe, result.safe ? peak_reason(view, *result.safe) : tr("no size leaves so much free"), true);
+  fill(recommended, result.recommended, sentence(result.reason), true);
+}
+
+void AnswerCard::show_outcome(const SearchView& view) {
+  const QString tried = tr("Tried: %1").arg(sequence_of(view.probes));
+  switch (view.state) {
+  case Job::State::failed:
+    outcome_text_->setText(view.error);
+    outcome_help_->setText(view.probes.empty() ? QString() : tried);
+    break;
+  case Job::State::cancelled: {
+    const auto so_far = largest_so_far(view);
+    outcome_text_->setText(so_far ? tr("The largest that fitted until then is %1.").arg(format_count(*so_far))
+                                  : tr("No size had fitted until then."));
+    outcome_help_->setText(view.probes.empty() ? tr("Nothing was run, nothing is stored.")
+                                               : tr("%1. Nothing is stored.").arg(tried));
+    break;
+  }
+  default:
+    outcome_text_->setText(view.result ? sentence(view.result->reason) : QString());
+    outcome_help_->setText(tr("%1. Give it more memory, a smaller model or shorter examples.").arg(tried));
+  }
+  settings_->setVisible(view.state != Job::State::cancelled);
+}
+
+void AnswerCard::show_search(const SearchView& view) {
+  const bool answers = view.working() || view.found();
+  for (Row& row : rows_)
+    row.widget->setVisible(answers);
+  outcome_->setVisible(!answers);
+  set_alarming(!answers && view.state != Job::State::cancelled);
+  if (answers) {
+    set_title(view.found() ? tr("The answer") : tr("Searching"));
+    show_answers(view);
+    return;
+  }
+  set_title(view.state == Job::State::failed      ? tr("The search failed")
+            : view.state == Job::State::cancelled ? tr("Cancelled")
+                                                  : tr("Nothing fits"));
+  show_outcome(view);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+
+#include "ui/find/search_view.h"
+#include "ui/widgets/widgets.h"
+
+class QLabel;
+class QPushButton;
+
+namespace batchscope::ui {
+
+/// The three sizes that a search answers with, each with its reason and what can be done with it; or why there are
+/// none.
+class AnswerCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit AnswerCard(QWidget* parent = nullptr);
+
+  void show_search(const SearchView& view);
+
+Q_SIGNALS:
+  void train_wanted(qint64 batch);
+  void edit_wanted(qint64 batch);
+  void settings_wanted();
+
+private:
+  enum Answer { largest, safe, recommended, answer_count };
+  struct Row {
+    QWidget* widget = nullptr;
+    QLabel* name = nullptr;
+    QLabel* value = nullptr;
+    QLabel* reason = nullptr;
+    QPushButton* train = nullptr;
+    QPushButton* edit = nullptr;
+    std::optional<std::int64_t> batch;
+  };
+
+  Row make_row(Answer answer);
+  void fill(Answer answer, std::optional<std::int64_t> batch, const QString& reason, bool final);
+  void show_answers(const SearchView& view);
+  void show_outcome(const SearchView& view);
+
+  std::array<Row, answer_count> rows_;
+  QWidget* outcome_ = nullptr; ///< in words, where there is no answer
+  QLabel* outcome_text_ = nullptr;
+  QLabel* outcome_help_ = nullptr;
+  QPushButton* settings_ = nullptr;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,190 @@
+#include "ui/find/find_page.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QJsonObject>
+#include <QStackedWidget>
+
+#include "ui/find/answer_card.h"
+#include "ui/find/find_setup.h"
+#include "ui/find/memory_card.h"
+#include "ui/find/other_searches.h"
+#include "ui/find/probe_card.h"
+#include "ui/find/search_plots.h"
+
+namespace batchscope::ui {
+
+FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+  make_actions();
+  setup_ = new FindSetup(this);
+  setup_->hide();
+  empty_ =
+      new EmptyState(tr("Which batch size?"),
+                     tr("A search runs a few sizes for real, tells which is the largest that fits in memory, which "
+                        "leaves room, and which is large enough to be fast."),
+                     tr("Find the batch size"), this);
+  connect(empty_, &EmptyState::action_chosen, this, &FindPage::find);
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(empty_);
+  stack_->addWidget(make_body());
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(12, 12, 12, 12);
+  layout->setSpacing(10);
+  layout->addWidget(make_header());
+  layout->addWidget(setup_);
+  layout->addWidget(stack_, 1);
+  follow_workbench();
+  show_chips();
+  show_header();
+}
+
+void FindPage::make_actions() {
+  const auto make = [this](const QString& text, const QKeySequence& keys, const QString& tip) {
+    auto* action = new QAction(text, this);
+    action->setShortcut(keys);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    action->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
+    addAction(action);
+    return action;
+  };
+  find_action_ = make(tr("Find the batch size"), Qt::Key_F5, tr("Runs the search"));
+  connect(find_action_, &QAction::triggered, this, &FindPage::find);
+  cancel_action_ = make(tr("Cancel the search"), Qt::CTRL | Qt::Key_Period, tr("Ends it after the size that runs now"));
+  connect(cancel_action_, &QAction::triggered, this, [this] {
+    if (job_)
+      job_->cancel();
+  });
+  log_action_ = make(tr("Batch size on a log scale"), Qt::CTRL | Qt::Key_L, tr("For wide ranges of sizes"));
+  log_action_->setCheckable(true);
+  connect(log_action_, &QAction::toggled, this, [this](bool log) { plots_->set_log(log); });
+  setup_action_ = make(tr("Change what is searched"), Qt::CTRL | Qt::Key_E, tr("Model, data, device, budget"));
+  setup_action_->setCheckable(true);
+  connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
+}
+
+void FindPage::follow_workbench() {
+  connect(setup_, &FindSetup::changed, this, &FindPage::show_chips);
+  connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
+  connect(&workbench_, &Workbench::run_proposed, setup_, &FindSetup::set_spec);
+  Engine& engine = workbench_.engine();
+  connect(&engine, &Engine::job_added, this, &FindPage::watch);
+  connect(&engine, &Engine::job_changed, this, [this](Job* job) {
+    if (job == job_)
+      refresh();
+    show_header(); // what it waits for may be over
+  });
+  for (Job* job : engine.jobs())
+    watch(job);
+}
+
+/// Whatever searches, is shown from its first probe on; what only trains or sweeps has none.
+void FindPage::watch(Job* job) {
+  const auto adopt = [this, job] {
+    if (!job->probes().empty() || job->search_result())
+      show_job(job);
+  };
+  if (job->kind() == Job::Kind::find || job->kind() == Job::Kind::train)
+    setup_->set_spec(job->spec());
+  connect(job, &Job::probed, this, adopt);
+  connect(job, &Job::timed, this, adopt);
+  connect(job, &Job::searched, this, [this, job, adopt] {
+    if (job->kind() != Job::Kind::find)
+      asked_[job].seconds = job->seconds();
+    adopt();
+  });
+  connect(job, &Job::progressed, this, [this, job] {
+    if (job == job_)
+      show_header();
+  });
+  if (job->kind() == Job::Kind::find)
+    show_job(job);
+  else
+    adopt();
+}
+
+void FindPage::find() {
+  if (job_ && view_of(*job_, {}, {}).working())
+    return;
+  setup_->set_strategy(strategy_->currentText());
+  const auto request = setup_->request();
+  if (!request) {
+    setup_action_->setChecked(true);
+    return;
+  }
+  Job* job = workbench_.start_search(*request);
+  asked_[job] = {strategy_->currentText(), request->margin, {}};
+  refresh();
+}
+
+void FindPage::show_job(Job* job) {
+  if (job_ != job) {
+    job_ = job;
+    error_shown_ = false;
+    probes_->choose(0);
+  }
+  stack_->setCurrentWidget(body_);
+  refresh();
+}
+
+void FindPage::refresh() {
+  if (!job_)
+    return;
+  const Asked asked = asked_.value(job_);
+  SearchView view = view_of(*job_, asked.strategy, asked.margin);
+  if (asked.seconds)
+    view.seconds = *asked.seconds;
+  plots_->show_search(view);
+  answer_->show_search(view);
+  probes_->show_search(view);
+  others_->show_jobs(workbench_.engine().jobs(), job_);
+  show_size(probes_->chosen_batch());
+  if (view.state == Job::State::failed && !error_shown_) {
+    error_shown_ = true;
+    show_error(view.error);
+  }
+  show_header();
+}
+
+/// The memory of the size that is chosen, else of the answer, else of the largest so far.
+void FindPage::show_size(std::optional<std::int64_t> batch) {
+  if (!job_)
+    return;
+  const SearchView view = view_of(*job_, {}, {});
+  if (!batch && view.found())
+    batch = view.result->recommended ? view.result->recommended : view.result->largest;
+  memory_->show_size(view, batch ? batch : largest_so_far(view));
+}
+
+void FindPage::show_error(const QString& error) {
+  if (setup_->show_error(error))
+    setup_action_->setChecked(true);
+}
+
+train::RunSpec FindPage::answered(qint64 batch) const {
+  train::RunSpec spec = job_ ? job_->spec() : setup_->spec();
+  spec.batch = {train::BatchChoice::Kind::number, batch};
+  return spec;
+}
+
+QList<QAction*> FindPage::page_actions() const {
+  return QList<QAction*>{find_action_, cancel_action_, setup_action_, log_action_} + plots_->plots().actions_for_menu();
+}
+
+QJsonObject FindPage::state() const {
+  return {{"strategy", strategy_->currentText()},
+          {"setup", setup_->state()},
+          {"setup_shown", setup_action_->isChecked()},
+          {"log", log_action_->isChecked()}};
+}
+
+void FindPage::restore(const QJsonObject& state) {
+  const int strategy = strategy_->findText(state["strategy"].toString());
+  if (strategy >= 0)
+    strategy_->setCurrentIndex(strategy);
+  setup_->restore(state["setup"].toObject());
+  setup_action_->setChecked(state["setup_shown"].toBool());
+  log_action_->setChecked(state["log"].toBool());
+}
+
+} // namespace batchscope::ui

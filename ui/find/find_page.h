@@ -1,0 +1,95 @@
+#pragma once
+
+#include <QHash>
+#include <QPointer>
+
+#include <optional>
+
+#include "ui/run/page.h"
+#include "ui/run/workbench.h"
+
+class QAction;
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+
+namespace batchscope::ui {
+
+class AnswerCard;
+class EmptyState;
+class FindSetup;
+class MemoryCard;
+class OtherSearches;
+class Pill;
+class ProbeCard;
+class SearchPlots;
+
+/// Which batch size? Asks for a search and shows it happen, with its answer, why it is the answer, and what to do with
+/// it. Shows every search of this sitting, also those that other pages or the demo began.
+class FindPage : public Page {
+  Q_OBJECT
+
+public:
+  explicit FindPage(Workbench& workbench, QWidget* parent = nullptr);
+
+  QString key() const override { return QStringLiteral("find"); }
+  QString title() const override { return tr("Find"); }
+  QString icon() const override { return QStringLiteral("find"); }
+  QList<QAction*> page_actions() const override;
+  QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+private:
+  /// What is known of a search beside what its job knows.
+  struct Asked {
+    QString strategy;
+    std::optional<double> margin;
+    std::optional<double> seconds; ///< until its answer, where the job goes on after that
+  };
+
+  void make_actions();
+  QWidget* make_header();
+  QWidget* make_body();
+  void follow_workbench();
+  void watch(Job* job);
+
+  void find();
+  void show_job(Job* job);
+  void refresh();
+  void show_size(std::optional<std::int64_t> batch);
+  void show_chips();
+  void show_header();
+  void show_error(const QString& error);
+  train::RunSpec answered(qint64 batch) const;
+
+  Workbench& workbench_;
+  QPointer<Job> job_;
+  QHash<const Job*, Asked> asked_;
+  bool error_shown_ = false; ///< of the job that is shown
+
+  QAction* find_action_ = nullptr;
+  QAction* cancel_action_ = nullptr;
+  QAction* log_action_ = nullptr;
+  QAction* setup_action_ = nullptr;
+
+  QList<Pill*> chips_;
+  QPushButton* change_ = nullptr;
+  QLabel* activity_ = nullptr;
+  QCheckBox* log_ = nullptr;
+  QComboBox* strategy_ = nullptr;
+  QPushButton* cancel_ = nullptr;
+  QPushButton* find_ = nullptr;
+  FindSetup* setup_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  QWidget* body_ = nullptr;
+  SearchPlots* plots_ = nullptr;
+  AnswerCard* answer_ = nullptr;
+  ProbeCard* probes_ = nullptr;
+  MemoryCard* memory_ = nullptr;
+  OtherSearches* others_ = nullptr;
+};
+
+} // namespace batchscope::ui

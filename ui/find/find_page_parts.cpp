@@ -1,0 +1,162 @@
+// How the page is put together, and what its header says.
+#include <QAction>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QScrollArea>
+#include <QStackedWidget>
+
+#include "ui/find/answer_card.h"
+#include "ui/find/find_page.h"
+#include "ui/find/find_setup.h"
+#include "ui/find/memory_card.h"
+#include "ui/find/other_searches.h"
+#include "ui/find/probe_card.h"
+#include "ui/find/search_plots.h"
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double side_width = 22; // in lines of text
+
+/// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
+QString readable(const std::string& text) {
+  QString readable = QString::fromStdString(text);
+  for (const QChar c : {QChar(':'), QChar(','), QChar('=')})
+    readable.replace(c, ' ');
+  return readable;
+}
+
+QStringList described(const train::RunSpec& spec) {
+  const QString budget = spec.memory_budget
+                             ? FindPage::tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
+                             : FindPage::tr("80 % of what is free");
+  return {readable(spec.model), spec.data == "demo" ? FindPage::tr("demo images") : QString::fromStdString(spec.data),
+          QString::fromStdString(spec.optimizer),
+          QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget)};
+}
+
+} // namespace
+
+QWidget* FindPage::make_header() {
+  auto* header = new QWidget(this);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  row->addWidget(page_title(tr("Find the batch size"), header));
+  const QString about[] = {tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
+  for (const QString& what : about) {
+    auto* chip = new Pill(header);
+    chip->setToolTip(what);
+    chips_ << chip;
+    row->addWidget(chip);
+  }
+  change_ = plain_button(tr("Change…"), header);
+  change_->setObjectName(QStringLiteral("change"));
+  change_->setCheckable(true);
+  change_->setToolTip(setup_action_->toolTip());
+  connect(change_, &QPushButton::clicked, setup_action_, &QAction::setChecked);
+  connect(setup_action_, &QAction::toggled, change_, &QPushButton::setChecked);
+  row->addWidget(change_);
+  row->addStretch(1);
+  activity_ = dimmed_label({}, header);
+  row->addWidget(activity_);
+  log_ = new QCheckBox(tr("Log sizes"), header);
+  log_->setToolTip(log_action_->toolTip());
+  connect(log_, &QCheckBox::clicked, log_action_, &QAction::setChecked);
+  connect(log_action_, &QAction::toggled, log_, &QCheckBox::setChecked);
+  row->addWidget(log_);
+  strategy_ = new QComboBox(header);
+  for (const std::string& name : search::strategies())
+    strategy_->addItem(QString::fromStdString(name));
+  strategy_->setCurrentText(QStringLiteral("predictive"));
+  strategy_->setObjectName(QStringLiteral("strategy"));
+  strategy_->setAccessibleName(tr("Strategy"));
+  strategy_->setToolTip(tr("How to search"));
+  connect(strategy_, &QComboBox::currentTextChanged, setup_, &FindSetup::set_strategy);
+  row->addWidget(strategy_);
+  cancel_ = plain_button(tr("Cancel"), header);
+  cancel_->setObjectName(QStringLiteral("cancel"));
+  cancel_->setToolTip(cancel_action_->toolTip());
+  connect(cancel_, &QPushButton::clicked, cancel_action_, &QAction::trigger);
+  row->addWidget(cancel_);
+  find_ = filled_button(tr("Find again"), header);
+  find_->setObjectName(QStringLiteral("find"));
+  find_->setToolTip(find_action_->toolTip());
+  connect(find_, &QPushButton::clicked, find_action_, &QAction::trigger);
+  row->addWidget(find_);
+  return header;
+}
+
+QWidget* FindPage::make_body() {
+  body_ = new QWidget(this);
+  auto* row = new QHBoxLayout(body_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(10);
+  auto* frame = new Card({}, body_);
+  plots_ = new SearchPlots(workbench_.theme(), frame);
+  frame->layout()->setContentsMargins(10, 6, 10, 6);
+  frame->body()->addWidget(plots_);
+  row->addWidget(frame, 1);
+
+  auto* side = new QWidget(body_);
+  auto* column = new QVBoxLayout(side);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(10);
+  answer_ = new AnswerCard(side);
+  probes_ = new ProbeCard(workbench_.theme(), side);
+  memory_ = new MemoryCard(workbench_.theme(), side);
+  others_ = new OtherSearches(workbench_.theme(), side);
+  for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
+                        static_cast<QWidget*>(others_)})
+    column->addWidget(card);
+  column->addStretch(1);
+  auto* scroll = new QScrollArea(body_);
+  scroll->setWidget(side);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFixedWidth(Theme::lines(side_width));
+  row->addWidget(scroll);
+
+  connect(answer_, &AnswerCard::train_wanted, this, [this](qint64 batch) { workbench_.start_run(answered(batch)); });
+  connect(answer_, &AnswerCard::edit_wanted, this, [this](qint64 batch) { workbench_.propose_run(answered(batch)); });
+  connect(answer_, &AnswerCard::settings_wanted, this, [this] { setup_action_->setChecked(true); });
+  connect(probes_, &ProbeCard::chosen, this, [this](int number, qint64 batch) {
+    plots_->choose(number);
+    show_size(batch);
+  });
+  connect(probes_, &ProbeCard::chosen_none, this, [this] {
+    plots_->choose(0);
+    show_size(std::nullopt);
+  });
+  connect(plots_, &SearchPlots::chosen, probes_, &ProbeCard::choose);
+  connect(others_, &OtherSearches::chosen, this, &FindPage::show_job);
+  connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  return body_;
+}
+
+void FindPage::show_chips() {
+  const QStringList texts = described(setup_->spec());
+  for (qsizetype i = 0; i < chips_.size(); ++i)
+    chips_[i]->show_text(texts[i], Pill::Tone::neutral);
+}
+
+void FindPage::show_header() {
+  const bool searching = job_ && view_of(*job_, {}, {}).working();
+  const Job* working = workbench_.engine().working();
+  QString activity;
+  if (searching)
+    activity = job_->state() == Job::State::waiting && working != nullptr ? tr("waits for: %1").arg(working->title())
+                                                                          : job_->activity();
+  activity_->setText(activity);
+  cancel_->setVisible(searching);
+  find_->setVisible(job_ && !searching); // while there is nothing, the page itself has the button
+  find_action_->setEnabled(!searching);
+  cancel_action_->setEnabled(searching);
+}
+
+} // namespace batchscope::ui

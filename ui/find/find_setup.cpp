@@ -1,0 +1,204 @@
+#include "ui/find/find_setup.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/train/spec_fields.h"
+#include "ui/widgets/labelled_edit.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+const train::SpecField& described(const std::string& key) {
+  for (const train::SpecField& field : train::spec_fields())
+    if (field.key == key)
+      return field;
+  throw std::logic_error("no field of a spec: " + key);
+}
+
+} // namespace
+
+FindSetup::FindSetup(QWidget* parent) : QWidget(parent), elsewhere_(new QLabel(this)) {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(10);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addLayout(row);
+  layout->addWidget(elsewhere_);
+  elsewhere_->setProperty("tone", QStringLiteral("error"));
+  elsewhere_->setWordWrap(true);
+  elsewhere_->hide();
+
+  for (const auto& [key, stretch] : {std::pair{"model", 3},
+                                     {"data", 3},
+                                     {"optimizer", 1},
+                                     {"device", 1},
+                                     {"memory_budget", 2},
+                                     {"max_batch", 1},
+                                     {"margin", 1}})
+    row->addWidget(add_field(key, stretch), stretch);
+  start_ = add_option(tr("First size"), QStringLiteral("start"), tr("The size that the search begins with"));
+  start_->edit()->setPlaceholderText(tr("its own"));
+  row->addWidget(start_, 1);
+  factor_ = add_option(tr("Factor"), QStringLiteral("factor"),
+                       tr("A size that does not fit is multiplied by this, between 0 and 1"));
+  factor_->edit()->setPlaceholderText(QStringLiteral("0.9"));
+  row->addWidget(factor_, 1);
+  auto* all = plain_button(tr("All settings…"), this);
+  all->setToolTip(tr("Opens the form of a new run with these settings"));
+  connect(all, &QPushButton::clicked, this, &FindSetup::all_settings_wanted);
+  auto* at_fields_height = new QVBoxLayout;
+  at_fields_height->addWidget(dimmed_label({}, this));
+  at_fields_height->addWidget(all);
+  at_fields_height->addStretch();
+  at_fields_height->setSpacing(2);
+  row->addLayout(at_fields_height);
+  set_strategy(QString::fromStdString(strategy_));
+  set_spec({});
+}
+
+LabelledEdit* FindSetup::add_field(const std::string& key, int /*stretch*/) {
+  const train::SpecField& field = described(key);
+  auto* edit = new LabelledEdit(QString::fromStdString(field.label), this);
+  edit->setObjectName(QString::fromStdString(key));
+  edit->set_help(QString::fromStdString(field.help));
+  edit->edit()->setPlaceholderText(QString::fromStdString(field.default_text));
+  QStringList choices;
+  for (const std::string& choice : field.choices)
+    choices << QString::fromStdString(choice);
+  if (!choices.isEmpty())
+    edit->set_choices(choices);
+  connect(edit->edit(), &QLineEdit::textEdited, this, &FindSetup::check);
+  fields_[key] = edit;
+  return edit;
+}
+
+LabelledEdit* FindSetup::add_option(const QString& name, const QString& key, const QString& help) {
+  auto* edit = new LabelledEdit(name, this);
+  edit->setObjectName(key);
+  edit->set_help(help);
+  connect(edit->edit(), &QLineEdit::textEdited, this, &FindSetup::check);
+  return edit;
+}
+
+void FindSetup::set_spec(const train::RunSpec& spec) {
+  spec_ = spec;
+  for (const auto& [key, edit] : fields_)
+    edit->set_text(QString::fromStdString(train::field_text(spec, key)));
+  check();
+}
+
+train::RunSpec FindSetup::spec() const {
+  train::RunSpec spec = spec_;
+  for (const auto& [key, edit] : fields_) {
+    try {
+      train::set_field(spec, key, edit->text().toStdString());
+    } catch (const Error&) {
+      // Said at the field.
+    }
+  }
+  return spec;
+}
+
+void FindSetup::set_strategy(const QString& strategy) {
+  strategy_ = strategy.toStdString();
+  factor_->setVisible(strategy == QLatin1String("shrink"));
+}
+
+bool FindSetup::read_spec(train::RunSpec& spec) {
+  std::map<std::string, QString> errors;
+  for (const auto& [key, edit] : fields_) {
+    try {
+      train::set_field(spec, key, edit->text().toStdString());
+    } catch (const Error& error) {
+      errors[key] = QString::fromUtf8(error.what());
+    }
+  }
+  QStringList elsewhere;
+  for (const auto& [key, message] : train::check_fields(spec)) {
+    if (fields_.count(key) > 0)
+      errors.emplace(key, QString::fromStdString(message));
+    else
+      elsewhere << QString::fromStdString(message);
+  }
+  for (const auto& [key, edit] : fields_)
+    edit->set_error(errors.count(key) > 0 ? errors[key] : QString());
+  elsewhere_->setText(elsewhere.join('\n'));
+  elsewhere_->setVisible(!elsewhere.isEmpty());
+  return errors.empty() && elsewhere.isEmpty();
+}
+
+void FindSetup::read_options(FindRequest& request, bool& good) {
+  const auto read = [&good](LabelledEdit* edit, auto&& take) {
+    QString problem;
+    try {
+      if (!edit->text().isEmpty())
+        take(edit->text().toStdString());
+    } catch (const Error& error) {
+      problem = QString::fromUtf8(error.what());
+      good = false;
+    }
+    edit->set_error(problem);
+  };
+  read(start_, [&](const std::string& text) {
+    request.start = parse_integer(text, "first size", 1, std::numeric_limits<std::int64_t>::max());
+  });
+  // A factor that the strategy has no use for is not in its way.
+  read(factor_, [&](const std::string& text) {
+    if (strategy_ != "shrink")
+      return;
+    const double factor = parse_number(text, "factor");
+    if (!(factor > 0 && factor < 1))
+      throw input_error("factor: " + text + " is not accepted; accepted: a number between 0 and 1");
+    request.factor = factor;
+  });
+}
+
+std::optional<FindRequest> FindSetup::request() {
+  FindRequest request;
+  request.spec = spec_;
+  request.strategy = strategy_;
+  bool good = read_spec(request.spec);
+  read_options(request, good);
+  request.margin = request.spec.margin;
+  return good ? std::optional(request) : std::nullopt;
+}
+
+bool FindSetup::show_error(const QString& message) {
+  const auto found = fields_.find(train::field_of_error(message.toStdString()));
+  if (found == fields_.end())
+    return false;
+  found->second->set_error(message);
+  return true;
+}
+
+void FindSetup::check() {
+  request();
+  Q_EMIT changed();
+}
+
+QJsonObject FindSetup::state() const {
+  return {{"spec", QString::fromStdString(train::to_json(spec(), -1))},
+          {"start", start_->text()},
+          {"factor", factor_->text()}};
+}
+
+void FindSetup::restore(const QJsonObject& state) {
+  try {
+    set_spec(train::run_spec_from_json(state["spec"].toString().toStdString()));
+  } catch (const Error&) {
+    // Of another version, or broken: what is there stays.
+  }
+  start_->set_text(state["start"].toString());
+  factor_->set_text(state["factor"].toString());
+  check();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <array>
+
+#include "ui/find/search_view.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+/// What fills the memory at the peak of a step of one size, as the prediction says.
+class MemoryCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit MemoryCard(const Theme& theme, QWidget* parent = nullptr);
+
+  /// Where the search foretells no memory, it says what does.
+  void show_size(const SearchView& view, std::optional<std::int64_t> batch);
+
+private:
+  void fill(const predict::PeakCurve::Point& point, std::uint64_t budget);
+
+  const Theme& theme_;
+  StackedBar* bar_;
+  std::array<FactList*, 2> legend_{};
+  QLabel* text_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "ui/find/probe_model.h"
+#include "ui/widgets/widgets.h"
+
+class QTableView;
+
+namespace batchscope::ui {
+
+/// The runs of a search as a table, with what they came to in its title. Choosing a row says which run it is, so that
+/// the plots can show it.
+class ProbeCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit ProbeCard(const Theme& theme, QWidget* parent = nullptr);
+
+  void show_search(const SearchView& view);
+  void choose(int number);
+  /// Of the row that is chosen.
+  std::optional<std::int64_t> chosen_batch() const;
+
+Q_SIGNALS:
+  /// `number` is 0 for a size that was not run.
+  void chosen(int number, qint64 batch);
+  void chosen_none();
+
+private:
+  void fit_height();
+
+  ProbeModel* model_;
+  QTableView* table_;
+};
+
+} // namespace batchscope::ui

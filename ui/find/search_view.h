@@ -1,0 +1,75 @@
+#pragma once
+
+#include <QString>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/predict/peak_curve.h"
+#include "core/search/finder.h"
+#include "core/train/run_spec.h"
+#include "ui/run/engine.h"
+
+namespace batchscope::ui {
+
+/// What is known of one search by now, as all parts of the page show it.
+struct SearchView {
+  train::RunSpec spec;
+  QString strategy; ///< empty where it is not known before the end
+  Job::State state = Job::State::waiting;
+  QString error;    ///< of a failed search
+  QString activity; ///< of one that works
+  std::vector<search::Probe> probes;
+  std::vector<search::Probe> checks; ///< runs that settled the safe size
+  std::vector<search::Timing> timings;
+  std::optional<predict::PeakCurve> memory;
+  std::uint64_t budget = 0; ///< bytes; 0 while it is not known
+  std::shared_ptr<const search::SearchResult> result;
+  double margin = 0.2;
+  double seconds = 0;
+
+  bool working() const { return state == Job::State::working || state == Job::State::waiting; }
+  bool found() const { return result && result->found; }
+};
+
+/// `strategy` and `margin` are what the search was asked for, where that is known.
+SearchView view_of(const Job& job, const QString& strategy, std::optional<double> margin);
+
+/// A line of the table: a size that was run, or the one above the answer that was not.
+struct ProbeRow {
+  enum class Result { fits, out_of_memory, failed, not_run };
+  int number = 0; ///< in the order of running, from 1; 0: not run
+  std::int64_t batch = 0;
+  std::optional<std::uint64_t> predicted;
+  std::optional<std::uint64_t> real;
+  Result result = Result::fits;
+  bool check = false; ///< settled the safe size; not one of the strategy's runs
+  QString message;    ///< of a failed one
+
+  bool operator==(const ProbeRow&) const = default;
+};
+std::vector<ProbeRow> rows_of(const SearchView& view);
+
+/// An answer of the search: its name in a plot (`largest`, `safe`, `recommended`) and its size.
+struct NamedAnswer {
+  QString name;
+  std::int64_t batch = 0;
+};
+std::vector<NamedAnswer> answers_of(const SearchView& view);
+
+/// Peak of a step at a size: as measured, else as predicted.
+struct KnownPeak {
+  std::uint64_t bytes = 0;
+  bool measured = false;
+};
+std::optional<KnownPeak> peak_at(const SearchView& view, std::int64_t batch);
+
+/// Largest size that was run and fitted so far.
+std::optional<std::int64_t> largest_so_far(const SearchView& view);
+int out_of_memory_runs(const std::vector<search::Probe>& probes);
+/// `2 4 8 ... 269`
+QString sequence_of(const std::vector<search::Probe>& probes);
+
+} // namespace batchscope::ui
