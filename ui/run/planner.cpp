@@ -14,6 +14,13 @@
 
 namespace batchscope::ui {
 
+namespace {
+
+/// What a plan to look at may cost: a second or so, and some hundred megabytes at worst.
+constexpr std::int64_t most_steps = 2'000'000;
+
+} // namespace
+
 /// The planning thread. The newest request is the only one that waits; one that is being worked on is given up for it.
 class Planner::Impl {
 public:
@@ -60,8 +67,9 @@ private:
   void work(const Request& request, std::uint64_t number) {
     try {
       const auto* draft = std::get_if<DraftPlan>(&request);
-      const auto made = schedule::make_plan(draft != nullptr ? request_of(*draft) : std::get<0>(request),
-                                            [&] { return newest_ != number; });
+      schedule::PlanRequest wanted = draft != nullptr ? request_of(*draft) : std::get<0>(request);
+      wanted.most_steps = most_steps;
+      const auto made = schedule::make_plan(wanted, [&] { return newest_ != number; });
       if (!made)
         return;
       auto plan = std::make_shared<const schedule::Plan>(*made);
