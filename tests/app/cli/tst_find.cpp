@@ -95,6 +95,14 @@ void TestFind::realSearchIsStoredAndShown() {
   const Outcome shown = program.run({"show", "--json", "--search", QString::number(search["search"].toInt())});
   QVERIFY2(shown.status == 0, shown.shown().constData());
   QCOMPARE(shown.json()["probes"].toArray(), search["probes"].toArray());
+  // What was foretold is kept with it: at the largest size within its error of what was seen there.
+  QCOMPARE(shown.json()["memory"].toObject(), search["memory"].toObject());
+  const QJsonObject memory = search["memory"].toObject();
+  QVERIFY(memory["error"].toDouble() < 0.01);
+  QVERIFY(memory["points"].toArray().size() >= 16);
+  const Outcome text = program.run({"show", "--search", QString::number(search["search"].toInt())});
+  QVERIFY2(text.out.contains("filled at the largest by"), text.shown().constData());
+  QVERIFY2(text.out.contains("parameters ") && text.out.contains("optimizer "), text.shown().constData());
 }
 
 void TestFind::budgetBelowTheModel() {

@@ -146,6 +146,70 @@ private Q_SLOTS:
     }
   }
 
+  /// The curve of a finished search, and that of its first probes while it goes on.
+  void givesTheCurveOfWhatItForetold() {
+    std::mt19937 random(12);
+    int finished = 0;
+    for (int round = 0; round < 50; ++round) {
+      const std::uint64_t budget = 5'000'000 + random() % 50'000'000;
+      PretendedMemory memory(random, budget);
+      const FinderOptions options{.max_batch = 5000, .budget_bytes = budget};
+      const auto finder = make_finder("predictive", options);
+      std::vector<Probe> seen;
+      std::size_t curves = 0;
+      const SearchResult result = drive(*finder, memory, options, [&](const Probe& probe) {
+        seen.push_back(probe);
+        const auto curve = curve_of(seen, options.max_batch);
+        QCOMPARE(curve.has_value(),
+                 std::count_if(seen.begin(), seen.end(), [](const Probe& p) { return p.trace != nullptr; }) >= 2);
+        curves += curve ? 1 : 0;
+        if (curve && !seen.back().predicted_bytes)
+          QVERIFY(curve->error() < 1e-9); // all blocks have a counterpart, and nothing was foretold yet
+      });
+      QVERIFY(curves > 0);
+      QVERIFY(result.memory.has_value());
+      QCOMPARE(result.memory->points().back().batch, options.max_batch);
+      // These traces foretell exactly, to rounding.
+      QVERIFY(result.memory->error() < 0.001);
+      for (const std::int64_t batch : {1, 30, 777, 5000}) {
+        const auto real = static_cast<double>(memory.trace_at(batch).peak_bytes);
+        const auto foretold = static_cast<double>(result.memory->at(batch).bytes);
+        QVERIFY(foretold >= real - 64 * 40 && foretold <= 1.002 * real + 64 * 40);
+      }
+      for (const Probe& probe : result.probes)
+        QVERIFY(probe.trace == nullptr);
+      ++finished;
+    }
+    QCOMPARE(finished, 50);
+  }
+
+  void statesTheLargestErrorSeen() {
+    std::mt19937 random(13);
+    PretendedMemory memory(random, 1'000'000'000);
+    std::vector<Probe> probes = {memory.run({8, true, {}}), memory.run({16, true, {}}), memory.run({100, true, {}})};
+    QVERIFY(curve_of(probes, 1000)->error() < 1e-9);
+    probes[1].predicted_bytes = static_cast<std::uint64_t>(1.03 * static_cast<double>(*probes[1].peak_bytes));
+    probes[2].predicted_bytes = static_cast<std::uint64_t>(0.95 * static_cast<double>(*probes[2].peak_bytes));
+    QVERIFY(std::abs(curve_of(probes, 1000)->error() - 0.05) < 1e-6);
+    // What did not fit says nothing about how far off it was.
+    probes[2].outcome = Outcome::out_of_memory;
+    probes[2].trace.reset();
+    QVERIFY(std::abs(curve_of(probes, 1000)->error() - 0.03) < 1e-6);
+  }
+
+  void givesNoCurveWithoutTraces() {
+    PretendedTrial trial(100);
+    const FinderOptions options{.max_batch = 5000};
+    const auto finder = make_finder("binary", options);
+    const SearchResult result = drive(*finder, trial, options);
+    QVERIFY(!result.memory);
+    QVERIFY(to_json(result).find("\"memory\":null") != std::string::npos);
+    std::mt19937 random(14);
+    PretendedMemory memory(random, 1'000'000'000);
+    const Probe twice = memory.run({8, true, {}});
+    QVERIFY(!curve_of({twice, twice}, 100)); // one size
+  }
+
   void saysWhenNothingFits() {
     PretendedTrial trial(0);
     const FinderOptions options{.max_batch = 5000};

@@ -73,6 +73,35 @@ private Q_SLOTS:
     QCOMPARE(device->readings().in_use, baseline);
   }
 
+  /// In a net with branches LibTorch's queue holds activations of one while another fails.
+  void leavesNothingBehindInTheMiddleOfABackwardPass() {
+    RunSpec spec = tight_spec(8, 1);
+    spec.model = "resnet:width=4,blocks=1";
+    spec.memory_budget = 2'000'000;
+    const auto device = memory::open_device("cpu", spec.memory_budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    std::vector<std::int64_t> indices(500);
+    std::iota(indices.begin(), indices.end(), 0);
+    const MicroBatch all(indices);
+    QVERIFY(!learner.attempt({all.first(8)}).out_of_memory);
+    learner.update(0.001, 0.0, std::nullopt);
+    const std::uint64_t baseline = device->readings().in_use;
+    int in_backward = 0;
+    std::size_t size = 60;
+    for (Attempt attempt = learner.attempt({all.first(size)}); attempt.out_of_memory;
+         attempt = learner.attempt({all.first(--size)})) {
+      QCOMPARE(device->readings().in_use, baseline);
+      in_backward += attempt.refusal.phase == predict::Phase::backward ? 1 : 0;
+    }
+    QVERIFY(in_backward > 0);
+    // What fits after all of that is what fits without it.
+    const std::size_t fits = size;
+    learner.update(0.001, 0.0, std::nullopt);
+    for (size = 1; !learner.attempt({all.first(size)}).out_of_memory; ++size)
+      learner.update(0.001, 0.0, std::nullopt);
+    QCOMPARE(size - 1, fits);
+  }
+
   void changesNoResult() {
     RunSpec spec = tight_spec(20, 30);
     spec.schedule = "piecewise:0=20,10=250,20=30"; // asks for more than fits, then for less
@@ -110,6 +139,15 @@ private Q_SLOTS:
     QCOMPARE(event["examples_again"].get<int>(), 250);
     QVERIFY(event["action"].get<std::string>().find("250 examples again as") != std::string::npos);
     QCOMPARE(event["cause"].get<std::string>(), std::string("the schedule asked for a larger batch"));
+    QCOMPARE(event["nominal_batch"].get<int>(), 250);
+    QCOMPARE(event["accumulate"].get<int>(), 1);
+    QCOMPARE(event["effective_batch"].get<int>(), 250);
+    QCOMPARE(event["micro_batch_before"].get<int>(), 250);
+    const int parts = event["micro_batches_after"].get<int>();
+    QCOMPARE(event["micro_batch_after"].get<int>(), (250 + parts - 1) / parts);
+    QVERIFY(event["phase"].get<std::string>() == "forward" || event["phase"].get<std::string>() == "backward");
+    QVERIFY(event["reserved_bytes"].get<std::uint64_t>() >= event["in_use_bytes"].get<std::uint64_t>());
+    QCOMPARE(event["in_use_by"].size(), std::size_t{6});
     std::uint64_t sum = 0;
     for (const auto& [use, bytes] : event["in_use_by"].items())
       sum += bytes.get<std::uint64_t>();

@@ -1,0 +1,96 @@
+#include "core/sweep/job.h"
+
+#include <QtTest>
+
+#include "core/base/json.h"
+#include "core/train/run_start.h"
+#include "tests/core/store/store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::sweep;
+
+namespace {
+
+train::RunSpec spec_of(train::BatchChoice batch) {
+  train::RunSpec spec;
+  spec.model = "mlp:hidden=32";
+  spec.data = "synthetic:examples=625,shape=1x16x16,classes=4";
+  spec.memory_budget = 4'000'000;
+  spec.batch = batch;
+  spec.length = {.epochs = {}, .examples = {}, .steps = 3};
+  return spec;
+}
+
+class Watching : public Watch {
+public:
+  explicit Watching(bool wants) : wants_(wants) {}
+  bool wants_prediction() const override { return wants_; }
+  void probe(const search::Probe&, std::uint64_t) override { ++probes; }
+  void started(std::int64_t, const train::RunSpec&, const train::RunStart& start) override { seen = start; }
+
+  int probes = 0;
+  train::RunStart seen;
+
+private:
+  bool wants_;
+};
+
+JobResult run_job(const train::RunSpec& spec, Watching& watch, store::RunStore& store) {
+  train::RunControl control;
+  train::Session session(spec);
+  const auto search = settle_batch(session, watch, control);
+  return run_and_store(session, spec, search, store, std::nullopt, watch, control);
+}
+
+} // namespace
+
+/// What a run starts with is told to who watches and kept in the database.
+class TestJob : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void foretellsOnlyWhereAskedTo() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    const train::RunSpec spec = spec_of({train::BatchChoice::Kind::number, 32});
+    Watching plain(false);
+    const JobResult without = run_job(spec, plain, store);
+    QVERIFY(!without.start.memory && !plain.seen.memory);
+    const store::RunReader reader(folder.file());
+    QVERIFY(!train::run_start_from_json(reader.start_json(without.id)).memory);
+
+    Watching wanting(true);
+    const JobResult with = run_job(spec, wanting, store);
+    QCOMPARE(wanting.probes, 0); // it is no search
+    QVERIFY(with.start.memory && wanting.seen.memory);
+    QVERIFY(!with.start.search);
+    const double real = static_cast<double>(with.summary.peak_bytes);
+    QVERIFY(std::abs(static_cast<double>(with.start.memory->at(32).bytes) / real - 1) < 0.005);
+    // The prediction leaves the run as it was.
+    QCOMPARE(with.summary.loss, without.summary.loss);
+    QCOMPARE(with.summary.peak_bytes, without.summary.peak_bytes);
+    const train::RunStart stored = train::run_start_from_json(reader.start_json(with.id));
+    QCOMPARE(train::to_json(stored), train::to_json(with.start));
+    QCOMPARE(train::to_json(stored), train::to_json(wanting.seen));
+  }
+
+  void takesTheCurveOfItsSearch() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    Watching watch(true);
+    const JobResult job = run_job(spec_of({train::BatchChoice::Kind::safe, 0}), watch, store);
+    QVERIFY(watch.probes >= 3);
+    QVERIFY(job.search.has_value());
+    const store::RunReader reader(folder.file());
+    const train::RunStart stored = train::run_start_from_json(reader.start_json(job.id));
+    QCOMPARE(stored.search, job.search);
+    QCOMPARE(stored.batch, job.start.batch);
+    QCOMPARE(stored.expected_steps.value(), std::int64_t{3});
+    QVERIFY(stored.memory.has_value());
+    const Json search = Json::parse(reader.search_json(*job.search));
+    QCOMPARE(search["memory"].dump(), Json::parse(stored.memory->to_json()).dump());
+  }
+};
+
+QTEST_APPLESS_MAIN(TestJob)
+#include "tst_job.moc"
