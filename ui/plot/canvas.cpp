@@ -1,0 +1,47 @@
+#include "ui/plot/detail/canvas.h"
+
+namespace batchscope::ui {
+
+Canvas::Canvas(QWidget* parent, std::function<void()> shown) : QCustomPlot(parent), shown_(std::move(shown)) {
+  setAttribute(Qt::WA_TransparentForMouseEvents);
+  setFocusPolicy(Qt::NoFocus);
+  setPlottingHints(QCP::phFastPolylines | QCP::phCacheLabels);
+  setNotAntialiasedElements(QCP::aeAxes | QCP::aeGrid);
+  setAutoAddPlottableToLegend(false);
+  addLayer(layers::faint, layer(QStringLiteral("grid")), limAbove);
+  addLayer(layers::front, layer(layers::main), limAbove);
+  addLayer(layers::marks, layer(QStringLiteral("legend")), limAbove);
+  plotLayout()->clear();
+  plotLayout()->setRowSpacing(0);
+}
+
+void Canvas::resizeEvent(QResizeEvent*) {
+  setViewport(rect());
+}
+
+void Canvas::paintEvent(QPaintEvent* event) {
+  QCustomPlot::paintEvent(event);
+  shown_();
+}
+
+Painted::Painted(Canvas* canvas, const QString& layer, std::function<void(QCPPainter&)> paint)
+    : QCPLayerable(canvas, layer), paint_(std::move(paint)) {}
+
+void Painted::applyDefaultAntialiasingHint(QCPPainter* painter) const {
+  painter->setAntialiasing(true);
+}
+
+void Painted::draw(QCPPainter* painter) {
+  paint_(*painter);
+}
+
+void ChosenTicks::generate(const QCPRange&, const QLocale&, QChar, int, QVector<double>& ticks,
+                           QVector<double>* sub_ticks, QVector<QString>* labels) {
+  ticks = ticks_.places;
+  if (sub_ticks)
+    sub_ticks->clear();
+  if (labels)
+    *labels = ticks_.labels;
+}
+
+} // namespace batchscope::ui

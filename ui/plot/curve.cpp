@@ -1,0 +1,109 @@
+#include "ui/plot/curve.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/detail/columns.h"
+
+namespace batchscope::ui {
+
+HistoryCurve::HistoryCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis,
+                           double scale)
+    : history_(std::move(history)), name_(std::move(name)), axis_(axis), scale_(scale) {}
+
+const series::Series* HistoryCurve::series() const {
+  return history_->find(name_);
+}
+
+void HistoryCurve::set_start(std::optional<double> x) {
+  if (start_ == x)
+    return;
+  start_ = x;
+  ++starts_;
+}
+
+std::uint64_t HistoryCurve::revision() const {
+  constexpr int bits_of_history = 44; // a run of 2^44 records is out of reach
+  return history_->revision() + (starts_ << bits_of_history);
+}
+
+void HistoryCurve::sample(double from, double to, int pixels, series::Samples& samples) const {
+  samples.clear();
+  const series::Series* series = this->series();
+  if (!series || (start_ && to < *start_))
+    return;
+  ui::sample({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to, pixels,
+             samples);
+  // The neighbour on the left holds until the start, where the curve begins.
+  if (start_ && !samples.x.empty() && samples.x.front() < *start_)
+    samples.x.front() = *start_;
+}
+
+std::optional<std::pair<double, double>> HistoryCurve::extent() const {
+  const series::Series* series = this->series();
+  if (!series)
+    return std::nullopt;
+  auto extent = ui::extent({series->frame->x(axis_), series->values});
+  if (!extent || (start_ && *start_ > extent->second))
+    return std::nullopt;
+  if (start_)
+    extent->first = std::max(extent->first, *start_);
+  return extent;
+}
+
+std::optional<std::pair<double, double>> HistoryCurve::range(double from, double to) const {
+  const series::Series* series = this->series();
+  if (!series)
+    return std::nullopt;
+  return ui::range({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to);
+}
+
+std::optional<double> HistoryCurve::value_at(double x) const {
+  const series::Series* series = this->series();
+  if (!series || (start_ && x < *start_))
+    return std::nullopt;
+  return ui::value_at({series->frame->x(axis_), series->values, scale_}, x);
+}
+
+std::optional<CurveSummary> HistoryCurve::summary(double from, double to) const {
+  const series::Series* series = this->series();
+  if (!series)
+    return std::nullopt;
+  return ui::summary({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to);
+}
+
+PointsCurve::PointsCurve(const std::vector<double>& x, const std::vector<double>& y) {
+  set(x, y);
+}
+
+void PointsCurve::set(const std::vector<double>& x, const std::vector<double>& y) {
+  x_ = {};
+  y_ = {};
+  for (std::size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    x_.append(x[i]);
+    y_.append(y[i]);
+  }
+  ++revision_;
+}
+
+void PointsCurve::sample(double from, double to, int pixels, series::Samples& samples) const {
+  ui::sample({x_, y_}, from, to, pixels, samples);
+}
+
+std::optional<std::pair<double, double>> PointsCurve::extent() const {
+  return ui::extent({x_, y_});
+}
+
+std::optional<std::pair<double, double>> PointsCurve::range(double from, double to) const {
+  return ui::range({x_, y_}, from, to);
+}
+
+std::optional<double> PointsCurve::value_at(double x) const {
+  return ui::value_at({x_, y_}, x);
+}
+
+std::optional<CurveSummary> PointsCurve::summary(double from, double to) const {
+  return ui::summary({x_, y_}, from, to);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <QString>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/series/history.h"
+
+namespace batchscope::ui {
+
+/// What a curve came to between two places.
+struct CurveSummary {
+  std::size_t count = 0;
+  double first = 0;
+  double last = 0;
+  double min = 0;
+  double max = 0;
+  double mean = 0;
+};
+
+/// Where a curve's points come from; asked for what is visible at each refresh. UI thread.
+class CurveSource {
+public:
+  virtual ~CurveSource() = default;
+  /// At most about four points a pixel; see series::sample().
+  virtual void sample(double from, double to, int pixels, series::Samples& samples) const = 0;
+  /// First and last x; nothing where it is empty.
+  virtual std::optional<std::pair<double, double>> extent() const = 0;
+  /// Smallest and greatest finite y for x in [from, to], nothing where there is none.
+  virtual std::optional<std::pair<double, double>> range(double from, double to) const = 0;
+  /// y of the last point at or before x, where x is within the extent.
+  virtual std::optional<double> value_at(double x) const = 0;
+  virtual std::optional<CurveSummary> summary(double from, double to) const = 0;
+  /// Equal revisions: nothing changed since.
+  virtual std::uint64_t revision() const = 0;
+};
+
+/// A series of a history, along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
+class HistoryCurve : public CurveSource {
+public:
+  HistoryCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis, double scale = 1);
+
+  void sample(double from, double to, int pixels, series::Samples& samples) const override;
+  std::optional<std::pair<double, double>> extent() const override;
+  std::optional<std::pair<double, double>> range(double from, double to) const override;
+  std::optional<double> value_at(double x) const override;
+  std::optional<CurveSummary> summary(double from, double to) const override;
+  std::uint64_t revision() const override;
+
+  /// Draws only what is right of x (a plan's future), where it begins with the value that it has there; nothing: all.
+  void set_start(std::optional<double> x);
+
+private:
+  const series::Series* series() const;
+
+  std::shared_ptr<const series::History> history_;
+  std::string name_;
+  series::Axis axis_;
+  double scale_;
+  std::optional<double> start_;
+  std::uint64_t starts_ = 0; ///< changes of it
+};
+
+/// An exponentially smoothed copy of a series, kept up to date as that grows: s = w*s + (1-w)*y over finite values,
+/// corrected for its start as TensorBoard's; the weight is 0.9 until set. A change of the weight is worked off a part
+/// at each refresh, and shown once it has come as far as what was shown before.
+class SmoothedCurve : public CurveSource {
+public:
+  SmoothedCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis);
+  ~SmoothedCurve() override;
+
+  void set_weight(double weight); ///< 0 <= weight < 1
+  /// Smooths up to `most` more points; true when it is up to date. To be called before each refresh.
+  bool catch_up(std::size_t most = 200'000);
+
+  void sample(double from, double to, int pixels, series::Samples& samples) const override;
+  std::optional<std::pair<double, double>> extent() const override;
+  std::optional<std::pair<double, double>> range(double from, double to) const override;
+  std::optional<double> value_at(double x) const override;
+  std::optional<CurveSummary> summary(double from, double to) const override;
+  std::uint64_t revision() const override;
+
+private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Points given once: probes, timings, a predicted curve.
+class PointsCurve : public CurveSource {
+public:
+  PointsCurve() = default;
+  PointsCurve(const std::vector<double>& x, const std::vector<double>& y); ///< x never falls
+  void set(const std::vector<double>& x, const std::vector<double>& y);
+
+  void sample(double from, double to, int pixels, series::Samples& samples) const override;
+  std::optional<std::pair<double, double>> extent() const override;
+  std::optional<std::pair<double, double>> range(double from, double to) const override;
+  std::optional<double> value_at(double x) const override;
+  std::optional<CurveSummary> summary(double from, double to) const override;
+  std::uint64_t revision() const override { return revision_; }
+
+private:
+  series::Column<double> x_;
+  series::Pyramid y_;
+  std::uint64_t revision_ = 1;
+};
+
+} // namespace batchscope::ui

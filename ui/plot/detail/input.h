@@ -1,0 +1,73 @@
+#pragma once
+
+#include <QPointF>
+
+#include <optional>
+
+#include "ui/plot/detail/board.h"
+
+class QHelpEvent;
+class QKeyEvent;
+class QMouseEvent;
+class QWheelEvent;
+
+namespace batchscope::ui {
+
+/// What pointer and keys do to the plots.
+class Input {
+public:
+  Input(LinkedPlots& owner, Board& board) : owner_(owner), board_(board) {}
+
+  void press(const QMouseEvent& event);
+  void move(const QMouseEvent& event);
+  void release(const QMouseEvent& event);
+  void double_click(const QMouseEvent& event);
+  void leave();
+  void wheel(const QWheelEvent& event);
+  void help(const QHelpEvent& event); ///< tooltips
+
+  bool takes(const QKeyEvent& event) const; ///< before shortcuts of the window do
+  bool key(const QKeyEvent& event);         ///< false: not one of ours
+  bool focus_next(bool next);               ///< between handles; false: to the next widget
+  void focus_in(Qt::FocusReason reason);
+  void focus_out();
+
+  /// Where the crosshair, a mark or the cursors are put from elsewhere, too.
+  void put_crosshair(std::optional<double> x, bool tell);
+  void choose_mark(std::optional<qint64> id);
+  void put_cursors(std::optional<double> first, std::optional<double> second);
+
+private:
+  enum class Drag { none, pressed, view, zoom, handle, cursor };
+
+  void begin_drag(const QPointF& at);
+  void drag_view(const QPointF& at);
+  void drag_zoom(const QPointF& at);
+  void drag_handle(const QPointF& at);
+  void drop_handle();
+  void cancel();
+  void hover(const QPointF& at);
+  void follow_pointer(const QPointF& at);
+  double x_at(double pixel) const; ///< within the view; whole where x is
+  void set_handle(PlotHandle& handle, double y);
+
+  void move_focused(double by);
+  void step_crosshair(double pixels);
+  void put_cursor();
+  void next_mark(int direction);
+  void bring_into_view(double x, double from, double to); ///< x, unless something of [from, to] is in view
+  bool escape();
+
+  LinkedPlots& owner_;
+  Board& board_;
+  Drag drag_ = Drag::none;
+  QPointF pressed_at_;
+  Range range_then_;            ///< x when the drag began
+  std::optional<Range> y_then_; ///< y of the panel, where it had been zoomed
+  Panel* panel_ = nullptr;      ///< in which the drag began
+  double handle_then_ = 0;      ///< y of the handle when the drag began
+  double grabbed_beside_ = 0;   ///< px from the pointer to the handle
+  std::size_t cursor_ = 0;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ui/plot/detail/panel.h"
+
+// What is painted around, under and upon the curves. Coordinates are the canvas's pixels.
+namespace batchscope::ui {
+
+/// Fonts of a plot, made from the widget's.
+struct PlotFonts {
+  explicit PlotFonts(const QFont& font);
+
+  QFont small; ///< ticks, legends
+  QFont bold;  ///< titles, labels
+};
+
+/// All that painting needs to know.
+struct Picture {
+  const Theme& theme;
+  const Scene& scene;
+  const View& view;
+  const PlotFonts& fonts;
+  const std::vector<std::unique_ptr<Panel>>& panels;
+  const std::vector<std::unique_ptr<Curve>>& curves;
+  QRectF whole; ///< the canvas
+
+  /// Calls `paint(panel, number)` for those that are visible.
+  template <typename Paint> void each_panel(const Paint& paint) const {
+    for (std::size_t i = 0; i < panels.size(); ++i)
+      if (panels[i]->visible)
+        paint(*panels[i], static_cast<int>(i));
+  }
+  /// From the top of the first panel to the bottom of the last; empty without panels.
+  QRectF stack() const;
+  double x_pixel(double x) const;
+  bool in_view(double x) const { return x >= view.range().first && x <= view.range().second; }
+};
+
+/// Height of the strip above a panel, where title and legend are.
+double strip_height(const PlotFonts& fonts);
+
+void paint_back(const Picture& picture, QCPPainter& painter);    ///< tints and bands
+void paint_strips(const Picture& picture, QCPPainter& painter);  ///< titles, legends, the label of x
+void paint_marks(const Picture& picture, QCPPainter& painter);   ///< limits, arrows, marks
+void paint_handles(const Picture& picture, QCPPainter& painter); ///< on the top layer
+void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair, cursors, the focus
+
+/// Where a mark is in a panel that shows it.
+QPointF mark_place(const PlotMark& mark, const Panel& panel);
+/// The visible stretch of a handle: nothing where it is out of view.
+std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& handle);
+
+/// Text in a small frame, kept within the canvas.
+void paint_pill(const Picture& picture, QCPPainter& painter, const QString& text, const QPointF& middle,
+                const QColor& ground, const QColor& ink, const QColor& frame);
+
+} // namespace batchscope::ui

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ui/plot/detail/graph.h"
+#include "ui/plot/detail/scene.h"
+#include "ui/plot/linked_plots.h"
+
+namespace batchscope::ui {
+
+QColor color_of(const CurveStyle& style, const Theme& theme); ///< as in the legend
+
+/// A curve with what was last taken from its source.
+class Curve {
+public:
+  /// What the samples depend on.
+  struct Look {
+    std::uint64_t revision = 0;
+    Range x;
+    int pixels = 0;
+    bool log_x = false;
+    bool log_y = false;
+    bool operator==(const Look&) const = default;
+  };
+
+  Curve(int id, int panel, std::shared_ptr<const CurveSource> source, Graph* graph)
+      : id(id), panel(panel), source(std::move(source)), graph(graph) {}
+
+  void set_style(const CurveStyle& style, const Theme& theme);
+  /// Takes new samples where anything changed; false where nothing did.
+  bool take_samples(const View& view, int pixels, bool log_y);
+
+  const int id;
+  const int panel;
+  const std::shared_ptr<const CurveSource> source;
+  Graph* const graph; ///< the canvas's
+  CurveStyle style;
+  QColor color;
+  QList<qreal> dashes;
+  series::Samples samples; ///< cut just outside of the view
+
+private:
+  void sample(const View& view, int pixels);
+  void give_to_graph(bool log_y);
+
+  std::optional<Look> look_;
+};
+
+/// One of the plots: its axes, and the range of y.
+class Panel {
+public:
+  Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<ChosenTicks>& x_ticks);
+
+  const PanelSpec spec;
+  bool visible = true;
+  bool log = false;
+  std::optional<Range> zoomed_y; ///< as the user zoomed it; else it follows the curves
+  Range y{0, 1};
+  bool fit_anew = true; ///< the next fit need not keep what is shown
+
+  QCPAxisRect* rect() const { return rect_; }
+  QRectF area() const;
+  double x_pixel(double x) const { return rect_->axis(QCPAxis::atBottom)->coordToPixel(x); }
+  double y_pixel(double y) const { return rect_->axis(QCPAxis::atLeft)->coordToPixel(y); }
+  double x_value(double pixel) const { return rect_->axis(QCPAxis::atBottom)->pixelToCoord(pixel); }
+  double y_value(double pixel) const { return rect_->axis(QCPAxis::atLeft)->pixelToCoord(pixel); }
+
+  /// Chooses y for what is visible. `clipping` is the share of values at either end that need not be.
+  void fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, const Scene& scene, const View& view,
+           double clipping);
+  /// Puts ranges and ticks on the axes; returns the width of the widest label.
+  double set_axes(const View& view, int height, const QFont& font);
+  void set_colors(const Theme& theme, const QFont& font);
+  void set_lowest(bool lowest); ///< only that one has labels along x
+
+private:
+  QCPAxisRect* rect_;
+  QSharedPointer<ChosenTicks> y_ticks_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <utility>
+
+namespace batchscope::ui {
+
+using Range = std::pair<double, double>;
+
+/// Places along an axis: distances are those of the logarithm on a logarithmic one.
+double to_place(double value, bool log);
+double to_value(double place, bool log);
+
+/// Which part of the x axis is visible. Whatever shows all follows, too: it goes on showing all.
+class View {
+public:
+  /// What there is to see, and the place that following keeps at the right.
+  void set_full(const std::optional<Range>& full, double newest);
+  void set_log(bool log);
+  void set_integer(bool integer);
+
+  bool log() const { return log_; }
+  bool integer() const { return integer_; }
+  const Range& range() const { return range_; }
+  const Range& full() const { return full_; }
+  bool following() const { return following_; }
+
+  void set_following(bool following);
+  void show_all();
+  void show(double from, double to);
+  /// Makes the range `factor` times as wide around a value, which stays where it is.
+  void zoom(double factor, double around);
+  /// The range `start` moved right by a share of its width, as far as there is something to see.
+  void move(const Range& start, double share);
+
+private:
+  void put(double from, double to); ///< places; within what there is
+  double least_width() const;
+
+  Range full_{0, 1};
+  Range range_{0, 1};
+  double newest_ = 1;
+  bool log_ = false;
+  bool integer_ = true;
+  bool all_ = true;
+  bool following_ = true;
+};
+
+} // namespace batchscope::ui

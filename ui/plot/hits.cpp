@@ -1,0 +1,195 @@
+#include "ui/plot/detail/hits.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double near_point = 8; ///< px
+constexpr double near_line = 4;  ///< px
+
+QString tr(const char* text) {
+  return QCoreApplication::translate("batchscope::ui::LinkedPlots", text);
+}
+
+double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
+  const QPointF along = b - a;
+  const double length = QPointF::dotProduct(along, along);
+  const double share = length > 0 ? std::clamp(QPointF::dotProduct(at - a, along) / length, 0.0, 1.0) : 0;
+  return QLineF(at, a + share * along).length();
+}
+
+/// Distance in px between the pointer and what was drawn of a curve.
+double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
+  const auto& [x, y, bad_x, bad_y] = curve.samples;
+  const auto index = [&](double pixel) {
+    return static_cast<std::size_t>(std::lower_bound(x.begin(), x.end(), panel.x_value(pixel)) - x.begin());
+  };
+  const std::size_t first = std::max<std::size_t>(index(at.x() - near_point), 1) - 1;
+  const std::size_t end = std::min(x.size(), index(at.x() + near_point) + 1);
+  double best = std::numeric_limits<double>::infinity();
+  for (std::size_t i = first; i < end; ++i) {
+    const QPointF here(panel.x_pixel(x[i]), panel.y_pixel(y[i]));
+    double away = QLineF(at, here).length();
+    if (curve.style.line && i + 1 < x.size() && !std::isnan(y[i + 1])) {
+      const QPointF next(panel.x_pixel(x[i + 1]), panel.y_pixel(y[i + 1]));
+      if (curve.style.steps) {
+        const QPointF corner(next.x(), here.y());
+        away = std::min(distance(at, here, corner), distance(at, corner, next));
+      } else {
+        away = distance(at, here, next);
+      }
+    }
+    if (away < best)
+      best = away;
+  }
+  return best;
+}
+
+QString place_text(const Picture& picture, double x) {
+  const QString& label = picture.scene.x_label;
+  return label.isEmpty() ? number_text(x) : tr("%1 %2").arg(label, number_text(x));
+}
+
+QString mark_text(const Picture& picture, const PlotMark& mark) {
+  QStringList lines;
+  switch (mark.kind) {
+  case PlotMark::Kind::oom:
+    lines << tr("Out of memory");
+    break;
+  case PlotMark::Kind::edit:
+    lines << tr("Edit");
+    break;
+  case PlotMark::Kind::evaluation:
+    lines << tr("Evaluation");
+    break;
+  case PlotMark::Kind::bad_value:
+    lines << tr("Not a number");
+    break;
+  case PlotMark::Kind::fits:
+  case PlotMark::Kind::answer:
+  case PlotMark::Kind::note:
+    break;
+  }
+  if (!mark.label.isEmpty())
+    lines << mark.label;
+  lines << place_text(picture, mark.x);
+  if (mark.y && mark.panel >= 0)
+    lines << tr("%1: %2").arg(picture.panels[static_cast<std::size_t>(mark.panel)]->spec.title, number_text(*mark.y));
+  return lines.join(QLatin1Char('\n'));
+}
+
+/// Of a value that is none, marked at the upper edge.
+QString bad_text(const Picture& picture, const Panel& panel, int number, const QPointF& at) {
+  if (at.y() > panel.area().top() + 2 * near_point)
+    return {};
+  for (const auto& curve : picture.curves) {
+    if (curve->panel != number)
+      continue;
+    for (std::size_t i = 0; i < curve->samples.bad_x.size(); ++i)
+      if (std::abs(panel.x_pixel(curve->samples.bad_x[i]) - at.x()) <= near_point)
+        return tr("%1 is %2\n%3")
+            .arg(curve->style.name.isEmpty() ? panel.spec.title : curve->style.name,
+                 number_text(curve->samples.bad_y[i]), place_text(picture, curve->samples.bad_x[i]));
+  }
+  return {};
+}
+
+QString curve_text(const Picture& picture, const Panel& panel, int number, const QPointF& at) {
+  const Curve* nearest = nullptr;
+  double best = near_point;
+  for (const auto& curve : picture.curves) {
+    if (curve->panel != number || curve->style.name.isEmpty())
+      continue;
+    const double away = distance_to(*curve, panel, at);
+    if (away <= best) {
+      best = away;
+      nearest = curve.get();
+    }
+  }
+  if (!nearest)
+    return {};
+  double x = panel.x_value(at.x());
+  if (picture.view.integer())
+    x = std::round(x);
+  const auto y = nearest->source->value_at(x);
+  return y ? tr("%1: %2\n%3").arg(nearest->style.name, number_text(*y), place_text(picture, x)) : QString();
+}
+
+} // namespace
+
+const PlotMark* mark_at(const Picture& picture, const QPointF& at) {
+  const PlotMark* nearest = nullptr;
+  double best = near_point;
+  picture.each_panel([&](const Panel& panel, int number) {
+    for (const PlotMark& mark : picture.scene.marks) {
+      if ((mark.panel != -1 && mark.panel != number) || !picture.in_view(mark.x))
+        continue;
+      const double away = QLineF(at, mark_place(mark, panel)).length();
+      if (away <= best) {
+        best = away;
+        nearest = &mark;
+      }
+    }
+  });
+  if (nearest || !picture.stack().contains(at))
+    return nearest;
+  best = near_line;
+  for (const PlotMark& mark : picture.scene.marks) {
+    const double away = std::abs(picture.x_pixel(mark.x) - at.x());
+    if (mark.through && picture.in_view(mark.x) && away <= best) {
+      best = away;
+      nearest = &mark;
+    }
+  }
+  return nearest;
+}
+
+const PlotHandle* handle_at(const Picture& picture, const QPointF& at) {
+  const PlotHandle* nearest = nullptr;
+  double best = near_point;
+  for (const PlotHandle& handle : picture.scene.handles) {
+    const auto stretch = handle_stretch(picture, handle);
+    if (!stretch)
+      continue;
+    const double away = std::min(QLineF(at, stretch->center()).length(),
+                                 distance(at, stretch->p1(), stretch->p2()) * near_point / near_line);
+    if (away <= best) {
+      best = away;
+      nearest = &handle;
+    }
+  }
+  return nearest;
+}
+
+std::optional<std::size_t> cursor_at(const Picture& picture, const QPointF& at) {
+  if (!picture.stack().contains(at))
+    return std::nullopt;
+  for (std::size_t i = 0; i < picture.scene.cursors.size(); ++i) {
+    const auto& x = picture.scene.cursors[i];
+    if (x && picture.in_view(*x) && std::abs(picture.x_pixel(*x) - at.x()) <= near_line)
+      return i;
+  }
+  return std::nullopt;
+}
+
+QString tip_at(const Picture& picture, const QPointF& at) {
+  if (const PlotMark* mark = mark_at(picture, at))
+    return mark_text(picture, *mark);
+  QString text;
+  picture.each_panel([&](const Panel& panel, int number) {
+    if (!panel.area().contains(at))
+      return;
+    text = bad_text(picture, panel, number, at);
+    if (text.isEmpty())
+      text = curve_text(picture, panel, number, at);
+  });
+  return text;
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,283 @@
+// What is upon the curves and changes with them: limits, arrows, marks.
+#include <QFontMetricsF>
+#include <QPainterPath>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/detail/paint.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double label_gap = 8; ///< px between a mark and its label
+
+/// Returns where its label is; empty where it has none in view.
+QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel) {
+  const QRectF area = panel.area();
+  const double y = std::round(panel.y_pixel(limit.y));
+  if (!(y >= area.top() - 1) || y > area.bottom() + 1)
+    return {};
+  QPen pen(picture.theme.color(Role::error), 1.5, Qt::SolidLine, Qt::FlatCap);
+  pen.setDashPattern({4, 2.5});
+  painter.setPen(pen);
+  painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
+  const QFontMetricsF metrics(picture.fonts.bold);
+  const double width = metrics.horizontalAdvance(limit.label) + 2;
+  const bool above = y - metrics.height() - 2 >= area.top() - 2;
+  const QRectF place(area.right() - 4 - width, above ? y - metrics.height() - 1 : y + 2, width, metrics.height());
+  painter.setFont(picture.fonts.bold);
+  painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter, limit.label);
+  return place;
+}
+
+/// A bow, so that it does not lie on the curve that leads from one to the other.
+void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& arrow, const Panel& panel) {
+  const QPointF from(panel.x_pixel(arrow.x0), panel.y_pixel(arrow.y0));
+  const QPointF to(panel.x_pixel(arrow.x1), panel.y_pixel(arrow.y1));
+  const QLineF straight(from, to);
+  constexpr double shortest = 14;
+  if (!(straight.length() >= shortest))
+    return;
+  const QPointF across = QPointF(straight.dy(), -straight.dx()) / straight.length();
+  const double bend = std::min(48.0, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
+  const QPointF control = straight.center() + across * bend;
+  const auto beside = [](const QPointF& end, const QPointF& towards) { // clear of the marks at the ends
+    const QLineF line(end, towards);
+    return line.pointAt(std::min(0.4, 9 / std::max(1.0, line.length())));
+  };
+  const QPointF tail = beside(from, control);
+  const QPointF head = beside(to, control);
+  const QColor color = picture.theme.color(Role::dimmed);
+  painter.setPen(QPen(color, 1.3, Qt::SolidLine, Qt::RoundCap));
+  QPainterPath path(tail);
+  path.quadTo(control, head);
+  painter.drawPath(path);
+  const QPointF along = QPointF(head - control) / std::max(1.0, QLineF(control, head).length());
+  const QPointF side(-along.y(), along.x());
+  painter.setBrush(color);
+  painter.drawPolygon(QPolygonF({head, head - along * 6.5 + side * 3, head - along * 6.5 - side * 3}));
+  painter.setBrush(Qt::NoBrush);
+}
+
+QColor mark_color(const Picture& picture, PlotMark::Kind kind) {
+  switch (kind) {
+  case PlotMark::Kind::oom:
+    return picture.theme.color(Role::error);
+  case PlotMark::Kind::bad_value:
+    return picture.theme.color(Role::warning);
+  case PlotMark::Kind::fits:
+    return picture.theme.series(0);
+  case PlotMark::Kind::answer:
+    return picture.theme.color(Role::accent);
+  case PlotMark::Kind::edit:
+  case PlotMark::Kind::evaluation:
+  case PlotMark::Kind::note:
+    break;
+  }
+  return picture.theme.color(Role::dimmed);
+}
+
+void paint_bad_value(QCPPainter& painter, const QPointF& tip, const QColor& color) {
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  painter.drawPolygon(QPolygonF({tip, tip + QPointF(-4.5, -8), tip + QPointF(4.5, -8)}));
+  painter.setBrush(Qt::NoBrush);
+}
+
+void paint_sign(const Picture& picture, QCPPainter& painter, PlotMark::Kind kind, const QPointF& at) {
+  const QColor color = mark_color(picture, kind);
+  const QColor card = picture.theme.color(Role::card);
+  painter.setBrush(Qt::NoBrush);
+  switch (kind) {
+  case PlotMark::Kind::oom:
+    for (const QPen& pen :
+         {QPen(card, 5, Qt::SolidLine, Qt::RoundCap), QPen(color, 2.2, Qt::SolidLine, Qt::RoundCap)}) {
+      painter.setPen(pen);
+      painter.drawLine(at + QPointF(-4, -4), at + QPointF(4, 4));
+      painter.drawLine(at + QPointF(-4, 4), at + QPointF(4, -4));
+    }
+    return;
+  case PlotMark::Kind::edit:
+    painter.setPen(QPen(card, 1.5));
+    painter.setBrush(color);
+    painter.drawPolygon(QPolygonF({at + QPointF(0, -6), at + QPointF(6, 0), at + QPointF(0, 6), at + QPointF(-6, 0)}));
+    break;
+  case PlotMark::Kind::evaluation:
+    painter.setPen(QPen(color, 1.5));
+    painter.setBrush(card);
+    painter.drawEllipse(at, 3, 3);
+    break;
+  case PlotMark::Kind::bad_value:
+    return paint_bad_value(painter, at + QPointF(0, 4), color);
+  case PlotMark::Kind::fits:
+    painter.setPen(QPen(card, 1.5));
+    painter.setBrush(color);
+    painter.drawEllipse(at, 5, 5);
+    break;
+  case PlotMark::Kind::answer:
+    painter.setPen(QPen(color, 1.8));
+    painter.setBrush(card);
+    painter.drawRoundedRect(QRectF(at - QPointF(4.5, 4.5), QSizeF(9, 9)), 2, 2);
+    break;
+  case PlotMark::Kind::note:
+    painter.setPen(QPen(color, 1.5));
+    painter.drawEllipse(at, 7, 7); // around what is there
+    break;
+  }
+  painter.setBrush(Qt::NoBrush);
+}
+
+/// A ring that shows which mark is chosen.
+void paint_ring(const Picture& picture, QCPPainter& painter, const QPointF& at) {
+  painter.setPen(QPen(picture.theme.color(Role::accent), 1.8));
+  painter.setBrush(picture.theme.color(Role::chosen));
+  painter.drawEllipse(at, 10, 10);
+  painter.setBrush(Qt::NoBrush);
+}
+
+void paint_through(const Picture& picture, QCPPainter& painter, const PlotMark& mark) {
+  const QRectF stack = picture.stack();
+  const bool chosen = picture.scene.chosen == mark.id;
+  QPen pen(mark_color(picture, mark.kind), chosen ? 2.2 : 1.5, Qt::SolidLine, Qt::FlatCap);
+  pen.setDashPattern({1.4, 1.8});
+  painter.setPen(pen);
+  const double x = std::round(picture.x_pixel(mark.x));
+  painter.drawLine(QPointF(x, stack.top()), QPointF(x, stack.bottom()));
+}
+
+/// Puts labels where neither another label nor a mark is.
+class Labels {
+public:
+  Labels(const Picture& picture, QCPPainter& painter) : picture_(picture), painter_(painter) {}
+
+  void keep_free(const QRectF& place) { taken_.push_back(place); }
+
+  void put(const QString& text, const QPointF& at, const QRectF& area, const QColor& color) {
+    const QFontMetricsF metrics(picture_.fonts.bold);
+    const QSizeF size(metrics.horizontalAdvance(text) + 2, metrics.height());
+    const double right = at.x() + label_gap;
+    const double left = at.x() - label_gap - size.width();
+    const double below = at.y() + 2;
+    const double above = at.y() - size.height() - 2;
+    for (const QPointF& corner : {QPointF(right, below), QPointF(left, above), QPointF(right, above),
+                                  QPointF(left, below), QPointF(at.x() - size.width() / 2, above - label_gap),
+                                  QPointF(at.x() - size.width() / 2, below + label_gap)}) {
+      const QRectF place(corner, size);
+      const auto meets = [&](const QRectF& other) { return other.intersects(place); };
+      if (!area.adjusted(-2, -4, 8, 2).contains(place) || std::any_of(taken_.begin(), taken_.end(), meets))
+        continue;
+      taken_.push_back(place);
+      painter_.setFont(picture_.fonts.bold);
+      painter_.setPen(color);
+      painter_.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);
+      return;
+    }
+  }
+
+private:
+  const Picture& picture_;
+  QCPPainter& painter_;
+  std::vector<QRectF> taken_;
+};
+
+/// The marks of a panel that are visible; of many on one pixel column only one of a kind.
+std::vector<const PlotMark*> visible_marks(const Picture& picture, const Panel& panel, int number) {
+  std::vector<const PlotMark*> marks;
+  std::array<QPointF, 8> last;
+  last.fill({-1e9, -1e9});
+  for (const PlotMark& mark : picture.scene.marks) {
+    if ((mark.panel != -1 && mark.panel != number) || !picture.in_view(mark.x))
+      continue;
+    QPointF& before = last[static_cast<std::size_t>(mark.kind)];
+    const QPointF at = mark_place(mark, panel);
+    const bool needed = picture.scene.chosen == mark.id || !mark.label.isEmpty();
+    if (!needed && std::abs(at.x() - before.x()) < 2 && std::abs(at.y() - before.y()) < 2)
+      continue;
+    before = at;
+    marks.push_back(&mark);
+  }
+  return marks;
+}
+
+void paint_marks_of(const Picture& picture, QCPPainter& painter, const Panel& panel, int number, Labels& labels) {
+  const QRectF area = panel.area();
+  const auto marks = visible_marks(picture, panel, number);
+  for (const PlotMark* mark : marks) {
+    const QPointF at = mark_place(*mark, panel);
+    if (!area.adjusted(-1, -1, 1, 1).contains(at))
+      continue;
+    if (picture.scene.chosen == mark->id)
+      paint_ring(picture, painter, at);
+    paint_sign(picture, painter, mark->kind, at);
+    labels.keep_free(QRectF(at - QPointF(6, 6), QSizeF(12, 12)));
+  }
+  for (const PlotMark* mark : marks) {
+    const QPointF at = mark_place(*mark, panel);
+    if (mark->label.isEmpty() || !area.adjusted(-1, -1, 1, 1).contains(at))
+      continue;
+    const bool colored = mark->kind == PlotMark::Kind::oom;
+    labels.put(mark->label, at, area, colored ? picture.theme.color(Role::error) : picture.theme.color(Role::text));
+  }
+}
+
+/// Values that are no numbers: at the upper edge, a stretch of them as one mark with a bar.
+void paint_bad_values(const Picture& picture, QCPPainter& painter, const Panel& panel, int number) {
+  constexpr double apart = 10; // px
+  const QColor color = picture.theme.color(Role::warning);
+  const double top = panel.area().top();
+  const auto paint_stretch = [&](double from, double to) {
+    paint_bad_value(painter, {from, top + 6}, color);
+    if (to - from >= 1)
+      painter.fillRect(QRectF(from, top - 2, to - from, 2), color);
+  };
+  for (const auto& curve : picture.curves) {
+    if (curve->panel != number)
+      continue;
+    std::optional<Range> stretch;
+    for (const double x : curve->samples.bad_x) {
+      if (!picture.in_view(x))
+        continue;
+      const double pixel = panel.x_pixel(x);
+      if (stretch && pixel - stretch->second > apart)
+        paint_stretch(stretch->first, stretch->second);
+      if (!stretch || pixel - stretch->second > apart)
+        stretch = Range(pixel, pixel);
+      stretch->second = pixel;
+    }
+    if (stretch)
+      paint_stretch(stretch->first, stretch->second);
+  }
+}
+
+} // namespace
+
+QPointF mark_place(const PlotMark& mark, const Panel& panel) {
+  constexpr double from_top = 12; // px, where it has no y
+  const QRectF area = panel.area();
+  const bool placed = mark.y && (!panel.log || *mark.y > 0);
+  return {panel.x_pixel(mark.x), placed ? panel.y_pixel(*mark.y) : area.top() + from_top};
+}
+
+void paint_marks(const Picture& picture, QCPPainter& painter) {
+  for (const PlotMark& mark : picture.scene.marks)
+    if (mark.through && picture.in_view(mark.x))
+      paint_through(picture, painter, mark);
+  picture.each_panel([&](const Panel& panel, int number) {
+    Labels labels(picture, painter);
+    for (const PlotLimit& limit : picture.scene.limits)
+      if (limit.panel == number)
+        labels.keep_free(paint_limit(picture, painter, limit, panel));
+    painter.save();
+    painter.setClipRect(panel.area());
+    for (const PlotArrow& arrow : picture.scene.arrows)
+      if (arrow.panel == number)
+        paint_arrow(picture, painter, arrow, panel);
+    painter.restore();
+    paint_bad_values(picture, painter, panel, number);
+    paint_marks_of(picture, painter, panel, number, labels);
+  });
+}
+
+} // namespace batchscope::ui

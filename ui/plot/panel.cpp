@@ -1,0 +1,165 @@
+#include "ui/plot/detail/panel.h"
+
+#include <QFontMetricsF>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/detail/y_fit.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// Gathers the values that an axis has to show.
+class Gathered {
+public:
+  Gathered(const View& view, bool log) : view_(view), log_(log) {}
+
+  void add(double y) {
+    if (!std::isfinite(y) || (log_ && y <= 0))
+      return;
+    range_ = range_ ? Range(std::min(range_->first, y), std::max(range_->second, y)) : Range(y, y);
+  }
+  void add_at(double x, double y) {
+    if (x >= view_.range().first && x <= view_.range().second)
+      add(y);
+  }
+  const std::optional<Range>& range() const { return range_; }
+
+private:
+  const View& view_;
+  bool log_;
+  std::optional<Range> range_;
+};
+
+/// All but `share` of the values at either end.
+void add_clipped(std::vector<double>& values, double share, Gathered& gathered) {
+  if (values.empty())
+    return;
+  const auto skipped = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  const auto low = values.begin() + skipped;
+  const auto high = values.end() - 1 - skipped;
+  std::nth_element(values.begin(), low, values.end());
+  gathered.add(*low);
+  std::nth_element(values.begin(), high, values.end());
+  gathered.add(*high);
+}
+
+void add_scene(const Scene& scene, int number, const View& view, Gathered& gathered) {
+  const auto [from, to] = view.range();
+  for (const PlotLimit& limit : scene.limits)
+    if (limit.panel == number)
+      gathered.add(limit.y);
+  for (const PlotMark& mark : scene.marks)
+    if (mark.panel == number && mark.y)
+      gathered.add_at(mark.x, *mark.y);
+  for (const PlotArrow& arrow : scene.arrows) {
+    if (arrow.panel != number)
+      continue;
+    gathered.add_at(arrow.x0, arrow.y0);
+    gathered.add_at(arrow.x1, arrow.y1);
+  }
+  for (const PlotBand& band : scene.bands) {
+    if (band.panel != number)
+      continue;
+    for (std::size_t i = 0; i < band.x.size(); ++i) {
+      gathered.add_at(band.x[i], band.low[i]);
+      gathered.add_at(band.x[i], band.high[i]);
+    }
+  }
+  for (const PlotHandle& handle : scene.handles)
+    if (handle.panel == number && handle.from <= to && handle.to >= from)
+      gathered.add(handle.y);
+}
+
+} // namespace
+
+Panel::Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<ChosenTicks>& x_ticks)
+    : spec(spec), rect_(new QCPAxisRect(&canvas)), y_ticks_(new ChosenTicks) {
+  rect_->setAutoMargins(QCP::msNone);
+  rect_->setMinimumSize(20, 10);
+  QCPAxis* x = rect_->axis(QCPAxis::atBottom);
+  QCPAxis* y = rect_->axis(QCPAxis::atLeft);
+  x->setTicker(x_ticks);
+  y->setTicker(y_ticks_);
+  for (QCPAxis* axis : {x, y}) {
+    axis->setBasePen(Qt::NoPen);
+    axis->setTickPen(Qt::NoPen);
+    axis->setTickLength(0, 0);
+    axis->setSubTicks(false);
+    axis->setTickLabelPadding(7);
+    axis->grid()->setZeroLinePen(Qt::NoPen);
+  }
+}
+
+QRectF Panel::area() const {
+  const QRect rect = rect_->rect();
+  return {QPointF(rect.left(), rect.top()), QSizeF(rect.width(), rect.height())};
+}
+
+void Panel::fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, const Scene& scene, const View& view,
+                double clipping) {
+  if (zoomed_y) {
+    y = *zoomed_y;
+    return;
+  }
+  const PlotHandle* dragged = nullptr;
+  for (const PlotHandle& handle : scene.handles)
+    if (handle.id == scene.dragged_handle && handle.panel == number)
+      dragged = &handle;
+  if (dragged) // what is dragged must not run away from the pointer
+    return;
+  Gathered gathered(view, log);
+  std::vector<double> values;
+  for (const auto& curve : curves) {
+    if (curve->panel != number)
+      continue;
+    if (clipping > 0)
+      std::copy_if(curve->samples.y.begin(), curve->samples.y.end(), std::back_inserter(values),
+                   [](double value) { return std::isfinite(value); });
+    else
+      for (const double value : curve->samples.y)
+        gathered.add(value);
+  }
+  add_clipped(values, clipping, gathered);
+  add_scene(scene, number, view, gathered);
+  if (spec.lowest_top)
+    gathered.add(*spec.lowest_top);
+  y = fitted(gathered.range(), y, {.from_zero = spec.from_zero, .log = log, .keep = !fit_anew});
+  fit_anew = fit_anew && !gathered.range();
+}
+
+double Panel::set_axes(const View& view, int height, const QFont& font) {
+  QCPAxis* x = rect_->axis(QCPAxis::atBottom);
+  QCPAxis* y_axis = rect_->axis(QCPAxis::atLeft);
+  // A logarithmic axis takes positive ranges only, so that the range goes first where it turns logarithmic.
+  x->setRange(view.range().first, view.range().second);
+  x->setScaleType(view.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  x->setRange(view.range().first, view.range().second);
+  y_axis->setRange(y.first, y.second);
+  y_axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+  y_axis->setRange(y.first, y.second);
+  const QFontMetricsF metrics(font);
+  const int most = std::clamp(static_cast<int>(height / (metrics.height() * 2.3)), 2, 6);
+  const Ticks ticks = log ? log_ticks(y, most) : linear_ticks(y, most, false);
+  y_ticks_->set(ticks);
+  double widest = 0;
+  for (const QString& label : ticks.labels)
+    widest = std::max(widest, metrics.horizontalAdvance(label));
+  return widest;
+}
+
+void Panel::set_colors(const Theme& theme, const QFont& font) {
+  for (QCPAxis* axis : rect_->axes(QCPAxis::atBottom | QCPAxis::atLeft)) {
+    axis->setTickLabelColor(theme.color(Role::dimmed));
+    axis->setTickLabelFont(font);
+    axis->grid()->setPen(QPen(theme.color(Role::grid), 1));
+  }
+}
+
+void Panel::set_lowest(bool lowest) {
+  rect_->axis(QCPAxis::atBottom)->setTickLabels(lowest);
+}
+
+} // namespace batchscope::ui

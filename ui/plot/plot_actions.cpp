@@ -1,0 +1,86 @@
+// The menu of the plots.
+#include <QDir>
+#include <QFileDialog>
+#include <QMenu>
+#include <QStandardPaths>
+
+#include "ui/plot/detail/linked_plots_impl.h"
+
+namespace batchscope::ui {
+
+void LinkedPlots::add_actions() {
+  const auto add = [this](const QString& text, auto&& done, const QKeySequence& shortcut = {}) {
+    auto* action = new QAction(text, this);
+    // The widget takes these keys itself; here they are to be seen.
+    action->setShortcutContext(Qt::WidgetShortcut);
+    action->setShortcut(shortcut);
+    action->setShortcutVisibleInContextMenu(true);
+    connect(action, &QAction::triggered, this, done);
+    impl_->actions.push_back(action);
+    return action;
+  };
+  const auto separate = [this] {
+    auto* action = new QAction(this);
+    action->setSeparator(true);
+    impl_->actions.push_back(action);
+  };
+  add(tr("Copy picture"), [this] { copy(); });
+  separate();
+  add(tr("Save as PNG..."),
+      [this] { ask_and_save(tr("Pictures (*.png)"), QStringLiteral("png"), &LinkedPlots::save_png); });
+  add(tr("Save as SVG..."),
+      [this] { ask_and_save(tr("Drawings (*.svg)"), QStringLiteral("svg"), &LinkedPlots::save_svg); });
+  add(tr("Save as PDF..."),
+      [this] { ask_and_save(tr("Documents (*.pdf)"), QStringLiteral("pdf"), &LinkedPlots::save_pdf); });
+  add(tr("Save visible data as CSV..."),
+      [this] { ask_and_save(tr("Tables (*.csv)"), QStringLiteral("csv"), &LinkedPlots::save_csv); });
+  separate();
+  add(
+      tr("Show all"), [this] { show_all(); }, Qt::Key_Home);
+  QAction* follow = add(
+      tr("Follow the newest"), [this](bool on) { set_following(on); }, Qt::Key_F);
+  follow->setCheckable(true);
+  follow->setChecked(following());
+  connect(this, &LinkedPlots::following_changed, follow, &QAction::setChecked);
+}
+
+void LinkedPlots::add_panel_action(int panel) {
+  if (impl_->log_actions.isEmpty()) {
+    auto* separator = new QAction(this);
+    separator->setSeparator(true);
+    impl_->actions.push_back(separator);
+  }
+  auto* action = new QAction(tr("Logarithmic: %1").arg(impl_->board.panel(panel)->spec.title), this);
+  action->setCheckable(true);
+  connect(action, &QAction::triggered, this, [this, panel](bool on) { set_log(panel, on); });
+  impl_->actions.push_back(action);
+  impl_->log_actions.insert(panel, action);
+}
+
+QList<QAction*> LinkedPlots::actions_for_menu() const {
+  return impl_->actions;
+}
+
+void LinkedPlots::open_menu(const QPoint& at) {
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->addActions(impl_->actions);
+  menu->popup(at);
+}
+
+void LinkedPlots::ask_and_save(const QString& filter, const QString& ending,
+                               bool (LinkedPlots::*save)(const QString&, QString*) const) {
+  auto* dialog =
+      new QFileDialog(this, tr("Save"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation), filter);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(ending);
+  connect(dialog, &QFileDialog::fileSelected, this, [this, save](const QString& file) {
+    QString error;
+    if (!(this->*save)(file, &error))
+      Q_EMIT problem(error);
+  });
+  dialog->open();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,125 @@
+// A curve on its way from the source to the plotting library.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ui/plot/detail/panel.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+QColor mixed(const QColor& color, const QColor& with, double share) {
+  const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
+  return {mix(color.red(), with.red()), mix(color.green(), with.green()), mix(color.blue(), with.blue())};
+}
+
+/// Samples of a logarithmic axis: many pieces, each of them short enough that its pixels are about evenly wide.
+void sample_log(const CurveSource& source, const View& view, int pixels, series::Samples& samples) {
+  constexpr int pieces = 32;
+  samples.clear();
+  series::Samples piece;
+  const double first = to_place(view.range().first, true);
+  const double width = to_place(view.range().second, true) - first;
+  for (int i = 0; i < pieces; ++i) {
+    const double from = to_value(first + width * i / pieces, true);
+    const double to = to_value(first + width * (i + 1) / pieces, true);
+    source.sample(from, to, pixels / pieces + 1, piece);
+    for (std::size_t k = 0; k < piece.x.size(); ++k) {
+      const bool left = piece.x[k] < from && i > 0;
+      const bool right = piece.x[k] > to && i + 1 < pieces;
+      const bool again = piece.x[k] == from && i > 0;
+      if (!left && !right && !again && piece.x[k] > 0) {
+        samples.x.push_back(piece.x[k]);
+        samples.y.push_back(piece.y[k]);
+      }
+    }
+    samples.bad_x.insert(samples.bad_x.end(), piece.bad_x.begin(), piece.bad_x.end());
+    samples.bad_y.insert(samples.bad_y.end(), piece.bad_y.begin(), piece.bad_y.end());
+  }
+}
+
+/// Where the line from a point inside to one far outside crosses `place`, so that no pixel lies out of reach.
+void cut_end(double& x, double& y, double inner_x, double inner_y, double place, bool log, bool steps_back) {
+  const double outer = to_place(x, log);
+  const double inner = to_place(inner_x, log);
+  if (!steps_back && inner != outer && !std::isnan(inner_y) && !std::isnan(y))
+    y = inner_y + (y - inner_y) * (place - inner) / (outer - inner);
+  x = to_value(place, log);
+}
+
+void cut(series::Samples& samples, const View& view, int pixels, bool steps) {
+  const std::size_t count = samples.x.size();
+  if (count < 2)
+    return;
+  constexpr double beyond = 24; // px: further than any dot is wide
+  const double from = to_place(view.range().first, view.log());
+  const double to = to_place(view.range().second, view.log());
+  const double margin = (to - from) / std::max(1, pixels) * beyond;
+  const double left = from - margin;
+  const double right = to + margin;
+  if (to_place(samples.x[0], view.log()) < left)
+    cut_end(samples.x[0], samples.y[0], samples.x[1], samples.y[1], left, view.log(), steps);
+  if (to_place(samples.x[count - 1], view.log()) > right) {
+    if (steps)
+      samples.y[count - 1] = samples.y[count - 2];
+    cut_end(samples.x[count - 1], samples.y[count - 1], samples.x[count - 2], samples.y[count - 2], right, view.log(),
+            steps);
+  }
+}
+
+} // namespace
+
+QColor color_of(const CurveStyle& style, const Theme& theme) {
+  const QColor color = style.role ? theme.color(*style.role) : theme.series(style.series);
+  return style.faint ? mixed(color, theme.color(Role::card), 0.5) : color;
+}
+
+void Curve::set_style(const CurveStyle& new_style, const Theme& theme) {
+  style = new_style;
+  color = color_of(style, theme);
+  dashes = style.role ? QList<qreal>() : theme.dashes(style.series);
+  if (style.dashed)
+    dashes = {4, 2.5};
+  QPen pen(color, style.highlighted ? 2.2 : style.faint ? 1 : 1.5, Qt::SolidLine, Qt::FlatCap, Qt::RoundJoin);
+  if (!dashes.isEmpty())
+    pen.setDashPattern(dashes);
+  graph->setPen(pen);
+  graph->set_look(!dashes.isEmpty(), style.steps);
+  graph->setLineStyle(!style.line ? QCPGraph::lsNone : style.steps ? QCPGraph::lsStepLeft : QCPGraph::lsLine);
+  graph->setScatterStyle(style.points ? QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme.color(Role::card), 1.5),
+                                                        color, style.highlighted ? 10 : 8)
+                                      : QCPScatterStyle());
+  graph->setLayer(style.highlighted ? layers::front : style.faint ? layers::faint : layers::main);
+  look_.reset();
+}
+
+bool Curve::take_samples(const View& view, int pixels, bool log_y) {
+  const Look look{source->revision(), view.range(), pixels, view.log(), log_y};
+  if (look_ == look)
+    return false;
+  look_ = look;
+  sample(view, pixels);
+  give_to_graph(log_y);
+  return true;
+}
+
+void Curve::sample(const View& view, int pixels) {
+  if (view.log())
+    sample_log(*source, view, pixels, samples);
+  else
+    source->sample(view.range().first, view.range().second, pixels, samples);
+  cut(samples, view, pixels, style.steps);
+}
+
+void Curve::give_to_graph(bool log_y) {
+  QVector<QCPGraphData> data;
+  data.reserve(static_cast<qsizetype>(samples.x.size()));
+  for (std::size_t i = 0; i < samples.x.size(); ++i)
+    data.push_back({samples.x[i], log_y && !(samples.y[i] > 0) ? not_a_number : samples.y[i]});
+  graph->data()->set(data, true);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,24 @@
+#include "ui/plot/detail/scene.h"
+
+#include <algorithm>
+
+namespace batchscope::ui {
+
+PlotHandle* Scene::handle(std::optional<qint64> id) {
+  const auto found =
+      std::find_if(handles.begin(), handles.end(), [id](const PlotHandle& handle) { return handle.id == id; });
+  return found == handles.end() ? nullptr : &*found;
+}
+
+const PlotMark* Scene::mark(std::optional<qint64> id) const {
+  const auto found = std::find_if(marks.begin(), marks.end(), [id](const PlotMark& mark) { return mark.id == id; });
+  return found == marks.end() ? nullptr : &*found;
+}
+
+std::optional<Range> Scene::between_cursors() const {
+  if (!cursors[0] || !cursors[1])
+    return std::nullopt;
+  return std::minmax({*cursors[0], *cursors[1]});
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,130 @@
+#include "ui/plot/detail/ticks.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <cmath>
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double plain_from = 1e-4; ///< smaller ones are written as powers of ten
+constexpr double plain_to = 1e10;   ///< and greater ones
+
+QLocale locale() {
+  QLocale locale;
+  locale.setNumberOptions(locale.numberOptions() & ~QLocale::OmitGroupSeparator);
+  return locale;
+}
+
+QString raised(int exponent) {
+  static constexpr char16_t digits[] = u"⁰¹²³⁴⁵⁶⁷⁸⁹";
+  QString text;
+  for (const QChar digit : QString::number(std::abs(exponent)))
+    text += QChar(digits[digit.digitValue()]);
+  return (exponent < 0 ? QStringLiteral("⁻") : QString()) + text;
+}
+
+QString power_text(double mantissa, int exponent, int decimals) {
+  const QString power = QStringLiteral("10") + raised(exponent);
+  if (mantissa == 1)
+    return power;
+  return locale().toString(mantissa, 'f', decimals) + QStringLiteral("·") + power;
+}
+
+int exponent_of(double value) {
+  return static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
+}
+
+/// A tick's text where the ticks are `step` apart.
+QString tick_text(double value, double step, double greatest) {
+  if (value == 0)
+    return QStringLiteral("0");
+  const int last = exponent_of(step); // the place of the last digit that counts
+  if (greatest < plain_from || greatest >= plain_to) {
+    const int exponent = exponent_of(value);
+    return power_text(value / std::pow(10, exponent), exponent, std::max(0, exponent - last));
+  }
+  constexpr double many = 1e7;
+  if (greatest >= many && last >= 5)
+    return locale().toString(value / 1e6, 'f', last >= 6 ? 0 : 1) + QStringLiteral("M");
+  return locale().toString(value, 'f', std::max(0, -last));
+}
+
+} // namespace
+
+Ticks linear_ticks(const Range& range, int most, bool integer) {
+  Ticks ticks;
+  const double width = range.second - range.first;
+  if (!(width > 0) || !std::isfinite(width))
+    return ticks;
+  const double raw = width / std::max(1, most);
+  const double power = std::pow(10, std::floor(std::log10(raw)));
+  double step = 10 * power;
+  for (const double factor : {5, 2, 1})
+    if (factor * power >= raw * (1 - 1e-9))
+      step = factor * power;
+  if (integer)
+    step = std::max(1.0, step);
+  const double first = std::ceil(range.first / step - 1e-9);
+  const double last = std::floor(range.second / step + 1e-9);
+  const double greatest = std::max(std::abs(first), std::abs(last)) * step;
+  for (double i = first; i <= last && ticks.places.size() < 1000; ++i) {
+    const double value = i == 0 ? 0 : i * step;
+    ticks.places.push_back(value);
+    ticks.labels.push_back(tick_text(value, step, greatest));
+  }
+  return ticks;
+}
+
+Ticks log_ticks(const Range& range, int most) {
+  Ticks ticks;
+  if (!(range.first > 0) || !(range.second > range.first))
+    return ticks;
+  const double decades = std::log10(range.second / range.first);
+  if (decades < 0.7)
+    return linear_ticks(range, most, false);
+  const int every = std::max(1, static_cast<int>(std::ceil(decades / std::max(1, most))));
+  const bool between = decades * 3 <= most + 1;
+  const int first = static_cast<int>(std::floor(std::log10(range.first)));
+  const int last = static_cast<int>(std::ceil(std::log10(range.second)));
+  for (int exponent = first; exponent <= last; ++exponent) {
+    if (exponent % every != 0)
+      continue;
+    for (const double mantissa : {1.0, 2.0, 5.0}) {
+      const double value = mantissa * std::pow(10, exponent);
+      if ((mantissa > 1 && !between) || value < range.first * (1 - 1e-9) || value > range.second * (1 + 1e-9))
+        continue;
+      ticks.places.push_back(value);
+      ticks.labels.push_back(value >= plain_from && value < 1e6 ? locale().toString(value, 'f', std::max(0, -exponent))
+                                                                : power_text(mantissa, exponent, 0));
+    }
+  }
+  return ticks;
+}
+
+QString number_text(double value, int digits) {
+  if (std::isnan(value))
+    return QStringLiteral("NaN");
+  if (std::isinf(value))
+    return value > 0 ? QStringLiteral("∞") : QStringLiteral("-∞");
+  if (value == 0)
+    return QStringLiteral("0");
+  const int exponent = exponent_of(value);
+  if (std::abs(value) < plain_from || std::abs(value) >= plain_to)
+    return locale().toString(value, 'e', std::max(0, digits - 1));
+  if (value == std::floor(value))
+    return locale().toString(value, 'f', 0);
+  QString text = locale().toString(value, 'f', std::max(0, digits - 1 - exponent));
+  const QString point = locale().decimalPoint();
+  if (text.contains(point)) {
+    while (text.endsWith(locale().zeroDigit()))
+      text.chop(1);
+    if (text.endsWith(point))
+      text.chop(point.size());
+  }
+  return text;
+}
+
+} // namespace batchscope::ui
