@@ -146,9 +146,20 @@ private:
       reader_.reset();
       throw Error(Error::Kind::input, file_.string() + ": empty; no run was stored in it yet");
     }
-    reader_ = std::make_unique<store::RunReader>(file_);
+    reader_ = read_or_bring_up_to_date();
     opened_ = identity();
     had_database_ = true;
+  }
+
+  /// A database of an older BatchScope is brought up to date, with a backup beside it, before it is read.
+  std::unique_ptr<store::RunReader> read_or_bring_up_to_date() const {
+    try {
+      return std::make_unique<store::RunReader>(file_);
+    } catch (const Error&) {
+      store::check_usable(file_); // says what is wrong with any other file
+      const store::RunStore migrated(file_);
+      return std::make_unique<store::RunReader>(file_);
+    }
   }
 
   /// A database that was removed and made again leaves our connection with a file that nobody else sees.
