@@ -23,7 +23,8 @@ using train::SpecField;
 
 std::string help_of(const SpecField& field) {
   std::string text = field.help;
-  if (field.kind == SpecField::Kind::choice)
+  const bool told = !field.choices.empty() && text.find(field.choices.front()) != std::string::npos;
+  if (field.kind == SpecField::Kind::choice && !told)
     text += fmt::format(": {}", fmt::join(field.choices, ", "));
   if (field.kind != SpecField::Kind::flag && !field.default_text.empty())
     text += fmt::format(" (default {})", field.default_text);

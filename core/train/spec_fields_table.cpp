@@ -295,7 +295,8 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "WHAT",
        .kind = Kind::choice,
        .choices = {"shrink", "fail"},
-       .help = "What to do when memory runs out: run the same examples again in smaller pieces, or end the run",
+       .help =
+           "What to do when memory runs out: shrink runs the same examples again in smaller pieces, fail ends the run",
        .default_text = "shrink",
        .group = "Device",
        .advanced = true},
