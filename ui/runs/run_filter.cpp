@@ -34,8 +34,6 @@ int rank(const std::optional<double>& value) {
 } // namespace
 
 RunFilter::RunFilter(RunTableModel& runs, QObject* parent) : QSortFilterProxyModel(parent), runs_(runs) {
-  collator_.setNumericMode(true);
-  collator_.setCaseSensitivity(Qt::CaseInsensitive);
   setDynamicSortFilter(true);
   setSourceModel(&runs);
 }
@@ -65,19 +63,18 @@ bool RunFilter::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const {
                      [&](const QString& word) { return runs_.words(row).contains(word); });
 }
 
-bool RunFilter::less_text(const QString& left, const QString& right) const {
-  // Nothing is last, whichever way the rest goes.
-  if (left.isEmpty() != right.isEmpty())
-    return left.isEmpty() == (sortOrder() == Qt::DescendingOrder);
-  return collator_.compare(left, right) < 0;
-}
-
 bool RunFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   const RunColumn& column = run_columns()[static_cast<std::size_t>(left.column())];
   const store::RunRow& a = runs_.run(left.row());
   const store::RunRow& b = runs_.run(right.row());
-  if (column.text)
-    return less_text(QString::fromStdString(column.text(a)), QString::fromStdString(column.text(b)));
+  if (column.text) {
+    const std::string& one = column.text(a);
+    const std::string& other = column.text(b);
+    // Nothing is last, whichever way the rest goes.
+    if (one.empty() != other.empty())
+      return one.empty() == (sortOrder() == Qt::DescendingOrder);
+    return left.column() == name_column ? runs_.name_key(left.row()) < runs_.name_key(right.row()) : one < other;
+  }
   const auto x = column.number(a);
   const auto y = column.number(b);
   if (rank(x) != rank(y))

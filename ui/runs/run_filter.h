@@ -1,6 +1,5 @@
 #pragma once
 
-#include <QCollator>
 #include <QSortFilterProxyModel>
 #include <QStringList>
 
@@ -33,14 +32,11 @@ protected:
   bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
 private:
-  bool less_text(const QString& left, const QString& right) const;
-
   RunTableModel& runs_;
   QString text_;
   QString error_;
   QStringList words_;          ///< in lower case
   store::RunFilter condition_; ///< empty: words only
-  QCollator collator_;
 };
 
 } // namespace batchscope::ui

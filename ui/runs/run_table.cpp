@@ -12,6 +12,7 @@
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table_model.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
@@ -36,24 +37,16 @@ RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
   setItemDelegateForColumn(status_column, new StatusDelegate(theme, this));
   setItemDelegateForColumn(name_column, new TextDelegate(theme, this));
   setItemDelegateForColumn(note_column, new TextDelegate(theme, this));
-  setSelectionBehavior(SelectRows);
+  prepare_table(*this);
   setSelectionMode(ExtendedSelection);
   setEditTriggers(NoEditTriggers); // by the page's actions, which know the column
-  setShowGrid(false);
-  setWordWrap(false);
-  setTabKeyNavigation(false);
   setVerticalScrollMode(ScrollPerPixel);
-  setHorizontalScrollMode(ScrollPerPixel);
   setContextMenuPolicy(Qt::ActionsContextMenu);
   setAccessibleName(tr("Runs"));
-  verticalHeader()->hide();
-  verticalHeader()->setMinimumSectionSize(Theme::lines(1));
   verticalHeader()->setDefaultSectionSize(Theme::lines(row_lines));
-  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
 
   QHeaderView* header = horizontalHeader();
   header->setSectionsMovable(true);
-  header->setHighlightSections(false);
   header->setStretchLastSection(true);
   header->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(header, &QWidget::customContextMenuRequested, this,

@@ -1,6 +1,7 @@
 #include "ui/runs/run_table_model.h"
 
 #include <QColor>
+#include <QElapsedTimer>
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +28,34 @@ bool same(const RunColumn& column, const store::RunRow& a, const store::RunRow& 
   return column.number ? same(column.number(a), column.number(b)) : column.text(a) == column.text(b);
 }
 
+/// A text that sorts as people expect of names, by plain comparison: whatever the case, and 9 before 10.
+QString natural_key(const QString& name) {
+  QString key;
+  const QString lower = name.toLower();
+  for (qsizetype at = 0; at < lower.size();) {
+    if (!lower[at].isDigit()) {
+      key += lower[at++];
+      continue;
+    }
+    qsizetype end = at;
+    while (end < lower.size() && lower[end].isDigit())
+      ++end;
+    while (at + 1 < end && lower[at] == u'0')
+      ++at;
+    // A longer number is a larger one.
+    key += u'0';
+    key += QChar(static_cast<char16_t>(end - at));
+    key += QStringView(lower).mid(at, end - at);
+    at = end;
+  }
+  return key;
+}
+
 } // namespace
 
-RunTableModel::RunTableModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {}
+RunTableModel::RunTableModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {
+  connect(&idle_, &QTimer::timeout, this, &RunTableModel::prepare_some);
+}
 
 void RunTableModel::set_runs(const std::vector<store::RunRow>& runs) {
   if (rows_.empty() || !ascending(runs)) {
@@ -37,9 +63,11 @@ void RunTableModel::set_runs(const std::vector<store::RunRow>& runs) {
     rows_.clear();
     rows_.reserve(runs.size());
     for (const store::RunRow& run : runs)
-      rows_.push_back({run, {}});
+      rows_.push_back({run, {}, {}});
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.run.id < b.run.id; });
     endResetModel();
+    prepared_ = 0;
+    idle_.start();
     return;
   }
   remove_missing(runs);
@@ -77,7 +105,7 @@ void RunTableModel::insert_new(const std::vector<store::RunRow>& runs) {
     beginInsertRows({}, static_cast<int>(at), static_cast<int>(end) - 1);
     std::vector<Row> fresh;
     for (std::size_t i = at; i < end; ++i)
-      fresh.push_back({runs[i], {}});
+      fresh.push_back({runs[i], {}, {}});
     rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(at), fresh.begin(), fresh.end());
     endInsertRows();
     at = end - 1;
@@ -99,6 +127,7 @@ void RunTableModel::update(int row, const store::RunRow& run) {
   if (first < 0)
     return;
   held.words.clear();
+  held.name_key.clear();
   Q_EMIT dataChanged(index(row, first), index(row, last));
 }
 
@@ -130,6 +159,25 @@ const QString& RunTableModel::words(int row) const {
     for (const RunColumn& column : run_columns())
       held.words += column.shown_text(held.run).toLower() + u'\n';
   return held.words;
+}
+
+const QString& RunTableModel::name_key(int row) const {
+  const Row& held = rows_[static_cast<std::size_t>(row)];
+  if (held.name_key.isEmpty())
+    held.name_key = natural_key(QString::fromStdString(held.run.name));
+  return held.name_key;
+}
+
+void RunTableModel::prepare_some() {
+  constexpr qint64 share_of_a_frame_ms = 4;
+  QElapsedTimer time;
+  time.start();
+  for (; prepared_ < rowCount() && time.elapsed() < share_of_a_frame_ms; ++prepared_) {
+    words(prepared_);
+    name_key(prepared_);
+  }
+  if (prepared_ >= rowCount())
+    idle_.stop();
 }
 
 int RunTableModel::rowCount(const QModelIndex& parent) const {
@@ -209,9 +257,11 @@ QVariant RunTableModel::headerData(int section, Qt::Orientation orientation, int
 }
 
 Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
+  const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
+  if (!index.isValid())
+    return flags;
   const bool editable = index.column() == name_column || index.column() == note_column;
-  return QAbstractTableModel::flags(index) | Qt::ItemNeverHasChildren |
-         (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
+  return flags | Qt::ItemNeverHasChildren | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
 }
 
 bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int role) {
@@ -227,6 +277,7 @@ bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int
     return true;
   stored = text.toStdString();
   row.words.clear();
+  row.name_key.clear();
   const qint64 run = row.run.id;
   Q_EMIT dataChanged(index, index);
   if (naming)

@@ -3,6 +3,7 @@
 #include <QAbstractTableModel>
 #include <QHash>
 #include <QList>
+#include <QTimer>
 
 #include <cstdint>
 #include <optional>
@@ -39,8 +40,11 @@ public:
   const store::RunRow& run(int row) const { return rows_[static_cast<std::size_t>(row)].run; }
   /// -1 where it is not there.
   int row_of(std::int64_t run) const;
-  /// All that is shown of a run, in lower case, to be searched for words.
+  /// All that is shown of a run, in lower case, to be searched for words. Like the name's key, it is made while nothing
+  /// else is to be done, or else when it is first asked for.
   const QString& words(int row) const;
+  /// For sorting by name: whatever the case, and with numbers in their order.
+  const QString& name_key(int row) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -57,8 +61,11 @@ Q_SIGNALS:
 private:
   struct Row {
     store::RunRow run;
-    mutable QString words; ///< made when first asked for
+    mutable QString words;    ///< empty: to be made
+    mutable QString name_key; ///< empty: to be made
   };
+
+  void prepare_some();
 
   void remove_missing(const std::vector<store::RunRow>& runs);
   void insert_new(const std::vector<store::RunRow>& runs);
@@ -71,6 +78,8 @@ private:
   std::vector<Row> rows_;
   QHash<qint64, qint64> expected_steps_;
   QList<qint64> plotted_;
+  QTimer idle_{this};
+  int prepared_ = 0; ///< rows before this have words and key, but for those that changed since
 };
 
 } // namespace batchscope::ui

@@ -201,9 +201,7 @@ void RunsPage::show_plotted() {
 void RunsPage::show_filter() {
   table_->change_rows([this] { shown_->set_text(filter_->text()); });
   const QString error = shown_->error();
-  filter_->setProperty("wrong", !error.isEmpty());
-  filter_->style()->unpolish(filter_);
-  filter_->style()->polish(filter_);
+  mark_wrong(*filter_, !error.isEmpty());
   filter_error_->setText(error);
   filter_error_->setVisible(!error.isEmpty());
   show_place();

@@ -1,0 +1,324 @@
+#include <QClipboard>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QLabel>
+#include <QProcess>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include "ui/new_run/command_card.h"
+#include "ui/new_run/new_run_page.h"
+#include "ui/new_run/new_run_test.h"
+#include "ui/new_run/presets.h"
+#include "ui/run/workbench_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+struct PageHere {
+  PageHere() {
+    page.resize(1340, 820);
+    page.show();
+    if (!QTest::qWaitForWindowActive(&page))
+      qFatal("the page was not shown");
+  }
+  QPushButton* button(const QString& text) {
+    for (auto* button : page.findChildren<QPushButton*>())
+      if (button->text() == text)
+        return button;
+    return nullptr;
+  }
+  void click(const QString& text) { QTest::mouseClick(button(text), Qt::LeftButton); }
+  QComboBox* presets() {
+    for (auto* combo : page.findChildren<QComboBox*>())
+      if (combo->accessibleName() == "Presets")
+        return combo;
+    return nullptr;
+  }
+  void choose_preset(int index) {
+    presets()->setFocus();
+    presets()->setCurrentIndex(index);
+    Q_EMIT presets()->activated(index);
+  }
+  QString label(const char* name) { return page.findChild<QLabel*>(name)->text(); }
+  void choose_file(const QString& file, QDialogButtonBox::StandardButton button) {
+    auto* dialog = page.findChild<QFileDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(file);
+    QTest::mouseClick(dialog->findChild<QDialogButtonBox*>()->button(button), Qt::LeftButton);
+    QTRY_VERIFY(!page.findChild<QFileDialog*>());
+  }
+  QString write(const QString& name, const QByteArray& content) {
+    QFile file(folder.filePath(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+      qFatal("a test's file could not be written");
+    return file.fileName();
+  }
+
+  QTemporaryDir folder;
+  WorkbenchHere bench;
+  NewRunPage page{*bench};
+  SpecForm& form = *page.findChild<SpecForm*>();
+};
+
+} // namespace
+
+/// The page with real runs, files and the real command line.
+class TestNewRunPage : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void what_was_typed_is_what_runs() {
+    PageHere here;
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    for (const auto& [key, text] : every_field())
+      type(here.form, key, text);
+    QTest::keyClick(&here.page, Qt::Key_Return, Qt::ControlModifier);
+    QCOMPARE(here.bench->engine().jobs().size(), 1);
+    Job* job = here.bench->engine().jobs().front();
+    QTRY_VERIFY_WITH_TIMEOUT(job->state() == Job::State::done || job->state() == Job::State::failed, patience_ms);
+    QCOMPARE(job->error(), QString());
+    QCOMPARE(wanted[0][0].toString(), QString("live"));
+    const store::RunReader reader(here.bench.database());
+    const auto runs = reader.list();
+    QCOMPARE(runs.size(), std::size_t(1));
+    QCOMPARE(runs[0].outcome.status, std::string("finished"));
+    QCOMPARE(reader.spec_json(runs[0].id), train::to_json(spec_of(every_field())));
+  }
+
+  void the_command_line_does_the_same_data() {
+    QTest::addColumn<QString>("json");
+    const auto add = [](const char* name, const train::RunSpec& spec) {
+      QTest::addRow("%s", name) << QString::fromStdString(train::to_json(spec));
+    };
+    add("defaults", {});
+    add("every field", spec_of(every_field()));
+    add("a shell's signs",
+        spec_of({{"name", "$HOME `ls` \"x\" 'y' \\ ; #"}, {"schedule", "formula:min(batch + 1, 64)"}}));
+    for (const Preset& preset : presets())
+      add(preset.name, preset_spec(preset));
+  }
+
+  void the_command_line_does_the_same() {
+    QFETCH(QString, json);
+    const train::RunSpec spec = train::run_spec_from_json(json.toStdString());
+    PageHere here;
+    QSignalSpy note(&*here.bench, &Workbench::note);
+    here.form.set_spec(spec);
+    here.click("Copy as command line");
+    QCOMPARE(note.count(), 1);
+    QString command = QGuiApplication::clipboard()->text();
+    QCOMPARE(command, here.label("command"));
+    QVERIFY(command.startsWith("batchscope-cli train --"));
+    command.replace(0, QString("batchscope-cli").size(), BATCHSCOPE_CLI);
+    QProcess shell;
+    shell.setWorkingDirectory(here.folder.path());
+    shell.start("sh", {"-c", command + " --print-spec"});
+    QVERIFY(shell.waitForFinished(patience_ms));
+    QCOMPARE(shell.readAllStandardError(), QByteArray());
+    QCOMPARE(QString::fromUtf8(shell.readAllStandardOutput()).trimmed(), QString::fromStdString(train::to_json(spec)));
+  }
+
+  void nothing_starts_while_a_field_is_wrong() {
+    PageHere here;
+    type(here.form, "lr", "fast");
+    QVERIFY(here.label("command").contains("One field is wrong"));
+    QVERIFY(here.label("outlook").contains("One field"));
+    QVERIFY(!here.button("Copy as command line")->isEnabled());
+    QVERIFY(!here.button("Save JSON…")->isEnabled());
+    here.button("Start")->setFocus();
+    for (const char* text : {"Start", "Find the batch size first"}) {
+      here.click(text);
+      QVERIFY(here.bench->engine().jobs().isEmpty());
+      QCOMPARE(here.page.focusWidget(), here.form.editor("lr")->focusProxy());
+    }
+  }
+
+  void what_the_engine_refuses_is_said_at_its_field_data() {
+    QTest::addColumn<QString>("key");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("data") << "data"
+                          << "text:/nowhere/at all.txt";
+    QTest::newRow("device") << "device"
+                            << "cuda:7";
+    QTest::newRow("model on data") << "model"
+                                   << "gpt";
+    QTest::newRow("batch above data") << "batch"
+                                      << "100000000";
+  }
+
+  void what_the_engine_refuses_is_said_at_its_field() {
+    QFETCH(QString, key);
+    QFETCH(QString, text);
+    PageHere here;
+    type(here.form, "batch", "8");
+    type(here.form, key.toStdString(), text);
+    QVERIFY(here.form.spec());
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    here.click("Start");
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().jobs().front()->state() == Job::State::failed, patience_ms);
+    const QString error = here.bench->engine().jobs().front()->error();
+    QVERIFY2(!here.form.editor(key.toStdString())->error().isEmpty(), qPrintable(error));
+    QCOMPARE(wanted.last()[0].toString(), QString("new-run"));
+    QCOMPARE(here.page.focusWidget(), here.form.editor(key.toStdString())->focusProxy());
+  }
+
+  void an_error_of_an_older_form_stays_at_the_top() {
+    PageHere here;
+    type(here.form, "data", "text:/nowhere");
+    here.click("Start");
+    type(here.form, "data", "demo");
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().jobs().front()->state() == Job::State::failed, patience_ms);
+    QCOMPARE(here.form.editor("data")->error(), QString());
+    auto* problem = here.page.findChild<QLabel*>("problem");
+    QVERIFY(problem->isVisible());
+    QVERIFY2(problem->text().contains("/nowhere"), qPrintable(problem->text()));
+    type(here.form, "batch", "4");
+    QVERIFY(!problem->isVisible());
+  }
+
+  void a_search_takes_the_form() {
+    PageHere here;
+    here.form.set_spec(small_run(10));
+    type(here.form, "margin", "0.4");
+    type(here.form, "max_batch", "32");
+    QSignalSpy started(&*here.bench, &Workbench::search_started);
+    here.click("Find the batch size first");
+    QCOMPARE(started.count(), 1);
+    Job* job = here.bench->engine().jobs().front();
+    QCOMPARE(job->kind(), Job::Kind::find);
+    QCOMPARE(train::to_json(job->spec()), train::to_json(*here.form.spec()));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
+    QTRY_VERIFY(here.label("outlook").startsWith("Waits until"));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QVERIFY(job->search_result()->safe.has_value());
+    QTRY_VERIFY(!here.label("outlook").startsWith("Waits until"));
+  }
+
+  void presets_fill_the_form() {
+    PageHere here;
+    QCOMPARE(here.presets()->currentIndex(), -1);
+    for (std::size_t i = 0; i < presets().size(); ++i) {
+      here.choose_preset(int(i));
+      QVERIFY(here.form.spec());
+      QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[i])));
+      if (presets()[i].file) {
+        auto* dialog = here.page.findChild<QFileDialog*>();
+        QVERIFY(dialog && dialog->isVisible());
+        dialog->reject();
+        QTRY_VERIFY(!here.page.findChild<QFileDialog*>());
+        QVERIFY(!here.form.editor("data")->error().isEmpty());
+      } else {
+        QCOMPARE(here.presets()->currentIndex(), int(i));
+      }
+    }
+    here.choose_preset(0);
+    type(here.form, "lr", "0.123");
+    QCOMPARE(here.presets()->currentIndex(), -1); // settings of one's own by now
+    here.choose_preset(here.presets()->findText("Defaults"));
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(train::RunSpec{}));
+  }
+
+  void the_last_one_started_can_be_had_again() {
+    QJsonObject kept;
+    {
+      PageHere here;
+      QCOMPARE(here.presets()->findText("As last started"), -1);
+      here.form.set_spec(small_run(3));
+      here.click("Start");
+      QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), patience_ms);
+      here.choose_preset(here.presets()->findText("Defaults"));
+      kept = here.page.state();
+    }
+    PageHere here;
+    here.page.restore(kept);
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(train::RunSpec{}));
+    here.choose_preset(here.presets()->findText("As last started"));
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(small_run(3)));
+    here.page.restore({{"last_started", "{broken"}});
+    QCOMPARE(here.presets()->findText("As last started"), -1);
+  }
+
+  void descriptions_are_saved_and_loaded() {
+    PageHere here;
+    for (const auto& [key, text] : every_field())
+      type(here.form, key, text);
+    const QString file = here.folder.filePath("my run.json");
+    here.click("Save JSON…");
+    here.choose_file(file, QDialogButtonBox::Save);
+    QVERIFY(QFile::exists(file));
+    here.choose_preset(here.presets()->findText("Defaults"));
+    here.click("Load JSON…");
+    here.choose_file(file, QDialogButtonBox::Open);
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field())));
+
+    auto* problem = here.page.findChild<QLabel*>("problem");
+    const QPair<QByteArray, QString> broken[] = {
+        {"{\"lr\": \"fast\"}", "lr"}, {"[1]", "object"}, {"{", "line"}, {"{\"colour\": 1}", "colour"}};
+    for (const auto& [content, part] : broken) {
+      here.page.load(here.write("broken.json", content));
+      QVERIFY(problem->isVisible());
+      QVERIFY2(problem->text().contains(part) && problem->text().contains("broken.json"), qPrintable(problem->text()));
+      QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field()))); // as it was
+    }
+    here.page.load(here.folder.filePath("not there.json"));
+    QVERIFY(problem->text().contains("not there.json"));
+    here.page.save(here.folder.filePath("no/such/folder.json"));
+    QVERIFY(problem->isVisible());
+    // Values that are wrong are shown where they can be mended.
+    here.page.load(here.write("wrong.json", "{\"dropout\": 3}"));
+    QVERIFY(here.form.editor("dropout")->error().contains("3"));
+  }
+
+  void files_are_chosen_for_the_data() {
+    PageHere here;
+    const QString table = here.write("iris.csv", "length,width,\"the kind\"\n1,2,a\n");
+    here.click("Browse…");
+    here.choose_file(table, QDialogButtonBox::Open);
+    QCOMPARE(here.form.editor("data")->text(), "csv:" + table + ",target=the kind");
+
+    const QString images = here.write("train-images-idx3-ubyte.gz", "x");
+    QCOMPARE(data_text(images, {}).text, "idx:" + images + ",");
+    QVERIFY(!data_text(images, {}).problem.isEmpty());
+    const QString labels = here.write("train-labels-idx1-ubyte.gz", "x");
+    QCOMPARE(data_text(images, {}).text, "idx:" + images + "," + labels);
+    QVERIFY(data_text(images, {}).problem.isEmpty());
+
+    const QString text = here.write("some text", "x");
+    QCOMPARE(data_text(text, {}).text, "text:" + text);
+    QCOMPARE(data_text(text, DataKind::lines).text, "lines:" + text);
+    QVERIFY(data_text(here.write("empty.csv", ""), {}).problem.contains("target="));
+    QVERIFY(data_text("/a,b.txt", {}).problem.contains("comma"));
+  }
+
+  void a_run_proposed_elsewhere_fills_it() {
+    PageHere here;
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    here.bench->propose_run(spec_of(every_field()));
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field())));
+    QCOMPARE(wanted[0][0].toString(), QString("new-run"));
+  }
+
+  void help_follows_the_keyboard() {
+    PageHere here;
+    type(here.form, "lr", "0.1");
+    QStringList texts;
+    for (const QLabel* label : here.page.findChildren<QLabel*>())
+      texts.append(label->text());
+    QVERIFY(texts.contains("Learning rate at the reference batch."));
+    QVERIFY(texts.contains("--lr"));
+    // Tab leads through the fields in their order.
+    here.form.editor("name")->setFocus();
+    QTest::keyClick(here.page.focusWidget(), Qt::Key_Tab);
+    QCOMPARE(here.page.focusWidget(), here.form.editor("model")->focusProxy());
+    for (QAction* action : here.page.page_actions())
+      QVERIFY(!action->toolTip().isEmpty() && !action->icon().isNull());
+  }
+};
+
+QTEST_MAIN(TestNewRunPage)
+#include "tst_new_run_page.moc"

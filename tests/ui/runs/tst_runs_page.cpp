@@ -1,0 +1,379 @@
+#include <QClipboard>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMimeData>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QStackedWidget>
+#include <QtTest>
+
+#include "ui/run/workbench_test.h"
+#include "ui/runs/run_columns.h"
+#include "ui/runs/run_table.h"
+#include "ui/runs/runs_page.h"
+#include "ui/runs/runs_test.h"
+#include "ui/widgets/widgets.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+/// Stores runs that have ended: their names, batches 16, 32, ...
+std::vector<std::int64_t> store_runs(const std::filesystem::path& database, const QStringList& names) {
+  store::RunStore store(database);
+  std::vector<std::int64_t> ids;
+  for (const QString& name : names) {
+    train::RunSpec spec = small_run(10);
+    spec.batch.number = 16 * (std::int64_t(ids.size()) + 1);
+    store::NewRun run;
+    run.name = name.toStdString();
+    run.spec_json = train::to_json(spec);
+    store::RunOutcome outcome = finished_run(std::int64_t(ids.size()) + 1).outcome;
+    ids.push_back(store.add_finished(run, outcome));
+  }
+  return ids;
+}
+
+/// The page, shown, on a real database.
+struct PageHere {
+  explicit PageHere(const QStringList& names = {}) {
+    if (!names.isEmpty())
+      ids = store_runs(bench.database(), names);
+    bench->library().refresh();
+    page.resize(1300, 700);
+    page.show();
+    if (!QTest::qWaitForWindowActive(&page))
+      qFatal("the page was not shown");
+    if (!QTest::qWaitFor([&] { return bench->library().loaded() && bench->library().runs().size() == ids.size(); },
+                         patience_ms))
+      qFatal("the runs were not read");
+    table->setFocus();
+  }
+
+  QModelIndex cell(std::int64_t id, int column) const {
+    for (int row = 0; row < table->model()->rowCount(); ++row)
+      if (table->model()->index(row, id_column).data().toString() == QString::number(id))
+        return table->model()->index(row, column);
+    return {};
+  }
+  QString text(std::int64_t id, int column) const { return cell(id, column).data().toString(); }
+  void click(std::int64_t id, Qt::KeyboardModifiers keys = {}, int column = name_column) {
+    const QModelIndex index = cell(id, column);
+    table->scrollTo(index);
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, keys, table->visualRect(index).center());
+  }
+  QAction* action(const QString& text) {
+    for (QAction* action : page.page_actions())
+      if (action->text() == text)
+        return action;
+    return nullptr;
+  }
+  QPushButton* button(const QString& text) {
+    for (auto* button : page.findChildren<QPushButton*>())
+      if (button->text() == text)
+        return button;
+    return nullptr;
+  }
+  QLineEdit* editor() { return table->viewport()->findChild<QLineEdit*>(); }
+
+  WorkbenchHere bench;
+  std::vector<std::int64_t> ids;
+  RunsPage page{*bench};
+  RunTable* table = page.findChild<RunTable*>();
+  QLineEdit* filter = page.findChild<QLineEdit*>();
+};
+
+} // namespace
+
+/// The page with real keys on a real database.
+class TestRunsPage : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void an_empty_database_offers_the_demo() {
+    PageHere here;
+    QVERIFY(!here.table->isVisible());
+    QPushButton* demo = here.button("Run the demo sweep");
+    QVERIFY(demo && demo->isVisible());
+    QTest::mouseClick(demo, Qt::LeftButton);
+    QCOMPARE(here.bench->engine().jobs().size(), 1);
+    Job* job = here.bench->engine().jobs().front();
+    QCOMPARE(job->kind(), Job::Kind::demo);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
+    QVERIFY(!demo->isVisible()); // not a second time
+    // Rows appear as runs begin, until it is cancelled here.
+    QTRY_VERIFY_WITH_TIMEOUT(here.table->isVisible(), patience_ms);
+    QPushButton* cancel = here.button("Cancel");
+    QVERIFY(cancel && cancel->isVisible());
+    QTest::mouseClick(cancel, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
+    QTRY_VERIFY(!cancel->isVisible());
+    QTRY_COMPARE(here.text(1, status_column), QString("stopped"));
+  }
+
+  void renames_in_place_and_back() {
+    PageHere here({"first", "second"});
+    here.click(here.ids[1]);
+    QTest::keyClick(here.table, Qt::Key_F2);
+    QVERIFY(here.editor());
+    QTest::keyClicks(here.editor(), "better");
+    QTest::keyClick(here.editor(), Qt::Key_Return);
+    QTRY_COMPARE(here.text(here.ids[1], name_column), QString("better"));
+    const auto stored = [&] { return store::RunReader(here.bench.database()).run(here.ids[1]).name; };
+    QTRY_COMPARE(stored(), std::string("better"));
+    here.bench->undo_stack().undo();
+    QTRY_COMPARE(stored(), std::string("second"));
+    QTRY_COMPARE(here.text(here.ids[1], name_column), QString("second"));
+    here.bench->undo_stack().redo();
+    QTRY_COMPARE(here.text(here.ids[1], name_column), QString("better"));
+    // Escape changes nothing.
+    QTest::keyClick(here.table, Qt::Key_F2);
+    QTest::keyClicks(here.editor(), "not this");
+    QTest::keyClick(here.editor(), Qt::Key_Escape);
+    QCOMPARE(here.text(here.ids[1], name_column), QString("better"));
+    QCOMPARE(here.bench->undo_stack().count(), 1);
+  }
+
+  void notes_in_place() {
+    PageHere here({"first", "second"});
+    here.click(here.ids[0]);
+    QTest::keyClick(here.table, Qt::Key_F2, Qt::ShiftModifier);
+    QVERIFY(here.editor());
+    QTest::keyClicks(here.editor(), "the tail is odd");
+    QTest::keyClick(here.editor(), Qt::Key_Return);
+    const auto stored = [&] { return store::RunReader(here.bench.database()).run(here.ids[0]).note; };
+    QTRY_COMPARE(stored(), std::string("the tail is odd"));
+    here.bench->undo_stack().undo();
+    QTRY_COMPARE(stored(), std::string());
+    // A double click on the note is for the note alone.
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    here.click(here.ids[1], {}, note_column);
+    QTest::mouseDClick(here.table->viewport(), Qt::LeftButton, {},
+                       here.table->visualRect(here.cell(here.ids[1], note_column)).center());
+    QVERIFY(here.editor());
+    QCOMPARE(wanted.count(), 0);
+  }
+
+  void deletes_and_brings_back() {
+    PageHere here({"a", "b", "c", "d", "e"});
+    QSignalSpy note(&*here.bench, &Workbench::note);
+    here.click(here.ids[1]);
+    here.click(here.ids[3], Qt::ControlModifier);
+    QTest::keyClick(here.table, Qt::Key_Delete);
+    QTRY_COMPARE(here.table->model()->rowCount(), 3);
+    QCOMPARE(note.count(), 1);
+    QVERIFY(note[0][0].toString().startsWith("2 runs deleted"));
+    QCOMPARE(store::RunReader(here.bench.database()).list().size(), std::size_t(3));
+    QCOMPARE(here.table->selected_runs().size(), std::size_t(1)); // the row in their place
+    here.bench->undo_stack().undo();
+    QTRY_COMPARE(here.table->model()->rowCount(), 5);
+    QCOMPARE(here.text(here.ids[3], name_column), QString("d"));
+  }
+
+  void a_run_that_goes_on_is_not_deleted() {
+    PageHere here({"a"});
+    store::RunStore store(here.bench.database());
+    store::NewRun run;
+    run.name = "going on";
+    run.spec_json = train::to_json(small_run(100));
+    const auto writer = store.begin(run);
+    QTRY_COMPARE(here.table->model()->rowCount(), 2);
+    QSignalSpy problem(&*here.bench, &Workbench::problem);
+    here.click(writer->id());
+    here.click(here.ids[0], Qt::ControlModifier);
+    QTest::keyClick(here.table, Qt::Key_Delete);
+    QTRY_COMPARE(here.table->model()->rowCount(), 1); // the other one went
+    QCOMPARE(here.text(writer->id(), status_column), QString("running"));
+    QVERIFY(problem[0][0].toString().contains("Stop it first"));
+    writer->finish(finished_run(1).outcome);
+  }
+
+  void opens_several_together() {
+    PageHere here({"a", "b", "c"});
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    here.click(here.ids[0]);
+    here.click(here.ids[2], Qt::ControlModifier);
+    QVERIFY(here.button("Plot 2 together"));
+    QTest::keyClick(here.table, Qt::Key_Return);
+    QCOMPARE(wanted.count(), 1);
+    QCOMPARE(wanted[0][0].toString(), QString("live"));
+    QCOMPARE(here.bench->opened().size(), 2);
+    QCOMPARE(here.bench->current()->id(), here.ids[2]); // where the keyboard is
+    QVERIFY(here.cell(here.ids[2], name_column).data(Qt::UserRole + 2).isValid());
+    here.click(here.ids[1], {}, batch_column);
+    QTest::mouseDClick(here.table->viewport(), Qt::LeftButton, {},
+                       here.table->visualRect(here.cell(here.ids[1], batch_column)).center());
+    QCOMPARE(here.bench->opened().size(), 1);
+    QCOMPARE(here.bench->current()->id(), here.ids[1]);
+  }
+
+  void filters_as_one_types() {
+    PageHere here({"cnn small", "cnn large", "mlp"});
+    QTest::keyClick(here.table, Qt::Key_F, Qt::ControlModifier);
+    QCOMPARE(here.page.focusWidget(), here.filter);
+    QTest::keyClicks(here.filter, "cnn");
+    QCOMPARE(here.table->model()->rowCount(), 2);
+    QVERIFY(here.page.findChild<Pill*>()->text().startsWith("2 of 3"));
+    here.filter->clear();
+    auto* error = here.page.findChild<QLabel*>("filter-error");
+    for (const QChar c : QString("batch >= 32 and status = finished")) {
+      QTest::keyClick(here.filter, c.toLatin1());
+      QVERIFY(error->isVisible() == here.filter->property("wrong").toBool());
+    }
+    QVERIFY(!error->isVisible());
+    QCOMPARE(here.table->model()->rowCount(), 2);
+    QTest::keyClicks(here.filter, " or");
+    QVERIFY(error->isVisible());
+    QVERIFY(error->text().contains("a field is expected"));
+    QCOMPARE(here.table->model()->rowCount(), 2);
+    // Nothing left: says so, with a way back.
+    here.filter->setText("no such word");
+    QPushButton* clear = here.button("Clear filter");
+    QVERIFY(clear->isVisible());
+    QTest::mouseClick(clear, Qt::LeftButton);
+    QVERIFY(here.table->isVisible());
+    QCOMPARE(here.table->model()->rowCount(), 3);
+    // Enter leads into the table.
+    QTest::keyClick(here.filter, Qt::Key_Return);
+    QCOMPARE(here.page.focusWidget(), here.table);
+    QCOMPARE(here.table->selected_runs().size(), std::size_t(1));
+  }
+
+  void rows_that_change_leave_the_person_alone() {
+    QStringList names;
+    for (int i = 0; i < 60; ++i)
+      names.append(QString("run %1").arg(i));
+    PageHere here(names);
+    store::RunStore store(here.bench.database());
+    store::NewRun run;
+    run.name = "going on";
+    run.spec_json = train::to_json(small_run(100));
+    const auto writer = store.begin(run);
+    QTRY_COMPARE(here.table->model()->rowCount(), 61);
+    here.click(here.ids[20]);
+    here.click(here.ids[21], Qt::ControlModifier);
+    const auto chosen = here.table->selected_runs();
+    QCOMPARE(chosen.size(), std::size_t(2));
+    const int before = here.table->visualRect(here.cell(here.ids[20], id_column)).top();
+    QTest::keyClick(here.table, Qt::Key_F2);
+    QTest::keyClicks(here.editor(), "half typ");
+
+    telemetry::StepRecord record;
+    record.step = 1;
+    record.loss = 0.5;
+    writer->sink().record(record);
+    QTRY_COMPARE(here.text(writer->id(), steps_column), QString("1"));
+    // New runs come in above: newest first.
+    store_runs(here.bench.database(), {"one more", "and another"});
+    QTRY_COMPARE(here.table->model()->rowCount(), 63);
+    QCOMPARE(here.table->selected_runs(), chosen);
+    QCOMPARE(here.table->visualRect(here.cell(here.ids[20], id_column)).top(), before);
+    QVERIFY(here.editor());
+    QTest::keyClicks(here.editor(), "ed");
+    QTest::keyClick(here.editor(), Qt::Key_Return);
+    QTRY_COMPARE(store::RunReader(here.bench.database()).run(here.ids[21]).name, std::string("half typed"));
+    writer->finish(finished_run(1).outcome);
+  }
+
+  void copies_rows_for_spreadsheets() {
+    PageHere here({"plain", "with, comma"});
+    QTest::keyClick(here.table, Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClick(here.table, Qt::Key_C, Qt::ControlModifier);
+    const QStringList lines = QGuiApplication::clipboard()->text().split('\n');
+    QCOMPARE(lines.size(), 4); // titles, two rows, nothing after the last line's end
+    QVERIFY(lines[0].startsWith("id\tname\tstatus\tbatch\tsteps"));
+    QVERIFY(lines[1].startsWith("2\twith, comma\tfinished\t32\t200\t1\t0.5\t"));
+    const QByteArray csv = QGuiApplication::clipboard()->mimeData()->data("text/csv");
+    QVERIFY(csv.contains("2,\"with, comma\",finished,32"));
+    here.table->setColumnHidden(status_column, true);
+    here.action("Copy rows as CSV")->trigger();
+    QVERIFY(QGuiApplication::clipboard()->text().startsWith("id,name,batch"));
+  }
+
+  void exports_through_a_dialog() {
+    PageHere here({"a", "b"});
+    QTemporaryDir folder;
+    here.click(here.ids[0]);
+    for (const QString& format : {QString("csv"), QString("json")}) {
+      here.action(QString("Export runs as %1…").arg(format.toUpper()))->trigger();
+      auto* dialog = here.page.findChild<QFileDialog*>();
+      QVERIFY(dialog && dialog->isVisible());
+      const QString file = folder.filePath("out." + format);
+      QSignalSpy note(&*here.bench, &Workbench::note);
+      auto* name = dialog->findChild<QLineEdit*>("fileNameEdit");
+      name->setText(file);
+      QTest::mouseClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save), Qt::LeftButton);
+      QTRY_COMPARE(note.count(), 1);
+      QVERIFY(note[0][0].toString().contains("out." + format));
+      QVERIFY(QFileInfo(file).size() > 50);
+      QTRY_VERIFY(!here.page.findChild<QFileDialog*>());
+    }
+  }
+
+  void trains_again_with_changes() {
+    PageHere here({"a", "b"});
+    QSignalSpy proposed(&*here.bench, &Workbench::run_proposed);
+    here.click(here.ids[1]);
+    QTest::mouseClick(here.button("Train again with changes"), Qt::LeftButton);
+    QTRY_COMPARE(proposed.count(), 1);
+    const auto spec = proposed[0][0].value<train::RunSpec>();
+    QCOMPARE(spec.batch.number, std::int64_t(32));
+    QCOMPARE(spec.model, std::string("mlp:hidden=16"));
+  }
+
+  void keeps_its_columns_and_order() {
+    QJsonObject kept;
+    {
+      PageHere here({"a", "b"});
+      QHeaderView* header = here.table->horizontalHeader();
+      header->moveSection(header->visualIndex(loss_column), 1);
+      here.table->setColumnHidden(sweep_column, true);
+      here.table->setColumnWidth(name_column, 321);
+      here.table->sortByColumn(batch_column, Qt::AscendingOrder);
+      here.filter->setText("finished");
+      kept = QJsonDocument::fromJson(QJsonDocument(here.page.state()).toJson()).object();
+    }
+    PageHere here({"a", "b"});
+    here.page.restore(kept);
+    QHeaderView* header = here.table->horizontalHeader();
+    QCOMPARE(header->visualIndex(loss_column), 1);
+    QVERIFY(here.table->isColumnHidden(sweep_column));
+    QVERIFY(here.table->isColumnHidden(validation_loss_column));
+    QCOMPARE(here.table->columnWidth(name_column), 321);
+    QCOMPARE(header->sortIndicatorSection(), int(batch_column));
+    QCOMPARE(here.table->model()->index(0, id_column).data().toString(), QString::number(here.ids[0]));
+    QCOMPARE(here.filter->text(), QString("finished"));
+    here.page.restore(
+        QJsonDocument::fromJson(R"({"columns":[7,{"key":"nothing"},{"key":"name","shown":false,"width":-5},
+        {"key":"note"}],"sort":"no","filter":9})")
+            .object());
+    QVERIFY(!here.table->isColumnHidden(name_column));
+    QVERIFY(here.filter->text().isEmpty());
+    here.table->reset_columns();
+    QCOMPARE(header->visualIndex(loss_column), int(loss_column));
+    QVERIFY(!here.table->isColumnHidden(sweep_column));
+  }
+
+  void actions_need_a_selection() {
+    PageHere here({"a"});
+    const auto actions = here.page.page_actions();
+    QVERIFY(actions.size() >= 9);
+    for (QAction* action : actions) {
+      QVERIFY2(!action->toolTip().isEmpty() && !action->icon().isNull(), qPrintable(action->text()));
+      QCOMPARE(action->isEnabled(), action->text() == "Filter runs");
+    }
+    here.click(here.ids[0]);
+    for (QAction* action : actions)
+      QVERIFY2(action->isEnabled(), qPrintable(action->text()));
+  }
+};
+
+QTEST_MAIN(TestRunsPage)
+#include "tst_runs_page.moc"

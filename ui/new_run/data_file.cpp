@@ -1,0 +1,122 @@
+#include "ui/new_run/data_file.h"
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+
+#include "core/base/error.h"
+#include "core/data/csv_text.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+QString translated(const char* text) {
+  return QCoreApplication::translate("DataFile", text);
+}
+
+DataKind kind_by_name(const QString& file) {
+  const QString name = QFileInfo(file).fileName().toLower();
+  if (name.endsWith(QLatin1String(".csv")))
+    return DataKind::csv;
+  if (name.contains(QLatin1String("idx3")) || name.contains(QLatin1String("idx1")) ||
+      name.contains(QLatin1String("ubyte")))
+    return DataKind::idx;
+  return DataKind::text;
+}
+
+/// The title of the last column; empty where the file has none.
+QString last_column(const QString& path) {
+  constexpr qint64 longest_line = 64 * 1024;
+  QFile file(path);
+  if (!file.open(QIODevice::ReadOnly))
+    return {};
+  const std::string line = file.readLine(longest_line).toStdString();
+  std::vector<std::string> fields;
+  try {
+    data::CsvText rows(line, path.toStdString());
+    if (!rows.next(fields) || fields.empty())
+      return {};
+  } catch (const Error&) {
+    return {}; // said by the engine, with the line
+  }
+  return QString::fromStdString(fields.back());
+}
+
+/// Images and their labels differ in these parts of their names.
+QString labels_beside(const QString& images) {
+  const QFileInfo info(images);
+  QString name = info.fileName();
+  name.replace(QLatin1String("images"), QLatin1String("labels")).replace(QLatin1String("idx3"), QLatin1String("idx1"));
+  const QFileInfo labels(info.dir(), name);
+  return name != info.fileName() && labels.exists() ? labels.filePath() : QString();
+}
+
+DataText csv_text(const QString& file) {
+  const QString target = last_column(file);
+  DataText result{QStringLiteral("csv:%1,target=%2").arg(file, target), {}};
+  if (target.isEmpty())
+    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "Write the column to predict after target="));
+  return result;
+}
+
+DataText idx_text(const QString& file) {
+  const bool is_labels = QFileInfo(file).fileName().contains(QLatin1String("labels"));
+  const QString labels = labels_beside(file);
+  if (is_labels || labels.isEmpty())
+    return {QStringLiteral("idx:%1,").arg(file),
+            translated(QT_TRANSLATE_NOOP("DataFile", "Write the file of the images, a comma, and that of the labels"))};
+  return {QStringLiteral("idx:%1,%2").arg(file, labels), {}};
+}
+
+} // namespace
+
+std::optional<DataKind> data_kind(const QString& text) {
+  const QString kind = text.trimmed().section(u':', 0, 0);
+  if (kind == QLatin1String("idx"))
+    return DataKind::idx;
+  if (kind == QLatin1String("text"))
+    return DataKind::text;
+  if (kind == QLatin1String("lines"))
+    return DataKind::lines;
+  if (kind == QLatin1String("csv"))
+    return DataKind::csv;
+  return std::nullopt;
+}
+
+DataText data_text(const QString& file, std::optional<DataKind> wanted) {
+  DataText result;
+  // A text file may be one stream or a line an example; other kinds are told by their names.
+  const DataKind guessed = kind_by_name(file);
+  switch (guessed == DataKind::text ? wanted.value_or(guessed) : guessed) {
+  case DataKind::csv:
+    result = csv_text(file);
+    break;
+  case DataKind::idx:
+    result = idx_text(file);
+    break;
+  case DataKind::lines:
+    result.text = QStringLiteral("lines:%1").arg(file);
+    break;
+  case DataKind::text:
+    result.text = QStringLiteral("text:%1").arg(file);
+    break;
+  }
+  if (file.contains(u','))
+    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "A file with a comma in its name cannot be named here"));
+  return result;
+}
+
+QString name_filters(std::optional<DataKind> kind) {
+  const QString all = translated(QT_TRANSLATE_NOOP("DataFile", "All files (*)"));
+  const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "Tables (*.csv)"));
+  const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Texts (*.txt *.md)"));
+  const QString images = translated(QT_TRANSLATE_NOOP("DataFile", "IDX images (*idx3* *ubyte* *ubyte.gz)"));
+  QStringList filters{all, tables, texts, images};
+  if (kind)
+    filters.prepend(filters.takeAt(*kind == DataKind::csv ? 1 : *kind == DataKind::idx ? 3 : 2));
+  return filters.join(QStringLiteral(";;"));
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,65 @@
+#include "ui/new_run/field_card.h"
+
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/new_run/field_editor.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+FieldCard::FieldCard(const QString& title, QWidget* parent) : Card(title, parent), rows_(new QVBoxLayout) {
+  rows_->setSpacing(6);
+  body()->addLayout(rows_);
+}
+
+void FieldCard::add(FieldEditor* editor) {
+  if (editor->advanced())
+    more_.append(editor);
+  else
+    rows_->addWidget(editor);
+}
+
+void FieldCard::finish() {
+  if (more_.isEmpty())
+    return;
+  fold_ = new QToolButton(this);
+  fold_->setCheckable(true);
+  fold_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+  fold_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+  fold_->setObjectName(QStringLiteral("fold"));
+  inside_ = new QWidget(this);
+  auto* inside_rows = new QVBoxLayout(inside_);
+  inside_rows->setContentsMargins(0, 0, 0, 0);
+  inside_rows->setSpacing(6);
+  for (FieldEditor* editor : more_)
+    inside_rows->addWidget(editor);
+  rows_->addWidget(fold_);
+  rows_->addWidget(inside_);
+  // Behind the fold in the order of the keyboard, too.
+  if (!more_.isEmpty())
+    setTabOrder(fold_, more_.first());
+  connect(fold_, &QToolButton::toggled, this, &FieldCard::show_fold);
+  show_fold();
+}
+
+void FieldCard::show_fold() {
+  QStringList names;
+  for (const FieldEditor* editor : more_)
+    names.append(editor->label().toLower());
+  const bool open = fold_->isChecked();
+  fold_->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
+  fold_->setText(open ? tr("Fewer") : tr("More: %1").arg(names.join(QStringLiteral(", "))));
+  inside_->setVisible(open);
+}
+
+bool FieldCard::folded() const {
+  return fold_ && !fold_->isChecked();
+}
+
+void FieldCard::set_folded(bool folded) {
+  if (fold_)
+    fold_->setChecked(!folded);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <QList>
+
+#include "ui/widgets/widgets.h"
+
+class QToolButton;
+
+namespace batchscope::ui {
+
+class FieldEditor;
+class Theme;
+
+/// A group of fields. Those that a first run does well without are folded away beneath the others. UI thread.
+class FieldCard : public Card {
+  Q_OBJECT
+
+public:
+  FieldCard(const QString& title, QWidget* parent = nullptr);
+  void add(FieldEditor* editor);
+  /// After the last add().
+  void finish();
+
+  bool folded() const;
+  void set_folded(bool folded);
+
+private:
+  void show_fold();
+
+  QList<FieldEditor*> more_;
+  QToolButton* fold_ = nullptr; ///< only where there is more
+  QVBoxLayout* rows_;
+  QWidget* inside_ = nullptr;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,202 @@
+#include "ui/new_run/field_editor.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCoreApplication>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+
+#include <algorithm>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+using Kind = train::SpecField::Kind;
+
+constexpr double label_lines = 9.5;
+constexpr double units_lines = 6.5;
+constexpr int gap = 8;
+
+QString tool_tip(const train::SpecField& field) {
+  return QStringLiteral("%1 (%2)").arg(field_translation(field.help), QString::fromStdString(field.option));
+}
+
+/// A wheel over a form scrolls it; a control takes it only once it was chosen.
+bool is_stray_wheel(QObject* watched, QEvent* event) {
+  const auto* combo = qobject_cast<QComboBox*>(watched);
+  return combo && event->type() == QEvent::Wheel && !combo->hasFocus();
+}
+
+} // namespace
+
+QString field_translation(const std::string& text) {
+  return text.empty() ? QString() : QCoreApplication::translate("SpecField", text.c_str());
+}
+
+FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecField*> fields, QWidget* parent)
+    : QWidget(parent), label_(label), fields_(std::move(fields)) {
+  auto* name = dimmed_label(label, this);
+  name->setWordWrap(true);
+  name->setFixedWidth(Theme::lines(label_lines));
+  control_ = make_control();
+  control_->setObjectName(QString::fromStdString(field().key));
+  control_->setAccessibleName(label);
+  control_->installEventFilter(this);
+  name->setBuddy(control_);
+  setFocusProxy(control_);
+  error_ = new QLabel(this);
+  error_->setProperty("tone", QStringLiteral("error"));
+  error_->setWordWrap(true);
+  error_->setTextFormat(Qt::PlainText);
+  error_->setContentsMargins(Theme::lines(label_lines) + gap, 0, 0, 0);
+  error_->hide();
+
+  row_ = new QHBoxLayout;
+  row_->setSpacing(gap);
+  row_->addWidget(name);
+  row_->addWidget(control_, 1);
+  if (fields_.size() > 1)
+    make_units();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(2);
+  layout->addLayout(row_);
+  layout->addWidget(error_);
+  show_unit();
+}
+
+QWidget* FieldEditor::make_control() {
+  const train::SpecField& field = *fields_.front();
+  if (field.kind == Kind::flag) {
+    check_ = new QCheckBox(this);
+    connect(check_, &QCheckBox::toggled, this, &FieldEditor::edited);
+    return check_;
+  }
+  if (field.kind == Kind::choice || !field.choices.empty())
+    return combo_ = make_combo(field);
+  line_ = new QLineEdit(this);
+  connect(line_, &QLineEdit::textChanged, this, &FieldEditor::edited);
+  return line_;
+}
+
+QComboBox* FieldEditor::make_combo(const train::SpecField& field) {
+  auto* combo = new QComboBox(this);
+  for (const std::string& choice : field.choices)
+    combo->addItem(QString::fromStdString(choice));
+  combo->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  combo->setMinimumContentsLength(8);
+  combo->setFocusPolicy(Qt::StrongFocus);
+  if (field.kind == Kind::choice) {
+    connect(combo, &QComboBox::currentTextChanged, this, &FieldEditor::edited);
+    return combo;
+  }
+  combo->setEditable(true);
+  combo->setInsertPolicy(QComboBox::NoInsert);
+  // Completing would leave more in the field than was typed.
+  combo->setCompleter(nullptr);
+  connect(combo, &QComboBox::editTextChanged, this, &FieldEditor::edited);
+  return combo;
+}
+
+void FieldEditor::make_units() {
+  units_ = new QComboBox(this);
+  for (const train::SpecField* field : fields_)
+    units_->addItem(field_translation(field->unit));
+  units_->setAccessibleName(tr("%1: unit").arg(label_));
+  units_->setFocusPolicy(Qt::StrongFocus);
+  units_->setFixedWidth(Theme::lines(units_lines));
+  units_->installEventFilter(this);
+  row_->addWidget(units_);
+  connect(units_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    chosen_ = static_cast<std::size_t>(std::max(index, 0));
+    show_unit();
+    Q_EMIT edited();
+    if (units_->hasFocus())
+      Q_EMIT entered();
+  });
+}
+
+void FieldEditor::show_unit() {
+  setToolTip(tool_tip(field()));
+  control_->setAccessibleDescription(field_translation(field().help));
+  QLineEdit* line = combo_ ? combo_->lineEdit() : line_;
+  // What a size is counted in is part of its text.
+  if (units_ || line == nullptr || field().unit.empty() || field().kind == Kind::bytes)
+    return;
+  unit_ = dimmed_label(field_translation(field().unit), line);
+  unit_->setAttribute(Qt::WA_TransparentForMouseEvents);
+  line->installEventFilter(this);
+}
+
+bool FieldEditor::edits(const std::string& key) const {
+  return std::any_of(fields_.begin(), fields_.end(), [&](const train::SpecField* field) { return field->key == key; });
+}
+
+QString FieldEditor::text() const {
+  if (check_)
+    return check_->isChecked() ? QStringLiteral("true") : QStringLiteral("false");
+  return combo_ ? combo_->currentText() : line_->text();
+}
+
+void FieldEditor::set_text(const std::string& key, const QString& text) {
+  for (std::size_t i = 0; units_ && i < fields_.size(); ++i)
+    if (fields_[i]->key == key)
+      units_->setCurrentIndex(static_cast<int>(i));
+  if (text == this->text())
+    return;
+  if (check_)
+    check_->setChecked(text == QLatin1String("true"));
+  else if (line_)
+    line_->setText(text);
+  else if (combo_->isEditable())
+    combo_->setEditText(text);
+  else
+    combo_->setCurrentText(text);
+}
+
+void FieldEditor::set_placeholder(const QString& text) {
+  if (QLineEdit* line = combo_ ? combo_->lineEdit() : line_)
+    line->setPlaceholderText(text);
+}
+
+void FieldEditor::set_error(const QString& error) {
+  error_->setText(error);
+  error_->setVisible(!error.isEmpty());
+  mark_wrong(*control_, !error.isEmpty());
+  control_->setAccessibleDescription(error.isEmpty() ? field_translation(field().help) : error);
+}
+
+QString FieldEditor::error() const {
+  return error_->text();
+}
+
+void FieldEditor::add_button(QWidget* button) {
+  button->setParent(this);
+  row_->addWidget(button);
+}
+
+bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
+  if (is_stray_wheel(watched, event)) {
+    event->ignore();
+    return true;
+  }
+  if (event->type() == QEvent::FocusIn && (watched == control_ || watched == units_))
+    Q_EMIT entered();
+  auto* line = qobject_cast<QLineEdit*>(watched);
+  if (line && unit_ && unit_->parent() == line &&
+      (event->type() == QEvent::Resize || event->type() == QEvent::Show || event->type() == QEvent::FontChange)) {
+    const int width = unit_->sizeHint().width();
+    const int margin = combo_ ? 0 : gap;
+    unit_->setGeometry(line->width() - width - margin, 0, width, line->height());
+    line->setTextMargins(0, 0, width + margin / 2, 0);
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,67 @@
+#include "ui/new_run/field_help.h"
+
+#include <QFontDatabase>
+#include <QVBoxLayout>
+
+#include "core/schedule/batch_schedule.h"
+#include "ui/new_run/field_editor.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// Narrow enough to break where the text says so: after commas and before the brackets of what may be left out.
+QString breakable(const std::string& form) {
+  const QChar break_here(0x200b);
+  QString text = QString::fromStdString(form);
+  text.replace(QStringLiteral(","), QStringLiteral(",") + break_here);
+  text.replace(QStringLiteral("|"), break_here + QStringLiteral("|"));
+  return text.replace(QStringLiteral("["), break_here + QStringLiteral("["));
+}
+
+const std::vector<std::string>& forms_of(const train::SpecField& field) {
+  return field.key == "schedule" ? schedule::schedule_forms() : field.choices;
+}
+
+} // namespace
+
+FieldHelp::FieldHelp(QWidget* parent)
+    : Card(tr("About this field"), parent), help_(new QLabel(this)), facts_(new FactList(this)),
+      forms_title_(dimmed_label({}, this)), forms_(new QLabel(this)) {
+  help_->setWordWrap(true);
+  help_->setTextFormat(Qt::PlainText);
+  forms_->setWordWrap(true);
+  forms_->setTextFormat(Qt::PlainText);
+  forms_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+  fixed.setPixelSize(QFontInfo(font()).pixelSize() * 9 / 10);
+  forms_->setFont(fixed);
+  body()->addWidget(help_);
+  body()->addWidget(facts_);
+  body()->addWidget(forms_title_);
+  body()->addWidget(forms_);
+}
+
+void FieldHelp::show_field(const train::SpecField& field) {
+  set_title(field_translation(field.label));
+  help_->setText(field_translation(field.help) + u'.');
+  QList<FactList::Fact> facts;
+  const auto add = [&](const QString& name, const QString& value) {
+    if (!value.isEmpty())
+      facts.append({name, value, {}, false});
+  };
+  add(tr("unit"), field_translation(field.unit));
+  add(tr("range"), field_translation(field.range));
+  add(tr("default"), field_translation(field.default_text));
+  add(tr("option"), QString::fromStdString(field.option));
+  facts_->set_facts(facts);
+  QStringList forms;
+  for (const std::string& form : forms_of(field))
+    forms.append(breakable(form));
+  forms_title_->setText(field.kind == train::SpecField::Kind::choice ? tr("one of") : tr("such as"));
+  forms_title_->setVisible(!forms.isEmpty());
+  forms_->setText(forms.join(u'\n'));
+  forms_->setVisible(!forms.isEmpty());
+}
+
+} // namespace batchscope::ui

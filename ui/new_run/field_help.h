@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/train/spec_fields.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+/// What there is to know about the field that the keyboard is in: a sentence, its range and default, its option on the
+/// command line, texts to begin with. UI thread.
+class FieldHelp : public Card {
+  Q_OBJECT
+
+public:
+  explicit FieldHelp(QWidget* parent = nullptr);
+  void show_field(const train::SpecField& field);
+
+private:
+  QLabel* help_;
+  FactList* facts_;
+  QLabel* forms_title_;
+  QLabel* forms_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,379 @@
+#include "ui/new_run/new_run_page.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QComboBox>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QResizeEvent>
+#include <QScrollArea>
+
+#include "core/base/error.h"
+#include "ui/new_run/command_card.h"
+#include "ui/new_run/field_editor.h"
+#include "ui/new_run/field_help.h"
+#include "ui/new_run/presets.h"
+#include "ui/new_run/run_outlook.h"
+#include "ui/new_run/spec_file.h"
+#include "ui/new_run/spec_form.h"
+#include "ui/run/workbench.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int margin = 12;
+constexpr int gap = 10;
+constexpr double side_lines = 20;
+constexpr double side_by_side_from = 66; ///< lines of text
+
+// Data of the entries that are no presets.
+const QString last_entry = QStringLiteral("last");
+const QString defaults_entry = QStringLiteral("defaults");
+
+QPushButton* action_button(QPushButton* button, QAction* action) {
+  const auto show = [button, action] {
+    button->setText(action->text());
+    button->setToolTip(
+        QStringLiteral("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
+    button->setEnabled(action->isEnabled());
+  };
+  QObject::connect(action, &QAction::changed, button, show);
+  QObject::connect(button, &QPushButton::clicked, action, &QAction::trigger);
+  show();
+  return button;
+}
+
+/// Whether both make the same run, whatever it is called.
+bool same_settings(train::RunSpec a, train::RunSpec b) {
+  a.name = b.name;
+  return train::to_json(a) == train::to_json(b);
+}
+
+QFileDialog* file_dialog(QWidget* parent, const QString& title) {
+  auto* dialog = new QFileDialog(parent, title);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setOption(QFileDialog::DontUseNativeDialog);
+  return dialog;
+}
+
+/// The key of the field that a failed start is to be mended in; empty where there is none.
+std::string field_to_blame(const Job& job) {
+  const std::string message = job.error().toStdString();
+  // What is wrong with a file begins with its name.
+  if (const auto end = message.find(": ");
+      end != std::string::npos && end > 0 && job.spec().data.find(message.substr(0, end)) != std::string::npos)
+    return "data";
+  return train::field_of_error(message);
+}
+
+} // namespace
+
+NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), form_(new SpecForm) {
+  make_actions();
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(margin, margin, margin, margin);
+  layout->setSpacing(gap);
+  layout->addWidget(make_header());
+  problem_ = new QLabel(this);
+  problem_->setObjectName(QStringLiteral("problem"));
+  problem_->setProperty("tone", QStringLiteral("error"));
+  problem_->setWordWrap(true);
+  problem_->hide();
+  layout->addWidget(problem_);
+
+  auto* content = new QWidget;
+  body_ = new QBoxLayout(QBoxLayout::LeftToRight, content);
+  body_->setContentsMargins(0, 0, 0, 0);
+  body_->setSpacing(gap);
+  body_->addWidget(form_, 1);
+  body_->addWidget(make_side());
+  scroll_ = new QScrollArea(this);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->setFocusPolicy(Qt::NoFocus);
+  scroll_->setWidget(content);
+  layout->addWidget(scroll_, 1);
+  command_ = new CommandCard(this);
+  layout->addWidget(command_);
+
+  auto* browse = plain_button(tr("Browse…"));
+  browse->setToolTip(tr("Choose a file to train on"));
+  form_->editor("data")->add_button(browse);
+  connect(browse, &QPushButton::clicked, this, [this] { ask_for_data(data_kind(form_->editor("data")->text())); });
+  connect(form_, &SpecForm::changed, this, &NewRunPage::show_form);
+  connect(form_, &SpecForm::field_entered, help_, &FieldHelp::show_field);
+  connect(form_, &SpecForm::field_entered, this,
+          [this](const train::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
+  connect(&workbench, &Workbench::run_proposed, form_, &SpecForm::set_spec);
+  connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
+  connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
+  help_->show_field(train::spec_fields().front());
+  fill_presets();
+  show_form();
+}
+
+void NewRunPage::make_actions() {
+  start_ = add_action(tr("Start"), QStringLiteral("play"), tr("Start this run"),
+                      QKeySequence(Qt::CTRL | Qt::Key_Return), &NewRunPage::start);
+  search_ = add_action(tr("Find the batch size first"), QStringLiteral("find"),
+                       tr("Search for the largest, the safe and the recommended size for these settings"),
+                       QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return), &NewRunPage::search);
+  copy_ = add_action(tr("Copy as command line"), QStringLiteral("copy"),
+                     tr("Copy the call of batchscope-cli that does the same"),
+                     QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), &NewRunPage::copy_command);
+  load_ = add_action(tr("Load JSON…"), QStringLiteral("open"), tr("Fill the form from the description of a run"),
+                     QKeySequence::Open, &NewRunPage::ask_to_load);
+  save_ = add_action(tr("Save JSON…"), QStringLiteral("export"), tr("Write the description of this run to a file"),
+                     QKeySequence::Save, &NewRunPage::ask_to_save);
+  add_action(tr("Empty the form"), QStringLiteral("undo"), tr("Put the defaults into all fields"), {},
+             &NewRunPage::reset);
+}
+
+QAction* NewRunPage::add_action(const QString& text, const QString& icon, const QString& help,
+                                const QKeySequence& shortcut, void (NewRunPage::*slot)()) {
+  auto* action = new QAction(workbench_.theme().icon(icon), text, this);
+  action->setToolTip(help);
+  action->setShortcut(shortcut);
+  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  connect(action, &QAction::triggered, this, slot);
+  addAction(action);
+  actions_.append(action);
+  return action;
+}
+
+QWidget* NewRunPage::make_header() {
+  auto* header = new QWidget(this);
+  auto* row = new QHBoxLayout(header);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(gap);
+  presets_ = new QComboBox(header);
+  presets_->setPlaceholderText(tr("Presets"));
+  presets_->setAccessibleName(tr("Presets"));
+  presets_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  connect(presets_, &QComboBox::activated, this, &NewRunPage::choose_preset);
+  row->addWidget(page_title(tr("New run"), header));
+  row->addWidget(presets_);
+  row->addStretch();
+  row->addWidget(action_button(plain_button({}, header), load_));
+  row->addWidget(action_button(plain_button({}, header), save_));
+  row->addWidget(action_button(plain_button({}, header), copy_));
+  row->addWidget(action_button(plain_button({}, header), search_));
+  row->addWidget(action_button(filled_button({}, header), start_));
+  return header;
+}
+
+QWidget* NewRunPage::make_side() {
+  side_ = new QWidget;
+  auto* column = new QVBoxLayout(side_);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(gap);
+  outlook_ = new Card(tr("What will happen"), side_);
+  outlook_text_ = new QLabel(outlook_);
+  outlook_text_->setObjectName(QStringLiteral("outlook"));
+  outlook_text_->setWordWrap(true);
+  outlook_->body()->addWidget(outlook_text_);
+  help_ = new FieldHelp(side_);
+  column->addWidget(outlook_);
+  column->addWidget(help_);
+  column->addStretch();
+  return side_;
+}
+
+void NewRunPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool wide = event->size().width() >= Theme::lines(side_by_side_from);
+  body_->setDirection(wide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  side_->setMinimumWidth(wide ? Theme::lines(side_lines) : 0);
+  side_->setMaximumWidth(wide ? Theme::lines(side_lines) : QWIDGETSIZE_MAX);
+}
+
+void NewRunPage::fill_presets() {
+  const QSignalBlocker quiet(presets_);
+  presets_->clear();
+  for (const Preset& preset : presets()) {
+    presets_->addItem(preset_name(preset));
+    presets_->setItemData(presets_->count() - 1, preset_help(preset), Qt::ToolTipRole);
+  }
+  presets_->insertSeparator(presets_->count());
+  if (last_started_)
+    presets_->addItem(tr("As last started"), last_entry);
+  presets_->addItem(tr("Defaults"), defaults_entry);
+}
+
+void NewRunPage::choose_preset(int index) {
+  const QString entry = presets_->itemData(index).toString();
+  if (entry == last_entry)
+    return form_->set_spec(*last_started_);
+  if (entry == defaults_entry)
+    return reset();
+  const Preset& preset = presets()[static_cast<std::size_t>(index)];
+  form_->set_spec(preset_spec(preset));
+  if (!preset.file)
+    return;
+  form_->remark("data", tr("Choose the file to train on"));
+  ask_for_data(preset.file);
+}
+
+void NewRunPage::show_form() {
+  problem_->hide();
+  const auto& spec = form_->spec();
+  command_->show_spec(spec, form_->errors());
+  for (QAction* action : {copy_, save_})
+    action->setEnabled(spec.has_value());
+  int matching = -1;
+  const auto& all = presets();
+  for (std::size_t i = 0; spec && i < all.size(); ++i) {
+    train::RunSpec like = preset_spec(all[i]);
+    if (all[i].file && data_kind(QString::fromStdString(spec->data)) == all[i].file)
+      like.data = spec->data;
+    if (same_settings(like, *spec))
+      matching = static_cast<int>(i);
+  }
+  presets_->setCurrentIndex(matching);
+  show_waiting();
+}
+
+void NewRunPage::show_waiting() {
+  QStringList sentences;
+  if (const auto& spec = form_->spec()) {
+    sentences = run_outlook(*spec);
+    if (const Job* job = workbench_.engine().working())
+      sentences.prepend(tr("Waits until \"%1\" is done.").arg(job->title()));
+  } else {
+    sentences.append(form_->errors() == 1 ? tr("One field needs another value.")
+                                          : tr("%1 fields need other values.").arg(form_->errors()));
+  }
+  outlook_text_->setText(sentences.join(QStringLiteral("\n")));
+}
+
+void NewRunPage::start() {
+  if (!form_->spec())
+    return form_->go_to_error();
+  last_started_ = form_->spec();
+  fill_presets();
+  show_form();
+  watch(workbench_.start_run(*last_started_));
+}
+
+void NewRunPage::search() {
+  if (!form_->spec())
+    return form_->go_to_error();
+  FindRequest request;
+  request.spec = *form_->spec();
+  request.margin = request.spec.margin;
+  watch(workbench_.start_search(request));
+}
+
+void NewRunPage::watch(Job* job) {
+  connect(job, &Job::state_changed, this, [this, job] {
+    if (job->state() == Job::State::failed)
+      show_failure(*job);
+  });
+  // From its first step on it is told of where the run is shown.
+  connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
+}
+
+void NewRunPage::show_failure(const Job& job) {
+  const std::string field = field_to_blame(job);
+  // What was changed meanwhile is not to blame.
+  if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
+    return say_problem(tr("%1 could not start: %2").arg(job.title(), job.error()));
+  Q_EMIT workbench_.page_wanted(key());
+  form_->remark(field, job.error());
+  form_->editor(field)->setFocus();
+}
+
+void NewRunPage::say_problem(const QString& text) {
+  problem_->setText(text);
+  problem_->show();
+}
+
+void NewRunPage::copy_command() {
+  if (command_->command().isEmpty())
+    return;
+  QGuiApplication::clipboard()->setText(command_->command());
+  Q_EMIT workbench_.note(tr("The command line is on the clipboard."));
+}
+
+void NewRunPage::reset() {
+  form_->set_spec({});
+}
+
+void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
+  auto* dialog = file_dialog(this, tr("Choose the file to train on"));
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  dialog->setNameFilters(name_filters(kind).split(QStringLiteral(";;")));
+  connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
+    const DataText data = data_text(file, kind);
+    form_->editor("data")->set_text("data", data.text);
+    if (!data.problem.isEmpty())
+      form_->remark("data", data.problem);
+    form_->editor("data")->setFocus();
+  });
+  dialog->open();
+}
+
+void NewRunPage::ask_to_load() {
+  auto* dialog = file_dialog(this, tr("Load the description of a run"));
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  dialog->setNameFilters({tr("Descriptions of runs (*.json)"), tr("All files (*)")});
+  connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::load);
+  dialog->open();
+}
+
+void NewRunPage::load(const QString& file) {
+  try {
+    form_->set_spec(read_spec_file(file));
+  } catch (const Error& error) {
+    say_problem(QString::fromUtf8(error.what()));
+  }
+}
+
+void NewRunPage::ask_to_save() {
+  if (!form_->spec())
+    return;
+  auto* dialog = file_dialog(this, tr("Save the description of this run"));
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(QStringLiteral("json"));
+  dialog->setNameFilters({tr("Descriptions of runs (*.json)")});
+  dialog->selectFile(QStringLiteral("run.json"));
+  connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::save);
+  dialog->open();
+}
+
+void NewRunPage::save(const QString& file) {
+  if (!form_->spec())
+    return;
+  try {
+    write_spec_file(*form_->spec(), file);
+    Q_EMIT workbench_.note(tr("The description is in %1.").arg(file));
+  } catch (const Error& error) {
+    say_problem(QString::fromUtf8(error.what()));
+  }
+}
+
+QJsonObject NewRunPage::state() const {
+  QJsonObject state = form_->state();
+  if (last_started_)
+    state["last_started"] = QString::fromStdString(train::to_json(*last_started_, -1));
+  return state;
+}
+
+void NewRunPage::restore(const QJsonObject& state) {
+  if (const QJsonValue last = state["last_started"]; last.isString()) {
+    try {
+      last_started_ = train::run_spec_from_json(last.toString().toStdString());
+    } catch (const Error&) {
+      last_started_.reset(); // of another version, or broken: there is just no such preset
+    }
+    fill_presets();
+  }
+  form_->restore(state);
+  show_form();
+}
+
+} // namespace batchscope::ui

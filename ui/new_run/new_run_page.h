@@ -1,0 +1,89 @@
+#pragma once
+
+#include <QJsonObject>
+
+#include <optional>
+
+#include "core/train/run_spec.h"
+#include "ui/new_run/data_file.h"
+#include "ui/run/page.h"
+
+class QBoxLayout;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QScrollArea;
+
+namespace batchscope::ui {
+
+class Card;
+class CommandCard;
+class FieldHelp;
+class Job;
+class SpecForm;
+class Workbench;
+
+/// A form over everything that determines a run, with presets, the same as a command line, and the buttons that start
+/// it or look for its batch size first. UI thread.
+class NewRunPage : public Page {
+  Q_OBJECT
+
+public:
+  explicit NewRunPage(Workbench& workbench, QWidget* parent = nullptr);
+
+  QString key() const override { return QStringLiteral("new-run"); }
+  QString title() const override { return tr("New run"); }
+  QString icon() const override { return QStringLiteral("new-run"); }
+  QList<QAction*> page_actions() const override { return actions_; }
+  QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+  void start();
+  void search();
+  void copy_command();
+  /// Both say in the page what went wrong; the file is read or written at once.
+  void load(const QString& file);
+  void save(const QString& file);
+
+protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+private:
+  void make_actions();
+  QAction* add_action(const QString& text, const QString& icon, const QString& help, const QKeySequence& shortcut,
+                      void (NewRunPage::*slot)());
+  QWidget* make_header();
+  QWidget* make_side();
+  void fill_presets();
+  void choose_preset(int index);
+  void show_form();
+  void show_waiting();
+  void say_problem(const QString& text);
+  void watch(Job* job);
+  void show_failure(const Job& job);
+  void ask_for_data(std::optional<DataKind> kind);
+  void ask_to_load();
+  void ask_to_save();
+  void reset();
+
+  Workbench& workbench_;
+  QList<QAction*> actions_;
+  QAction* start_ = nullptr;
+  QAction* search_ = nullptr;
+  QAction* copy_ = nullptr;
+  QAction* load_ = nullptr;
+  QAction* save_ = nullptr;
+  QComboBox* presets_ = nullptr;
+  QLabel* problem_ = nullptr;
+  QBoxLayout* body_ = nullptr;
+  QScrollArea* scroll_ = nullptr;
+  SpecForm* form_;
+  QWidget* side_ = nullptr;
+  Card* outlook_ = nullptr;
+  QLabel* outlook_text_ = nullptr;
+  FieldHelp* help_ = nullptr;
+  CommandCard* command_ = nullptr;
+  std::optional<train::RunSpec> last_started_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <QStringList>
+
+#include "core/train/run_spec.h"
+
+namespace batchscope::ui {
+
+/// What will happen when a run like this is started, in sentences: first the batch size, then what each step takes, how
+/// long it goes on, and what is done when memory runs out.
+QStringList run_outlook(const train::RunSpec& spec);
+
+} // namespace batchscope::ui

@@ -1,0 +1,41 @@
+#include "ui/new_run/spec_file.h"
+
+#include <QCoreApplication>
+#include <QFile>
+#include <QSaveFile>
+
+#include "core/base/error.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr qint64 most_bytes = 1'000'000;
+
+Error file_error(const QString& file, const QString& why) {
+  return input_error(QStringLiteral("%1: %2").arg(file, why).toStdString());
+}
+
+} // namespace
+
+train::RunSpec read_spec_file(const QString& file) {
+  QFile source(file);
+  if (!source.open(QIODevice::ReadOnly))
+    throw file_error(file, source.errorString());
+  if (source.size() > most_bytes)
+    throw file_error(file, QCoreApplication::translate("SpecFile", "too large for the description of a run"));
+  try {
+    return train::run_spec_from_json(source.readAll().toStdString());
+  } catch (const Error& error) {
+    throw file_error(file, QString::fromUtf8(error.what()));
+  }
+}
+
+void write_spec_file(const train::RunSpec& spec, const QString& file) {
+  QSaveFile target(file);
+  const QByteArray text = QByteArray::fromStdString(train::to_json(spec)) + '\n';
+  if (!target.open(QIODevice::WriteOnly) || target.write(text) != text.size() || !target.commit())
+    throw file_error(file, target.errorString());
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <QString>
+
+#include "core/train/run_spec.h"
+
+namespace batchscope::ui {
+
+/// A run's description as a JSON file, as `batchscope-cli train FILE` takes it. Both throw Error (input) naming the
+/// file and what is wrong.
+train::RunSpec read_spec_file(const QString& file);
+/// Whole or not at all.
+void write_spec_file(const train::RunSpec& spec, const QString& file);
+
+} // namespace batchscope::ui

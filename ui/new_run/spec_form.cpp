@@ -1,0 +1,237 @@
+#include "ui/new_run/spec_form.h"
+
+#include <QBoxLayout>
+#include <QCoreApplication>
+#include <QJsonArray>
+#include <QResizeEvent>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "ui/new_run/field_card.h"
+#include "ui/new_run/field_editor.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+using Kind = train::SpecField::Kind;
+
+constexpr int gap = 10;
+constexpr double two_columns_from = 54; ///< lines of text
+
+struct CardPlan {
+  const char* title; ///< untranslated
+  std::vector<std::string> groups;
+  int column;
+};
+
+const std::vector<CardPlan>& card_plans() {
+  static const std::vector<CardPlan> plans = {
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Model and data"), {"Model and data"}, 0},
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Batch size and length"), {"Batch size", "Length"}, 0},
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Device"), {"Device"}, 0},
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Optimizer and learning rate"), {"Optimizer"}, 1},
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Regularization"), {"Regularization"}, 1},
+  };
+  return plans;
+}
+
+/// Fields of which a run has one.
+bool is_length(const train::SpecField& field) {
+  return field.group == "Length";
+}
+
+std::vector<const train::SpecField*> length_fields() {
+  std::vector<const train::SpecField*> fields;
+  for (const train::SpecField& field : train::spec_fields())
+    if (is_length(field))
+      fields.push_back(&field);
+  return fields;
+}
+
+/// Numbers that are as always are left to the placeholder; texts are there to be changed.
+QString text_to_show(const train::RunSpec& spec, const train::SpecField& field) {
+  const std::string text = train::field_text(spec, field.key);
+  const bool number = field.kind == Kind::integer || field.kind == Kind::real || field.kind == Kind::bytes;
+  if (number && !is_length(field) && text == train::field_text({}, field.key))
+    return {};
+  return QString::fromStdString(text);
+}
+
+/// As it stands beneath its field: without the field's option.
+QString shown_error(const train::SpecField& field, const std::string& message) {
+  QString text = QString::fromStdString(message);
+  const QString option = QString::fromStdString(field.option);
+  if (text.startsWith(option + QStringLiteral(": "))) {
+    text.remove(0, option.size() + 2);
+    text[0] = text[0].toUpper();
+  } else if (text.startsWith(option + u' ')) {
+    text.remove(0, option.size() + 1); // of a part of the field's text
+  }
+  return text;
+}
+
+} // namespace
+
+SpecForm::SpecForm(QWidget* parent) : QWidget(parent), columns_(new QBoxLayout(QBoxLayout::LeftToRight, this)) {
+  columns_->setContentsMargins(0, 0, 0, 0);
+  columns_->setSpacing(gap);
+  make_cards();
+  set_spec({});
+}
+
+void SpecForm::make_cards() {
+  QVBoxLayout* columns[2];
+  for (auto*& column : columns) {
+    column = new QVBoxLayout;
+    column->setSpacing(gap);
+    columns_->addLayout(column, 1);
+  }
+  for (const CardPlan& plan : card_plans()) {
+    auto* card = new FieldCard(tr(plan.title), this);
+    for (const train::SpecField& field : train::spec_fields()) {
+      const bool here = std::find(plan.groups.begin(), plan.groups.end(), field.group) != plan.groups.end();
+      if (!here || editor(field.key))
+        continue;
+      FieldEditor* made = make_editor(field);
+      card->add(made);
+      cards_[made] = card;
+    }
+    card->finish();
+    columns[plan.column]->addWidget(card);
+  }
+  for (auto* column : columns)
+    column->addStretch();
+}
+
+FieldEditor* SpecForm::make_editor(const train::SpecField& field) {
+  auto* made = is_length(field) ? new FieldEditor(tr("Length"), length_fields(), this)
+                                : new FieldEditor(field_translation(field.label), {&field}, this);
+  editors_.push_back(made);
+  connect(made, &FieldEditor::edited, this, [this, made] { check_edited(made); });
+  connect(made, &FieldEditor::entered, this, [this, made] { Q_EMIT field_entered(made->field()); });
+  return made;
+}
+
+FieldEditor* SpecForm::editor(const std::string& key) const {
+  const auto found =
+      std::find_if(editors_.begin(), editors_.end(), [&](const FieldEditor* editor) { return editor->edits(key); });
+  return found == editors_.end() ? nullptr : *found;
+}
+
+void SpecForm::set_spec(const train::RunSpec& spec) {
+  filling_ = true;
+  for (const train::SpecField& field : train::spec_fields()) {
+    const QString text = text_to_show(spec, field);
+    // Of alternatives the one that is set.
+    if (!is_length(field) || !text.isEmpty())
+      editor(field.key)->set_text(field.key, text);
+  }
+  filling_ = false;
+  remarks_.clear();
+  unfold_what_differs();
+  check();
+}
+
+void SpecForm::unfold_what_differs() {
+  const train::RunSpec standard;
+  for (const auto& [editor, card] : cards_) {
+    const QString text = editor->text();
+    if (editor->advanced() && !text.isEmpty() && text.toStdString() != train::field_text(standard, editor->field().key))
+      card->set_folded(false);
+  }
+}
+
+void SpecForm::check_edited(FieldEditor* editor) {
+  if (filling_)
+    return;
+  remarks_.erase(editor);
+  check();
+}
+
+void SpecForm::check() {
+  train::RunSpec spec;
+  errors_.clear();
+  for (FieldEditor* editor : editors_) {
+    try {
+      train::set_field(spec, editor->field().key, editor->text().toStdString());
+    } catch (const Error& error) {
+      errors_[editor] = shown_error(editor->field(), error.what());
+    }
+  }
+  for (const auto& [key, message] : train::check_fields(spec))
+    errors_.try_emplace(editor(key), shown_error(editor(key)->field(), message));
+  spec_ = errors_.empty() ? std::optional(spec) : std::nullopt;
+  show_errors();
+  show_placeholders(spec);
+  Q_EMIT changed();
+}
+
+void SpecForm::show_errors() {
+  for (FieldEditor* editor : editors_) {
+    const auto error = errors_.find(editor);
+    const auto remark = remarks_.find(editor);
+    const QString text = error != errors_.end() ? error->second : remark != remarks_.end() ? remark->second : QString();
+    if (text != editor->error())
+      editor->set_error(text);
+    if (!text.isEmpty() && editor->advanced())
+      cards_.at(editor)->set_folded(false);
+  }
+}
+
+void SpecForm::show_placeholders(const train::RunSpec& spec) {
+  for (FieldEditor* editor : editors_) {
+    const std::string& key = editor->field().key;
+    train::RunSpec unset = spec;
+    train::set_field(unset, key, {});
+    editor->set_placeholder(field_translation(train::field_shown(unset, key)));
+  }
+}
+
+void SpecForm::remark(const std::string& key, const QString& message) {
+  FieldEditor* at = editor(key);
+  remarks_[at] = shown_error(at->field(), message.toStdString());
+  show_errors();
+}
+
+void SpecForm::go_to_error() {
+  for (FieldEditor* editor : editors_)
+    if (errors_.contains(editor)) {
+      editor->setFocus();
+      return;
+    }
+}
+
+QJsonObject SpecForm::state() const {
+  QJsonObject fields;
+  for (const FieldEditor* editor : editors_)
+    fields[QString::fromStdString(editor->field().key)] = editor->text();
+  QJsonArray unfolded;
+  for (const FieldEditor* editor : editors_)
+    if (editor->advanced() && !cards_.at(editor)->folded())
+      unfolded.append(QString::fromStdString(editor->field().key));
+  return {{"fields", fields}, {"unfolded", unfolded}};
+}
+
+void SpecForm::restore(const QJsonObject& state) {
+  const QJsonObject fields = state["fields"].toObject();
+  filling_ = true;
+  for (const train::SpecField& field : train::spec_fields())
+    if (const QJsonValue text = fields[QString::fromStdString(field.key)]; text.isString())
+      editor(field.key)->set_text(field.key, text.toString());
+  filling_ = false;
+  for (const QJsonValue& key : state["unfolded"].toArray())
+    if (FieldEditor* unfolded = editor(key.toString().toStdString()))
+      cards_.at(unfolded)->set_folded(false);
+  check();
+}
+
+void SpecForm::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  columns_->setDirection(event->size().width() >= Theme::lines(two_columns_from) ? QBoxLayout::LeftToRight
+                                                                                 : QBoxLayout::TopToBottom);
+}
+
+} // namespace batchscope::ui
