@@ -9,12 +9,22 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double to_megabytes = 1e-6;
+constexpr double to_percent = 100;
 
 /// Where an event stands: one before the first step at the beginning.
 double place_of(const OpenRun& run, const telemetry::Event& event, series::Axis axis) {
   if (axis == series::Axis::seconds)
     return event.seconds;
   return run.history()->position(event.step, axis).value_or(0);
+}
+
+/// Of a series at that step; nothing before the first one.
+std::optional<double> value_at(const OpenRun& run, const char* name, std::int64_t step) {
+  const series::Series* series = run.history()->find(name);
+  if (series == nullptr)
+    return std::nullopt;
+  const std::size_t index = series::index_at(series->frame->x(series::Axis::step), static_cast<double>(step));
+  return index < series->values.size() ? std::optional(series->values[index]) : std::nullopt;
 }
 
 std::optional<double> validation_loss(const telemetry::Event& event) {
@@ -59,15 +69,25 @@ void EventMarks::add(const OpenRun& run, int number) {
     marks_ += mark;
     if (oom->end != OomDetails::End::run_in_parts)
       return;
-    mark.panel = batch_panel;
-    mark.y = static_cast<double>(oom->attempted);
     mark.through = false;
-    marks_ += mark;
+    const auto attempted = static_cast<double>(oom->attempted);
     arrows_ +=
-        {.panel = batch_panel, .x0 = mark.x, .y0 = *mark.y, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
+        {.panel = batch_panel, .x0 = mark.x, .y0 = attempted, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
+    const std::pair<LivePanel, std::optional<double>> others[] = {
+        {loss_panel, value_at(run, "loss", event.step)},
+        {batch_panel, attempted},
+        {coverage_panel, value_at(run, "train_coverage", event.step)}};
+    for (const auto& [panel, y] : others) {
+      if (!y)
+        continue;
+      mark.panel = panel;
+      mark.y = panel == coverage_panel ? *y * to_percent : *y;
+      marks_ += mark;
+    }
   } else if (event.kind == "edit") {
     mark.kind = PlotMark::Kind::edit;
     mark.panel = batch_panel;
+    mark.y = value_at(run, "batch", event.step);
     marks_ += mark;
   } else if (event.kind == "evaluation") {
     mark.kind = PlotMark::Kind::evaluation;

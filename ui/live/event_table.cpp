@@ -20,10 +20,14 @@ public:
   EventDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    // A chosen row keeps its colours; the row as a whole shows the focus.
+    const bool selected = option.state & QStyle::State_Selected;
+    if (selected)
+      painter->fillRect(option.rect, theme_.color(Role::chosen));
     QStyleOptionViewItem plain = option;
-    plain.state &= ~QStyle::State_HasFocus; // the row as a whole shows it
+    plain.state &= ~(QStyle::State_HasFocus | QStyle::State_Selected);
     QStyledItemDelegate::paint(painter, plain, index);
-    if (index.column() != EventModel::step || !(option.state & QStyle::State_Selected))
+    if (index.column() != EventModel::step || !selected)
       return;
     const bool alarming = index.data(EventModel::alarming_role).toBool();
     painter->fillRect(QRect(option.rect.topLeft(), QSize(3, option.rect.height())),
@@ -61,8 +65,12 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   auto* layout = new QGridLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_, 0, 0);
-  layout->addWidget(groups_, 0, 0, Qt::AlignTop | Qt::AlignRight);
-  groups_->raise();
+  auto* corner = new QWidget(this);
+  auto* place = new QHBoxLayout(corner);
+  place->setContentsMargins(0, 0, Theme::lines(0.4), 0);
+  place->addWidget(groups_);
+  layout->addWidget(corner, 0, 0, Qt::AlignTop | Qt::AlignRight);
+  corner->raise();
 
   connect(groups_, &QComboBox::currentIndexChanged, this,
           [this] { filter_->show_group(static_cast<EventGroup>(groups_->currentData().toInt())); });

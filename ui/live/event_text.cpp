@@ -94,9 +94,11 @@ EventText other(const telemetry::Event& event, const QJsonObject& detail) {
 }
 
 QString status_text(const QString& status) {
-  const std::pair<const char*, QString> known[] = {
-      {"running", Texts::tr("goes on")}, {"paused", Texts::tr("paused")},     {"resumed", Texts::tr("continued")},
-      {"stopped", Texts::tr("stopped")}, {"finished", Texts::tr("finished")}, {"failed", Texts::tr("failed")}};
+  const std::pair<const char*, QString> known[] = {{"running", Texts::tr("continued")},
+                                                   {"paused", Texts::tr("paused")},
+                                                   {"stopped", Texts::tr("stopped")},
+                                                   {"finished", Texts::tr("finished")},
+                                                   {"failed", Texts::tr("failed")}};
   for (const auto& [name, text] : known) {
     if (status == name)
       return text;

@@ -3,9 +3,9 @@
 #include <QCoreApplication>
 #include <QLocale>
 
-#include <algorithm>
 #include <cmath>
 
+#include "ui/live/run_names.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -75,10 +75,15 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
     show_alone(*runs.first(), axis);
     return;
   }
-  // The current one comes last, over the others.
-  for (int number = static_cast<int>(runs.size()) - 1; number >= 0; --number)
-    show_beside(*runs[number], axis, number);
-  std::reverse(curves_.begin(), curves_.end());
+  QStringList names;
+  QList<qint64> numbers;
+  for (const OpenRun* run : runs) {
+    names += run->name();
+    numbers += run->id();
+  }
+  names = short_names(names, numbers);
+  for (int number = 0; number < runs.size(); ++number)
+    show_beside(*runs[number], names[number], axis, number);
 }
 
 std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::Axis axis) {
@@ -115,21 +120,21 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   add(no_panel, Texts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
 }
 
-void LiveCurves::show_beside(const OpenRun& run, series::Axis axis, int number) {
+void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int number) {
   const bool current = number == 0;
-  CurveStyle style{.name = run.name(), .series = number, .highlighted = current};
+  CurveStyle style{.name = name, .series = number, .highlighted = current};
   CurveStyle staircase = style;
   staircase.steps = true;
   CurveStyle points = style;
   points.name.clear();
   points.dashed = true;
   points.points = true;
+  add(memory_panel, Texts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
+  add(loss_panel, Texts::tr("loss, %1").arg(name), smoothed(run, axis), style);
+  add(loss_panel, Texts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
+  add(batch_panel, Texts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current)
     add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
-  add(batch_panel, Texts::tr("batch, %1").arg(run.name()), series_of(run, "batch", axis), staircase);
-  add(loss_panel, Texts::tr("validation, %1").arg(run.name()), series_of(run, "validation_loss", axis), points);
-  add(loss_panel, Texts::tr("loss, %1").arg(run.name()), smoothed(run, axis), style);
-  add(memory_panel, Texts::tr("peak, %1").arg(run.name()), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
 }
 
 LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const CurveSource> source,

@@ -48,7 +48,7 @@ public:
 
 private:
   void show_alone(const OpenRun& run, series::Axis axis);
-  void show_beside(const OpenRun& run, series::Axis axis, int number);
+  void show_beside(const OpenRun& run, const QString& name, series::Axis axis, int number);
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 

@@ -50,7 +50,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
       reason_(new Banner(workbench.theme(), this)), plots_(new LinkedPlots(workbench.theme(), this)),
       view_(new ViewBar(this)), events_(new EventTable(workbench.theme(), this)),
       oom_(new OomCard(workbench.theme(), this)), reading_(new ReadingCard(workbench.theme(), this)),
-      between_(new BetweenCard(workbench.theme(), this)), curves_(*plots_), marks_(*plots_),
+      between_(new BetweenCard(workbench.theme(), this)), curves_(*plots_), marks_(*plots_), limit_(*plots_),
       plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
   LiveCurves::add_panels(*plots_);
   curves_.set_smoothing(view_->smoothing());
@@ -94,7 +94,7 @@ QWidget* LivePage::make_content() {
   splitter_->setStretchFactor(0, 1);
   splitter_->setStretchFactor(1, 0);
   splitter_->setCollapsible(0, false);
-  splitter_->setSizes({Theme::lines(36), Theme::lines(8)});
+  splitter_->setSizes({Theme::lines(36), Theme::lines(9)});
   reason_->hide();
   auto* layout = new QVBoxLayout(content);
   layout->setContentsMargins(page_margin, page_margin, page_margin, page_margin);
@@ -127,7 +127,7 @@ QWidget* LivePage::make_cards() {
   cards_->setWidgetResizable(true);
   cards_->setFrameShape(QFrame::NoFrame);
   cards_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  cards_->setFixedWidth(Theme::lines(20));
+  cards_->setFixedWidth(Theme::lines(21));
   cards_->setFocusPolicy(Qt::NoFocus);
   oom_->hide();
   between_->hide();
@@ -143,7 +143,10 @@ void LivePage::connect_parts() {
       workbench_.propose_run(workbench_.current()->spec());
   });
   connect(reason_, &Banner::dismissed, reason_, &QWidget::hide);
-  connect(view_, &ViewBar::axis_changed, this, &LivePage::show_curves);
+  connect(view_, &ViewBar::axis_changed, this, [this] {
+    show_curves();
+    plots_->show_all();
+  });
   connect(view_, &ViewBar::smoothing_changed, this, [this] {
     curves_.set_smoothing(view_->smoothing());
     draw();
@@ -189,7 +192,7 @@ void LivePage::show_runs() {
     connect(run, &OpenRun::described, watching_.get(), [this] { show_curves(); });
   }
   OpenRun* current = workbench_.current();
-  stack_->setCurrentIndex(current == nullptr ? 0 : 1);
+  show_content(current != nullptr);
   header_->show_run(current);
   events_->show(current);
   chosen_.reset();
@@ -206,7 +209,19 @@ void LivePage::show_runs() {
   }
   show_reason();
   show_curves();
+  plots_->show_all();
   take_events();
+}
+
+void LivePage::show_content(bool content) {
+  if (stack_->currentIndex() == int(content))
+    return;
+  stack_->setCurrentIndex(int(content));
+  if (!plots_->hasFocus())
+    return;
+  // The focus came here because what had it is gone: nobody who uses the keys asked to see where it is.
+  plots_->clearFocus();
+  plots_->setFocus(Qt::MouseFocusReason);
 }
 
 void LivePage::show_reason() {
@@ -225,18 +240,12 @@ void LivePage::show_curves() {
   const bool together = workbench_.opened().size() > 1;
   plan_->show(current, axis, together ? std::optional(0) : std::nullopt);
   marks_.show(current, axis);
-  QList<PlotLimit> limits;
-  if (current != nullptr && current->start()) {
-    const auto limit = static_cast<double>(current->start()->budget_bytes);
-    limits += {.panel = memory_panel, .y = limit * 1e-6, .label = tr("limit %1").arg(format_bytes(limit))};
-  }
-  plots_->set_limits(limits);
   plots_->set_x_label(axis_label(axis));
   plots_->set_integer_x(axis == series::Axis::step || axis == series::Axis::examples);
   if (chosen_)
     plots_->choose_mark(*chosen_);
-  update_texts();
   draw();
+  update_texts();
 }
 
 void LivePage::take_records() {
@@ -244,8 +253,6 @@ void LivePage::take_records() {
     return;
   plan_->follow();
   draw();
-  if (!texts_.isActive())
-    texts_.start();
 }
 
 void LivePage::draw() {
@@ -253,6 +260,8 @@ void LivePage::draw() {
     return;
   if (!curves_.catch_up())
     smoothing_.start();
+  else if (!texts_.isActive())
+    texts_.start(); // values have become others
   plots_->refresh();
 }
 
@@ -268,14 +277,15 @@ void LivePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   plan_->follow();
   take_events();
-  update_texts();
   draw();
+  update_texts();
 }
 
 void LivePage::update_texts() {
   if (!isVisible())
     return;
   header_->update_figures();
+  limit_.update(workbench_.current(), plan_->highest_peak());
   update_readings();
 }
 
@@ -284,8 +294,8 @@ void LivePage::update_readings() {
   if (run == nullptr || !isVisible())
     return;
   const series::Axis axis = view_->axis();
-  std::vector<LiveCurve> curves = curves_.curves();
-  curves.insert(curves.end(), plan_->curves().begin(), plan_->curves().end());
+  std::vector<LiveCurve> all = curves_.curves();
+  all.insert(all.end(), plan_->curves().begin(), plan_->curves().end());
   const double newest = run->history()->position(run->steps(), axis).value_or(0);
   const double x = plots_->crosshair().value_or(newest);
   const auto step_at = [&](double place) {
@@ -294,19 +304,20 @@ void LivePage::update_readings() {
       step = plan_->editor().plan()->history->step_at(place, axis);
     return format_count(step.value_or(0));
   };
-  reading_->show_at(x > newest ? tr("At step %1, planned").arg(step_at(x)) : tr("At step %1").arg(step_at(x)), curves,
-                    x);
+  // What was planned for a place that has been reached is told no more.
+  if (x > newest)
+    reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
+  else
+    reading_->show_at(tr("At step %1").arg(step_at(x)), curves_.curves(), x, limit_.out_of_sight());
   const auto [first, second] = plots_->cursors();
   between_->setVisible(first && second);
   if (first && second)
     between_->show_between(
-        tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))),
-        curves, std::min(*first, *second), std::max(*first, *second));
+        tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
+        std::min(*first, *second), std::max(*first, *second));
 }
 
 void LivePage::choose(std::optional<int> event) {
-  if (chosen_ == event)
-    return;
   chosen_ = event;
   events_->choose(event);
   plots_->choose_mark(event ? std::optional<qint64>(*event) : std::nullopt);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "ui/live/event_marks.h"
+#include "ui/live/limit_line.h"
 #include "ui/live/live_curves.h"
 #include "ui/run/page.h"
 #include "ui/run/workbench.h"
@@ -52,10 +53,11 @@ private:
   QWidget* make_cards();
   void connect_parts();
 
-  void show_runs();    ///< others were opened
-  void show_curves();  ///< all of them anew: another run, another axis, a run that ended
-  void show_reason();  ///< why the run failed
-  void take_records(); ///< more came
+  void show_runs();                ///< others were opened
+  void show_content(bool content); ///< else how to begin a run
+  void show_curves();              ///< all of them anew: another run, another axis, a run that ended
+  void show_reason();              ///< why the run failed
+  void take_records();             ///< more came
   void take_events();
   void update_texts();
   void update_readings();
@@ -77,6 +79,7 @@ private:
   QSplitter* splitter_ = nullptr;
   LiveCurves curves_;
   EventMarks marks_;
+  LimitLine limit_;
   PlanLayer* plan_;
 
   QList<QPointer<OpenRun>> runs_;     ///< drawn; the first is the current one

@@ -34,17 +34,17 @@ NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), wo
 QWidget* NoRun::make_empty() {
   auto* page = new QWidget(this);
   auto* state = new EmptyState(tr("No run is open"),
-                               tr("A run shows its memory, loss, batch size and train_coverage here while it goes on, "
-                                  "and its schedule can be changed at every step. The demo searches batch sizes and "
-                                  "trains on bundled images; it takes about a minute."),
+                               tr("A run shows its memory, loss, batch size and train_coverage here, and its schedule "
+                                  "can be changed while it goes on. The demo searches batch sizes and trains on "
+                                  "bundled images; it takes about a minute."),
                                tr("Run the demo sweep"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");
+  // Beneath the state's own button.
+  auto* column = static_cast<QVBoxLayout*>(state->layout());
+  column->insertWidget(column->count() - 1, form, 0, Qt::AlignHCenter);
   auto* layout = new QVBoxLayout(page);
-  layout->addStretch(2);
   layout->addWidget(state);
-  layout->addWidget(form, 0, Qt::AlignHCenter);
-  layout->addStretch(3);
   connect(state, &EmptyState::action_chosen, this, [this] { workbench_.start_demo(); });
   connect(form, &QPushButton::clicked, this, [this] { Q_EMIT workbench_.page_wanted("new-run"); });
   return page;
@@ -97,6 +97,7 @@ void NoRun::update_job() {
     return;
   job_title_->setText(job->title());
   job_activity_->setText(job->activity());
+  job_activity_->setVisible(!job->activity().isEmpty());
   job_progress_->setRange(0, job->progress() ? progress_steps : 0);
   if (job->progress())
     job_progress_->setValue(static_cast<int>(std::lround(*job->progress() * progress_steps)));

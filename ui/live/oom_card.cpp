@@ -94,9 +94,12 @@ OomCard::OomCard(const Theme& theme, QWidget* parent)
   body->addWidget(filled_title_);
   body->addWidget(bar_);
   body->addWidget(legend_);
-  body->addWidget(dimmed_label(tr("What was done"), card_));
+  auto* done = new QVBoxLayout;
+  done->setSpacing(Theme::lines(0.25));
+  done->addWidget(dimmed_label(tr("What was done"), card_));
   for (QLabel* label : {done_, cause_, kept_})
-    body->addWidget(label);
+    done->addWidget(label);
+  body->addLayout(done);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(card_);

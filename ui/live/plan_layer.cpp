@@ -42,6 +42,7 @@ bool PlanLayer::planning() const {
 
 void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series) {
   axis_ = axis;
+  together_ = series.has_value();
   curves_.clear();
   peak_ = batch_ = micro_ = parts_ = coverage_ = nullptr;
   drawn_ = nullptr;
@@ -54,21 +55,23 @@ void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series)
     };
     CurveStyle staircase = style(tr("planned, drag to change"), 2);
     staircase.steps = true;
-    batch_ = std::make_shared<DerivedCurve>();
-    add(batch_panel, tr("batch, planned"), batch_, staircase);
-    coverage_ = std::make_shared<DerivedCurve>();
-    add(coverage_panel, tr("train_coverage, planned"), coverage_, style(tr("planned"), 3));
     if (editor_.memory()) {
       CurveStyle predicted = style(tr("predicted"), 0);
       predicted.steps = true;
       peak_ = std::make_shared<DerivedCurve>();
       add(memory_panel, tr("peak, predicted"), peak_, predicted);
       micro_ = std::make_shared<DerivedCurve>();
+      parts_ = std::make_shared<DerivedCurve>();
       CurveStyle micro = style({}, 4);
       micro.steps = true;
-      parts_ = std::make_shared<DerivedCurve>();
       add(batch_panel, tr("run as, predicted"), micro_, micro).parts = parts_;
     }
+    batch_ = std::make_shared<DerivedCurve>();
+    add(batch_panel, tr("batch, planned"), batch_, staircase);
+    coverage_ = std::make_shared<DerivedCurve>();
+    CurveStyle faint = style(tr("planned"), 3);
+    faint.faint = true;
+    add(coverage_panel, tr("train_coverage, planned"), coverage_, faint);
   }
   take_plan();
 }
@@ -116,18 +119,26 @@ void PlanLayer::follow() {
   if (future_ == here)
     return;
   future_ = here;
-  plots_.set_future(here);
-  for (const auto& curve : {batch_, coverage_, micro_, peak_}) {
+  // Of several runs only one goes on here: what the others did is no future.
+  plots_.set_future(together_ ? std::nullopt : std::optional(here));
+  for (const auto& curve : {batch_, coverage_, micro_, parts_, peak_}) {
     if (curve)
       curve->set_start(here);
   }
   show_handles();
 }
 
+std::optional<double> PlanLayer::highest_peak() const {
+  const auto extent = peak_ ? peak_->extent() : std::nullopt;
+  const auto range = extent ? peak_->range(extent->first, extent->second) : std::nullopt;
+  return range ? std::optional(range->second) : std::nullopt;
+}
+
 void PlanLayer::show_handles() {
   QList<PlotHandle> handles;
   const auto& plan = editor_.plan();
   const auto& segments = editor_.segments();
+  const std::int64_t known = parts_known();
   for (std::size_t i = 0; plan && i < segments.size(); ++i) {
     const schedule::PlanSegment& segment = segments[i];
     const std::int64_t first = std::max(segment.first_step, editor_.changeable_from());
@@ -142,10 +153,20 @@ void PlanLayer::show_handles() {
                 .from = *from,
                 .to = *to,
                 .y = static_cast<double>(segment.batch),
-                .good = !split || (split->fits && split->micro_batches == 1),
+                .good = !split || (split->fits && split->micro_batches <= known),
                 .label = handle_label(segment.batch)};
   }
   plots_.set_handles(handles);
+}
+
+/// In how many parts a batch was run so far, at most: to need no more is nothing new.
+std::int64_t PlanLayer::parts_known() const {
+  const OpenRun& run = *editor_.run();
+  const series::Series* passes = run.history()->find("micro_batches");
+  if (passes == nullptr || passes->values.size() == 0 || !run.start())
+    return 1;
+  const auto most = static_cast<std::int64_t>(passes->values.extremes(0, passes->values.size()).max);
+  return std::max<std::int64_t>(1, most / std::max<std::int64_t>(1, run.start()->accumulate));
 }
 
 QString PlanLayer::handle_label(std::int64_t batch) const {

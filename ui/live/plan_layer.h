@@ -27,6 +27,8 @@ public:
 
   PlanEditor& editor() { return editor_; }
   const std::vector<LiveCurve>& curves() const { return curves_; }
+  /// Highest peak that is planned from here on, in MB; nothing where none is foretold.
+  std::optional<double> highest_peak() const;
 
 private:
   void drag(qint64 id, double y);
@@ -35,6 +37,7 @@ private:
   LiveCurve& add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style);
   QString handle_label(std::int64_t batch) const;
   bool planning() const;
+  std::int64_t parts_known() const;
 
   LinkedPlots& plots_;
   PlanEditor editor_;
@@ -46,6 +49,7 @@ private:
   std::shared_ptr<DerivedCurve> coverage_;
   std::vector<LiveCurve> curves_;
   std::shared_ptr<const schedule::Plan> drawn_;
+  bool together_ = false; ///< several runs are shown
   std::optional<double> future_;
   std::int64_t batch_before_ = 0; ///< of the stretch that is dragged
 };

@@ -15,6 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
+constexpr double small = 0.88;     ///< of the font, where five columns stand side by side
 constexpr int between_columns = 5; ///< name, difference, smallest, mean, greatest
 
 QString value_text(const LiveCurve& curve, double value, double x) {
@@ -42,7 +43,8 @@ ReadingCard::ReadingCard(const Theme& theme, QWidget* parent)
   put_into(*this, card_);
 }
 
-void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& curves, double x) {
+void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& curves, double x,
+                          std::optional<double> limit_bytes) {
   QList<FactList::Fact> facts;
   QString all = title;
   for (const LiveCurve& curve : curves) {
@@ -57,6 +59,10 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
     all += '\n' + fact.name + '\t' + fact.value + '\t' + fact.color;
     facts += fact;
   }
+  if (limit_bytes) {
+    facts += {.name = tr("memory limit"), .value = format_bytes(*limit_bytes)};
+    all += facts.last().value;
+  }
   if (all == shown_)
     return;
   shown_ = all;
@@ -67,6 +73,8 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
 BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), card_(new Card({}, this)), grid_(new QGridLayout) {
   card_->setObjectName("between-card");
+  grid_font_ = figures_font(font());
+  grid_font_.setPointSizeF(QFontInfo(grid_font_).pointSizeF() * small);
   grid_->setHorizontalSpacing(Theme::lines(0.5));
   grid_->setVerticalSpacing(Theme::lines(0.2));
   grid_->setColumnStretch(0, 1);
@@ -83,6 +91,7 @@ QLabel* BetweenCard::cell(int row, int column) {
     const int at = made % between_columns;
     const bool head = made < between_columns || at == 0;
     auto* label = head ? dimmed_label({}, card_) : new QLabel(card_);
+    label->setFont(grid_font_);
     label->setAlignment((at == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     grid_->addWidget(label, made / between_columns, at);
     cells_ += label;

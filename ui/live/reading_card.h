@@ -20,7 +20,8 @@ public:
   explicit ReadingCard(const Theme& theme, QWidget* parent = nullptr);
 
   /// At `x`; changes only what has become another text.
-  void show_at(const QString& title, const std::vector<LiveCurve>& curves, double x);
+  void show_at(const QString& title, const std::vector<LiveCurve>& curves, double x,
+               std::optional<double> limit_bytes = std::nullopt);
 
 private:
   const Theme& theme_;
@@ -45,6 +46,7 @@ private:
   const Theme& theme_;
   Card* card_;
   QGridLayout* grid_;
+  QFont grid_font_;
   QList<QLabel*> cells_; ///< row by row
 };
 

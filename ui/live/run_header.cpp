@@ -55,6 +55,7 @@ std::optional<double> newest(const OpenRun& run, const char* name) {
 RunHeader::RunHeader(QWidget* parent)
     : QWidget(parent), name_(page_title({}, this)), status_(new Pill(this)), pending_(new Pill(this)),
       progress_(new QProgressBar(this)), figures_(dimmed_label({}, this)),
+      slack_(new QSpacerItem(0, 0, QSizePolicy::Maximum, QSizePolicy::Minimum)),
       pause_(make_action(tr("Pause the run"), tr("Pause"), tr("Pause or continue at the next step"), Qt::Key_Space)),
       step_(
           make_action(tr("Make one step"), tr("Step"), tr("Make one optimizer step and pause again"), Qt::Key_Period)),
@@ -66,6 +67,8 @@ RunHeader::RunHeader(QWidget* parent)
                          QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
+  for (QLabel* label : {name_, figures_})
+    label->setMinimumWidth(1); // texts are made to fit the window, not the window to fit them
   status_->setObjectName("run-status");
   pending_->setObjectName("pending-edit");
   pending_->show_text(tr("edit waits for the next step"), Pill::Tone::warning);
@@ -85,13 +88,19 @@ RunHeader::RunHeader(QWidget* parent)
   layout->addWidget(pending_);
   layout->addWidget(progress_, 1);
   layout->addWidget(figures_);
+  layout->addSpacerItem(slack_);
+  layout->addStretch(0);
   layout->addSpacing(Theme::lines(0.75));
   layout->addWidget(bind(plain_button({}, this), pause_));
   layout->addWidget(bind(plain_button({}, this), step_));
   layout->addWidget(bind(plain_button({}, this), stop_));
   layout->addWidget(edit_button_);
   layout->addWidget(again_button_);
+  connect_actions();
+  update_state();
+}
 
+void RunHeader::connect_actions() {
   connect(pause_, &QAction::triggered, this, [this] {
     if (run_ && run_->paused())
       run_->resume();
@@ -108,7 +117,6 @@ RunHeader::RunHeader(QWidget* parent)
   });
   connect(edit_, &QAction::triggered, this, &RunHeader::edit_wanted);
   connect(again_, &QAction::triggered, this, &RunHeader::again_wanted);
-  update_state();
 }
 
 QAction* RunHeader::make_action(const QString& text, const QString& button, const QString& help,
@@ -147,7 +155,6 @@ void RunHeader::show_run(OpenRun* run) {
     connect(run, &OpenRun::status_changed, this, &RunHeader::update_state);
     connect(run, &OpenRun::plan_changed, this, &RunHeader::update_state);
   }
-  figures_->setMinimumWidth(0);
   update_state();
 }
 
@@ -167,20 +174,14 @@ void RunHeader::update_state() {
     status_->show_text(word_of(run_->status()), tone_of(run_->status()));
   pending_->setVisible(running && run_->pending_edit().has_value());
   progress_->setVisible(running || loading);
-  update_name();
+  reserved_ = 0;
   update_figures();
-}
-
-void RunHeader::update_name() {
-  const QString name = run_ ? run_->name() : QString();
-  const int room = std::max(Theme::lines(8), width() / 3);
-  name_->setText(name_->fontMetrics().elidedText(name, Qt::ElideRight, room));
-  name_->setToolTip(name);
 }
 
 void RunHeader::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  update_name();
+  reserved_ = 0;
+  fit_figures();
 }
 
 double RunHeader::share_done() const {
@@ -194,21 +195,22 @@ double RunHeader::share_done() const {
   return -1;
 }
 
-QString RunHeader::progress_text() const {
+QStringList RunHeader::progress_parts() const {
   if (run_->status() == "loading")
-    return tr("%1 steps read").arg(format_count(run_->steps()));
+    return {tr("%1 steps read").arg(format_count(run_->steps()))};
   QStringList parts;
   const auto expected = run_->expected_steps();
   parts += expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
                     : tr("step %1").arg(format_count(run_->steps()));
-  if (const auto epoch = newest(*run_, "epoch"))
-    parts += tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2));
+  if (const auto left = run_->seconds_left())
+    parts += tr("%1 left").arg(format_duration(*left));
   if (const double rate = run_->examples_per_second(); rate > 0)
     parts += tr("%1 examples/s").arg(format_count(std::llround(rate)));
+  if (const auto epoch = newest(*run_, "epoch"))
+    parts += tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2));
   const QString elapsed = format_duration(run_->elapsed_seconds());
-  const auto left = run_->seconds_left();
-  parts += left ? tr("%1 + %2 left").arg(elapsed, format_duration(*left)) : elapsed;
-  return parts.join(QString::fromUtf8(" \u00b7 "));
+  parts += run_->running() ? tr("%1 elapsed").arg(elapsed) : tr("took %1").arg(elapsed);
+  return parts;
 }
 
 void RunHeader::update_figures() {
@@ -223,12 +225,42 @@ void RunHeader::update_figures() {
     progress_->setMaximum(maximum);
   if (known)
     progress_->setValue(std::clamp(static_cast<int>(share * progress_steps), 0, progress_steps));
-  const QString text = progress_text();
+  fit_figures();
+}
+
+/// The name and as many of the figures as there is room for; what is left out is in the tooltips.
+void RunHeader::fit_figures() {
+  const QString name = run_ ? run_->name() : QString();
+  const int name_room = std::max(Theme::lines(6), width() / 4);
+  const QString short_name = name_->fontMetrics().elidedText(name, Qt::ElideRight, name_room);
+  if (short_name != name_->text()) {
+    name_->setText(short_name);
+    name_->setToolTip(name);
+  }
+  if (!run_)
+    return;
+  int room = width() - name_->sizeHint().width();
+  for (int i = 0; i < layout()->count(); ++i) {
+    const QLayoutItem* item = layout()->itemAt(i);
+    if (item->widget() == name_ || item->widget() == figures_ || item->isEmpty())
+      continue;
+    room -= item->minimumSize().width() + layout()->spacing();
+  }
+  const QString dot = QString::fromUtf8(" \u00b7 ");
+  QStringList parts = progress_parts();
+  const QString all = parts.join(dot);
+  while (parts.size() > 1 && figures_->fontMetrics().horizontalAdvance(parts.join(dot)) > room)
+    parts.removeLast();
+  const QString text = parts.join(dot);
   if (text == figures_->text())
     return;
   figures_->setText(text);
+  figures_->setToolTip(all);
   // Grows, and does not shrink again with every digit.
-  figures_->setMinimumWidth(std::max(figures_->minimumWidth(), figures_->sizeHint().width()));
+  const int needed = figures_->sizeHint().width();
+  reserved_ = std::clamp(reserved_, needed, std::max(needed, room));
+  slack_->changeSize(reserved_ - needed, 0, QSizePolicy::Maximum, QSizePolicy::Minimum);
+  layout()->invalidate();
 }
 
 } // namespace batchscope::ui

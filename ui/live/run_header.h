@@ -9,6 +9,7 @@ class QAction;
 class QLabel;
 class QProgressBar;
 class QPushButton;
+class QSpacerItem;
 
 namespace batchscope::ui {
 
@@ -36,10 +37,11 @@ protected:
 private:
   QAction* make_action(const QString& text, const QString& button, const QString& help, const QKeySequence& key);
   QPushButton* bind(QPushButton* button, QAction* action);
+  void connect_actions();
   void update_state();
-  void update_name();
-  double share_done() const; ///< below 0 where it is not known
-  QString progress_text() const;
+  double share_done() const;          ///< below 0 where it is not known
+  QStringList progress_parts() const; ///< the most telling ones first
+  void fit_figures();
 
   QPointer<OpenRun> run_;
   QLabel* name_;
@@ -47,6 +49,8 @@ private:
   Pill* pending_;
   QProgressBar* progress_;
   QLabel* figures_;
+  QSpacerItem* slack_; ///< the layout's
+  int reserved_ = 0;   ///< width for the figures and the slack
   QAction* pause_;
   QAction* step_;
   QAction* stop_;

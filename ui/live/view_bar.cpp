@@ -20,8 +20,10 @@ namespace {
 constexpr int slider_steps = 100; ///< a weight of 1 would never move
 constexpr int usual_smoothing = 60;
 
-QAction* switch_action(const QString& text, const QString& help, const QKeySequence& key, QObject* parent) {
+QAction* switch_action(const QString& text, const QString& label, const QString& help, const QKeySequence& key,
+                       QObject* parent) {
   auto* action = new QAction(text, parent);
+  action->setIconText(label);
   action->setCheckable(true);
   action->setShortcut(key);
   action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
@@ -34,10 +36,12 @@ QAction* switch_action(const QString& text, const QString& help, const QKeySeque
 ViewBar::ViewBar(QWidget* parent)
     : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
       smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)),
-      log_(switch_action(tr("Log scale of the loss"), tr("Draw the loss on a logarithmic scale"), Qt::Key_L, this)),
-      clip_(switch_action(tr("Clip outliers"), tr("Leave the most extreme hundredth of the values out of the scales"),
-                          Qt::Key_O, this)),
-      follow_(switch_action(tr("Follow the newest"), tr("Keep the newest step in view"), Qt::Key_F, this)) {
+      log_(switch_action(tr("Log scale of the loss"), tr("Log loss"), tr("Draw the loss on a logarithmic scale"),
+                         Qt::Key_L, this)),
+      clip_(switch_action(tr("Clip outliers"), tr("Clip outliers"),
+                          tr("Leave the most extreme hundredth of the values out of the scales"), Qt::Key_O, this)),
+      follow_(
+          switch_action(tr("Follow the newest"), tr("Follow"), tr("Keep the newest step in view"), Qt::Key_F, this)) {
   axis_->setObjectName("axis");
   axis_->setAccessibleName(tr("X axis"));
   axis_->setToolTip(tr("What runs along the x axis"));
@@ -46,7 +50,8 @@ ViewBar::ViewBar(QWidget* parent)
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
   smoothing_->setToolTip(tr("How much of the smoothed loss comes from the steps before"));
   smoothing_->setRange(0, slider_steps - 1);
-  smoothing_->setFixedWidth(Theme::lines(6));
+  smoothing_->setMinimumWidth(Theme::lines(3));
+  smoothing_->setMaximumWidth(Theme::lines(6));
   smoothing_value_->setMinimumWidth(Theme::lines(2));
 
   auto* layout = new QHBoxLayout(this);
@@ -94,7 +99,7 @@ void ViewBar::make_axis_actions() {
 }
 
 QCheckBox* ViewBar::add_switch(QAction* action, const char* name) {
-  auto* box = new QCheckBox(action->text(), this);
+  auto* box = new QCheckBox(action->iconText(), this);
   box->setObjectName(name);
   box->setToolTip(QString("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
   connect(box, &QCheckBox::toggled, action, &QAction::setChecked);
