@@ -18,7 +18,7 @@ QToolTip { background: @card; color: @text; border: 1px solid @border; padding: 
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }
 QStatusBar { background: @card; border-top: 1px solid @border; color: @dimmed; font-size: @caption-size; }
 QStatusBar::item { border: none; }
-QStatusBar QLabel { color: @dimmed; font-size: @caption-size; }
+QStatusBar QLabel { color: @dimmed; font-size: @caption-size; padding: 3u 8u; }
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }
 QScrollArea { border: none; }
 QSplitter::handle { background: transparent; }
@@ -68,7 +68,7 @@ QToolButton:pressed, QToolButton:checked { background: @chosen; color: @accent; 
 QToolButton:focus { border-color: @accent; }
 QToolButton:disabled { color: @faint; }
 QToolButton::menu-indicator { image: none; }
-QToolButton[kind="quiet"] { color: @dimmed; padding: 4u 10u; }
+QToolButton[kind="quiet"] { color: @dimmed; padding: 0 10u; border: none; }
 QToolButton[kind="quiet"]:hover { color: @text; }
 QToolButton[kind="rail"] { border-radius: 0; border: none; border-left: 3u solid transparent;
   color: @dimmed; font-size: @caption-size; padding: 7u 3u 7u 0; }
@@ -123,6 +123,8 @@ QAbstractItemView { background: @card; border: none; outline: none; alternate-ba
   selection-background-color: @chosen; selection-color: @text; }
 QTableView { gridline-color: @grid; }
 QTableView::item, QTreeView::item { border: none; border-bottom: 1px solid @grid; padding: 0 8u; }
+QTableView::item { padding: 0 13u 0 6u; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QTableView::item:selected, QTreeView::item:selected { background: @chosen; color: @text; }
 QListView::item { padding: 5u 8u; border-radius: 6u; }
 QListView::item:selected { background: @chosen; color: @text; }
@@ -147,7 +149,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 )";
 
 const char* const menus = R"(
-QMenuBar { background: @card; border-bottom: 1px solid @border; padding: 2u 4u; }
+QMenuBar { background: @card; border-bottom: 1px solid @border; padding: 3u 4u; }
 QMenuBar::item { background: transparent; padding: 4u 9u; border-radius: 5u; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: @chosen; }
 QMenu { background: @card; border: 1px solid @border; padding: 4u; }

@@ -34,7 +34,10 @@ void SystemScheme::ask() {
   QDBusConnection bus = QDBusConnection::sessionBus();
   if (!bus.isConnected())
     return;
-  bus.connect(service, path, interface, QStringLiteral("SettingChanged"), this,
+  // The slot is found by the names of its types.
+  qRegisterMetaType<QDBusVariant>("QDBusVariant");
+  // From whoever owns the portal: to ask the bus for the owner would mean to wait.
+  bus.connect(QString(), path, interface, QStringLiteral("SettingChanged"), this,
               SLOT(take_change(QString, QString, QDBusVariant)));
   auto question = QDBusMessage::createMethodCall(service, path, interface, QStringLiteral("Read"));
   question << space << key;

@@ -1,5 +1,6 @@
 #include <QFontDatabase>
 #include <QFontMetricsF>
+#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QStyle>
 #include <QTableView>
@@ -71,7 +72,12 @@ EmptyState::EmptyState(const QString& title, const QString& text, const QString&
   explanation->setWordWrap(true);
   explanation->setAlignment(Qt::AlignHCenter);
   explanation->setFixedWidth(Theme::lines(28));
-  layout->addWidget(explanation, 0, Qt::AlignHCenter);
+  // A row of its own tells the layout the width that the text really has, and so its height.
+  auto* row = new QHBoxLayout;
+  row->addStretch();
+  row->addWidget(explanation);
+  row->addStretch();
+  layout->addLayout(row);
   if (!action.isEmpty()) {
     auto* button = filled_button(action, this);
     layout->addSpacing(Theme::lines(0.25));

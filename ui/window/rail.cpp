@@ -1,7 +1,6 @@
 #include "ui/window/rail.h"
 
 #include <QAction>
-#include <QButtonGroup>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -9,7 +8,7 @@
 
 namespace batchscope::ui {
 
-Rail::Rail(QWidget* parent) : QFrame(parent), layout_(new QVBoxLayout(this)), buttons_(new QButtonGroup(this)) {
+Rail::Rail(QWidget* parent) : QFrame(parent), layout_(new QVBoxLayout(this)) {
   setProperty("kind", QStringLiteral("rail"));
   setAccessibleName(tr("Pages"));
   layout_->setContentsMargins(0, Theme::lines(0.5), 0, Theme::lines(0.5));
@@ -20,6 +19,7 @@ Rail::Rail(QWidget* parent) : QFrame(parent), layout_(new QVBoxLayout(this)), bu
 void Rail::add(QAction& place) {
   auto* button = new QToolButton(this);
   button->setProperty("kind", QStringLiteral("rail"));
+  // Which one is chosen is the actions' matter alone: a group of the buttons would have its own mind.
   button->setDefaultAction(&place);
   button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
   button->setIconSize(QSize(Theme::lines(1.25), Theme::lines(1.25)));
@@ -29,7 +29,6 @@ void Rail::add(QAction& place) {
   button->setFocusPolicy(Qt::TabFocus);
   button->setAccessibleName(place.text());
   button->setAccessibleDescription(place.toolTip());
-  buttons_->addButton(button);
   layout_->insertWidget(layout_->count() - 1, button);
 }
 

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <QFrame>
-#include <QHash>
 
 class QAction;
-class QButtonGroup;
-class QToolButton;
 class QVBoxLayout;
 
 namespace batchscope::ui {
@@ -22,7 +19,6 @@ public:
 
 private:
   QVBoxLayout* layout_;
-  QButtonGroup* buttons_;
 };
 
 } // namespace batchscope::ui

@@ -1,0 +1,129 @@
+#include <QLabel>
+#include <QMessageBox>
+#include <QProgressBar>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include "core/store/run_store.h"
+#include "tests/ui/window/window_test.h"
+#include "ui/window/work_strip.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// Closing while a real run goes on.
+class ClosingTest : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void init() {
+    here_ = std::make_unique<WindowHere>();
+    here_->open();
+  }
+  void cleanup() { here_.reset(); }
+
+  void closesAtOnceWhereNothingRuns() {
+    QVERIFY(window().close());
+    QVERIFY(question() == nullptr);
+  }
+
+  void asksOnceAndKeepsRunning() {
+    begin_long_run();
+    QVERIFY(!window().close());
+    QVERIFY(!window().close());
+    QCOMPARE(window().findChildren<QMessageBox*>().size(), 1);
+    QVERIFY(question()->text().contains("small"));
+    QTest::keyClick(question(), Qt::Key_Escape);
+    QTRY_VERIFY(question() == nullptr);
+    QVERIFY(window().isVisible());
+    QVERIFY(job_->state() == Job::State::working);
+    stop();
+  }
+
+  void stopsStoresAndCloses() {
+    begin_long_run();
+    here_->page(2).edit->setText("kept");
+    QVERIFY(!window().close());
+    QTest::keyClick(question(), Qt::Key_Return);
+    // It waits for the run's next step and for the disk, and says so.
+    QVERIFY(window().isVisible());
+    QVERIFY(here_->banner().text().startsWith("Stopping"));
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+    QVERIFY(here_->bench().engine().idle());
+    const auto run = stored_run();
+    QCOMPARE(run.outcome.status, std::string("stopped"));
+    QVERIFY(run.outcome.steps > 0);
+    const store::RunReader reader(here_->database());
+    QCOMPARE(static_cast<std::int64_t>(reader.series(run.id, "loss").size()), run.outcome.steps);
+    QVERIFY(reader.check().empty());
+    const QJsonObject kept = Settings(here_->settings_file()).peek();
+    QCOMPARE(kept.value("pages").toObject().value("schedule").toObject().value("text").toString(), "kept");
+    QCOMPARE(kept.value("runs").toArray().first().toInteger(), run.id);
+  }
+
+  void anInterruptClosesWithoutAsking() {
+    begin_long_run();
+    Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    window().close_without_asking();
+    window().close_without_asking();
+    QVERIFY(question() == nullptr);
+    QVERIFY(!here_->action("Open database...")->isEnabled());
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+    QCOMPARE(waiting->state(), Job::State::cancelled);
+    QCOMPARE(stored_run().outcome.status, std::string("stopped"));
+  }
+
+  void aRunThatEndsMeanwhileLeavesNothingToAsk() {
+    begin_long_run();
+    QVERIFY(!window().close());
+    QVERIFY(question() != nullptr);
+    stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+  }
+
+  void theStripShowsAndCancelsJobs() {
+    auto* strip = window().findChild<WorkStrip*>();
+    QVERIFY(!strip->isVisible());
+    begin_long_run();
+    Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    QVERIFY(strip->isVisible());
+    QVERIFY(says(*strip, "small"));
+    QVERIFY(says(*strip, "1 more waiting"));
+    auto* bar = strip->findChild<QProgressBar*>();
+    QTRY_VERIFY_WITH_TIMEOUT(bar->maximum() > 0 || says(*strip, "0:0"), patience_ms);
+    auto* cancel = strip->findChild<QPushButton*>();
+    QTest::mouseClick(cancel, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(job_->state(), Job::State::cancelled, patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(waiting->state(), Job::State::working, patience_ms);
+    QVERIFY(cancel->isEnabled());
+    QTest::mouseClick(cancel, Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(!strip->isVisible(), patience_ms);
+    QVERIFY(window().close());
+  }
+
+private:
+  MainWindow& window() { return here_->window(); }
+  QMessageBox* question() { return window().findChild<QMessageBox*>("close_question"); }
+  static bool says(const QWidget& widget, const QString& text) {
+    const auto labels = widget.findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const QLabel* label) { return label->isVisible() && label->text().contains(text); });
+  }
+
+  void begin_long_run() {
+    job_ = here_->bench().start_run(WindowHere::small_run(1'000'000));
+    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().current() && here_->bench().current()->steps() > 20, patience_ms);
+  }
+  void stop() {
+    job_->cancel();
+    QTRY_VERIFY_WITH_TIMEOUT(here_->bench().engine().idle(), patience_ms);
+  }
+  store::RunRow stored_run() { return store::RunReader(here_->database()).list().front(); }
+
+  std::unique_ptr<WindowHere> here_;
+  Job* job_ = nullptr;
+};
+
+QTEST_MAIN(ClosingTest)
+#include "tst_closing.moc"

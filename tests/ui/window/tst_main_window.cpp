@@ -1,0 +1,281 @@
+#include <QFileDialog>
+#include <QLabel>
+#include <QMenu>
+#include <QMenuBar>
+#include <QSignalSpy>
+#include <QStatusBar>
+#include <QToolButton>
+#include <QtTest>
+
+#include "tests/ui/window/window_test.h"
+#include "ui/widgets/command_palette.h"
+#include "ui/window/rail.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// The shell around pages: how one gets about, what it says, what it keeps.
+class MainWindowTest : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void init() {
+    here_ = std::make_unique<WindowHere>();
+    here_->open();
+  }
+  void cleanup() { here_.reset(); }
+
+  void theRailShowsPages() {
+    QCOMPARE(window().shown_page(), "runs");
+    const auto buttons = window().findChild<Rail*>()->findChildren<QToolButton*>();
+    QCOMPARE(buttons.size(), 3);
+    QCOMPARE(buttons[1]->accessibleName(), "Live");
+    QVERIFY2(buttons[1]->toolTip().contains("Ctrl+2"), qPrintable(buttons[1]->toolTip()));
+    QTest::mouseClick(buttons[1], Qt::LeftButton);
+    QVERIFY(shows(1));
+    // Once more changes nothing.
+    QTest::mouseClick(buttons[1], Qt::LeftButton);
+    QVERIFY(shows(1));
+    QTest::mouseClick(buttons[0], Qt::LeftButton);
+    QVERIFY(shows(0));
+  }
+
+  void keysShowPages() {
+    for (const auto modifier : {Qt::ControlModifier, Qt::AltModifier}) {
+      for (const int index : {2, 0, 1, 0}) {
+        QTest::keyClick(&window(), static_cast<Qt::Key>(Qt::Key_1 + index), modifier);
+        QVERIFY(shows(index));
+        // Typing goes to the page.
+        QVERIFY(here_->page(index).isAncestorOf(qApp->focusWidget()));
+      }
+    }
+  }
+
+  void pagesAskForOthers() {
+    Q_EMIT here_->bench().page_wanted("schedule");
+    QVERIFY(shows(2));
+    Q_EMIT here_->bench().page_wanted("nowhere");
+    QVERIFY(shows(2));
+    window().show_page("live");
+    QVERIFY(shows(1));
+  }
+
+  void commandsOfPagesAreLocalAndInTheMenus() {
+    QSignalSpy first(here_->page(0).command, &QAction::triggered);
+    QSignalSpy second(here_->page(1).command, &QAction::triggered);
+    QTest::keyClick(&window(), Qt::Key_F5);
+    QCOMPARE(first.count(), 1);
+    window().show_page("live");
+    QTest::keyClick(qApp->focusWidget(), Qt::Key_F5);
+    QCOMPARE(first.count(), 1);
+    QCOMPARE(second.count(), 1);
+    // The shown page's commands stand in the menu itself, those of others beneath their names.
+    const auto entries = menu("Run")->actions();
+    QCOMPARE(entries.first()->text(), "Command of Live");
+    QCOMPARE(entries.last()->text(), "Schedule");
+    QCOMPARE(entries.last()->menu()->actions().first(), here_->page(2).command);
+    QVERIFY(window().all_actions().contains(here_->page(2).command));
+  }
+
+  void everyCommandSaysItsKeys() {
+    QList<QKeySequence> keys;
+    for (const QAction* action : window().all_actions()) {
+      if (action->text().startsWith("Command of"))
+        continue;
+      for (const QKeySequence& key : action->shortcuts()) {
+        QVERIFY2(!keys.contains(key), qPrintable(key.toString()));
+        keys.append(key);
+      }
+      if (!action->shortcut().isEmpty() && !QStringList{"Undo", "Redo"}.contains(action->text()))
+        QVERIFY2(action->toolTip().contains(action->shortcut().toString()), qPrintable(action->text()));
+    }
+    QVERIFY(keys.size() > 10);
+  }
+
+  void thePaletteTriggersAnyCommand() {
+    QTest::keyClick(&window(), Qt::Key_K, Qt::ControlModifier);
+    auto* palette = window().findChild<CommandPalette*>();
+    QVERIFY(palette->isVisible());
+    auto* filter = palette->findChild<QLineEdit*>();
+    QSignalSpy third(here_->page(2).command, &QAction::triggered);
+    QTest::keyClicks(filter, "schedule comm");
+    QTest::keyClick(filter, Qt::Key_Return);
+    QCOMPARE(third.count(), 1);
+    QVERIFY(!palette->isVisible());
+    // The same from the corner with the mouse.
+    QTest::mouseClick(window().findChild<QToolButton*>("corner"), Qt::LeftButton);
+    QVERIFY(palette->isVisible());
+    QTest::keyClicks(filter, "dark col");
+    QTest::keyClick(filter, Qt::Key_Return);
+    QVERIFY(here_->theme().dark());
+    QVERIFY(here_->action("Dark colours")->isChecked());
+    QVERIFY(!here_->action("Light colours")->isChecked());
+    here_->theme().set_mode(Theme::Mode::system);
+  }
+
+  void undoAndRedo() {
+    struct Change : QUndoCommand {
+      explicit Change(QLineEdit* edit) : QUndoCommand("renaming run 1"), edit_(edit) {}
+      void undo() override { edit_->setText("before"); }
+      void redo() override { edit_->setText("after"); }
+      QLineEdit* edit_;
+    };
+    QVERIFY(!here_->action("Undo")->isEnabled());
+    here_->bench().undo_stack().push(new Change(here_->page(0).edit));
+    QCOMPARE(here_->action("Undo renaming run 1")->isEnabled(), true);
+    window().show_page("live");
+    here_->page(1).setFocus();
+    here_->page(1).edit->clearFocus();
+    QTest::keyClick(&window(), Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(here_->page(0).edit->text(), "before");
+    QTest::keyClick(&window(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QCOMPARE(here_->page(0).edit->text(), "after");
+  }
+
+  void oneBannerForWhatGoesWrong() {
+    QCOMPARE(here_->banner().text(), QString());
+    Q_EMIT here_->bench().problem("The run failed: choose a smaller batch.");
+    QCOMPARE(here_->banner().text(), "The run failed: choose a smaller batch.");
+    Q_EMIT here_->bench().library().problem("The database is gone.");
+    QCOMPARE(here_->banner().text(), "The database is gone.");
+    Q_EMIT here_->bench().library().problem({});
+    QCOMPARE(here_->banner().text(), QString());
+    // All well with the database says nothing of other troubles.
+    Q_EMIT here_->bench().problem("The run failed.");
+    Q_EMIT here_->bench().library().problem({});
+    QCOMPARE(here_->banner().text(), "The run failed.");
+    Q_EMIT here_->bench().note("Only the first 8 runs are shown together.");
+    QCOMPARE(here_->banner().text(), "Only the first 8 runs are shown together.");
+  }
+
+  void keepsWhatIsOpen() {
+    window().show_page("schedule");
+    window().setGeometry(60, 50, 1010, 640);
+    here_->page(1).edit->setText("typed");
+    here_->action("Light colours")->trigger();
+    QVERIFY(window().close());
+    here_->destroy();
+    here_->open();
+    QVERIFY(shows(2));
+    QCOMPARE(window().size(), QSize(1010, 640));
+    QCOMPARE(here_->page(1).edit->text(), "typed");
+    QCOMPARE(here_->theme().mode(), Theme::Mode::light);
+    QCOMPARE(here_->banner().text(), QString());
+    here_->action("Reset layout")->trigger();
+    QCOMPARE(here_->page(1).edit->text(), "fresh");
+    QVERIFY(window().size() != QSize(1010, 640));
+  }
+
+  void keepsChangesBeforeItCloses() {
+    here_->page(0).edit->setText("typed before a crash");
+    const auto kept = [this] {
+      return Settings(here_->settings_file()).peek().value("pages").toObject().value("runs").toObject();
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(kept().value("text").toString(), "typed before a crash", patience_ms);
+  }
+
+  void startsAnewWithBrokenSettings() {
+    window().close();
+    here_->destroy();
+    QFile file(here_->settings_file());
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("{ broken");
+    file.close();
+    here_->open();
+    QVERIFY(here_->banner().text().contains("window.json.broken"));
+    QVERIFY(shows(0));
+    QCOMPARE(here_->page(0).edit->text(), "fresh");
+  }
+
+  void saysOnceWhereSettingsCannotBeKept() {
+    window().close();
+    here_->destroy();
+    QDir(here_->folder().filePath("config")).removeRecursively();
+    QFile blocker(here_->folder().filePath("config"));
+    QVERIFY(blocker.open(QIODevice::WriteOnly));
+    blocker.close();
+    here_->open();
+    here_->action("Reset layout")->trigger(); // keeps at once
+    QVERIFY2(here_->banner().text().contains("cannot be kept"), qPrintable(here_->banner().text()));
+    here_->banner().dismiss();
+    here_->page(0).edit->setText("changed");
+    here_->action("Reset layout")->trigger();
+    QCOMPARE(here_->banner().text(), QString());
+    QVERIFY(window().close());
+  }
+
+  void opensAnotherDatabase() {
+    const QString other = here_->folder().filePath("other.db");
+    here_->action("Open database...")->trigger();
+    auto* dialog = window().findChild<QFileDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->selectFile(other);
+    QMetaObject::invokeMethod(dialog, "accept");
+    QVERIFY(!window().isVisible());
+    QCOMPARE(window().next_database(), other);
+    // The one that is open now comes back at the next start, and the other is among the recent ones.
+    QCOMPARE(MainWindow::last_database(Settings(here_->settings_file())),
+             QString::fromStdString(here_->database().string()));
+    here_->destroy();
+    here_->open();
+    QMenu* recent = menu("Open recent");
+    Q_EMIT recent->aboutToShow();
+    QCOMPARE(recent->actions().size(), 1);
+    QCOMPARE(recent->actions().first()->text(), other);
+    recent->actions().first()->trigger();
+    QCOMPARE(window().next_database(), other);
+  }
+
+  void theStatusLineSaysWhatIsStored() {
+    const auto texts = [this] {
+      QStringList all;
+      for (const QLabel* label : window().statusBar()->findChildren<QLabel*>())
+        all.append(label->text());
+      return all.join("|");
+    };
+    QVERIFY2(texts().contains("stored 0 records · 0 waiting"), qPrintable(texts()));
+    QVERIFY(texts().contains("thread"));
+    Job* job = here_->bench().start_run(WindowHere::small_run(40));
+    QVERIFY(shows(1)); // a run leads to its page
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(texts().contains("cpu · budget 100.0 MB"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!texts().contains("stored 0 records"), patience_ms);
+  }
+
+  void restoresOpenedRuns() {
+    Job* job = here_->bench().start_run(WindowHere::small_run(10));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().opened().size(), 1, patience_ms);
+    const std::int64_t id = here_->bench().current()->id();
+    QVERIFY(window().close());
+    here_->destroy();
+    here_->open();
+    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().opened().size(), 1, patience_ms);
+    QCOMPARE(here_->bench().current()->id(), id);
+    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().current()->steps(), 10, patience_ms);
+  }
+
+private:
+  MainWindow& window() { return here_->window(); }
+  QMenu* menu(const QString& title) {
+    for (QMenu* each : window().menuBar()->findChildren<QMenu*>()) {
+      if (each->title().remove('&') == title)
+        return each;
+    }
+    qFatal("no menu %s", qPrintable(title));
+  }
+  /// The page is shown, and rail and menus say so.
+  bool shows(int index) {
+    const auto buttons = window().findChild<Rail*>()->findChildren<QToolButton*>();
+    bool right = window().shown_page() == here_->page(index).key();
+    for (int i = 0; i < buttons.size(); ++i)
+      right = right && buttons[i]->isChecked() == (i == index) && here_->page(i).isVisible() == (i == index);
+    return right;
+  }
+
+  std::unique_ptr<WindowHere> here_;
+};
+
+QTEST_MAIN(MainWindowTest)
+#include "tst_main_window.moc"
