@@ -1,18 +1,21 @@
 # Thin over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test build setup bench soak format lint clean
+.PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 run_tests = ctest --preset $(1) --parallel $(JOBS)
 
 help:
-	@echo 'make run      set up, build, and show the main job on real images'
+	@echo 'make run      set up, build, and open the window; without a display, do the main job in the terminal'
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
-	@echo 'make build    build/bin/batchscope-cli'
+	@echo 'make build    build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install what is missing: Debian packages, LibTorch'
 	@echo 'make bench    ratios against a bare LibTorch loop, store and plan rates'
 	@echo 'make soak     the long tests'
+	@echo 'make screenshots  pictures of every page with real runs, into build/screenshots'
+	@echo 'make install  into PREFIX (default $(PREFIX), DESTDIR before it);  make uninstall  out again'
 	@echo 'make format   clang-format;  make lint  clang-format and clang-tidy as checks'
 	@echo 'make clean    remove build/'
 	@echo
@@ -28,7 +31,7 @@ build: setup
 	$(call configure_and_build,release)
 
 run: build
-	build/bin/batchscope-cli demo
+	@if build/bin/batchscope --check-display; then build/bin/batchscope; else build/bin/batchscope-cli demo; fi
 
 test: build
 	$(call run_tests,release)
@@ -43,6 +46,18 @@ soak: build
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	build/bin/batchscope_bench
+
+screenshots: build
+	cmake --build --preset release --parallel $(JOBS) --target batchscope_screenshots
+	QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=1 build/bin/batchscope_screenshots build/screenshots ''
+	QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=2 build/bin/batchscope_screenshots build/screenshots -2x
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+# What the last `make install` wrote, and folders that are empty then.
+uninstall:
+	@scripts/uninstall build/release/install_manifest.txt
 
 format: lint-tools
 	scripts/lint format
