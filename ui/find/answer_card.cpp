@@ -60,6 +60,7 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcom
   outcome_text_->setWordWrap(true);
   outcome_text_->setObjectName(QStringLiteral("outcome"));
   outcome_help_ = wrapping_label(outcome_);
+  outcome_help_->setObjectName(QStringLiteral("tried"));
   settings_ = plain_button(tr("Change what is searched"), outcome_);
   connect(settings_, &QPushButton::clicked, this, &AnswerCard::settings_wanted);
   layout->addWidget(outcome_text_);

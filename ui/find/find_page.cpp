@@ -121,10 +121,13 @@ void FindPage::show_job(Job* job) {
   if (job_ != job) {
     job_ = job;
     error_shown_ = false;
-    probes_->choose(0);
+    plots_->choose(0);
   }
+  const bool keyboard_here = stack_->currentWidget() == empty_ && empty_->isAncestorOf(focusWidget());
   stack_->setCurrentWidget(body_);
   refresh();
+  if (keyboard_here)
+    cancel_->setFocus();
 }
 
 void FindPage::refresh() {

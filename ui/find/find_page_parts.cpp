@@ -20,7 +20,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double side_width = 22; // in lines of text
+constexpr double side_width = 24; // in lines of text
 
 /// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
 QString readable(const std::string& text) {
@@ -109,11 +109,14 @@ QWidget* FindPage::make_body() {
   answer_ = new AnswerCard(side);
   probes_ = new ProbeCard(workbench_.theme(), side);
   memory_ = new MemoryCard(workbench_.theme(), side);
-  others_ = new OtherSearches(workbench_.theme(), side);
+  others_ = new OtherSearches(side);
   for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
                         static_cast<QWidget*>(others_)})
     column->addWidget(card);
   column->addStretch(1);
+  probes_->setObjectName(QStringLiteral("search"));
+  memory_->setObjectName(QStringLiteral("memory"));
+  others_->setObjectName(QStringLiteral("others"));
   auto* scroll = new QScrollArea(body_);
   scroll->setWidget(side);
   scroll->setWidgetResizable(true);
@@ -153,8 +156,14 @@ void FindPage::show_header() {
     activity = job_->state() == Job::State::waiting && working != nullptr ? tr("waits for: %1").arg(working->title())
                                                                           : job_->activity();
   activity_->setText(activity);
+  // Of the two that take turns, the keyboard stays with the one that is seen.
+  const QWidget* focused = focusWidget();
+  const bool hand_over = focused == find_ || focused == cancel_;
+  log_->setVisible(job_ != nullptr);
   cancel_->setVisible(searching);
   find_->setVisible(job_ && !searching); // while there is nothing, the page itself has the button
+  if (hand_over)
+    (searching ? cancel_ : find_)->setFocus();
   find_action_->setEnabled(!searching);
   cancel_action_->setEnabled(searching);
 }

@@ -6,6 +6,7 @@
 #include "ui/widgets/widgets.h"
 
 class QGridLayout;
+class QToolButton;
 
 namespace batchscope::ui {
 
@@ -14,7 +15,7 @@ class OtherSearches : public Card {
   Q_OBJECT
 
 public:
-  explicit OtherSearches(const Theme& theme, QWidget* parent = nullptr);
+  explicit OtherSearches(QWidget* parent = nullptr);
 
   /// `jobs` as the engine has them, `shown` is the one that the page shows.
   void show_jobs(const QList<Job*>& jobs, const Job* shown);
@@ -23,11 +24,11 @@ Q_SIGNALS:
   void chosen(batchscope::ui::Job* job);
 
 private:
-  void add_row(Job* job);
+  void make_rows();
+  QToolButton* add_row(QGridLayout& grid, Job* job);
 
-  const Theme& theme_;
+  QList<Job*> listed_;
   QWidget* rows_ = nullptr;
-  QGridLayout* grid_ = nullptr;
   QLabel* none_;
 };
 

@@ -136,7 +136,7 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
   case predicted:
     return tr("Predicted");
   case real:
-    return tr("Real, MB");
+    return tr("Real MB");
   default:
     return tr("Result");
   }

@@ -3,6 +3,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "ui/widgets/format.h"
@@ -34,7 +35,7 @@ double end_of(const SearchView& view) {
                                    [&](const predict::PeakCurve::Point& point) { return point.bytes > view.budget; });
     largest = std::max(largest, over != points.end() ? over->batch : points.back().batch);
   }
-  return static_cast<double>(largest) * beyond;
+  return std::ceil(static_cast<double>(largest) * beyond);
 }
 
 struct CurvePoints {
@@ -174,6 +175,7 @@ void SearchPlots::show_throughput(const SearchView& view) {
     batches.push_back(static_cast<double>(timing.batch));
     rates.push_back(timing.examples_per_second);
   }
+  plots_->set_panel_visible(throughput_, !rates.empty());
   rates_->set(std::move(batches), std::move(rates));
 }
 
@@ -207,10 +209,17 @@ void SearchPlots::show_marks(const SearchView& view) {
                         tr("%1 %2").arg(name, format_count(batch))};
   }
   const auto knee = search::knee(view.timings);
+  double best = 0;
+  for (const search::Timing& timing : view.timings)
+    best = std::max(best, timing.examples_per_second);
   for (const search::Timing& timing : view.timings)
     if (view.timings.size() > 1 && timing.batch == knee)
-      answers << PlotMark{knee_mark,   PlotMark::Kind::answer,     static_cast<double>(timing.batch),
-                          throughput_, timing.examples_per_second, tr("95 % of the best from here on")};
+      answers << PlotMark{knee_mark,
+                          PlotMark::Kind::answer,
+                          static_cast<double>(timing.batch),
+                          throughput_,
+                          timing.examples_per_second,
+                          timing.examples_per_second >= best ? tr("fastest") : tr("95 % of the best from here on")};
   plots_->set_marks(answers + runs);
 }
 

@@ -8,6 +8,21 @@
 
 namespace batchscope::ui {
 
+namespace {
+
+/// Messages name the option that they are about, which the field itself says.
+QString beneath_field(QString error) {
+  if (!error.startsWith(QLatin1String("--")))
+    return error;
+  const qsizetype end = error.indexOf(QLatin1Char(' '));
+  error.remove(0, end + 1);
+  if (!error.isEmpty())
+    error[0] = error[0].toUpper();
+  return error;
+}
+
+} // namespace
+
 LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
     : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), error_(new QLabel(this)) {
   name_->setBuddy(edit_);
@@ -44,7 +59,7 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 }
 
 void LabelledEdit::set_error(const QString& error) {
-  error_->setText(error);
+  error_->setText(beneath_field(error));
   error_->setVisible(!error.isEmpty());
   mark_wrong(*edit_, !error.isEmpty());
 }

@@ -24,7 +24,8 @@ public:
   void set_help(const QString& help);
   /// Texts to begin with; others are accepted.
   void set_choices(const QStringList& choices);
-  void set_error(const QString& error); ///< empty: none
+  /// Empty: none. The name of an option before it is left out.
+  void set_error(const QString& error);
   QString error() const;
 
 private:

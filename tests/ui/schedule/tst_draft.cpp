@@ -1,0 +1,304 @@
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QListView>
+#include <QSignalSpy>
+
+#include "core/train/run_plan.h"
+#include "schedule_test.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+constexpr std::int64_t demo_examples = 8000;
+
+QString number(std::int64_t value) {
+  return QLocale().toString(qlonglong(value));
+}
+
+schedule::Plan plan_of(const train::RunSpec& spec, std::int64_t batch) {
+  schedule::PlanRequest request;
+  request.options = train::progression_options(spec, demo_examples, batch);
+  return *schedule::make_plan(request);
+}
+
+} // namespace
+
+/// What is planned before anything runs.
+class TestDraft : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void while_there_is_nothing_one_button_makes_a_draft();
+  void a_proposed_run_is_drawn_with_its_facts();
+  void typing_previews_entering_applies_and_undo_takes_back();
+  void what_is_wrong_is_said_at_its_field();
+  void first_batch_and_length_change_the_plan();
+  void dragging_a_stretch_makes_a_piecewise_schedule();
+  void memory_is_predicted_where_it_is_asked_for();
+  void a_schedule_that_needs_feedback_says_so();
+  void clamps_are_listed();
+  void the_draft_is_started_and_copied();
+  void the_draft_is_kept();
+};
+
+void TestDraft::while_there_is_nothing_one_button_makes_a_draft() {
+  ScheduleHere here;
+  auto* empty = here.page().findChild<EmptyState*>();
+  QVERIFY(empty->isVisible());
+  QVERIFY(!here.named("start")->isVisible());
+  here.keep_picture("empty");
+  here.click(empty->findChild<QPushButton*>());
+  QVERIFY(!empty->isVisible());
+  QTRY_COMPARE(here.fact("steps"), number(plan_of({}, 32).steps));
+  QCOMPARE(here.field("first_batch")->text(), QString("32"));
+  QVERIFY(here.named("start")->isVisible());
+}
+
+void TestDraft::a_proposed_run_is_drawn_with_its_facts() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(600);
+  spec.schedule = "linear:max=64";
+  spec.lr_rule = "linear";
+  here.bench().propose_run(spec);
+  const schedule::Plan plan = plan_of(spec, 16);
+  QTRY_COMPARE(here.fact("steps"), QString("600"));
+  QCOMPARE(here.fact("examples"), number(plan.examples));
+  QCOMPARE(here.fact("smallest batch"), QString("16"));
+  QCOMPARE(here.fact("largest batch"), number(std::llround(plan.history->find("batch")->values.back())));
+  QCOMPARE(here.fact("final batch"), here.fact("largest batch"));
+  QCOMPARE(here.fact("epochs"), format_number(plan.epochs));
+  here.plots().refresh_now();
+  QCOMPARE(here.plots().visible_range().second, 600.0);
+  here.plots().set_crosshair(300);
+  QStringList named;
+  for (const auto& reading : here.plots().readings())
+    named << reading.name;
+  QVERIFY2(named.contains("planned, drag to change"), qPrintable(named.join(", ")));
+}
+
+void TestDraft::typing_previews_entering_applies_and_undo_takes_back() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(100));
+  QTRY_COMPARE(here.fact("final batch"), QString("16"));
+  here.type("schedule", "step:interval=25,increment=8");
+  QTRY_COMPARE(here.fact("final batch"), QString("40"));
+  QVERIFY(here.named("discard")->isVisible());
+  QVERIFY(!here.bench().undo_stack().canUndo());
+  // Escape goes back to what was there.
+  QTest::keyClick(here.field("schedule"), Qt::Key_Escape);
+  QTRY_COMPARE(here.fact("final batch"), QString("16"));
+  QCOMPARE(here.field("schedule")->text(), QString("constant"));
+
+  here.type("schedule", "step:interval=50,increment=8");
+  here.enter();
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  QTRY_COMPARE(here.fact("final batch"), QString("24"));
+  QVERIFY(!here.named("discard")->isVisible());
+  here.keep_picture("draft");
+
+  QTest::mouseClick(here.named<QToolButton>("undo"), Qt::LeftButton);
+  QTRY_COMPARE(here.fact("final batch"), QString("16"));
+  QCOMPARE(here.field("schedule")->text(), QString("constant"));
+  QTest::mouseClick(here.named<QToolButton>("redo"), Qt::LeftButton);
+  QTRY_COMPARE(here.fact("final batch"), QString("24"));
+  QCOMPARE(here.field("schedule")->text(), QString("step:interval=50,increment=8"));
+}
+
+void TestDraft::what_is_wrong_is_said_at_its_field() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(100));
+  QTRY_COMPARE(here.fact("steps"), QString("100"));
+  here.type("schedule", "step:interval=5");
+  QTRY_VERIFY(here.error_of("schedule").contains("increment"));
+  QVERIFY(!here.named("start")->isEnabled());
+  here.enter();
+  QVERIFY(!here.bench().undo_stack().canUndo());
+  here.keep_picture("wrong");
+  QTest::keyClick(here.field("schedule"), Qt::Key_Escape);
+  QTRY_VERIFY(here.error_of("schedule").isEmpty());
+
+  // Entered before it could be checked: nothing is applied either.
+  here.type("schedule", "formula:batch +");
+  here.enter();
+  QTRY_VERIFY(!here.error_of("schedule").isEmpty());
+  QVERIFY(!here.bench().undo_stack().canUndo());
+  QTest::keyClick(here.field("schedule"), Qt::Key_Escape);
+
+  here.type("first_batch", "none");
+  QVERIFY(here.error_of("first_batch").contains("none"));
+  here.type("first_batch", "8001"); // more than there are examples
+  QTRY_VERIFY(here.error_of("first_batch").contains("8001"));
+  here.type("first_batch", "32");
+  QTRY_VERIFY(here.error_of("first_batch").isEmpty());
+  here.type("length", "0");
+  QVERIFY(!here.error_of("length").isEmpty());
+  here.type("length", "50");
+  QTRY_COMPARE(here.fact("steps"), QString("50"));
+  QVERIFY(here.error_of("length").isEmpty());
+}
+
+void TestDraft::first_batch_and_length_change_the_plan() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(100));
+  QTRY_COMPARE(here.fact("examples"), QString("1,600"));
+  here.type("first_batch", "20");
+  QTRY_COMPARE(here.fact("examples"), QString("2,000"));
+  auto* unit = here.named<QComboBox>("unit");
+  QTest::keyClicks(unit, "epochs");
+  here.type("length", "2");
+  QTRY_COMPARE(here.fact("examples"), QString("16,000"));
+  QCOMPARE(here.fact("steps"), QString("800"));
+}
+
+void TestDraft::dragging_a_stretch_makes_a_piecewise_schedule() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(100);
+  spec.schedule = "step:interval=25,increment=16";
+  here.bench().propose_run(spec);
+  QTRY_COMPARE(here.fact("final batch"), QString("64"));
+  const QPoint handle = here.handle_at(88);
+  QVERIFY(handle.x() >= 0);
+  QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle);
+  for (int moved = 5; moved <= 40; moved += 5)
+    QTest::mouseMove(&here.plots(), handle + QPoint(0, moved));
+  QTRY_VERIFY(here.named("discard")->isVisible()); // a preview until it is let go
+  QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle + QPoint(0, 40));
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  const QString text = here.field("schedule")->text();
+  QVERIFY2(text.startsWith("piecewise:0=16,25=32,50=48,75="), qPrintable(text));
+  const int batch = text.mid(text.lastIndexOf('=') + 1).toInt();
+  QVERIFY(batch < 64 && batch > 0);
+  QTRY_COMPARE(here.fact("final batch"), number(batch));
+  here.bench().undo_stack().undo();
+  QTRY_COMPARE(here.fact("final batch"), QString("64"));
+  QCOMPARE(here.field("schedule")->text(), QString("step:interval=25,increment=16"));
+
+  // By the keyboard: Tab chooses a stretch, the arrows move it.
+  here.plots().setFocus();
+  QTest::keyClick(&here.plots(), Qt::Key_Escape); // lets go of the one that was dragged
+  QTest::keyClick(&here.plots(), Qt::Key_Tab);
+  QTest::keyClick(&here.plots(), Qt::Key_Up);
+  QTRY_COMPARE(here.field("schedule")->text(), QString("piecewise:0=17,25=32,50=48,75=64"));
+  QTRY_COMPARE(here.fact("smallest batch"), QString("17"));
+  QTRY_COMPARE(here.field("first_batch")->text(), QString("17"));
+}
+
+void TestDraft::memory_is_predicted_where_it_is_asked_for() {
+  ScheduleHere here;
+  train::RunSpec spec = tight_run(40);
+  spec.schedule = "linear:max=96";
+  here.bench().propose_run(spec);
+  QTRY_COMPARE(here.fact("steps"), QString("40"));
+  QVERIFY(here.fact("predicted peak").isEmpty());
+  here.keep_picture("memory-unknown");
+  here.click(here.named("predict"));
+  QVERIFY(!here.named("predict")->isVisible());
+  QTRY_VERIFY_WITH_TIMEOUT(!here.fact("predicted peak").isEmpty(), patience_ms);
+  Job* job = here.bench().engine().jobs().last();
+  QCOMPARE(job->kind(), Job::Kind::predict);
+  QCOMPARE(here.fact("largest batch"), QString("94"));
+  const auto split = job->predicted()->split(94, 24'000'000);
+  QCOMPARE(split.micro_batches, std::int64_t(2));
+  QCOMPARE(here.fact("largest is run as"), QString("2 × %1").arg(split.micro_batch));
+  QCOMPARE(here.fact("limit"), QString("24.0 MB"));
+  here.keep_picture("memory");
+
+  // A draft that differs only in what takes no memory knows it at once; one of another net does not.
+  train::RunSpec longer = spec;
+  longer.length.steps = 80;
+  here.bench().propose_run(longer);
+  QTRY_COMPARE(here.fact("steps"), QString("80"));
+  QVERIFY(!here.fact("predicted peak").isEmpty());
+  here.bench().propose_run(small_run(20));
+  QTRY_COMPARE(here.fact("steps"), QString("20"));
+  QVERIFY(here.fact("predicted peak").isEmpty());
+  QVERIFY(here.named("predict")->isVisible());
+}
+
+void TestDraft::a_schedule_that_needs_feedback_says_so() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(100);
+  spec.schedule = "formula:batch + 16 / loss";
+  here.bench().propose_run(spec);
+  QTRY_VERIFY(here.named<QLabel>("feedback")->isVisible());
+  QVERIFY(here.named<QLabel>("feedback")->text().contains("cannot be known"));
+  QVERIFY(here.named("start")->isEnabled());
+  here.keep_picture("feedback");
+}
+
+void TestDraft::clamps_are_listed() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(40);
+  spec.max_batch = 50;
+  spec.schedule = "step:interval=10,increment=16";
+  here.bench().propose_run(spec);
+  auto* clamps = here.named<QListView>("clamps");
+  const QAbstractItemModelTester tester(clamps->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+  const schedule::Plan plan = plan_of(spec, 16);
+  QVERIFY(!plan.events.empty());
+  QTRY_COMPARE(clamps->model()->rowCount(), static_cast<int>(plan.events.size()));
+  QVERIFY(clamps->isVisible());
+  QVERIFY(clamps->model()->index(0, 0).data().toString().contains("50"));
+  here.keep_picture("clamps");
+  here.bench().propose_run(small_run(40));
+  QTRY_VERIFY(!clamps->isVisible());
+}
+
+void TestDraft::the_draft_is_started_and_copied() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(30));
+  QTRY_COMPARE(here.fact("steps"), QString("30"));
+  here.type("schedule", "step:interval=10,increment=8");
+  here.enter();
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  here.click(here.named("copy"));
+  QCOMPARE(QApplication::clipboard()->text(),
+           QString("batchscope-cli train --model mlp:hidden=16 --data demo --memory-budget 100000000 --batch 16 "
+                   "--schedule step:interval=10,increment=8 --steps 30"));
+
+  // Typed and not entered: it is what is started.
+  here.type("schedule", "step:interval=10,increment=16");
+  here.click(here.named("start"));
+  QTRY_COMPARE(here.bench().engine().jobs().size(), 1);
+  Job* job = here.bench().engine().jobs().first();
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  const store::RunReader reader(here.database());
+  const auto spec = train::run_spec_from_json(reader.spec_json(1));
+  QCOMPARE(spec.schedule, std::string("step:interval=10,increment=16"));
+  QCOMPARE(train::to_string(spec.batch), std::string("16"));
+  std::vector<double> sizes;
+  for (const auto& point : reader.series(1, "batch"))
+    sizes.push_back(point.value);
+  QCOMPARE(sizes.size(), std::size_t(30));
+  QCOMPARE(sizes.front(), 16.0);
+  QCOMPARE(sizes.back(), 48.0);
+}
+
+void TestDraft::the_draft_is_kept() {
+  QJsonObject state;
+  {
+    ScheduleHere here;
+    QVERIFY(here.page().state().isEmpty());
+    train::RunSpec spec = small_run(70);
+    spec.schedule = "linear:max=32";
+    here.bench().propose_run(spec);
+    state = QJsonDocument::fromJson(QJsonDocument(here.page().state()).toJson()).object();
+  }
+  ScheduleHere here;
+  here.page().restore({{"draft", "{\"model\": 3}"}});
+  QVERIFY(here.page().findChild<EmptyState*>()->isVisible());
+  here.page().restore(state);
+  QTRY_COMPARE(here.fact("steps"), QString("70"));
+  QCOMPARE(here.field("schedule")->text(), QString("linear:max=32"));
+  QCOMPARE(here.page().state(), state);
+}
+
+QTEST_MAIN(TestDraft)
+#include "tst_draft.moc"

@@ -1,0 +1,179 @@
+#include <QSignalSpy>
+
+#include "core/base/json.h"
+#include "schedule_test.h"
+#include "ui/widgets/widgets.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// The future of a run that goes on, typed and dragged.
+class TestRunning : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void a_typed_schedule_waits_for_its_step_and_is_stored_there();
+  void a_stretch_is_dragged_and_applied_and_taken_back();
+  void sizes_that_will_not_fit_are_marked();
+  void a_run_that_is_over_can_be_planned_again();
+  void draft_and_run_take_turns();
+};
+
+void TestRunning::a_typed_schedule_waits_for_its_step_and_is_stored_there() {
+  ScheduleHere here;
+  here.begin_paused(small_run(2000));
+  QTRY_COMPARE(here.fact("steps"), QString("2,000"));
+  QVERIFY(!here.named<QWidget>("first_batch")->isVisible());
+  QVERIFY(!here.named("apply")->isEnabled());
+  QVERIFY(here.named("apply")->isVisible());
+  const std::int64_t done = here.run()->steps();
+
+  here.type("schedule", "nonsense");
+  QTRY_VERIFY(here.error_of("schedule").contains("nonsense"));
+  QVERIFY(!here.named("apply")->isEnabled());
+  here.type("schedule", "step:interval=100,increment=8");
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  QVERIFY(!here.run()->pending_edit());
+  QTRY_VERIFY(here.fact("largest batch").remove(',').toInt() > 100);
+  here.keep_picture("preview");
+  here.click(here.named("apply"));
+  QTRY_VERIFY(here.run()->pending_edit());
+  QVERIFY2(here.texts("header").contains("pending"), qPrintable(here.texts("header")));
+  QVERIFY(here.named<QLabel>("says")->text().contains("next step"));
+  QCOMPARE(here.run()->steps(), done); // paused: nothing has been put in yet
+  here.keep_picture("pending");
+
+  QSignalSpy events(here.run(), &OpenRun::event_came);
+  here.run()->resume();
+  QTRY_VERIFY_WITH_TIMEOUT(!here.run()->pending_edit(), patience_ms);
+  QVERIFY(!here.texts("header").contains("pending"));
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
+  here.keep_picture("applied");
+
+  const store::RunReader reader(here.database());
+  const auto events_stored = reader.events(1);
+  const auto edit = std::find_if(events_stored.begin(), events_stored.end(),
+                                 [](const store::StoredEvent& event) { return event.kind == "edit"; });
+  QVERIFY(edit != events_stored.end());
+  QCOMPARE(edit->step, done);
+  QCOMPARE(Json::parse(edit->detail_json)["schedule"].get<std::string>(), std::string("step:interval=100,increment=8"));
+  const auto sizes = reader.series(1, "batch");
+  const auto at = [&](std::int64_t step) { return sizes[static_cast<std::size_t>(step - 1)].value; };
+  QCOMPARE(at(done), 16.0);
+  QCOMPARE(at(done + 100), 16.0);
+  QCOMPARE(at(done + 101), 24.0);
+}
+
+void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(40'000);
+  spec.schedule = "step:interval=10000,increment=16";
+  here.begin_paused(spec);
+  QTRY_COMPARE(here.fact("final batch"), QString("64"));
+  const std::int64_t done = here.run()->steps();
+  const QPoint handle = here.handle_at(static_cast<double>(done + 3000));
+  QVERIFY(handle.x() >= 0);
+  QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle);
+  for (int moved = 5; moved <= 40; moved += 5)
+    QTest::mouseMove(&here.plots(), handle - QPoint(0, moved));
+  QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle - QPoint(0, 40));
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  QVERIFY(!here.run()->pending_edit()); // a run's change waits for a word
+  QVERIFY(here.field("schedule")->text().startsWith("piecewise:"));
+  here.click(here.named("discard"));
+  QTRY_COMPARE(here.field("schedule")->text(), QString("step:interval=10000,increment=16"));
+  QVERIFY(!here.named("apply")->isEnabled());
+
+  const QPoint again = here.handle_at(static_cast<double>(done + 3000));
+  QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, again);
+  for (int moved = 5; moved <= 40; moved += 5)
+    QTest::mouseMove(&here.plots(), again - QPoint(0, moved));
+  QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, again - QPoint(0, 40));
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  QTest::keyClick(&here.plots(), Qt::Key_Return, Qt::ControlModifier);
+  QTRY_VERIFY(here.run()->pending_edit());
+  QVERIFY(here.run()->pending_edit()->batch.has_value());
+  const auto batch = *here.run()->pending_edit()->batch;
+  QVERIFY(batch > 16);
+
+  here.run()->step_once();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->steps(), done + 1, patience_ms);
+  QTRY_VERIFY(!here.run()->pending_edit());
+  QTest::mouseClick(here.named<QToolButton>("undo"), Qt::LeftButton);
+  QTRY_VERIFY(here.run()->pending_edit());
+  here.run()->step_once();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->steps(), done + 2, patience_ms);
+  QTest::mouseClick(here.named<QToolButton>("redo"), Qt::LeftButton);
+  QTRY_VERIFY(here.run()->pending_edit());
+  here.run()->step_once();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->steps(), done + 3, patience_ms);
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+
+  const store::RunReader reader(here.database());
+  const auto sizes = reader.series(1, "batch");
+  QCOMPARE(sizes.size(), static_cast<std::size_t>(done + 3));
+  QCOMPARE(sizes[static_cast<std::size_t>(done)].value, static_cast<double>(batch));
+  QCOMPARE(sizes[static_cast<std::size_t>(done + 1)].value, 16.0);
+  QCOMPARE(sizes[static_cast<std::size_t>(done + 2)].value, static_cast<double>(batch));
+  std::vector<std::int64_t> edited;
+  for (const auto& event : reader.events(1))
+    if (event.kind == "edit")
+      edited.push_back(event.step);
+  QCOMPARE(edited, (std::vector<std::int64_t>{done, done + 1, done + 2}));
+}
+
+void TestRunning::sizes_that_will_not_fit_are_marked() {
+  ScheduleHere here;
+  here.begin_paused(tight_run(500));
+  QTRY_VERIFY(!here.fact("predicted peak").isEmpty()); // the run has foretold its own
+  QCOMPARE(here.fact("largest is run as"), QString("16"));
+  const auto next = static_cast<std::size_t>(here.run()->steps());
+  here.type("schedule", QString("piecewise:0=16,%1=96").arg(next + 100));
+  QTRY_COMPARE(here.fact("largest batch"), QString("96"));
+  QCOMPARE(here.fact("largest is run as"), QString("2 × 48"));
+  QVERIFY(here.texts("cards").contains("It fits, in parts"));
+  here.keep_picture("in-parts");
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+void TestRunning::a_run_that_is_over_can_be_planned_again() {
+  ScheduleHere here;
+  Job* job = here.bench().start_run(small_run(20));
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_VERIFY(here.run() != nullptr && here.run()->status() == "finished");
+  QTRY_VERIFY(here.named("again")->isVisible());
+  QVERIFY(!here.field("schedule")->isEnabled());
+  QVERIFY(!here.named("apply")->isVisible());
+  QVERIFY(!here.named("start")->isVisible());
+  here.keep_picture("over");
+  here.click(here.named("again"));
+  QTRY_VERIFY(here.named("start")->isVisible());
+  QVERIFY(here.field("schedule")->isEnabled());
+  QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 0);
+}
+
+void TestRunning::draft_and_run_take_turns() {
+  ScheduleHere here;
+  here.begin_paused(small_run(1000));
+  QTRY_COMPARE(here.fact("steps"), QString("1,000"));
+  auto* edited = here.named<QComboBox>("edited");
+  QCOMPARE(edited->count(), 2);
+  here.bench().propose_run(small_run(77));
+  QTRY_COMPARE(here.fact("steps"), QString("77"));
+  QCOMPARE(edited->currentIndex(), 0);
+  edited->setFocus();
+  QTest::keyClick(edited, Qt::Key_Down);
+  QTRY_COMPARE(here.fact("steps"), QString("1,000"));
+  QVERIFY(here.named("apply")->isVisible());
+  QTest::keyClick(edited, Qt::Key_Up);
+  QTRY_COMPARE(here.fact("steps"), QString("77"));
+  QVERIFY(here.named("start")->isVisible());
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+QTEST_MAIN(TestRunning)
+#include "tst_running.moc"

@@ -1,0 +1,181 @@
+#include "ui/schedule/schedule_form.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QVBoxLayout>
+
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/schedule/batch_schedule.h"
+#include "core/train/spec_fields.h"
+#include "ui/schedule/presets.h"
+#include "ui/widgets/labelled_edit.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+const char* unit_of(const schedule::RunLength& length) {
+  return length.steps ? "steps" : length.examples ? "examples" : "epochs";
+}
+
+/// A widget without a name above it, on the height of the fields beside it.
+QWidget* beside_fields(QWidget* widget, QWidget* parent) {
+  auto* holder = new QWidget(parent);
+  auto* column = new QVBoxLayout(holder);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(2);
+  column->addWidget(dimmed_label({}, holder));
+  column->addWidget(widget);
+  column->addStretch();
+  return holder;
+}
+
+} // namespace
+
+ScheduleForm::ScheduleForm(QWidget* parent)
+    : QWidget(parent), schedule_(new LabelledEdit(tr("Schedule of the batch size"), this)),
+      presets_(plain_button(tr("Forms"), this)), menu_(new QMenu(this)),
+      batch_(new LabelledEdit(tr("First batch"), this)), length_(new LabelledEdit(tr("Length"), this)),
+      unit_(new QComboBox(this)) {
+  schedule_->setObjectName(QStringLiteral("schedule"));
+  QStringList forms;
+  for (const std::string& form : schedule::schedule_forms())
+    forms << QString::fromStdString(form);
+  schedule_->set_help(tr("One of: %1").arg(forms.join(QStringLiteral("\n"))));
+  schedule_->edit()->installEventFilter(this);
+  connect(schedule_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::typed);
+  connect(schedule_->edit(), &QLineEdit::returnPressed, this, &ScheduleForm::entered);
+  presets_->setMenu(menu_);
+  presets_->setToolTip(tr("Schedules to begin with, made for this run"));
+  batch_->setObjectName(QStringLiteral("first_batch"));
+  batch_->set_help(tr("Examples in a batch of the first step"));
+  length_->setObjectName(QStringLiteral("length"));
+  length_->set_help(tr("How long the run is"));
+  for (const char* unit : {"epochs", "steps", "examples"})
+    unit_->addItem(tr(unit), QString::fromLatin1(unit));
+  unit_->setObjectName(QStringLiteral("unit"));
+  unit_->setAccessibleName(tr("Unit of the length"));
+  connect(batch_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::read_draft);
+  connect(length_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::read_draft);
+  connect(unit_, &QComboBox::activated, this, &ScheduleForm::read_draft);
+
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  row->addWidget(schedule_, 6);
+  row->addWidget(beside_fields(presets_, this));
+  row->addWidget(batch_, 1);
+  row->addWidget(length_, 1);
+  of_draft_ = {batch_, length_, beside_fields(unit_, this)};
+  row->addWidget(of_draft_.last());
+}
+
+bool ScheduleForm::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == schedule_->edit() && event->type() == QEvent::KeyPress &&
+      static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape) {
+    Q_EMIT dismissed();
+    return true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+void ScheduleForm::show_draft(const DraftPlan& draft) {
+  draft_ = draft;
+  for (QWidget* widget : of_draft_)
+    widget->show();
+  schedule_->setEnabled(true);
+  presets_->setEnabled(true);
+  if (batch_->error().isEmpty() || !batch_->edit()->hasFocus()) {
+    batch_->set_text(QString::number(draft.batch));
+    batch_->set_error({});
+  }
+  if (length_->error().isEmpty() || !length_->edit()->hasFocus()) {
+    show_length();
+    length_->set_error({});
+  }
+}
+
+void ScheduleForm::show_length() {
+  const char* unit = unit_of(draft_.spec.length);
+  unit_->setCurrentIndex(unit_->findData(QString::fromLatin1(unit)));
+  length_->set_text(QString::fromStdString(train::field_text(draft_.spec, unit)));
+}
+
+void ScheduleForm::show_run(bool running) {
+  for (QWidget* widget : of_draft_)
+    widget->hide();
+  schedule_->setEnabled(running);
+  presets_->setEnabled(running);
+}
+
+void ScheduleForm::set_schedule(const QString& text) {
+  if (text != schedule_->text()) // spaces at its ends are the user's
+    schedule_->set_text(text);
+}
+
+QString ScheduleForm::schedule() const {
+  return schedule_->text();
+}
+
+void ScheduleForm::set_error(const QString& error) {
+  const bool of_batch = batch_->isVisible() && error.startsWith(QLatin1String("batch "));
+  schedule_->set_error(of_batch ? QString() : error);
+  if (of_batch || batch_refused_)
+    batch_->set_error(of_batch ? error : QString());
+  batch_refused_ = of_batch;
+}
+
+void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epochs) {
+  menu_->clear();
+  for (const SchedulePreset& preset : schedule_presets(batch, steps, epochs)) {
+    auto* action = menu_->addAction(QStringLiteral("%1\t%2").arg(preset.name, preset.text));
+    connect(action, &QAction::triggered, this, [this, text = preset.text] {
+      schedule_->set_text(text);
+      schedule_->edit()->setFocus();
+      Q_EMIT typed(text);
+      Q_EMIT entered();
+    });
+  }
+}
+
+void ScheduleForm::read_draft() {
+  DraftPlan draft = draft_;
+  bool good = true;
+  const auto read = [&good](LabelledEdit* edit, auto&& take) {
+    QString problem;
+    try {
+      take(edit->text().toStdString());
+    } catch (const Error& error) {
+      problem = QString::fromUtf8(error.what());
+      good = false;
+    }
+    edit->set_error(problem);
+  };
+  read(batch_, [&](const std::string& text) {
+    draft.batch = parse_integer(text, "first batch", 1, std::numeric_limits<std::int64_t>::max());
+    draft.spec.batch = {train::BatchChoice::Kind::number, draft.batch};
+  });
+  read(length_, [&](const std::string& text) {
+    const std::string unit = unit_->currentData().toString().toStdString();
+    if (text.empty())
+      throw input_error("length: nothing is given; accepted: a whole number of " + unit);
+    train::set_field(draft.spec, unit, text);
+    for (const auto& [key, message] : train::check_fields(draft.spec))
+      if (key == unit)
+        throw input_error(message);
+  });
+  if (!good)
+    return;
+  draft_ = draft;
+  Q_EMIT draft_edited(draft);
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,257 @@
+#include "ui/schedule/schedule_page.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QJsonObject>
+#include <QSignalBlocker>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
+#include "core/base/error.h"
+#include "ui/run/known_memory.h"
+#include "ui/schedule/plan_cards.h"
+#include "ui/schedule/schedule_form.h"
+#include "ui/schedule/schedule_plots.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr std::int64_t usual_batch = 32; // where nothing is known of what fits
+constexpr qint64 draft_choice = 0;       // runs are numbered from 1
+
+} // namespace
+
+SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack()) {
+  make_actions();
+  empty_ = new EmptyState(tr("Plan before anything runs"),
+                          tr("Batch size, coverage, epochs, learning rate and memory over the whole training, and the "
+                             "future of a run that goes on, to be typed and dragged."),
+                          tr("Plan a run on the demo images"), this);
+  stack_ = new QStackedWidget(this);
+  stack_->addWidget(empty_);
+  stack_->addWidget(make_body());
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(12, 12, 12, 12);
+  layout->setSpacing(10);
+  layout->addWidget(make_header());
+  layout->addWidget(stack_, 1);
+  connect_parts();
+  list_choices();
+  if (OpenRun* run = workbench_.current())
+    edit_run(run);
+  show_header();
+}
+
+void SchedulePage::connect_parts() {
+  connect(empty_, &EmptyState::action_chosen, this, [this] { edit_proposed({}); });
+  connect(&editor_, &PlanEditor::plan_changed, this, &SchedulePage::show_plan);
+  connect(&editor_, &PlanEditor::error_changed, this, [this] {
+    form_->set_error(editor_.error());
+    if (!editor_.error().isEmpty())
+      apply_wanted_ = start_wanted_ = false;
+    show_header();
+  });
+  connect(&editor_, &PlanEditor::draft_changed, this, [this] {
+    form_->show_draft(editor_.draft());
+    form_->set_schedule(editor_.schedule());
+  });
+  connect(form_, &ScheduleForm::typed, this, &SchedulePage::type);
+  connect(form_, &ScheduleForm::entered, this, &SchedulePage::apply_when_planned);
+  connect(form_, &ScheduleForm::dismissed, discard_action_, &QAction::trigger);
+  connect(form_, &ScheduleForm::draft_edited, this, &SchedulePage::edit_draft);
+  connect(plots_, &SchedulePlots::dragged, this, &SchedulePage::drag);
+  connect(plots_, &SchedulePlots::dropped, this, [this](qint64 segment, qint64 batch) {
+    drag(segment, batch);
+    if (editor_.is_draft()) // a run's change waits for a word, since it cannot be taken back before it acts
+      apply_when_planned();
+  });
+  connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
+  connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
+
+  connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
+  connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
+  connect(&workbench_, &Workbench::current_changed, this, [this] {
+    // A draft that is being typed is not taken away.
+    if (workbench_.current() != nullptr && !editor_.has_preview())
+      edit_run(workbench_.current());
+  });
+  connect(&workbench_.engine(), &Engine::job_changed, this, [this](const Job* job) {
+    if (job == prediction_ || job->predicted())
+      find_memory();
+    show_prediction();
+  });
+}
+
+/// The draft, and all opened runs.
+void SchedulePage::list_choices() {
+  // What was edited may be closed now.
+  const qint64 edited = editor_.run() != nullptr ? editor_.run()->id() : draft_choice;
+  edited_->clear();
+  edited_->addItem(tr("Draft"), draft_choice);
+  for (const OpenRun* run : workbench_.opened())
+    edited_->addItem(tr("Run %1: %2").arg(run->id()).arg(run->name()), QVariant::fromValue<qint64>(run->id()));
+  const int index = edited_->findData(edited);
+  edited_->setCurrentIndex(std::max(index, 0));
+  if (index < 0)
+    edit_draft(editor_.draft());
+}
+
+void SchedulePage::choose(int index) {
+  const qint64 id = edited_->itemData(index).toLongLong();
+  if (OpenRun* run = id == draft_choice ? nullptr : workbench_.find_opened(id))
+    edit_run(run);
+  else if (has_draft_)
+    edit_draft(editor_.draft());
+  else
+    edit_proposed({});
+}
+
+void SchedulePage::edit_proposed(const train::RunSpec& spec) {
+  DraftPlan draft{spec, known_batch(workbench_, spec).value_or(usual_batch)};
+  draft.spec.batch = {train::BatchChoice::Kind::number, draft.batch};
+  edit_draft(draft);
+}
+
+void SchedulePage::edit_draft(const DraftPlan& draft) {
+  has_draft_ = true;
+  apply_wanted_ = start_wanted_ = false;
+  const bool other = !editor_.is_draft() || stack_->currentWidget() != body_;
+  editor_.edit_draft(draft);
+  edited_->setCurrentIndex(edited_->findData(draft_choice));
+  stack_->setCurrentWidget(body_);
+  form_->show_draft(draft);
+  form_->set_schedule(editor_.schedule());
+  if (other)
+    plots_->show_edited(editor_);
+  find_memory();
+  show_header();
+}
+
+void SchedulePage::edit_run(OpenRun* run) {
+  apply_wanted_ = start_wanted_ = false;
+  if (OpenRun* before = editor_.run())
+    before->disconnect(this);
+  connect(run, &OpenRun::grew, this, [this] {
+    plots_->follow(editor_);
+    show_header();
+  });
+  connect(run, &OpenRun::event_came, this, &SchedulePage::show_plan);
+  connect(run, &OpenRun::described, this, &SchedulePage::list_choices);
+  editor_.edit_run(run);
+  edited_->setCurrentIndex(edited_->findData(QVariant::fromValue<qint64>(run->id())));
+  stack_->setCurrentWidget(body_);
+  form_->set_schedule(editor_.schedule());
+  plots_->show_edited(editor_);
+  show_plan();
+}
+
+/// A draft's memory is what somebody has found out about such a spec by now; a run brings its own.
+void SchedulePage::find_memory() {
+  if (!editor_.is_draft() || !has_draft_)
+    return;
+  const auto known = known_memory(workbench_, editor_.draft().spec);
+  if (known)
+    editor_.set_memory(known->curve, known->limit_bytes);
+  else
+    editor_.set_memory(std::nullopt, 0);
+}
+
+bool SchedulePage::changeable() const {
+  return editor_.is_draft() ? has_draft_ : editor_.run()->running();
+}
+
+void SchedulePage::type(const QString& schedule) {
+  plan_before_ = editor_.plan().get();
+  apply_wanted_ = start_wanted_ = false;
+  editor_.type(schedule);
+  show_header();
+}
+
+void SchedulePage::drag(qint64 segment, qint64 batch) {
+  plan_before_ = editor_.plan().get();
+  editor_.drag(static_cast<std::size_t>(segment), batch);
+  form_->set_schedule(editor_.schedule());
+  show_header();
+}
+
+void SchedulePage::apply_when_planned() {
+  if (!editor_.has_preview())
+    return;
+  apply_wanted_ = true;
+  show_plan();
+}
+
+void SchedulePage::show_plan() {
+  if (editor_.plan().get() != plan_before_ && editor_.has_preview())
+    plan_before_ = nullptr; // what was asked for is planned
+  if (apply_wanted_ && plan_before_ == nullptr) {
+    apply_wanted_ = false;
+    editor_.apply();
+    if (std::exchange(start_wanted_, false))
+      workbench_.start_run(draft_spec());
+  }
+  plots_->update_plan(editor_);
+  cards_->show_plan(editor_);
+  if (editor_.is_draft())
+    form_->show_draft(editor_.draft());
+  else
+    form_->show_run(editor_.run()->running());
+  if (!editor_.has_preview())
+    form_->set_schedule(editor_.schedule());
+  if (const auto& plan = editor_.plan(); plan && !editor_.segments().empty())
+    form_->set_size(editor_.segments().front().batch, plan->steps, plan->epochs);
+  show_prediction();
+  show_header();
+}
+
+void SchedulePage::start_draft() {
+  if (editor_.has_preview()) {
+    start_wanted_ = true;
+    apply_when_planned();
+    return;
+  }
+  workbench_.start_run(draft_spec());
+}
+
+train::RunSpec SchedulePage::draft_spec() const {
+  train::RunSpec spec = editor_.draft().spec;
+  spec.batch = {train::BatchChoice::Kind::number, editor_.draft().batch};
+  return spec;
+}
+
+void SchedulePage::predict() {
+  prediction_ = workbench_.engine().predict(draft_spec());
+  connect(prediction_, &Job::progressed, this, &SchedulePage::show_prediction);
+  show_prediction();
+}
+
+QList<QAction*> SchedulePage::page_actions() const {
+  return QList<QAction*>{apply_action_, discard_action_, start_action_, copy_action_} +
+         plots_->plots().actions_for_menu();
+}
+
+QJsonObject SchedulePage::state() const {
+  if (!has_draft_)
+    return {};
+  return {{"draft", QString::fromStdString(train::to_json(draft_spec(), -1))}};
+}
+
+void SchedulePage::restore(const QJsonObject& state) {
+  if (!state.contains("draft"))
+    return;
+  try {
+    const bool shown = editor_.run() == nullptr;
+    const auto spec = train::run_spec_from_json(state["draft"].toString().toStdString());
+    if (shown && spec.batch.kind == train::BatchChoice::Kind::number && spec.batch.number > 0)
+      edit_draft({spec, spec.batch.number});
+  } catch (const Error&) {
+    // Of another version, or broken: no draft then.
+  }
+}
+
+} // namespace batchscope::ui

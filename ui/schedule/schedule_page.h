@@ -1,0 +1,95 @@
+#pragma once
+
+#include <QPointer>
+
+#include "ui/run/page.h"
+#include "ui/run/plan_editor.h"
+#include "ui/run/workbench.h"
+
+class QAction;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+
+namespace batchscope::ui {
+
+class EmptyState;
+class Pill;
+class PlanCards;
+class ScheduleForm;
+class SchedulePlots;
+
+/// What will the batch size do? Draws a training from its first to its last step before anything runs, or what is left
+/// of one that goes on, and lets it be typed and dragged.
+class SchedulePage : public Page {
+  Q_OBJECT
+
+public:
+  explicit SchedulePage(Workbench& workbench, QWidget* parent = nullptr);
+
+  QString key() const override { return QStringLiteral("schedule"); }
+  QString title() const override { return tr("Schedule"); }
+  QString icon() const override { return QStringLiteral("schedule"); }
+  QList<QAction*> page_actions() const override;
+  QJsonObject state() const override;
+  void restore(const QJsonObject& state) override;
+
+private:
+  void make_actions();
+  QWidget* make_header();
+  QWidget* make_body();
+  void connect_parts();
+
+  void list_choices();
+  void choose(int index);
+  void edit_draft(const DraftPlan& draft);
+  void edit_proposed(const train::RunSpec& spec);
+  void edit_run(OpenRun* run);
+  void find_memory();
+
+  void show_plan();
+  void show_header();
+  void show_prediction();
+  void type(const QString& schedule);
+  void drag(qint64 segment, qint64 batch);
+  /// Applies the preview once its plan is there and is good.
+  void apply_when_planned();
+  void start_draft();
+  train::RunSpec draft_spec() const;
+  void predict();
+  bool changeable() const;
+
+  Workbench& workbench_;
+  PlanEditor editor_;
+  bool has_draft_ = false;
+  QPointer<Job> prediction_;
+  /// The plan that was there when the newest preview was asked for: another one answers it.
+  const schedule::Plan* plan_before_ = nullptr;
+  bool apply_wanted_ = false;
+  bool start_wanted_ = false; ///< after that
+
+  QAction* apply_action_ = nullptr;
+  QAction* discard_action_ = nullptr;
+  QAction* start_action_ = nullptr;
+  QAction* copy_action_ = nullptr;
+  QAction* undo_action_ = nullptr;
+  QAction* redo_action_ = nullptr;
+
+  QComboBox* edited_ = nullptr;
+  Pill* pill_ = nullptr;
+  QLabel* says_ = nullptr;
+  QPushButton* discard_ = nullptr;
+  QPushButton* apply_ = nullptr;
+  QPushButton* copy_ = nullptr;
+  QPushButton* again_ = nullptr;
+  QPushButton* start_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  EmptyState* empty_ = nullptr;
+  QWidget* body_ = nullptr;
+  ScheduleForm* form_ = nullptr;
+  SchedulePlots* plots_ = nullptr;
+  PlanCards* cards_ = nullptr;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,198 @@
+#include "ui/schedule/schedule_plots.h"
+
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double to_megabytes = 1e-6;
+constexpr double to_percent = 100;
+constexpr int most_clamps_marked = 50;
+
+} // namespace
+
+SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
+    : QWidget(parent), plots_(new LinkedPlots(theme, this)), whole_(std::make_shared<DerivedCurve>()),
+      as_run_(std::make_shared<DerivedCurve>()), micro_(std::make_shared<DerivedCurve>()) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->addWidget(plots_);
+  plots_->add_panel({.key = "batch", .title = tr("Batch size (examples)"), .height = 1.7, .lowest_top = {}});
+  plots_->add_panel({.key = "memory", .title = tr("Memory (MB)"), .height = 1.3, .lowest_top = {}});
+  plots_->add_panel({.key = "coverage", .title = tr("train_coverage (%)"), .height = 0.8, .lowest_top = 100});
+  plots_->add_panel({.key = "epoch", .title = tr("Epoch"), .height = 0.8, .lowest_top = {}});
+  plots_->add_panel({.key = "rate", .title = tr("Learning rate"), .height = 0.8, .lowest_top = {}});
+  plots_->set_x_label(tr("optimizer step"));
+  plots_->set_integer_x(true);
+  const auto style = [](int series, bool steps) {
+    return CurveStyle{.name = {}, .series = series, .role = {}, .steps = steps};
+  };
+  values_ = {{batch, "batch", 1, style(2, true), tr("planned, drag to change"), nullptr},
+             {coverage, "train_coverage", to_percent, style(3, false), {}, nullptr},
+             {epoch, "epoch", 1, style(5, false), {}, nullptr},
+             {rate, "learning_rate", 1, style(1, false), {}, nullptr}};
+  connect(plots_, &LinkedPlots::handle_dragged, this,
+          [this](qint64 id, double y) { Q_EMIT dragged(id, std::llround(y)); });
+  connect(plots_, &LinkedPlots::handle_dropped, this,
+          [this](qint64 id, double y) { Q_EMIT dropped(id, std::llround(y)); });
+}
+
+bool SchedulePlots::has_future(const PlanEditor& editor) {
+  return editor.run() == nullptr || editor.run()->running() || editor.run()->status() == QLatin1String("loading");
+}
+
+void SchedulePlots::show_edited(const PlanEditor& editor) {
+  plots_->clear_curves();
+  drawn_ = nullptr;
+  future_drawn_ = has_future(editor);
+  const auto add = [this](Panel panel, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style) {
+    if (future_drawn_)
+      plots_->add_curve(panel, curve, style);
+  };
+  add(batch, micro_, {.name = tr("run as"), .series = 4, .role = {}, .dashed = true, .steps = true});
+  add(memory, whole_, {.name = tr("in one piece"), .series = 0, .role = {}, .steps = true, .faint = true});
+  add(memory, as_run_, {.name = tr("as it will be run"), .series = 0, .role = {}, .dashed = true, .steps = true});
+  for (Value& value : values_) {
+    value.curve = std::make_shared<DerivedCurve>();
+    CurveStyle style = value.style;
+    style.name = value.planned;
+    style.dashed = true;
+    add(value.panel, value.curve, style);
+  }
+  if (editor.run() != nullptr)
+    add_happened(*editor.run());
+  update_plan(editor);
+  plots_->show_all();
+}
+
+void SchedulePlots::add_happened(const OpenRun& run) {
+  const auto add = [&](Panel panel, const char* series, double scale, const CurveStyle& style) {
+    plots_->add_curve(panel, std::make_shared<HistoryCurve>(run.history(), series, series::Axis::step, scale), style);
+  };
+  for (const Value& value : values_)
+    add(value.panel, value.series, value.scale, value.style);
+  add(memory, "peak_bytes", to_megabytes, {.name = tr("peak"), .series = 0, .role = {}, .steps = true});
+}
+
+void SchedulePlots::update_plan(const PlanEditor& editor) {
+  if (values_.front().curve == nullptr)
+    return;
+  if (future_drawn_ != has_future(editor))
+    return show_edited(editor);
+  follow_plan(editor);
+  show_handles(editor);
+  show_marks(editor);
+  follow(editor);
+}
+
+void SchedulePlots::follow_plan(const PlanEditor& editor) {
+  const auto& plan = editor.plan();
+  const auto series = [&plan](const char* name, double scale = 1) -> std::shared_ptr<const CurveSource> {
+    return plan ? std::make_shared<HistoryCurve>(plan->history, name, series::Axis::step, scale) : nullptr;
+  };
+  if (plan != drawn_ || !plan)
+    for (const Value& value : values_)
+      value.curve->follow(series(value.series, value.scale));
+  drawn_ = plan;
+  const bool known = editor.memory() && editor.limit_bytes() > 0;
+  plots_->set_panel_visible(memory, known || editor.run() != nullptr);
+  if (!known) {
+    for (const auto& curve : {whole_, as_run_, micro_})
+      curve->follow(nullptr);
+    plots_->set_limits({});
+    return;
+  }
+  const auto split = [curve = *editor.memory(), limit = editor.limit_bytes()](double size) {
+    return curve.split(std::llround(size), limit);
+  };
+  whole_->follow(series("batch"), [curve = *editor.memory()](double size) {
+    return static_cast<double>(curve.at(std::llround(size)).bytes) * to_megabytes;
+  });
+  as_run_->follow(series("batch"),
+                  [split](double size) { return static_cast<double>(split(size).bytes) * to_megabytes; });
+  micro_->follow(series("batch"), [split](double size) {
+    const predict::Split parts = split(size);
+    return parts.micro_batches > 1 ? static_cast<double>(parts.micro_batch) : std::nan("");
+  });
+  const auto limit = static_cast<double>(editor.limit_bytes());
+  plots_->set_limits({{memory, limit * to_megabytes, tr("limit %1").arg(format_bytes(limit))}});
+}
+
+void SchedulePlots::follow(const PlanEditor& editor) {
+  std::optional<double> here;
+  if (editor.run() != nullptr)
+    here = static_cast<double>(editor.run()->steps());
+  for (const Value& value : values_)
+    value.curve->set_start(here);
+  for (const auto& curve : {whole_, as_run_, micro_})
+    curve->set_start(here);
+  plots_->set_future(future_drawn_ ? std::optional(here.value_or(0)) : std::nullopt);
+  plots_->set_end(editor.plan() && future_drawn_ ? std::optional(static_cast<double>(editor.plan()->steps))
+                                                 : std::nullopt);
+  plots_->refresh();
+}
+
+void SchedulePlots::show_handles(const PlanEditor& editor) {
+  QList<PlotHandle> handles;
+  const auto& segments = editor.segments();
+  for (std::size_t i = 0; editor.plan() && i < segments.size(); ++i) {
+    const schedule::PlanSegment& segment = segments[i];
+    const auto split = editor.split(segment.batch);
+    PlotHandle handle;
+    handle.id = static_cast<qint64>(i);
+    handle.panel = batch;
+    handle.from = static_cast<double>(segment.first_step);
+    handle.to = static_cast<double>(std::min(segment.first_step + segment.steps, editor.plan()->steps));
+    handle.y = static_cast<double>(segment.batch);
+    handle.good = !split || (split->fits && split->micro_batches == 1);
+    handle.label = handle_label(editor, segment.batch);
+    handles << handle;
+  }
+  plots_->set_handles(handles);
+}
+
+QString SchedulePlots::handle_label(const PlanEditor& editor, std::int64_t size) const {
+  const auto split = editor.split(size);
+  const QString number = format_count(size);
+  if (!split || (split->fits && split->micro_batches == 1))
+    return number;
+  if (!split->fits)
+    return tr("%1: will not fit, not even one by one").arg(number);
+  return tr("%1: will run as %2").arg(number, format_parts(split->micro_batches, split->micro_batch));
+}
+
+void SchedulePlots::show_marks(const PlanEditor& editor) {
+  QList<PlotMark> marks;
+  const auto add = [&marks](PlotMark::Kind kind, std::int64_t step, const QString& label, bool through) {
+    PlotMark mark;
+    mark.id = marks.size();
+    mark.kind = kind;
+    mark.x = static_cast<double>(step);
+    mark.panel = batch;
+    mark.label = label;
+    mark.through = through;
+    marks << mark;
+  };
+  if (editor.run() != nullptr) {
+    for (const telemetry::Event& event : editor.run()->events()) {
+      if (event.kind == "edit")
+        add(PlotMark::Kind::edit, event.step, tr("edited"), true);
+      else if (event.kind == "oom")
+        add(PlotMark::Kind::oom, event.step, {}, false);
+    }
+  }
+  int clamps = 0;
+  if (editor.plan())
+    for (const schedule::ScheduleEvent& event : editor.plan()->events)
+      if (event.step + 1 >= editor.changeable_from() && ++clamps <= most_clamps_marked)
+        add(PlotMark::Kind::note, event.step + 1, event.kind == "clamp" ? tr("clamped") : tr("kept"), false);
+  plots_->set_marks(marks);
+}
+
+} // namespace batchscope::ui

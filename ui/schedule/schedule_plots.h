@@ -1,0 +1,61 @@
+#pragma once
+
+#include <QWidget>
+
+#include <memory>
+
+#include "ui/plot/derived_curve.h"
+#include "ui/plot/linked_plots.h"
+#include "ui/run/plan_editor.h"
+
+namespace batchscope::ui {
+
+/// The whole training over each other, by optimizer step: batch size, memory, coverage, epoch, learning rate. What
+/// happened is solid, what is planned dashed, with handles to drag it by.
+class SchedulePlots : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit SchedulePlots(const Theme& theme, QWidget* parent = nullptr);
+
+  /// What the editor edits is another one now.
+  void show_edited(const PlanEditor& editor);
+  /// Its plan, or the run, has changed.
+  void update_plan(const PlanEditor& editor);
+  /// The run made steps.
+  void follow(const PlanEditor& editor);
+  LinkedPlots& plots() { return *plots_; }
+
+Q_SIGNALS:
+  void dragged(qint64 segment, qint64 batch);
+  void dropped(qint64 segment, qint64 batch);
+
+private:
+  enum Panel { batch, memory, coverage, epoch, rate, panel_count };
+  /// A value by step: as it happened, and as planned.
+  struct Value {
+    Panel panel;
+    const char* series;
+    double scale;
+    CurveStyle style;
+    QString planned;
+    std::shared_ptr<DerivedCurve> curve;
+  };
+
+  static bool has_future(const PlanEditor& editor);
+  void add_happened(const OpenRun& run);
+  void follow_plan(const PlanEditor& editor);
+  void show_handles(const PlanEditor& editor);
+  void show_marks(const PlanEditor& editor);
+  QString handle_label(const PlanEditor& editor, std::int64_t size) const;
+
+  LinkedPlots* plots_;
+  std::vector<Value> values_;
+  std::shared_ptr<DerivedCurve> whole_;  ///< memory that the batch would take in one piece
+  std::shared_ptr<DerivedCurve> as_run_; ///< and as it is run
+  std::shared_ptr<DerivedCurve> micro_;  ///< micro batch that it is run as
+  std::shared_ptr<const schedule::Plan> drawn_;
+  bool future_drawn_ = false;
+};
+
+} // namespace batchscope::ui
