@@ -40,6 +40,14 @@ test: build
 	$(call configure_and_build,tsan)
 	$(call run_tests,tsan)
 
+PREFIX ?= $(HOME)/.local
+
+install: build
+	@scripts/install into "$(PREFIX)"
+
+uninstall:
+	@scripts/install out-of "$(PREFIX)"
+
 soak: build
 	$(call run_tests,soak)
 

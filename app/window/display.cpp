@@ -39,45 +39,62 @@ bool connects_to(const QByteArray& path) {
   return connected;
 }
 
+/// Whether Qt's part for a kind of display is installed; Wayland's comes in a package of its own.
+bool has_plugin(const QString& platform) {
+  const QDir plugins(QLibraryInfo::path(QLibraryInfo::PluginsPath) + QStringLiteral("/platforms"));
+  const QString name = platform.startsWith(QLatin1String("wayland")) ? QStringLiteral("wayland*") : platform;
+  return !plugins.entryList({QStringLiteral("libq%1.so").arg(name)}).isEmpty();
+}
+
 bool wayland_answers() {
   if (!qEnvironmentVariableIsSet("WAYLAND_DISPLAY"))
-    return false;
-  // Qt's part for it comes in a package of its own.
-  const QDir plugins(QLibraryInfo::path(QLibraryInfo::PluginsPath) + QStringLiteral("/platforms"));
-  if (plugins.entryList({QStringLiteral("libqwayland*.so")}).isEmpty())
     return false;
   const QDir runtime(qEnvironmentVariable("XDG_RUNTIME_DIR"));
   return connects_to(QFile::encodeName(runtime.filePath(qEnvironmentVariable("WAYLAND_DISPLAY"))));
 }
 
 bool answers(const QString& platform) {
+  if (!has_plugin(platform))
+    return false;
   if (platform == QLatin1String("xcb"))
     return x_answers();
   return platform.startsWith(QLatin1String("wayland")) ? wayland_answers() : true;
 }
 
+QString translated(const char* text) {
+  return QCoreApplication::translate("Display", text);
+}
+
+/// What is in the way, one text each.
+QStringList obstacles(const QStringList& wanted) {
+  QStringList all;
+  for (const QString& platform : wanted) {
+    if (!has_plugin(platform) && (platform != QLatin1String("wayland") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY")))
+      all.append(translated("Qt's part for %1 is not installed").arg(platform));
+  }
+  for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
+    if (const QString value = qEnvironmentVariable(variable); !value.isEmpty())
+      all.append(translated("%1=%2 cannot be reached").arg(variable, value));
+  }
+  if (all.isEmpty())
+    all.append(translated("neither DISPLAY nor WAYLAND_DISPLAY is set"));
+  return all;
+}
+
 } // namespace
 
 QString missing_display() {
-  QString wanted = qEnvironmentVariable("QT_QPA_PLATFORM");
+  QStringList wanted;
+  for (const QString& platform : qEnvironmentVariable("QT_QPA_PLATFORM").split(QLatin1Char(';'), Qt::SkipEmptyParts))
+    wanted.append(platform.section(QLatin1Char(':'), 0, 0));
   if (wanted.isEmpty())
-    wanted = QStringLiteral("wayland;xcb");
-  for (const QString& platform : wanted.split(QLatin1Char(';'), Qt::SkipEmptyParts)) {
-    if (answers(platform.section(QLatin1Char(':'), 0, 0)))
+    wanted = {QStringLiteral("wayland"), QStringLiteral("xcb")};
+  for (const QString& platform : wanted) {
+    if (answers(platform))
       return {};
   }
-  QStringList tried;
-  for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
-    if (qEnvironmentVariableIsSet(variable))
-      tried.append(QStringLiteral("%1=%2").arg(QLatin1String(variable), qEnvironmentVariable(variable)));
-  }
-  const QString reason =
-      tried.isEmpty()
-          ? QCoreApplication::translate("Display", "neither DISPLAY nor WAYLAND_DISPLAY is set")
-          : QCoreApplication::translate("Display", "%1 cannot be reached").arg(tried.join(QStringLiteral(", ")));
-  return QCoreApplication::translate(
-             "Display", "no display to open a window on (%1); batchscope-cli does the same work in a terminal")
-      .arg(reason);
+  return translated("no display to open a window on (%1); batchscope-cli does the same work in a terminal")
+      .arg(obstacles(wanted).join(QStringLiteral("; ")));
 }
 
 } // namespace batchscope::window

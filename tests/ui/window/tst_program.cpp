@@ -71,7 +71,10 @@ private Q_SLOTS:
                                   << "cannot be reached";
     QTest::newRow("no such Wayland") << "WAYLAND_DISPLAY"
                                      << "wayland-7654"
-                                     << "WAYLAND_DISPLAY=wayland-7654 cannot";
+                                     << "WAYLAND_DISPLAY=wayland-7654";
+    QTest::newRow("no such platform") << "QT_QPA_PLATFORM"
+                                      << "offscren"
+                                      << "Qt's part for offscren is not installed";
     QTest::newRow("X asked for") << "QT_QPA_PLATFORM"
                                  << "xcb"
                                  << "neither DISPLAY nor";
