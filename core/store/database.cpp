@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -34,15 +33,34 @@ bool is_empty_or_missing(const fs::path& file) {
   return error || size == 0;
 }
 
-// Looks at the first bytes before SQLite does: it would make files beside a foreign database to read it.
+// `file:` with everything escaped that a URI gives a meaning to.
+std::string immutable_uri(const fs::path& file) {
+  std::string uri = "file:";
+  for (const char c : fs::absolute(file).string()) {
+    if (c == '%' || c == '?' || c == '#')
+      uri += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
+    else
+      uri += c;
+  }
+  return uri + "?immutable=1";
+}
+
+// The first bytes of a file; false where it has fewer. Through SQLite, which puts off closing the file while another
+// connection of this process has locks on it: a stream's close would drop them all (POSIX), and the next process that
+// is done with the database would take itself for the last one and remove the WAL that this one still writes.
+template <std::size_t size> bool read_start(const fs::path& file, std::array<unsigned char, size>& bytes) {
+  SQLite::Database unlocked(immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  sqlite3_file* handle = nullptr;
+  sqlite3_file_control(unlocked.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &handle);
+  return handle && handle->pMethods && handle->pMethods->xRead(handle, bytes.data(), size, 0) == SQLITE_OK;
+}
+
+// Looks at the first bytes before SQLite reads the database: it would make files beside a foreign database to read it.
 void check_header(const fs::path& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   constexpr std::size_t owner_offset = 68; // big-endian, as all numbers of the header
   std::array<unsigned char, 100> header{};
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(header.data()), header.size());
-  if (stream.gcount() < static_cast<std::streamsize>(header.size()) ||
-      std::memcmp(header.data(), magic.data(), magic.size()) != 0)
+  if (!read_start(file, header) || std::memcmp(header.data(), magic.data(), magic.size()) != 0)
     throw input_error(file.string() + ": not a BatchScope database; give another file");
   std::uint32_t owner = 0;
   for (std::size_t i = 0; i < 4; ++i)
@@ -91,18 +109,6 @@ bool has_unread_writes(const fs::path& file) {
   fs::path wal = file;
   wal += "-wal";
   return !is_empty_or_missing(wal);
-}
-
-// `file:` with everything escaped that a URI gives a meaning to.
-std::string immutable_uri(const fs::path& file) {
-  std::string uri = "file:";
-  for (const char c : fs::absolute(file).string()) {
-    if (c == '%' || c == '?' || c == '#')
-      uri += c == '%' ? "%25" : c == '?' ? "%3f" : "%23";
-    else
-      uri += c;
-  }
-  return uri + "?immutable=1";
 }
 
 SQLite::Database open_existing(const fs::path& file) {
