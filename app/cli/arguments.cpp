@@ -1,6 +1,7 @@
 #include "app/cli/arguments.h"
 
 #include <cstdio>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -106,6 +107,13 @@ std::optional<std::int64_t> integer_of(const CLI::Option* option, std::int64_t l
   if (!text)
     return std::nullopt;
   return parse_integer(*text, name_of(option), lowest, highest);
+}
+
+std::vector<std::int64_t> integers_of(const CLI::Option* option) {
+  std::vector<std::int64_t> values;
+  for (const auto& text : option->results())
+    values.push_back(parse_integer(text, name_of(option), 1, std::numeric_limits<std::int64_t>::max()));
+  return values;
 }
 
 std::optional<double> number_of(const CLI::Option* option) {

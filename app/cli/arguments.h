@@ -21,6 +21,8 @@ CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::str
 std::optional<std::string> text_of(const CLI::Option* option);
 std::optional<std::int64_t> integer_of(const CLI::Option* option, std::int64_t lowest = 1,
                                        std::int64_t highest = std::numeric_limits<std::int64_t>::max());
+/// Of an argument that may be given many times: positive numbers, none where it was not given.
+std::vector<std::int64_t> integers_of(const CLI::Option* option);
 std::optional<double> number_of(const CLI::Option* option);
 /// Values between commas.
 std::vector<std::string> list_of(const CLI::Option* option);

@@ -46,6 +46,11 @@ Verb add_sweep(CLI::App& program);
 Verb add_list(CLI::App& program);
 Verb add_show(CLI::App& program);
 Verb add_export(CLI::App& program);
+Verb add_rename(CLI::App& program);
+Verb add_note(CLI::App& program);
+Verb add_delete(CLI::App& program);
+Verb add_restore(CLI::App& program);
+Verb add_purge(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_demo(CLI::App& program);
 

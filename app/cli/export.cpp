@@ -9,7 +9,6 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
-#include "core/base/text.h"
 
 namespace batchscope::cli {
 
@@ -22,19 +21,12 @@ struct ExportOptions {
   CLI::Option* force = nullptr;
 };
 
-std::vector<std::int64_t> runs_of(const CLI::Option* option) {
-  std::vector<std::int64_t> ids;
-  for (const auto& text : option->results())
-    ids.push_back(parse_integer(text, "RUN", 1, std::numeric_limits<std::int64_t>::max()));
-  return ids;
-}
-
 int run_export(const ExportOptions& options, const Context& context) {
   const std::string formats = fmt::format("{}", fmt::join(store::export_formats(), ", "));
   require(options.runs, "the numbers of one or more runs");
   require(options.format, formats);
   require(options.file, "the file to write");
-  const auto ids = runs_of(options.runs);
+  const auto ids = integers_of(options.runs);
   const std::string file = *text_of(options.file);
   const std::string format = *text_of(options.format);
   const auto known = store::export_formats();

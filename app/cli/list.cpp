@@ -1,13 +1,22 @@
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
 #include "app/cli/describe.h"
+#include "core/store/list_filter.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
 
 namespace {
+
+struct ListOptions {
+  CLI::Option* where = nullptr;
+  CLI::Option* deleted = nullptr;
+};
 
 Json row_json(const store::RunRow& row) {
   Json json{{"id", row.id}, {"name", row.name}, {"note", row.note}};
@@ -24,8 +33,17 @@ Json row_json(const store::RunRow& row) {
   return json;
 }
 
-int run_list(const std::string& where, const Context& context) {
-  const auto runs = store::RunReader(context.database()).list(where);
+std::vector<store::RunRow> chosen(const store::RunReader& reader, const std::string& where, bool deleted) {
+  if (!deleted)
+    return reader.list(where);
+  auto runs = reader.deleted();
+  std::erase_if(runs, std::not_fn(store::parse_list_filter(where)));
+  return runs;
+}
+
+int run_list(const ListOptions& options, const Context& context) {
+  const std::string where = text_of(options.where).value_or("");
+  const auto runs = chosen(store::RunReader(context.database()), where, options.deleted->count() > 0);
   if (!context.json) {
     print(runs_table(runs, Palette::for_stdout()));
     return exit_status::done;
@@ -41,8 +59,10 @@ int run_list(const std::string& where, const Context& context) {
 
 Verb add_list(CLI::App& program) {
   auto* app = program.add_subcommand("list", "List the stored runs");
-  auto* where = add_value(*app, "--where", "FILTER", "Only runs such as 'batch >= 64 and status = finished'");
-  return {app, [where](const Context& context) { return run_list(text_of(where).value_or(""), context); }};
+  auto options = std::make_shared<ListOptions>();
+  options->where = add_value(*app, "--where", "FILTER", "Only runs such as 'batch >= 64 and status = finished'");
+  options->deleted = add_switch(*app, "--deleted", "The deleted runs instead");
+  return {app, [options](const Context& context) { return run_list(*options, context); }};
 }
 
 } // namespace batchscope::cli

@@ -30,9 +30,18 @@ private:
 
 namespace {
 
-const QStringList reading_verbs[] = {
-    {"list"},  {"show", "1"},  {"show", "1", "--series", "loss"}, {"export", "1", "--format", "csv", "-o", "out.csv"},
-    {"check"}, {"watch", "1"}, {"steer", "1", "pause"},           {"sweep", "--resume", "1"}};
+const QStringList reading_verbs[] = { // and those that change what is there
+    {"list"},
+    {"show", "1"},
+    {"show", "1", "--series", "loss"},
+    {"export", "1", "--format", "csv", "-o", "out.csv"},
+    {"check"},
+    {"watch", "1"},
+    {"steer", "1", "pause"},
+    {"sweep", "--resume", "1"},
+    {"rename", "1", "new"},
+    {"delete", "1"},
+    {"purge", "--yes"}};
 
 const QStringList writing_verbs[] = {
     {"train", "--model", "mlp:hidden=8", "--data", "synthetic:examples=100,shape=1x8x8,classes=2", "--batch", "8"},

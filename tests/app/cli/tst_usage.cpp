@@ -22,8 +22,8 @@ void TestUsage::help() {
   const Outcome outcome = CliProgram().run({"--help"});
   QCOMPARE(outcome.status, 0);
   QVERIFY(outcome.err.isEmpty());
-  for (const char* text : {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "check",
-                           "demo", "--db", "untested"})
+  for (const char* text : {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "rename",
+                           "note", "delete", "restore", "purge", "check", "demo", "--db", "untested"})
     QVERIFY2(outcome.out.contains(text), text);
 }
 
@@ -35,8 +35,8 @@ void TestUsage::version() {
 
 void TestUsage::helpOfEveryVerb_data() {
   QTest::addColumn<QString>("verb");
-  for (const char* verb :
-       {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "check", "demo"})
+  for (const char* verb : {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "rename",
+                           "note", "delete", "restore", "purge", "check", "demo"})
     QTest::newRow(verb) << QString(verb);
 }
 
@@ -79,6 +79,10 @@ void TestUsage::refused_data() {
   row("run 0", {"show", "0"}, "\"0\"");
   row("run x", {"show", "x"}, "\"x\"");
   row("show nothing", {"show"}, "RUN");
+  row("rename without a name", {"rename", "1"}, "NAME");
+  row("rename with words", {"rename", "1", "first", "try"}, "\"try\"");
+  row("delete nothing", {"delete"}, "RUN");
+  row("purge a run", {"purge", "1"}, "\"1\"");
 }
 
 void TestUsage::refused() {

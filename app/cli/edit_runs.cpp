@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "core/base/text.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+constexpr const char* one_run = "the number of a run";
+constexpr const char* some_runs = "the numbers of one or more runs";
+
+struct TextOptions {
+  CLI::Option* run = nullptr;
+  CLI::Option* text = nullptr;
+};
+
+/// To change what is stored: unlike the store alone this makes no database.
+store::RunStore stored_runs(const Context& context) {
+  const auto file = context.database();
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored) || std::filesystem::is_empty(file, ignored))
+    store::RunReader{file}; // throws, saying which
+  return store::RunStore(file);
+}
+
+/// A name or a note as the window keeps it too: one line, without spaces around it.
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool gap = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool blank = byte <= ' ' || byte == 0x7f;
+    if (!blank && gap && !line.empty())
+      line += ' ';
+    if (!blank)
+      line += c;
+    gap = blank;
+  }
+  return line;
+}
+
+std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
+  require(option, some_runs);
+  auto runs = integers_of(option);
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  return runs;
+}
+
+std::string runs_text(std::size_t count) {
+  return count == 1 ? "1 run" : format_count(static_cast<std::int64_t>(count)) + " runs";
+}
+
+int run_rename(const TextOptions& options, const Context& context) {
+  require(options.run, one_run);
+  require(options.text, "a name; an empty one removes it");
+  const std::int64_t run = *integer_of(options.run);
+  const std::string name = one_line(*text_of(options.text));
+  stored_runs(context).rename(run, name);
+  if (context.json)
+    print_json({{"run", run}, {"name", name}});
+  else
+    print(name.empty() ? fmt::format("run {} has no name now\n", run) : fmt::format("run {} is named {}\n", run, name));
+  return exit_status::done;
+}
+
+int run_note(const TextOptions& options, const Context& context) {
+  require(options.run, one_run);
+  require(options.text, "a note; an empty one removes it");
+  const std::int64_t run = *integer_of(options.run);
+  const std::string note = one_line(*text_of(options.text));
+  stored_runs(context).set_note(run, note);
+  if (context.json)
+    print_json({{"run", run}, {"note", note}});
+  else
+    print(fmt::format("run {} has {} note now\n", run, note.empty() ? "no" : "this"));
+  return exit_status::done;
+}
+
+int run_delete(const CLI::Option* option, const Context& context) {
+  const auto runs = chosen_runs(option);
+  stored_runs(context).set_deleted(runs, true);
+  if (context.json)
+    print_json({{"deleted", runs}});
+  else
+    print(fmt::format("{} deleted; restore {} takes that back\n", runs_text(runs.size()), fmt::join(runs, " ")));
+  return exit_status::done;
+}
+
+int run_restore(const CLI::Option* option, const Context& context) {
+  const auto runs = chosen_runs(option);
+  stored_runs(context).set_deleted(runs, false);
+  if (context.json)
+    print_json({{"restored", runs}});
+  else
+    print(fmt::format("{} restored\n", runs_text(runs.size())));
+  return exit_status::done;
+}
+
+int run_purge(const CLI::Option* yes, const Context& context) {
+  const bool removes = yes->count() > 0;
+  const std::size_t marked = removes ? 0 : store::RunReader(context.database()).deleted().size();
+  const std::int64_t purged = removes ? stored_runs(context).purge_deleted() : 0;
+  if (context.json)
+    print_json({{"marked", marked}, {"purged", purged}});
+  else if (removes)
+    print(fmt::format("{} removed for good\n", runs_text(static_cast<std::size_t>(purged))));
+  else if (marked == 0)
+    print("no run is marked as deleted\n");
+  else
+    print(fmt::format("purge --yes would remove {} for good; list --deleted shows what\n", runs_text(marked)));
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_rename(CLI::App& program) {
+  auto* app = program.add_subcommand("rename", "Give a run another name");
+  auto options = std::make_shared<TextOptions>();
+  options->run = add_argument(*app, "RUN", "Number of the run");
+  options->text = add_argument(*app, "NAME", "Its name from now on; an empty one removes it");
+  return {app, [options](const Context& context) { return run_rename(*options, context); }};
+}
+
+Verb add_note(CLI::App& program) {
+  auto* app = program.add_subcommand("note", "Keep a note on a run");
+  auto options = std::make_shared<TextOptions>();
+  options->run = add_argument(*app, "RUN", "Number of the run");
+  options->text = add_argument(*app, "TEXT", "One line, in place of the note before; an empty one removes it");
+  return {app, [options](const Context& context) { return run_note(*options, context); }};
+}
+
+Verb add_delete(CLI::App& program) {
+  auto* app = program.add_subcommand("delete", "Mark runs as deleted: all of them or none; restore takes it back");
+  auto* runs = add_argument(*app, "RUN", "Numbers of the runs", true);
+  return {app, [runs](const Context& context) { return run_delete(runs, context); }};
+}
+
+Verb add_restore(CLI::App& program) {
+  auto* app = program.add_subcommand("restore", "Take back that runs were deleted: all of them or none");
+  auto* runs = add_argument(*app, "RUN", "Numbers of the runs", true);
+  return {app, [runs](const Context& context) { return run_restore(runs, context); }};
+}
+
+Verb add_purge(CLI::App& program) {
+  auto* app = program.add_subcommand("purge", "Remove the deleted runs for good, which nothing takes back");
+  auto* yes = add_switch(*app, "--yes", "Do it; without this, only say how many runs it would remove");
+  return {app, [yes](const Context& context) { return run_purge(yes, context); }};
+}
+
+} // namespace batchscope::cli

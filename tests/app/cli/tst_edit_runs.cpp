@@ -1,0 +1,166 @@
+#include <memory>
+
+#include <unistd.h>
+
+#include "core/store/run_store.h"
+#include "tests/app/cli/cli_program.h"
+
+using namespace batchscope::test;
+namespace store = batchscope::store;
+
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+
+Ids ids(const std::vector<store::RunRow>& rows) {
+  Ids ids;
+  for (const auto& row : rows)
+    ids.push_back(row.id);
+  return ids;
+}
+
+store::NewRun new_run(const std::string& name) {
+  return {.name = name, .spec_json = "{}"};
+}
+
+} // namespace
+
+/// Names, notes and deletion of stored runs. What is stored then is read by the test itself: to start a program for
+/// each look takes long.
+class TestEditRuns : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void init();
+  void renames();
+  void keepsNotes();
+  void deletesAndRestores();
+  void allOrNone();
+  void purges();
+  void aRunThatGoesOn();
+  void noSuchRun();
+  void readOnly();
+
+private:
+  Outcome run(const QStringList& arguments) const { return program_->run(arguments); }
+  /// What the program printed; all of what came of it where that was no success.
+  QByteArray said(const QStringList& arguments) const;
+  QJsonObject done(const QStringList& arguments) const;
+
+  std::string database() const { return program_->path("default.db").toStdString(); }
+  store::RunReader reader() const { return store::RunReader(database()); }
+  Ids stored() const { return ids(reader().list()); }
+  Ids deleted() const { return ids(reader().deleted()); }
+
+  std::unique_ptr<CliProgram> program_; ///< with the runs 1 to 3
+};
+
+void TestEditRuns::init() {
+  program_ = std::make_unique<CliProgram>();
+  store::RunStore runs(database());
+  for (const char* name : {"one", "two", "three"})
+    runs.add_finished(new_run(name), {.status = "finished"});
+}
+
+QByteArray TestEditRuns::said(const QStringList& arguments) const {
+  const Outcome outcome = run(arguments);
+  return outcome.status == 0 && outcome.err.isEmpty() ? outcome.out : outcome.shown();
+}
+
+QJsonObject TestEditRuns::done(const QStringList& arguments) const {
+  return QJsonDocument::fromJson(said(arguments + QStringList{"--json"})).object();
+}
+
+void TestEditRuns::renames() {
+  // The name of a verb is a name like another.
+  QCOMPARE(said({"rename", "2", "list"}), QByteArray("run 2 is named list\n"));
+  QCOMPARE(reader().run(2).name, std::string("list"));
+  QCOMPARE(reader().run(1).name, std::string("one"));
+  // A line of the table stays a line.
+  const QString name = QString::fromUtf8("\xc3\xa4 [31m b");
+  QCOMPARE(done({"rename", "2", QString::fromUtf8(" \xc3\xa4\n\x1b[31m  b\t")}),
+           QJsonObject({{"run", 2}, {"name", name}}));
+  QCOMPARE(reader().run(2).name, name.toStdString());
+  QCOMPARE(said({"rename", "2", ""}), QByteArray("run 2 has no name now\n"));
+  QCOMPARE(reader().run(2).name, std::string());
+}
+
+void TestEditRuns::keepsNotes() {
+  QCOMPARE(said({"note", "3", "-5 % loss"}), QByteArray("run 3 has this note now\n"));
+  QCOMPARE(reader().run(3).note, std::string("-5 % loss"));
+  QCOMPARE(done({"note", "3", " try \n more "}), QJsonObject({{"run", 3}, {"note", "try more"}}));
+  QCOMPARE(reader().run(3).note, std::string("try more"));
+  QCOMPARE(said({"note", "3", ""}), QByteArray("run 3 has no note now\n"));
+  QCOMPARE(reader().run(3).note, std::string());
+}
+
+void TestEditRuns::deletesAndRestores() {
+  QCOMPARE(said({"delete", "3", "1", "3"}), QByteArray("2 runs deleted; restore 1 3 takes that back\n"));
+  QCOMPARE(stored(), Ids{2});
+  QCOMPARE(deleted(), (Ids{1, 3}));
+  const QJsonArray listed = done({"list", "--deleted", "--where", "name = three"})["runs"].toArray();
+  QCOMPARE(listed.size(), 1);
+  QCOMPARE(listed[0].toObject()["id"].toInt(), 3);
+  const QByteArray table = said({"list", "--deleted"});
+  QVERIFY2(table.contains("one") && table.contains("three") && !table.contains("two"), table);
+  QCOMPARE(said({"restore", "1"}), QByteArray("1 run restored\n"));
+  QCOMPARE(done({"restore", "3"}), QJsonObject({{"restored", QJsonArray{3}}}));
+  QCOMPARE(stored(), (Ids{1, 2, 3}));
+  QCOMPARE(done({"delete", "2"}), QJsonObject({{"deleted", QJsonArray{2}}}));
+  QCOMPARE(deleted(), Ids{2});
+}
+
+void TestEditRuns::allOrNone() {
+  QVERIFY(refused(run({"delete", "1", "99", "2"}), "no run 99"));
+  QCOMPARE(stored(), (Ids{1, 2, 3}));
+  store::RunStore(database()).set_deleted({1, 2}, true);
+  QVERIFY(refused(run({"restore", "1", "99"}), "no run 99"));
+  QCOMPARE(deleted(), (Ids{1, 2}));
+}
+
+void TestEditRuns::purges() {
+  QCOMPARE(said({"purge"}), QByteArray("no run is marked as deleted\n"));
+  store::RunStore(database()).set_deleted({1, 2}, true);
+  QCOMPARE(said({"purge"}), QByteArray("purge --yes would remove 2 runs for good; list --deleted shows what\n"));
+  QCOMPARE(done({"purge"}), QJsonObject({{"marked", 2}, {"purged", 0}}));
+  QCOMPARE(deleted(), (Ids{1, 2}));
+  QCOMPARE(done({"purge", "--yes"}), QJsonObject({{"marked", 0}, {"purged", 2}}));
+  QCOMPARE(deleted(), Ids{});
+  QCOMPARE(stored(), Ids{3});
+  QVERIFY(refused(run({"restore", "1"}), "no run 1"));
+  store::RunStore(database()).set_deleted({3}, true);
+  QCOMPARE(said({"purge", "--yes"}), QByteArray("1 run removed for good\n"));
+  QCOMPARE(reader().check(), std::vector<std::string>{});
+}
+
+void TestEditRuns::aRunThatGoesOn() {
+  store::RunStore training(database());
+  const auto four = training.begin(new_run("four"));
+  QVERIFY(refused(run({"delete", "1", "4"}), "run 4 is running"));
+  // Neither a second look from this process nor the end of another one may take the WAL from the writer.
+  QCOMPARE(stored(), (Ids{1, 2, 3, 4}));
+  QCOMPARE(done({"rename", "4", "renamed"})["name"], QJsonValue("renamed"));
+  four->finish({.status = "finished"});
+  QCOMPARE(reader().run(4).name, std::string("renamed"));
+  QCOMPARE(reader().run(4).outcome.status, std::string("finished"));
+}
+
+void TestEditRuns::noSuchRun() {
+  store::RunStore(database()).set_deleted({1}, true);
+  QVERIFY(refused(run({"rename", "1", "x"}), "no run 1"));
+  QVERIFY(refused(run({"note", "99", "x", "--json"}), "no run 99"));
+  QVERIFY(refused(run({"note", "one", "x"}), "RUN: \"one\""));
+  QVERIFY(refused(run({"delete", "2", "0"}), "RUN: \"0\""));
+  QCOMPARE(stored(), (Ids{2, 3}));
+}
+
+void TestEditRuns::readOnly() {
+  if (::geteuid() == 0)
+    QSKIP("nothing is read-only to root");
+  QVERIFY(QFile::setPermissions(program_->path("default.db"), QFile::ReadOwner));
+  QVERIFY(refused(run({"rename", "1", "x"}), "default.db"));
+  QVERIFY(refused(run({"purge", "--yes"}), "default.db"));
+}
+
+QTEST_GUILESS_MAIN(TestEditRuns)
+#include "tst_edit_runs.moc"
