@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "finder_table.h"
+#include "screen_cost.h"
 #include "series_rate.h"
 #include "store_rate.h"
 #include "training_ratio.h"
@@ -89,10 +90,35 @@ void print_series() {
               rate.restless_plan_seconds);
 }
 
+void print_screen() {
+  std::printf("\n8 series of 10,000,000 points on four plots of 1200x700, 2,000 more a second\n");
+  std::printf("%-14s %-30s %-30s %10s %8s %10s\n", "in view", "refresh, ms: 50/95/99 %, most",
+              "event late, ms: the same", "a second", "of core", "crosshair");
+  const auto spread = [](const std::vector<double>& sorted) {
+    std::string text;
+    for (const double share : {0.5, 0.95, 0.99, 1.0}) {
+      char number[32] = "-";
+      if (!sorted.empty())
+        std::snprintf(number, sizeof number, "%6.2f ",
+                      sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))]);
+      text += number;
+    }
+    return text;
+  };
+  for (const std::int64_t visible : {10'000'000, 20'000, 1'000}) {
+    const ScreenCost cost = measure_screen(10'000'000, visible, 10);
+    std::printf("%-14ld %-30s %-30s %10.1f %6.1f %% %7.2f ms\n", static_cast<long>(visible),
+                spread(cost.refresh_milliseconds).c_str(), spread(cost.late_milliseconds).c_str(),
+                cost.refreshes_a_second, 100 * cost.share_of_core, cost.crosshair_milliseconds);
+    std::fflush(stdout);
+  }
+  std::printf("goals: refresh at most 16 ms, no event later than that, at most 10 %% of a core\n");
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
-  const std::string only = count > 1 ? arguments[1] : ""; // plan, series, store, training or finder; else all
+  const std::string only = count > 1 ? arguments[1] : ""; // plan, series, screen, store, training or finder; else all
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
@@ -100,6 +126,8 @@ int main(int count, char** arguments) {
     print_plan();
   if (wanted("series"))
     print_series();
+  if (wanted("screen"))
+    print_screen();
   if (wanted("store"))
     print_store(folder);
   if (wanted("training"))

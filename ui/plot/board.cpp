@@ -176,8 +176,8 @@ void Board::recolor() {
   pacer_.soon();
 }
 
-std::optional<Range> Board::full_range() const {
-  std::optional<Range> full;
+std::optional<Range> Board::curves_range() const {
+  std::optional<Range> range;
   for (const auto& curve : curves_) {
     if (!panels_[static_cast<std::size_t>(curve->panel)]->visible)
       continue;
@@ -185,9 +185,13 @@ std::optional<Range> Board::full_range() const {
     const auto first = extent ? view_.log() ? first_positive(*curve->source, *extent) : extent->first : std::nullopt;
     if (!first)
       continue;
-    widen(full, *first);
-    widen(full, extent->second);
+    widen(range, *first);
+    widen(range, extent->second);
   }
+  return range;
+}
+
+std::optional<Range> Board::full_range(std::optional<Range> full) const {
   const auto widen_visible = [&](double x) {
     if (!view_.log() || x > 0)
       widen(full, x);
@@ -206,11 +210,11 @@ std::optional<Range> Board::full_range() const {
 
 void Board::follow() {
   constexpr double of_the_plan = 0.1; // of the width, right of the newest: what comes next is worth seeing
-  const auto full = full_range();
-  double newest = full ? full->second : 1;
-  if (full && scene.future && !view_.log())
+  const auto curves = curves_range();
+  double newest = curves ? curves->second : 1;
+  if (scene.future && !view_.log())
     newest = std::min(newest, *scene.future + of_the_plan * (view_.range().second - view_.range().first));
-  view_.set_full(full, newest);
+  view_.set_full(full_range(curves), newest);
 }
 
 int Board::plot_width() const {

@@ -37,6 +37,8 @@ public:
   virtual std::optional<CurveSummary> summary(double from, double to) const = 0;
   /// Equal revisions: nothing changed since.
   virtual std::uint64_t revision() const = 0;
+  /// Equal generations: points came at the end since, and nothing else changed; only those are asked for then.
+  virtual std::uint64_t generation() const { return revision(); }
 };
 
 /// A series of a history, along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
@@ -50,6 +52,7 @@ public:
   std::optional<double> value_at(double x) const override;
   std::optional<CurveSummary> summary(double from, double to) const override;
   std::uint64_t revision() const override;
+  std::uint64_t generation() const override { return starts_; }
 
   /// Draws only what is right of x (a plan's future), where it begins with the value that it has there; nothing: all.
   void set_start(std::optional<double> x);
@@ -83,6 +86,7 @@ public:
   std::optional<double> value_at(double x) const override;
   std::optional<CurveSummary> summary(double from, double to) const override;
   std::uint64_t revision() const override;
+  std::uint64_t generation() const override;
 
 private:
   class Impl;

@@ -8,8 +8,6 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double furthest = 20'000; ///< px: the painter's arithmetic is exact up to here
-constexpr int chunk = 48;           ///< points of a polyline at once: a long one that crosses itself costs much more
-
 bool broken(const QPointF& point) {
   return std::isnan(point.x()) || std::isnan(point.y());
 }
@@ -18,14 +16,14 @@ QPointF within(const QPointF& point) {
   return {std::clamp(point.x(), -furthest, furthest), std::clamp(point.y(), -furthest, furthest)};
 }
 
-/// Points that belong together as one line.
+/// Points that belong together as one line. Each piece of it is drawn by itself, which costs a hundredth of what a
+/// whole line costs that goes up and down; square ends close the corners.
 class Stroke {
 public:
-  Stroke(QCPPainter& painter, bool in_chunks) : painter_(painter), in_chunks_(in_chunks) {}
+  Stroke(QCPPainter& painter, bool in_pieces) : painter_(painter), in_pieces_(in_pieces) {}
 
   void add(const QPointF& point) { points_.push_back(within(point)); }
   bool empty() const { return points_.isEmpty(); }
-  int size() const { return static_cast<int>(points_.size()); }
   const QPointF& back() const { return points_.back(); }
   void clear() { points_.clear(); }
 
@@ -34,11 +32,10 @@ public:
       return;
     if (is_dot())
       draw_dot();
-    else if (!in_chunks_)
-      painter_.drawPolyline(points_.constData(), size());
+    else if (in_pieces_)
+      draw_pieces();
     else
-      for (int i = 0; i < size() - 1; i += chunk)
-        painter_.drawPolyline(points_.constData() + i, std::min(chunk + 1, size() - i));
+      painter_.drawPolyline(points_);
     clear();
   }
 
@@ -59,8 +56,60 @@ private:
     painter_.restore();
   }
 
+  // What runs up and down most of the time looks the same with hard edges, which are cheap.
+  void draw_pieces() {
+    constexpr double wild = 12'000; // px of the device
+    QPen pen = painter_.pen();
+    const bool dashed = pen.style() != Qt::SolidLine;
+    const QVector<QLineF> pieces = dashed ? dashes(pen) : whole_pieces();
+    double length = 0;
+    for (const QLineF& piece : pieces)
+      length += std::abs(piece.dx()) + std::abs(piece.dy());
+    painter_.save();
+    if (length * painter_.deviceTransform().m11() > wild) {
+      painter_.setAntialiasing(false);
+      pen.setWidthF(std::max(1.0, std::floor(pen.widthF())));
+    }
+    pen.setStyle(Qt::SolidLine);
+    pen.setCapStyle(dashed ? Qt::FlatCap : Qt::SquareCap);
+    painter_.setPen(pen);
+    painter_.drawLines(pieces);
+    painter_.restore();
+  }
+
+  QVector<QLineF> whole_pieces() const {
+    QVector<QLineF> pieces;
+    pieces.reserve(points_.size());
+    for (qsizetype i = 0; i + 1 < points_.size(); ++i)
+      pieces.push_back(QLineF(points_[i], points_[i + 1]));
+    return pieces;
+  }
+
+  QVector<QLineF> dashes(const QPen& pen) const {
+    const QList<qreal> pattern = pen.dashPattern(); // in widths: a stroke, a gap, and so on
+    QVector<QLineF> pieces;
+    qsizetype part = 0;
+    double left = pattern[0] * pen.widthF(); // of that part
+    for (qsizetype i = 0; i + 1 < points_.size(); ++i) {
+      const QLineF line(points_[i], points_[i + 1]);
+      const double length = line.length();
+      for (double done = 0; done < length;) {
+        const double next = std::min(length, done + left);
+        if (part % 2 == 0)
+          pieces.push_back(QLineF(line.pointAt(done / length), line.pointAt(next / length)));
+        left -= next - done;
+        done = next;
+        if (left < 1e-3) { // px
+          part = (part + 1) % pattern.size();
+          left = std::max(0.5, pattern[part] * pen.widthF());
+        }
+      }
+    }
+    return pieces;
+  }
+
   QCPPainter& painter_;
-  bool in_chunks_;
+  bool in_pieces_;
   QPolygonF points_;
 };
 
@@ -103,7 +152,7 @@ void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const
 }
 
 void Graph::draw_sparse(QCPPainter& painter, const QVector<QPointF>& points) const {
-  Stroke stroke(painter, painter.pen().style() == Qt::SolidLine && !painter.modes().testFlag(QCPPainter::pmVectorized));
+  Stroke stroke(painter, !painter.modes().testFlag(QCPPainter::pmVectorized));
   for (const QPointF& point : points) {
     if (broken(point))
       stroke.draw();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "ui/plot/detail/panel.h"
 
@@ -97,11 +98,17 @@ void Curve::set_style(const CurveStyle& new_style, const Theme& theme) {
 }
 
 bool Curve::take_samples(const View& view, int pixels, bool log_y) {
-  const Look look{source->revision(), view.range(), pixels, view.log(), log_y};
-  if (look_ == look)
+  const Look look{source->generation(), view.range(), pixels, view.log(), log_y};
+  const bool grown = std::exchange(revision_, source->revision()) != source->revision();
+  if (look_ == look && !grown)
     return false;
+  if (look_ == look && !view.log() && !samples.x.empty()) {
+    if (!sample_end(view, pixels))
+      return false;
+  } else {
+    sample(view, pixels);
+  }
   look_ = look;
-  sample(view, pixels);
   give_to_graph(log_y);
   return true;
 }
@@ -112,6 +119,37 @@ void Curve::sample(const View& view, int pixels) {
   else
     source->sample(view.range().first, view.range().second, pixels, samples);
   cut(samples, view, pixels, style.steps);
+}
+
+bool Curve::sample_end(const View& view, int pixels) {
+  const auto [from, to] = view.range();
+  const double last = samples.x.back();
+  if (last > to)
+    return false;
+  // Again from the pixel before the last: points may have come onto the last one.
+  const double pixel = std::floor((last - from) / (to - from) * pixels) - 1;
+  const double start = from + pixel * (to - from) / pixels;
+  if (!(pixel > 0))
+    return sample(view, pixels), true;
+  const auto drop = [start](std::vector<double>& x, std::vector<double>& y) {
+    const auto kept = std::lower_bound(x.begin(), x.end(), start) - x.begin();
+    x.resize(static_cast<std::size_t>(kept));
+    y.resize(static_cast<std::size_t>(kept));
+  };
+  drop(samples.x, samples.y);
+  drop(samples.bad_x, samples.bad_y);
+  series::Samples end;
+  source->sample(start, to, pixels - static_cast<int>(pixel), end);
+  const auto append = [start](const std::vector<double>& x, const std::vector<double>& y, std::vector<double>& to_x,
+                              std::vector<double>& to_y) {
+    const auto first = std::lower_bound(x.begin(), x.end(), start) - x.begin(); // the neighbour is there already
+    to_x.insert(to_x.end(), x.begin() + first, x.end());
+    to_y.insert(to_y.end(), y.begin() + first, y.end());
+  };
+  append(end.x, end.y, samples.x, samples.y);
+  append(end.bad_x, end.bad_y, samples.bad_x, samples.bad_y);
+  cut(samples, view, pixels, style.steps);
+  return true;
 }
 
 void Curve::give_to_graph(bool log_y) {

@@ -73,6 +73,7 @@ public:
         shown_ = std::move(*coming_);
         coming_.reset();
         ++revision_;
+        ++generation_;
       }
     } else {
       done = shown_.extend(series->values, most);
@@ -90,6 +91,7 @@ public:
   }
 
   std::uint64_t revision() const { return revision_; }
+  std::uint64_t generation() const { return generation_; }
 
 private:
   const series::Series* series() const { return history_->find(name_); }
@@ -101,6 +103,7 @@ private:
   Copy shown_{0.9};
   std::optional<Copy> coming_; ///< with a weight that was set since
   std::uint64_t revision_ = 1;
+  std::uint64_t generation_ = 1;
 };
 
 SmoothedCurve::SmoothedCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis)
@@ -144,6 +147,10 @@ std::optional<CurveSummary> SmoothedCurve::summary(double from, double to) const
 
 std::uint64_t SmoothedCurve::revision() const {
   return impl_->revision();
+}
+
+std::uint64_t SmoothedCurve::generation() const {
+  return impl_->generation();
 }
 
 } // namespace batchscope::ui

@@ -52,7 +52,8 @@ public:
 private:
   bool draw();
   void follow();
-  std::optional<Range> full_range() const;
+  std::optional<Range> curves_range() const;
+  std::optional<Range> full_range(std::optional<Range> curves) const; ///< with what is upon them
   void lay_out();
   bool fit_axes(); ///< false where the left margin had to grow
   int plot_width() const;

@@ -14,9 +14,9 @@ QColor color_of(const CurveStyle& style, const Theme& theme); ///< as in the leg
 /// A curve with what was last taken from its source.
 class Curve {
 public:
-  /// What the samples depend on.
+  /// What the samples depend on, besides points that come at the end.
   struct Look {
-    std::uint64_t revision = 0;
+    std::uint64_t generation = 0;
     Range x;
     int pixels = 0;
     bool log_x = false;
@@ -42,9 +42,11 @@ public:
 
 private:
   void sample(const View& view, int pixels);
+  bool sample_end(const View& view, int pixels); ///< false: no new point is in view
   void give_to_graph(bool log_y);
 
   std::optional<Look> look_;
+  std::uint64_t revision_ = 0;
 };
 
 /// One of the plots: its axes, and the range of y.
