@@ -72,6 +72,23 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   layout->addWidget(corner, 0, 0, Qt::AlignTop | Qt::AlignRight);
   corner->raise();
 
+  // What will be here, while nothing is.
+  auto* nothing = dimmed_label({}, this);
+  nothing->setObjectName("no-events");
+  nothing->setAlignment(Qt::AlignCenter);
+  nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
+  layout->addWidget(nothing, 0, 0, Qt::AlignCenter);
+  const auto tell = [this, nothing] {
+    nothing->setVisible(filter_->rowCount() == 0);
+    nothing->setText(model_->rowCount() == 0
+                         ? tr("Nothing has happened yet. Evaluations, edits and out-of-memory errors will be here.")
+                         : tr("No event of this kind"));
+  };
+  for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
+    connect(filter_, signal, this, tell);
+  connect(filter_, &QAbstractItemModel::modelReset, this, tell);
+  tell();
+
   connect(groups_, &QComboBox::currentIndexChanged, this,
           [this] { filter_->show_group(static_cast<EventGroup>(groups_->currentData().toInt())); });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
@@ -81,7 +98,7 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
 }
 
 void EventTable::set_widths() {
-  const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 13},
+  const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 14.5},
                                                           {EventModel::tried, 5.5}, {EventModel::now, 5.5},
                                                           {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
   for (const auto& [column, lines] : widths)

@@ -166,6 +166,10 @@ void LivePage::connect_parts() {
   connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);
   connect(&smoothing_, &QTimer::timeout, this, &LivePage::draw);
   connect(&new_events_, &QTimer::timeout, this, &LivePage::take_events);
+  connect(&plan_->editor(), &PlanEditor::plan_changed, this, [this] {
+    if (isVisible() && !texts_.isActive())
+      texts_.start(); // values that are planned have become others
+  });
   // Space presses what has the focus, where that can be pressed; else it pauses the run.
   for (auto* button : findChildren<QAbstractButton*>())
     button->installEventFilter(this);
@@ -228,8 +232,11 @@ void LivePage::show_reason() {
   const OpenRun* run = workbench_.current();
   const bool wrong = run != nullptr && !run->reason().isEmpty() && !run->running();
   reason_->setVisible(wrong);
-  if (wrong)
-    reason_->show_problem(run->status() == "failed" ? tr("The run failed: %1").arg(run->reason()) : run->reason());
+  if (!wrong)
+    return;
+  const bool began = run->start().has_value(); // else it is the reading that failed
+  reason_->show_problem(run->status() == "failed" && began ? tr("The run failed: %1").arg(run->reason())
+                                                           : run->reason());
 }
 
 void LivePage::show_curves() {

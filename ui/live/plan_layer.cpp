@@ -106,6 +106,9 @@ void PlanLayer::take_plan() {
   plots_.set_end(end);
   future_.reset();
   follow();
+  const auto extent = peak_ ? peak_->extent() : std::nullopt;
+  const auto range = extent ? peak_->range(extent->first, extent->second) : std::nullopt;
+  highest_peak_ = range ? std::optional(range->second) : std::nullopt;
 }
 
 void PlanLayer::follow() {
@@ -126,12 +129,6 @@ void PlanLayer::follow() {
       curve->set_start(here);
   }
   show_handles();
-}
-
-std::optional<double> PlanLayer::highest_peak() const {
-  const auto extent = peak_ ? peak_->extent() : std::nullopt;
-  const auto range = extent ? peak_->range(extent->first, extent->second) : std::nullopt;
-  return range ? std::optional(range->second) : std::nullopt;
 }
 
 void PlanLayer::show_handles() {

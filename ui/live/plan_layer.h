@@ -28,7 +28,7 @@ public:
   PlanEditor& editor() { return editor_; }
   const std::vector<LiveCurve>& curves() const { return curves_; }
   /// Highest peak that is planned from here on, in MB; nothing where none is foretold.
-  std::optional<double> highest_peak() const;
+  std::optional<double> highest_peak() const { return highest_peak_; }
 
 private:
   void drag(qint64 id, double y);
@@ -51,6 +51,7 @@ private:
   std::shared_ptr<const schedule::Plan> drawn_;
   bool together_ = false; ///< several runs are shown
   std::optional<double> future_;
+  std::optional<double> highest_peak_;
   std::int64_t batch_before_ = 0; ///< of the stretch that is dragged
 };
 

@@ -195,21 +195,22 @@ double RunHeader::share_done() const {
   return -1;
 }
 
-QStringList RunHeader::progress_parts() const {
+QList<RunHeader::Part> RunHeader::progress_parts() const {
   if (run_->status() == "loading")
-    return {tr("%1 steps read").arg(format_count(run_->steps()))};
-  QStringList parts;
+    return {{tr("%1 steps read").arg(format_count(run_->steps())), 0}};
+  QList<Part> parts;
   const auto expected = run_->expected_steps();
-  parts += expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
-                    : tr("step %1").arg(format_count(run_->steps()));
-  if (const auto left = run_->seconds_left())
-    parts += tr("%1 left").arg(format_duration(*left));
-  if (const double rate = run_->examples_per_second(); rate > 0)
-    parts += tr("%1 examples/s").arg(format_count(std::llround(rate)));
+  parts += {expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
+                     : tr("step %1").arg(format_count(run_->steps())),
+            0};
   if (const auto epoch = newest(*run_, "epoch"))
-    parts += tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2));
+    parts += {tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2)), 3};
+  if (const double rate = run_->examples_per_second(); rate > 0)
+    parts += {tr("%1 examples/s").arg(format_count(std::llround(rate))), 2};
   const QString elapsed = format_duration(run_->elapsed_seconds());
-  parts += run_->running() ? tr("%1 elapsed").arg(elapsed) : tr("took %1").arg(elapsed);
+  parts += {run_->running() ? tr("%1 elapsed").arg(elapsed) : tr("took %1").arg(elapsed), 4};
+  if (const auto left = run_->seconds_left())
+    parts += {tr("%1 left").arg(format_duration(*left)), 1};
   return parts;
 }
 
@@ -226,6 +227,13 @@ void RunHeader::update_figures() {
   if (known)
     progress_->setValue(std::clamp(static_cast<int>(share * progress_steps), 0, progress_steps));
   fit_figures();
+}
+
+QString RunHeader::joined(const QList<Part>& parts) {
+  QStringList texts;
+  for (const Part& part : parts)
+    texts += part.text;
+  return texts.join(QString::fromUtf8(" \u00b7 "));
 }
 
 /// The name and as many of the figures as there is room for; what is left out is in the tooltips.
@@ -246,12 +254,12 @@ void RunHeader::fit_figures() {
       continue;
     room -= item->minimumSize().width() + layout()->spacing();
   }
-  const QString dot = QString::fromUtf8(" \u00b7 ");
-  QStringList parts = progress_parts();
-  const QString all = parts.join(dot);
-  while (parts.size() > 1 && figures_->fontMetrics().horizontalAdvance(parts.join(dot)) > room)
-    parts.removeLast();
-  const QString text = parts.join(dot);
+  QList<Part> parts = progress_parts();
+  const QString all = joined(parts);
+  const auto less_telling = [](const Part& a, const Part& b) { return a.rank < b.rank; };
+  while (parts.size() > 1 && figures_->fontMetrics().horizontalAdvance(joined(parts)) > room)
+    parts.erase(std::max_element(parts.begin(), parts.end(), less_telling));
+  const QString text = joined(parts);
   if (text == figures_->text())
     return;
   figures_->setText(text);

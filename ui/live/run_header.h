@@ -39,8 +39,13 @@ private:
   QPushButton* bind(QPushButton* button, QAction* action);
   void connect_actions();
   void update_state();
-  double share_done() const;          ///< below 0 where it is not known
-  QStringList progress_parts() const; ///< the most telling ones first
+  double share_done() const; ///< below 0 where it is not known
+  struct Part {
+    QString text;
+    int rank = 0; ///< the highest is left out first where there is no room
+  };
+  QList<Part> progress_parts() const;
+  static QString joined(const QList<Part>& parts);
   void fit_figures();
 
   QPointer<OpenRun> run_;

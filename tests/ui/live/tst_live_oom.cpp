@@ -24,6 +24,7 @@ private Q_SLOTS:
   void the_filter_keeps_the_chosen_row_in_reach();
   void values_at_the_crosshair();
   void values_between_two_cursors();
+  void fits_a_small_window();
   void along_other_axes();
   void the_view_is_kept();
 
@@ -161,6 +162,22 @@ void TestLiveOom::values_between_two_cursors() {
   live_->keep_picture("between");
   live_->plots().set_cursors(std::nullopt, std::nullopt);
   QTRY_VERIFY(!card->isVisible());
+}
+
+void TestLiveOom::fits_a_small_window() {
+  auto* figures = live_->page().findChild<QLabel*>("run-figures");
+  QVERIFY(figures->text().contains("examples/s"));
+  QVERIFY(!live_->texts("reading-facts").contains("memory limit")); // it is in the plot
+  const QSize before = live_->page().size();
+  live_->page().resize(940, 640); // what the rail leaves of 1024
+  QCOMPARE(live_->page().width(), 940);
+  QTRY_VERIFY(figures->geometry().right() < live_->button("Pause")->geometry().left());
+  QVERIFY(figures->width() >= figures->fontMetrics().horizontalAdvance(figures->text()));
+  QVERIFY(figures->text().startsWith("step "));
+  QVERIFY(figures->toolTip().contains("examples/s"));
+  live_->keep_picture("small");
+  live_->page().resize(before);
+  QTRY_VERIFY(figures->text().contains("examples/s"));
 }
 
 void TestLiveOom::along_other_axes() {

@@ -21,6 +21,7 @@ private Q_SLOTS:
   void a_run_that_fails_says_why();
   void several_runs_over_each_other();
   void hidden_pages_draw_nothing();
+  void a_run_that_is_not_there();
 };
 
 namespace {
@@ -86,6 +87,7 @@ void TestLiveRun::watched_paused_stepped_and_stopped() {
   QVERIFY(live.plots().isVisible());
   QTRY_VERIFY(live.texts("reading-facts").contains("peak memory"));
   QTRY_VERIFY(live.page().findChild<QLabel*>("run-figures")->text().contains(" of 2,000,000"));
+  QVERIFY(live.texts("reading-facts").contains("memory limit\n100.0 MB")); // too far away to be drawn
   QCOMPARE(live.page().findChild<QLabel*>("run-status")->text(), QString("running"));
   QVERIFY(!live.button("Step")->isEnabled()); // only a paused run makes single steps
 
@@ -127,11 +129,13 @@ void TestLiveRun::the_plan_is_dragged() {
     QTest::mouseMove(&live.plots(), handle - QPoint(0, moved));
   QCoreApplication::processEvents();
   live.keep_picture("dragging");
-  QVERIFY(!live.run()->pending_edit()); // nothing is asked of the run before the handle is let go
+  QVERIFY(!live.run()->pending_edit());                // nothing is asked of the run before the handle is let go
   QTest::mouseRelease(&live.plots(), Qt::LeftButton, Qt::NoModifier, handle - QPoint(0, 40));
   QCOMPARE(dropped.count(), 1);
   const auto batch = static_cast<std::int64_t>(dropped.first().at(1).toDouble());
   QVERIFY(batch > 16);
+  const QString told = QString("batch, planned\n%1\n").arg(batch); // the pointer is on it still
+  QTRY_VERIFY2(live.texts("reading-facts").contains(told), qPrintable(live.texts("reading-facts")));
   QVERIFY(live.run()->pending_edit());
   auto* pending = live.page().findChild<QLabel*>("pending-edit");
   QVERIFY(pending->isVisible());
@@ -236,6 +240,15 @@ void TestLiveRun::hidden_pages_draw_nothing() {
   live.page().show();
   QTRY_VERIFY_WITH_TIMEOUT(live.plots().refresh_times().size() > drawn, patience_ms);
   live.run()->stop();
+}
+
+void TestLiveRun::a_run_that_is_not_there() {
+  LiveHere live;
+  live.bench().open({77});
+  const auto* banner = live.page().findChild<Banner*>();
+  QTRY_VERIFY_WITH_TIMEOUT(banner->isVisible(), patience_ms);
+  QVERIFY2(!banner->text().contains("The run failed"), qPrintable(banner->text())); // no run did
+  QVERIFY(!live.action("Run again")->isEnabled());
 }
 
 QTEST_MAIN(TestLiveRun)
