@@ -12,6 +12,7 @@ namespace batchscope::ui {
 namespace {
 
 // @name is a colour, @name-size the height of a font, Nu is N sixteenths of a line of text; hair lines are 1px.
+// A radius stays a little below half of the height: rounded beyond it, Qt would draw corners.
 // Widgets of ui/widgets are named by their class or by the property `kind`.
 const char* const surfaces = R"(
 QToolTip { background: @card; color: @text; border: 1px solid @border; padding: 3u 5u; }
@@ -24,6 +25,7 @@ QScrollArea { border: none; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: @border; }
 
+QDialog#command_palette { background: @card; border: 1px solid @border; }
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
 QFrame[kind="note"] { background: @chosen; border: none; border-bottom: 1px solid @border; }
@@ -68,23 +70,24 @@ QToolButton:pressed, QToolButton:checked { background: @chosen; color: @accent; 
 QToolButton:focus { border-color: @accent; }
 QToolButton:disabled { color: @faint; }
 QToolButton::menu-indicator { image: none; }
-QToolButton[kind="quiet"] { color: @dimmed; padding: 0 10u; border: none; }
+QToolButton[kind="quiet"] { color: @dimmed; padding: 2u 10u 0 10u; border: none; background: transparent; }
 QToolButton[kind="quiet"]:hover { color: @text; }
 QToolButton[kind="rail"] { border-radius: 0; border: none; border-left: 3u solid transparent;
   color: @dimmed; font-size: @caption-size; padding: 7u 3u 7u 0; }
 QToolButton[kind="rail"]:hover { background: @grid; }
 QToolButton[kind="rail"]:focus { background: @grid; color: @text; }
+QToolButton[kind="rail"]:disabled { color: @faint; }
 QToolButton[kind="rail"]:checked { background: @chosen; border-left-color: @accent; color: @accent; font-weight: 600; }
 
 QCheckBox, QRadioButton { spacing: 7u; }
 QCheckBox::indicator, QRadioButton::indicator { width: 14u; height: 14u; border: 1px solid @dimmed;
   background: @card; }
 QCheckBox::indicator { border-radius: 4u; }
-QRadioButton::indicator { border-radius: 8u; }
+QRadioButton::indicator { border-radius: 7u; }
 QCheckBox::indicator:checked { background: @accent; border-color: @accent;
   image: url(:/batchscope/icons/tick-@mode.svg); }
 QCheckBox::indicator:indeterminate { background: @chosen; border-color: @accent; }
-QRadioButton::indicator:checked { border: 4u solid @accent; width: 8u; height: 8u; }
+QRadioButton::indicator:checked { border-color: @accent; image: url(:/batchscope/icons/dot-@mode.svg); }
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled { border-color: @border; background: @window; }
 QCheckBox::indicator:focus, QRadioButton::indicator:focus { border-color: @accent; }
 )";
@@ -114,8 +117,13 @@ QAbstractSpinBox::down-button { subcontrol-position: bottom right; margin: 0 3u 
 QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: @grid; }
 QAbstractSpinBox::up-arrow { image: url(:/batchscope/icons/arrow-up-@mode.svg); width: 8u; height: 8u; }
 QAbstractSpinBox::down-arrow { image: url(:/batchscope/icons/arrow-down-@mode.svg); width: 8u; height: 8u; }
-QProgressBar { background: @border; border: none; border-radius: 3u; min-height: 6u; max-height: 6u; }
-QProgressBar::chunk { background: @accent; border-radius: 3u; }
+QProgressBar { background: @border; border: none; border-radius: 2u; min-height: 6u; max-height: 6u; }
+QProgressBar::chunk { background: @accent; border-radius: 2u; }
+QSlider::groove:horizontal { background: @border; height: 4u; border-radius: 1u; }
+QSlider::sub-page:horizontal { background: @accent; border-radius: 1u; }
+QSlider::handle:horizontal { background: @card; border: 1px solid @dimmed; width: 13u; margin: -5u 0;
+  border-radius: 6u; }
+QSlider::handle:horizontal:hover, QSlider::handle:horizontal:focus { border-color: @accent; }
 )";
 
 const char* const lists = R"(
@@ -140,7 +148,7 @@ QTableCornerButton::section { background: @card; border: none; }
 QScrollBar { background: transparent; border: none; }
 QScrollBar:vertical { width: 12u; }
 QScrollBar:horizontal { height: 12u; }
-QScrollBar::handle { background: @border; border-radius: 3u; margin: 3u; }
+QScrollBar::handle { background: @border; border-radius: 2u; margin: 3u; }
 QScrollBar::handle:vertical { min-height: 28u; }
 QScrollBar::handle:horizontal { min-width: 28u; }
 QScrollBar::handle:hover { background: @dimmed; }

@@ -22,6 +22,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int shortcut_role = Qt::UserRole + 1;
+constexpr int most_rows = 14;
 
 /// The command's text at the left, its shortcut at the right.
 class CommandDelegate : public QStyledItemDelegate {
@@ -48,7 +49,7 @@ QString plain_text(const QAction& action) {
 }
 
 QStandardItem* item_of(const QAction& action) {
-  auto* item = new QStandardItem(action.icon(), plain_text(action));
+  auto* item = new QStandardItem(plain_text(action));
   const QString shortcut = action.shortcut().toString(QKeySequence::NativeText);
   item->setData(shortcut, shortcut_role);
   item->setData(action.toolTip(), Qt::ToolTipRole);
@@ -75,6 +76,7 @@ CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
   list_->setModel(shown_);
   list_->setItemDelegate(new CommandDelegate(theme, list_));
   list_->setFocusPolicy(Qt::NoFocus);
+  list_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
   list_->setFrameShape(QFrame::NoFrame);
   list_->setUniformItemSizes(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -85,8 +87,10 @@ CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(margin);
   layout->addWidget(filter_);
-  layout->addWidget(list_, 1);
-  layout->addWidget(nothing_, 1);
+  layout->addWidget(list_);
+  layout->addWidget(nothing_);
+  // As high as what is found, up to most_rows.
+  layout->setSizeConstraint(QLayout::SetFixedSize);
   connect(filter_, &QLineEdit::textChanged, this, &CommandPalette::look_for);
   connect(list_, &QListView::clicked, this, &CommandPalette::trigger_current);
 }
@@ -103,8 +107,10 @@ void CommandPalette::open_with(const QList<QAction*>& actions) {
   filter_->clear();
   look_for({});
   const QRect over = parentWidget()->window()->geometry();
-  resize(std::clamp(over.width() / 2, std::min(Theme::lines(26), over.width()), Theme::lines(44)), over.height() / 2);
-  move(over.x() + (over.width() - width()) / 2, over.y() + over.height() / 8);
+  const int width = std::clamp(over.width() / 2, std::min(Theme::lines(26), over.width()), Theme::lines(44));
+  filter_->setFixedWidth(width);
+  adjustSize();
+  move(over.x() + (over.width() - this->width()) / 2, over.y() + over.height() / 8);
   open();
   filter_->setFocus();
 }
@@ -135,6 +141,8 @@ void CommandPalette::look_for(const QString& words) {
   list_->setVisible(any);
   nothing_->setVisible(!any);
   if (any) {
+    const int rows = std::min(shown_->rowCount(), most_rows);
+    list_->setFixedHeight(rows * list_->sizeHintForRow(0) + 2 * list_->frameWidth());
     list_->setCurrentIndex(shown_->index(0, 0));
     list_->scrollToTop();
   }

@@ -40,14 +40,18 @@ void MainWindow::ask_to_close() {
   if (question_)
     return question_->raise();
   const Job* job = workbench_.engine().working();
-  question_ = new QMessageBox(QMessageBox::Question, tr("Close BatchScope?"),
-                              job ? tr("%1 is still at work.").arg(job->title()) : tr("A job still waits."),
+  question_ = new QMessageBox(QMessageBox::NoIcon, tr("Close BatchScope?"),
+                              job ? tr("%1 is still at work").arg(job->title()) : tr("A job still waits"),
                               QMessageBox::NoButton, this);
   question_->setObjectName(QStringLiteral("close_question"));
   question_->setAttribute(Qt::WA_DeleteOnClose);
+  const int icon = Theme::lines(2);
+  question_->setIconPixmap(theme_.icon("warning").pixmap({icon, icon}, devicePixelRatioF()));
   question_->setInformativeText(tr("It ends at its next step, and everything up to there stays stored."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
   QPushButton* stay = question_->addButton(tr("Keep it running"), QMessageBox::RejectRole);
+  stop->setProperty("kind", QStringLiteral("filled"));
+  restyle(*stop);
   question_->setDefaultButton(stop);
   question_->setEscapeButton(stay);
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
