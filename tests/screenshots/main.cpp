@@ -82,12 +82,14 @@ private:
   QString suffix_;
 };
 
+constexpr std::int64_t met_limit = 190; ///< step by which the run below has met its limit
+
 /// Asks for more than fits on the way, so that there is something to see.
 train::RunSpec growing_run() {
   train::RunSpec spec = sweep::demo_spec();
-  spec.name = "cnn on demo images, +16 every 20 steps";
+  spec.name = "cnn, +24 every 20 steps";
   spec.batch = {train::BatchChoice::Kind::number, 32};
-  spec.schedule = "step:interval=20,increment=16";
+  spec.schedule = "step:interval=20,increment=24";
   spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 240};
   spec.memory_budget = 100'000'000;
   return spec;
@@ -109,7 +111,7 @@ void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_page("schedule", "schedule-draft");
 
   bench.start_run(growing_run());
-  until("a run to have gone half its way", [&] { return bench.current() && bench.current()->steps() >= 150; });
+  until("a run to have met its limit", [&] { return bench.current() && bench.current()->steps() >= met_limit; });
   bench.current()->pause();
   until("the run to pause", [&] { return bench.current()->paused(); });
   photographer.take_page("live", "live");
