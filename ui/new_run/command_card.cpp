@@ -1,8 +1,11 @@
 #include "ui/new_run/command_card.h"
 
+#include <QEvent>
 #include <QFontDatabase>
 #include <QHBoxLayout>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace batchscope::ui {
 
@@ -10,28 +13,72 @@ QString command_line(const train::RunSpec& spec) {
   return QStringLiteral("batchscope-cli train ") + QString::fromStdString(train::to_command_line(spec));
 }
 
-CommandCard::CommandCard(QWidget* parent) : Card({}, parent), text_(new QLabel(this)) {
+QString broken_command(const QString& command, int columns) {
+  const QString next_line = QStringLiteral(" \\\n    ");
+  QString text;
+  qsizetype line = 0; // where it begins in `text`
+  bool quoted = false;
+  qsizetype begin = 0;
+  const auto add = [&](const QString& option) {
+    if (!text.isEmpty() && text.size() - line + option.size() + 2 > columns) {
+      text += next_line;
+      line = text.size() - 4;
+      text += QStringView(option).mid(1); // the line's indent stands for the space
+    } else {
+      text += option;
+    }
+  };
+  for (qsizetype at = 0; at < command.size(); ++at) {
+    if (command[at] == u'\'')
+      quoted = !quoted;
+    if (quoted || !QStringView(command).mid(at).startsWith(QLatin1String(" --")))
+      continue;
+    add(command.mid(begin, at - begin));
+    begin = at;
+  }
+  add(command.mid(begin));
+  return text;
+}
+
+CommandCard::CommandCard(QWidget* copy, QWidget* parent) : Card({}, parent), text_(new QLabel(this)) {
   auto* name = dimmed_label(tr("Command line"), this);
   text_->setObjectName(QStringLiteral("command"));
   text_->setTextFormat(Qt::PlainText);
-  text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   text_->setAccessibleName(tr("The same as a command line"));
+  // The text follows the width, never the other way round.
+  text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
   fixed.setPixelSize(QFontInfo(font()).pixelSize());
   text_->setFont(fixed);
+  text_->installEventFilter(this);
   auto* row = new QHBoxLayout;
   row->setSpacing(12);
-  row->addWidget(name, 0, Qt::AlignTop);
+  row->addWidget(name);
   row->addWidget(text_, 1);
+  row->addWidget(copy);
   body()->addLayout(row);
 }
 
 void CommandCard::show_spec(const std::optional<train::RunSpec>& spec, int errors) {
   command_ = spec ? command_line(*spec) : QString();
-  text_->setText(spec ? command_ : errors == 1 ? tr("One field is wrong.") : tr("%1 fields are wrong.").arg(errors));
+  if (spec)
+    show_command();
+  else
+    text_->setText(errors == 1 ? tr("One field is wrong.") : tr("%1 fields are wrong.").arg(errors));
   text_->setProperty("tone", spec ? QString() : QStringLiteral("error"));
   restyle(*text_);
+}
+
+void CommandCard::show_command() {
+  const int columns = text_->width() / std::max(text_->fontMetrics().horizontalAdvance(u'x'), 1);
+  text_->setText(broken_command(command_, columns));
+}
+
+bool CommandCard::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == text_ && event->type() == QEvent::Resize && !command_.isEmpty())
+    show_command();
+  return Card::eventFilter(watched, event);
 }
 
 } // namespace batchscope::ui

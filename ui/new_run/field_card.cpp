@@ -24,10 +24,11 @@ void FieldCard::finish() {
   if (more_.isEmpty())
     return;
   fold_ = new QToolButton(this);
-  fold_->setCheckable(true);
   fold_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
   fold_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   fold_->setObjectName(QStringLiteral("fold"));
+  fold_->setProperty("kind", QStringLiteral("quiet"));
+  fold_->setStyleSheet(QStringLiteral("padding-left: 0"));
   inside_ = new QWidget(this);
   auto* inside_rows = new QVBoxLayout(inside_);
   inside_rows->setContentsMargins(0, 0, 0, 0);
@@ -37,29 +38,21 @@ void FieldCard::finish() {
   rows_->addWidget(fold_);
   rows_->addWidget(inside_);
   // Behind the fold in the order of the keyboard, too.
-  if (!more_.isEmpty())
-    setTabOrder(fold_, more_.first());
-  connect(fold_, &QToolButton::toggled, this, &FieldCard::show_fold);
-  show_fold();
-}
-
-void FieldCard::show_fold() {
-  QStringList names;
-  for (const FieldEditor* editor : more_)
-    names.append(editor->label().toLower());
-  const bool open = fold_->isChecked();
-  fold_->setArrowType(open ? Qt::DownArrow : Qt::RightArrow);
-  fold_->setText(open ? tr("Fewer") : tr("More: %1").arg(names.join(QStringLiteral(", "))));
-  inside_->setVisible(open);
-}
-
-bool FieldCard::folded() const {
-  return fold_ && !fold_->isChecked();
+  setTabOrder(fold_, more_.first());
+  connect(fold_, &QToolButton::clicked, this, [this] { set_folded(!folded_); });
+  set_folded(true);
 }
 
 void FieldCard::set_folded(bool folded) {
-  if (fold_)
-    fold_->setChecked(!folded);
+  folded_ = folded;
+  if (!fold_)
+    return;
+  QStringList names;
+  for (const FieldEditor* editor : more_)
+    names.append(editor->label().toLower());
+  fold_->setArrowType(folded ? Qt::RightArrow : Qt::DownArrow);
+  fold_->setText(folded ? tr("More: %1").arg(names.join(QStringLiteral(", "))) : tr("Fewer"));
+  inside_->setVisible(!folded);
 }
 
 } // namespace batchscope::ui

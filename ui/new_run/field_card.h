@@ -21,16 +21,15 @@ public:
   /// After the last add().
   void finish();
 
-  bool folded() const;
+  bool folded() const { return fold_ && folded_; }
   void set_folded(bool folded);
 
 private:
-  void show_fold();
-
   QList<FieldEditor*> more_;
   QToolButton* fold_ = nullptr; ///< only where there is more
   QVBoxLayout* rows_;
   QWidget* inside_ = nullptr;
+  bool folded_ = true;
 };
 
 } // namespace batchscope::ui

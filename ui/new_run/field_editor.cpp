@@ -19,7 +19,8 @@ namespace {
 
 using Kind = train::SpecField::Kind;
 
-constexpr double label_lines = 9.5;
+constexpr double label_lines = 10.5;
+constexpr double control_lines = 1.95;
 constexpr double units_lines = 6.5;
 constexpr int gap = 8;
 
@@ -45,6 +46,7 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
   name->setWordWrap(true);
   name->setFixedWidth(Theme::lines(label_lines));
   control_ = make_control();
+  control_->setMinimumHeight(Theme::lines(control_lines));
   control_->setObjectName(QString::fromStdString(field().key));
   control_->setAccessibleName(label);
   control_->installEventFilter(this);
@@ -54,7 +56,6 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
   error_->setProperty("tone", QStringLiteral("error"));
   error_->setWordWrap(true);
   error_->setTextFormat(Qt::PlainText);
-  error_->setContentsMargins(Theme::lines(label_lines) + gap, 0, 0, 0);
   error_->hide();
 
   row_ = new QHBoxLayout;
@@ -67,7 +68,11 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(2);
   layout->addLayout(row_);
-  layout->addWidget(error_);
+  // Beneath the control, not beneath the name.
+  auto* beneath = new QHBoxLayout;
+  beneath->addSpacing(Theme::lines(label_lines) + gap);
+  beneath->addWidget(error_, 1);
+  layout->addLayout(beneath);
   show_unit();
 }
 
@@ -110,7 +115,7 @@ void FieldEditor::make_units() {
     units_->addItem(field_translation(field->unit));
   units_->setAccessibleName(tr("%1: unit").arg(label_));
   units_->setFocusPolicy(Qt::StrongFocus);
-  units_->setFixedWidth(Theme::lines(units_lines));
+  units_->setFixedSize(Theme::lines(units_lines), Theme::lines(control_lines));
   units_->installEventFilter(this);
   row_->addWidget(units_);
   connect(units_, &QComboBox::currentIndexChanged, this, [this](int index) {
@@ -154,9 +159,12 @@ void FieldEditor::set_text(const std::string& key, const QString& text) {
     check_->setChecked(text == QLatin1String("true"));
   else if (line_)
     line_->setText(text);
-  else if (combo_->isEditable())
+  else if (combo_->isEditable()) {
     combo_->setEditText(text);
-  else
+    // Where it is cut, its beginning tells more.
+    if (!combo_->hasFocus())
+      combo_->lineEdit()->setCursorPosition(0);
+  } else
     combo_->setCurrentText(text);
 }
 
@@ -178,6 +186,7 @@ QString FieldEditor::error() const {
 
 void FieldEditor::add_button(QWidget* button) {
   button->setParent(this);
+  button->setMinimumHeight(Theme::lines(control_lines));
   row_->addWidget(button);
 }
 

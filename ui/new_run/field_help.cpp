@@ -3,20 +3,32 @@
 #include <QFontDatabase>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "core/schedule/batch_schedule.h"
 #include "ui/new_run/field_editor.h"
+#include "ui/theme/theme.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-/// Narrow enough to break where the text says so: after commas and before the brackets of what may be left out.
-QString breakable(const std::string& form) {
-  const QChar break_here(0x200b);
-  QString text = QString::fromStdString(form);
-  text.replace(QStringLiteral(","), QStringLiteral(",") + break_here);
-  text.replace(QStringLiteral("|"), break_here + QStringLiteral("|"));
-  return text.replace(QStringLiteral("["), break_here + QStringLiteral("["));
+constexpr double width_lines = 17.5; ///< what forms may take
+
+/// In lines of so many characters, broken after commas and before what may be left out.
+QString broken(const QString& form, int columns) {
+  constexpr QLatin1String indent("  ");
+  QString text;
+  QString rest = form;
+  while (rest.size() > columns) {
+    const qsizetype at = std::max({rest.lastIndexOf(u',', columns - 1) + 1, rest.lastIndexOf(u'[', columns - 1),
+                                   rest.lastIndexOf(u'|', columns - 1)});
+    if (at <= indent.size())
+      break;
+    text += rest.left(at) + u'\n';
+    rest = indent + rest.mid(at);
+  }
+  return text + rest;
 }
 
 const std::vector<std::string>& forms_of(const train::SpecField& field) {
@@ -30,7 +42,6 @@ FieldHelp::FieldHelp(QWidget* parent)
       forms_title_(dimmed_label({}, this)), forms_(new QLabel(this)) {
   help_->setWordWrap(true);
   help_->setTextFormat(Qt::PlainText);
-  forms_->setWordWrap(true);
   forms_->setTextFormat(Qt::PlainText);
   forms_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
@@ -55,9 +66,10 @@ void FieldHelp::show_field(const train::SpecField& field) {
   add(tr("default"), field_translation(field.default_text));
   add(tr("option"), QString::fromStdString(field.option));
   facts_->set_facts(facts);
+  const int columns = Theme::lines(width_lines) / QFontMetrics(forms_->font()).horizontalAdvance(u'x');
   QStringList forms;
   for (const std::string& form : forms_of(field))
-    forms.append(breakable(form));
+    forms.append(broken(QString::fromStdString(form), columns));
   forms_title_->setText(field.kind == train::SpecField::Kind::choice ? tr("one of") : tr("such as"));
   forms_title_->setVisible(!forms.isEmpty());
   forms_->setText(forms.join(u'\n'));

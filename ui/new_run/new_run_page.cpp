@@ -1,5 +1,6 @@
 #include "ui/new_run/new_run_page.h"
 
+#include <QAbstractItemView>
 #include <QAction>
 #include <QBoxLayout>
 #include <QClipboard>
@@ -26,6 +27,7 @@ namespace {
 
 constexpr int margin = 12;
 constexpr int gap = 10;
+constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
 constexpr double side_by_side_from = 66; ///< lines of text
 
@@ -97,7 +99,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   scroll_->setFocusPolicy(Qt::NoFocus);
   scroll_->setWidget(content);
   layout->addWidget(scroll_, 1);
-  command_ = new CommandCard(this);
+  command_ = new CommandCard(action_button(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
   auto* browse = plain_button(tr("Browse…"));
@@ -111,6 +113,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   connect(&workbench, &Workbench::run_proposed, form_, &SpecForm::set_spec);
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
+  setFocusProxy(form_->editor("name"));
   help_->show_field(train::spec_fields().front());
   fill_presets();
   show_form();
@@ -153,14 +156,17 @@ QWidget* NewRunPage::make_header() {
   presets_ = new QComboBox(header);
   presets_->setPlaceholderText(tr("Presets"));
   presets_->setAccessibleName(tr("Presets"));
-  presets_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  presets_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  presets_->setMinimumContentsLength(12);
+  presets_->setMaximumWidth(Theme::lines(presets_lines));
+  presets_->view()->setTextElideMode(Qt::ElideNone);
+  presets_->view()->setMinimumWidth(Theme::lines(presets_lines));
   connect(presets_, &QComboBox::activated, this, &NewRunPage::choose_preset);
   row->addWidget(page_title(tr("New run"), header));
-  row->addWidget(presets_);
+  row->addWidget(presets_, 1);
   row->addStretch();
   row->addWidget(action_button(plain_button({}, header), load_));
   row->addWidget(action_button(plain_button({}, header), save_));
-  row->addWidget(action_button(plain_button({}, header), copy_));
   row->addWidget(action_button(plain_button({}, header), search_));
   row->addWidget(action_button(filled_button({}, header), start_));
   return header;
@@ -175,6 +181,7 @@ QWidget* NewRunPage::make_side() {
   outlook_text_ = new QLabel(outlook_);
   outlook_text_->setObjectName(QStringLiteral("outlook"));
   outlook_text_->setWordWrap(true);
+  outlook_text_->setTextFormat(Qt::RichText);
   outlook_->body()->addWidget(outlook_text_);
   help_ = new FieldHelp(side_);
   column->addWidget(outlook_);
@@ -247,7 +254,11 @@ void NewRunPage::show_waiting() {
     sentences.append(form_->errors() == 1 ? tr("One field needs another value.")
                                           : tr("%1 fields need other values.").arg(form_->errors()));
   }
-  outlook_text_->setText(sentences.join(QStringLiteral("\n")));
+  QString text;
+  for (const QString& sentence : sentences)
+    text += QStringLiteral("<p style=\"margin: 0 0 5px 0\">%1</p>").arg(sentence.toHtmlEscaped());
+  if (text != outlook_text_->text())
+    outlook_text_->setText(text);
 }
 
 void NewRunPage::start() {

@@ -31,9 +31,9 @@ const std::vector<CardPlan>& card_plans() {
   static const std::vector<CardPlan> plans = {
       {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Model and data"), {"Model and data"}, 0},
       {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Batch size and length"), {"Batch size", "Length"}, 0},
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Device"), {"Device"}, 0},
       {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Optimizer and learning rate"), {"Optimizer"}, 1},
       {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Regularization"), {"Regularization"}, 1},
+      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Device"), {"Device"}, 1},
   };
   return plans;
 }

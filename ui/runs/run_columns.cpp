@@ -96,14 +96,16 @@ template <auto Member> QString as_it_is(const RunRow& run) {
   return QString::fromStdString(run.*Member);
 }
 
-/// In the user's time zone, in an order in which texts sort like times.
+/// In the user's time zone; the year only where it is another one.
 QString shown_start(const RunRow& run) {
   auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
   if (!time.isValid())
     return QString::fromStdString(run.started);
   if (time.timeSpec() == Qt::LocalTime)
     time.setTimeZone(QTimeZone::utc());
-  return time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm"));
+  time = time.toLocalTime();
+  const bool this_year = time.date().year() == QDate::currentDate().year();
+  return QLocale().toString(time, this_year ? QStringLiteral("d MMM HH:mm") : QStringLiteral("d MMM yyyy"));
 }
 
 } // namespace
@@ -114,36 +116,36 @@ const std::vector<RunColumn>& run_columns() {
   using Row = store::RunRow;
   using Out = store::RunOutcome;
   static const std::vector<RunColumn> columns = {
-      {"id", TEXT("Run"), TEXT("Number of the run, as the command line takes it"), 6, true, true, of_row<&Row::id>,
+      {"id", TEXT("Run"), TEXT("Number of the run, as the command line takes it"), 4, true, true, of_row<&Row::id>,
        nullptr, plain<of_row<&Row::id>>},
-      {"name", TEXT("Name"), TEXT("F2 renames"), 30, true, false, nullptr, text_of<&Row::name>, as_it_is<&Row::name>},
-      {"status", TEXT("Status"), TEXT("How the run ended, or how far it is"), 16, true, false, nullptr, status_of,
+      {"name", TEXT("Name"), TEXT("F2 renames"), 20, true, false, nullptr, text_of<&Row::name>, as_it_is<&Row::name>},
+      {"status", TEXT("Status"), TEXT("How the run ended, or how far it is"), 13, true, false, nullptr, status_of,
        shown_status},
-      {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 8, true, false, of_outcome<&Out::batch>,
+      {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 5, true, false, of_outcome<&Out::batch>,
        nullptr, whole<of_outcome<&Out::batch>>},
-      {"steps", TEXT("Steps"), TEXT("Optimizer steps made"), 9, true, false, of_outcome<&Out::steps>, nullptr,
+      {"steps", TEXT("Steps"), TEXT("Optimizer steps made"), 6, true, false, of_outcome<&Out::steps>, nullptr,
        whole<of_outcome<&Out::steps>>},
-      {"epoch", TEXT("Epoch"), TEXT("Examples seen, in passes over the data"), 8, true, false, of_outcome<&Out::epoch>,
+      {"epoch", TEXT("Epoch"), TEXT("Examples seen, in passes over the data"), 5, true, false, of_outcome<&Out::epoch>,
        nullptr, fixed<of_outcome<&Out::epoch>, 2>},
-      {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 9, true, false, of_outcome<&Out::loss>, nullptr,
+      {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 7, true, false, of_outcome<&Out::loss>, nullptr,
        significant<of_outcome<&Out::loss>>},
-      {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 15, false, false,
+      {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
        of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
-      {"validation_accuracy", TEXT("Accuracy (%)"), TEXT("Validation accuracy of the last evaluation"), 13, true, false,
+      {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
        accuracy, nullptr, fixed<accuracy, 1>},
-      {"peak_bytes", TEXT("Peak (MB)"), TEXT("Highest memory in use"), 11, true, false, peak_megabytes, nullptr,
+      {"peak_bytes", TEXT("Peak MB"), TEXT("Highest memory in use"), 7, true, false, peak_megabytes, nullptr,
        fixed<peak_megabytes, 1>},
-      {"examples_per_second", TEXT("Examples/s"), TEXT("Throughput of the training alone"), 12, true, false,
+      {"examples_per_second", TEXT("Examples/s"), TEXT("Throughput of the training alone"), 7, true, false,
        of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
-      {"oom_events", TEXT("OOMs"), TEXT("How often it ran out of memory and went on in smaller pieces"), 7, true, false,
+      {"oom_events", TEXT("OOMs"), TEXT("How often it ran out of memory and went on in smaller pieces"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
-      {"seconds", TEXT("Time (s)"), TEXT("Training time; pauses and evaluations are left out"), 10, true, false,
+      {"seconds", TEXT("Time s"), TEXT("Training time; pauses and evaluations are left out"), 7, true, false,
        of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
-      {"started", TEXT("Started"), TEXT("When the run began, in your time zone"), 17, true, true, nullptr,
+      {"started", TEXT("Started"), TEXT("When the run began, in your time zone"), 12, true, true, nullptr,
        text_of<&Row::started>, shown_start},
-      {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 7, true, true, of_row<&Row::sweep>,
+      {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true, of_row<&Row::sweep>,
        nullptr, plain<of_row<&Row::sweep>>},
-      {"note", TEXT("Note"), TEXT("Your own words; Shift+F2 edits"), 24, true, true, nullptr, text_of<&Row::note>,
+      {"note", TEXT("Note"), TEXT("Your own words; Shift+F2 edits"), 7, true, true, nullptr, text_of<&Row::note>,
        as_it_is<&Row::note>},
   };
   return columns;

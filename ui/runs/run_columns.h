@@ -35,7 +35,7 @@ struct RunColumn {
   const char* key;   ///< in settings and in copied text
   const char* title; ///< untranslated, with the unit; see column_title()
   const char* help;  ///< untranslated
-  int characters;    ///< width to begin with
+  int characters;    ///< width to begin with, of the values; the title has room in any case
   bool shown;        ///< until the user says otherwise
   bool dimmed;       ///< secondary
   /// Null for a text. No value: the run has none.

@@ -134,7 +134,8 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   draw_shape(*painter, status, {left, cell.center().y() - shape / 2, shape, shape}, color);
   left += shape + gap;
   painter->setPen(look.field ? color : theme_.color(Role::text));
-  const QRectF room(left, cell.top(), cell.right() - left, cell.height());
+  // In whole pixels, as the cells beside it.
+  const QRect room(QPoint(qRound(left), option.rect.top()), QPoint(qRound(cell.right()), option.rect.bottom() - 1));
   painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(text, Qt::ElideRight, room.width()));
   painter->restore();
 }

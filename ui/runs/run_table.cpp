@@ -19,8 +19,9 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double row_lines = 1.85;
-constexpr double padding_lines = 1.2; // of a cell, both sides
-constexpr int narrowest = 16;         // pixels; what a kept width may not go below
+constexpr double padding_lines = 1.2;       // of a cell, both sides
+constexpr double title_padding_lines = 1.8; // with the arrow of the order
+constexpr double narrowest_lines = 2;
 
 /// A text for a table of separated values: in quotes where it holds what separates.
 QString separated(const QString& text, QChar separator) {
@@ -48,6 +49,7 @@ RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
   QHeaderView* header = horizontalHeader();
   header->setSectionsMovable(true);
   header->setStretchLastSection(true);
+  header->setMinimumSectionSize(Theme::lines(narrowest_lines));
   header->setContextMenuPolicy(Qt::CustomContextMenu);
   connect(header, &QWidget::customContextMenuRequested, this,
           [this, header](const QPoint& at) { columns_menu_->popup(header->mapToGlobal(at)); });
@@ -74,12 +76,16 @@ void RunTable::make_columns_menu() {
 void RunTable::reset_columns() {
   QHeaderView* header = horizontalHeader();
   const int character = fontMetrics().horizontalAdvance(u'0');
+  QFont bold = header->font();
+  bold.setWeight(QFont::DemiBold);
+  const QFontMetrics title(bold);
   const auto& columns = run_columns();
   for (int column = 0; column < runs_.columnCount(); ++column) {
     const RunColumn& info = columns[static_cast<std::size_t>(column)];
     header->moveSection(header->visualIndex(column), column);
     setColumnHidden(column, !info.shown);
-    setColumnWidth(column, info.characters * character + Theme::lines(padding_lines));
+    setColumnWidth(column, std::max(info.characters * character + Theme::lines(padding_lines),
+                                    title.horizontalAdvance(column_title(info)) + Theme::lines(title_padding_lines)));
   }
   sortByColumn(id_column, Qt::DescendingOrder);
 }
@@ -181,7 +187,7 @@ void RunTable::restore(const QJsonObject& state) {
       continue;
     header->moveSection(header->visualIndex(column), visual++);
     setColumnHidden(column, !kept["shown"].toBool(true) && column != name_column);
-    if (const int width = kept["width"].toInt(); width >= narrowest)
+    if (const int width = kept["width"].toInt(); width >= header->minimumSectionSize())
       setColumnWidth(column, width);
   }
   if (const int column = run_column(state["sort"].toString()); column >= 0)

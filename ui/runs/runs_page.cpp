@@ -79,8 +79,8 @@ QWidget* RunsPage::make_header() {
   auto* row = new QHBoxLayout(header);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(gap);
-  count_ = new Pill(header);
-  filter_ = new QLineEdit(header);
+  count_ = new Pill;
+  filter_ = new QLineEdit;
   filter_->setPlaceholderText(tr("Filter: words, or batch >= 64 and status = finished"));
   filter_->setAccessibleName(tr("Filter"));
   filter_->setClearButtonEnabled(true);
@@ -96,19 +96,27 @@ QWidget* RunsPage::make_header() {
   filter_error_->setWordWrap(true);
   filter_error_->setObjectName(QStringLiteral("filter-error"));
   filter_error_->hide();
-  auto* train_again = plain_button({}, header);
+  auto* train_again = plain_button({});
   follow_action(train_again, actions_->train_again());
-  auto* open = filled_button({}, header);
+  auto* open = filled_button({});
   follow_action(open, actions_->open());
 
+  // As high without the tools as with them.
+  header->setMinimumHeight(filter_->sizeHint().height());
+  tools_ = new QWidget(header);
+  auto* tools = new QHBoxLayout(tools_);
+  tools->setContentsMargins(0, 0, 0, 0);
+  tools->setSpacing(gap);
+  tools->addWidget(count_);
+  tools->addWidget(filter_, 1);
+  tools->addStretch();
+  tools->addWidget(menu_button(tr("Columns"), table_->columns_menu()));
+  tools->addWidget(menu_button(tr("Export"), actions_->export_menu()));
+  tools->addWidget(train_again);
+  tools->addWidget(open);
   row->addWidget(page_title(tr("Runs"), header));
-  row->addWidget(count_);
-  row->addWidget(filter_, 1);
+  row->addWidget(tools_, 1);
   row->addStretch();
-  row->addWidget(menu_button(tr("Columns"), table_->columns_menu()));
-  row->addWidget(menu_button(tr("Export"), actions_->export_menu()));
-  row->addWidget(train_again);
-  row->addWidget(open);
   connect(filter_, &QLineEdit::textChanged, this, &RunsPage::show_filter);
   // From the filter to what it found.
   connect(filter_, &QLineEdit::returnPressed, this, [this] {
@@ -144,7 +152,9 @@ QWidget* RunsPage::make_places() {
                                tr("Run the demo sweep"), this);
   connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
   places_->insertWidget(empty_place, empty);
-  places_->insertWidget(waiting_place, centred(tr("Rows appear here one by one as the runs begin.")));
+  places_->insertWidget(waiting_place,
+                        new EmptyState(tr("The first run begins soon"),
+                                       tr("Rows appear one by one, after the search for the batch size."), {}, this));
   auto* no_match =
       new EmptyState(tr("No run matches the filter"), tr("All runs are still there."), tr("Clear filter"), this);
   connect(no_match, &EmptyState::action_chosen, filter_, [this] {
@@ -214,8 +224,7 @@ void RunsPage::show_place() {
                                         : format_count(all),
                     Pill::Tone::accent);
   count_->setAccessibleName(tr("%1 of %2 runs shown").arg(shown).arg(all));
-  count_->setVisible(all > 0);
-  filter_->setEnabled(all > 0);
+  tools_->setVisible(all > 0);
   if (shown > 0)
     places_->setCurrentIndex(table_place);
   else if (all > 0)
@@ -224,6 +233,7 @@ void RunsPage::show_place() {
     places_->setCurrentIndex(loading_place);
   else
     places_->setCurrentIndex(job_->active() ? waiting_place : empty_place);
+  setFocusProxy(shown > 0 ? table_ : places_->currentWidget());
 }
 
 void RunsPage::rename(qint64 run, const QString& before, const QString& name) {

@@ -55,6 +55,7 @@ private:
   Pill* count_ = nullptr;
   QLineEdit* filter_ = nullptr;
   QLabel* filter_error_ = nullptr;
+  QWidget* tools_ = nullptr; ///< of the header: what only makes sense with runs
   JobStrip* job_ = nullptr;
   QStackedWidget* places_ = nullptr;
   QSet<qint64> asked_; ///< running runs whose length was asked for

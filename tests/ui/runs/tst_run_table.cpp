@@ -92,8 +92,11 @@ private Q_SLOTS:
     qputenv("TZ", "Asia/Tokyo");
     tzset();
     Table table;
-    table.model.set_runs({finished_run(1)});
-    QCOMPARE(table.text(0, started_column), QString("2024-05-03 19:00"));
+    auto runs = finished_runs(2);
+    runs[1].started = std::to_string(QDate::currentDate().year()) + "-05-03T20:15:10Z";
+    table.model.set_runs(runs);
+    QCOMPARE(table.text(0, started_column), QString("3 May 2024"));
+    QCOMPARE(table.text(1, started_column), QString("4 May 05:15"));
     qunsetenv("TZ");
     tzset();
   }

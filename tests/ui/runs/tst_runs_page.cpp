@@ -106,16 +106,31 @@ private Q_SLOTS:
     QCOMPARE(here.bench->engine().jobs().size(), 1);
     Job* job = here.bench->engine().jobs().front();
     QCOMPARE(job->kind(), Job::Kind::demo);
-    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
-    QVERIFY(!demo->isVisible()); // not a second time
-    // Rows appear as runs begin, until it is cancelled here.
-    QTRY_VERIFY_WITH_TIMEOUT(here.table->isVisible(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!demo->isVisible(), patience_ms); // not a second time
     QPushButton* cancel = here.button("Cancel");
     QVERIFY(cancel && cancel->isVisible());
     QTest::mouseClick(cancel, Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
     QTRY_VERIFY(!cancel->isVisible());
-    QTRY_COMPARE(here.text(1, status_column), QString("stopped"));
+    QVERIFY(demo->isVisible()); // nothing came of it
+  }
+
+  void rows_appear_as_a_sweep_goes_on() {
+    PageHere here;
+    sweep::SweepSpec spec;
+    spec.base = small_run(300);
+    for (const std::int64_t size : {8, 16, 32})
+      spec.batches.push_back({train::BatchChoice::Kind::number, size});
+    Job* job = here.bench->engine().sweep(spec);
+    QVERIFY(here.button("Cancel")->isVisible());
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QTRY_COMPARE(here.table->model()->rowCount(), 3);
+    QVERIFY(!here.button("Cancel")->isVisible());
+    QTRY_COMPARE(here.text(3, status_column), QString("finished"));
+    QCOMPARE(here.text(3, batch_column), QString("32"));
+    QCOMPARE(here.text(3, steps_column), QString("300"));
+    QCOMPARE(here.text(3, sweep_column), QString("1"));
+    QVERIFY(here.table->isVisible());
   }
 
   void renames_in_place_and_back() {
