@@ -91,6 +91,7 @@ void PlanCards::show_plan(const PlanEditor& editor) {
 void PlanCards::show_length(const schedule::Plan& plan) {
   const auto sizes = sizes_of(plan);
   const bool open = plan.needs_feedback || plan.cut;
+  length_->setVisible(plan.steps > 0);
   const auto least = [open](const QString& text) { return open ? tr("at least %1").arg(text) : text; };
   QList<FactList::Fact> facts{{tr("steps"), least(format_count(plan.steps)), {}},
                               {tr("examples"), least(format_count(plan.examples)), {}},
@@ -105,7 +106,9 @@ void PlanCards::show_length(const schedule::Plan& plan) {
   }
   length_->set_facts(facts);
   QString text;
-  if (plan.needs_feedback)
+  if (plan.needs_feedback && plan.known_steps == 0)
+    text = tr("This schedule looks at what the run measures, so its sizes cannot be known before it runs.");
+  else if (plan.needs_feedback)
     text =
         tr("This schedule looks at what the run measures, so the plan beyond step %1 cannot be known before it runs.")
             .arg(format_count(plan.known_steps));
@@ -117,11 +120,16 @@ void PlanCards::show_length(const schedule::Plan& plan) {
 
 void PlanCards::show_memory(const PlanEditor& editor) {
   const auto sizes = sizes_of(*editor.plan());
-  const bool known = sizes && editor.memory() && editor.limit_bytes() > 0;
+  const bool known = editor.memory() && editor.limit_bytes() > 0;
   memory_->setVisible(known);
   memory_card_->set_alarming(false);
+  memory_card_->set_title(known ? tr("Memory") : tr("Memory is not known yet"));
   if (!known)
-    return memory_card_->set_title(tr("Memory is not known yet"));
+    return;
+  if (!sizes) {
+    memory_->set_facts({{tr("limit"), format_bytes(static_cast<double>(editor.limit_bytes())), {}}});
+    return;
+  }
   const auto largest = std::llround(sizes->max);
   const predict::Split split = *editor.split(largest);
   const double whole = static_cast<double>(editor.memory()->at(largest).bytes);
@@ -148,11 +156,14 @@ void PlanCards::set_prediction(const QString& text, bool offered) {
 
 void PlanCards::show_events(const schedule::Plan& plan) {
   QStringList texts;
-  for (const schedule::ScheduleEvent& event : plan.events)
+  for (const schedule::ScheduleEvent& event : plan.events) {
+    if (event.step >= plan.steps)
+      continue; // asked for after the last step
     texts << (event.message.empty()
                   ? tr("step %1: asked for %2, given %3")
                         .arg(format_count(event.step + 1), format_count(event.asked), format_count(event.given))
                   : tr("step %1: %2").arg(format_count(event.step + 1), QString::fromStdString(event.message)));
+  }
   events_card_->setVisible(!texts.isEmpty());
   events_card_->set_title(tr("Asked for and not given (%1)").arg(texts.size()));
   if (texts != events_->stringList())

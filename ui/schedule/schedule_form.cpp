@@ -50,6 +50,10 @@ ScheduleForm::ScheduleForm(QWidget* parent)
   for (const std::string& form : schedule::schedule_forms())
     forms << QString::fromStdString(form);
   schedule_->set_help(tr("One of: %1").arg(forms.join(QStringLiteral("\n"))));
+  // There in good times too, so that the plots do not jump while a schedule is typed.
+  schedule_->set_hint(
+      tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return applies it, Escape "
+         "goes back"));
   schedule_->edit()->installEventFilter(this);
   connect(schedule_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::typed);
   connect(schedule_->edit(), &QLineEdit::returnPressed, this, &ScheduleForm::entered);
@@ -135,7 +139,8 @@ void ScheduleForm::set_error(const QString& error) {
 
 void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epochs) {
   menu_->clear();
-  for (const SchedulePreset& preset : schedule_presets(batch, steps, epochs)) {
+  const QList<SchedulePreset> presets = schedule_presets(batch, steps, epochs);
+  for (const SchedulePreset& preset : presets) {
     auto* action = menu_->addAction(QStringLiteral("%1\t%2").arg(preset.name, preset.text));
     connect(action, &QAction::triggered, this, [this, text = preset.text] {
       schedule_->set_text(text);
@@ -144,6 +149,12 @@ void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epoch
       Q_EMIT entered();
     });
   }
+  if (schedule_->edit()->hasFocus())
+    return; // what is offered does not change under who types
+  QStringList texts;
+  for (const SchedulePreset& preset : presets)
+    texts << preset.text;
+  schedule_->set_choices(texts);
 }
 
 void ScheduleForm::read_draft() {

@@ -97,8 +97,30 @@ void SchedulePage::list_choices() {
     edited_->addItem(tr("Run %1: %2").arg(run->id()).arg(run->name()), QVariant::fromValue<qint64>(run->id()));
   const int index = edited_->findData(edited);
   edited_->setCurrentIndex(std::max(index, 0));
-  if (index < 0)
+  if (index >= 0)
+    return;
+  if (has_draft_)
     edit_draft(editor_.draft());
+  else
+    edit_nothing();
+}
+
+void SchedulePage::edit_nothing() {
+  let_go_of_run();
+  editor_.edit_run(nullptr);
+  stack_->setCurrentWidget(empty_);
+  show_header();
+}
+
+void SchedulePage::let_go_of_run() {
+  if (OpenRun* run = editor_.run())
+    run->disconnect(this);
+  apply_wanted_ = start_wanted_ = false;
+}
+
+void SchedulePage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  show_plan();
 }
 
 void SchedulePage::choose(int index) {
@@ -118,9 +140,9 @@ void SchedulePage::edit_proposed(const train::RunSpec& spec) {
 }
 
 void SchedulePage::edit_draft(const DraftPlan& draft) {
-  has_draft_ = true;
-  apply_wanted_ = start_wanted_ = false;
   const bool other = !editor_.is_draft() || stack_->currentWidget() != body_;
+  let_go_of_run();
+  has_draft_ = true;
   editor_.edit_draft(draft);
   edited_->setCurrentIndex(edited_->findData(draft_choice));
   stack_->setCurrentWidget(body_);
@@ -133,10 +155,10 @@ void SchedulePage::edit_draft(const DraftPlan& draft) {
 }
 
 void SchedulePage::edit_run(OpenRun* run) {
-  apply_wanted_ = start_wanted_ = false;
-  if (OpenRun* before = editor_.run())
-    before->disconnect(this);
+  let_go_of_run();
   connect(run, &OpenRun::grew, this, [this] {
+    if (!isVisible())
+      return; // watching costs nothing where nobody looks
     plots_->follow(editor_);
     show_header();
   });
@@ -195,6 +217,9 @@ void SchedulePage::show_plan() {
     if (std::exchange(start_wanted_, false))
       workbench_.start_run(draft_spec());
   }
+  const bool drawn = !editor_.is_draft() || !editor_.plan() || editor_.plan()->steps > 0;
+  plots_->setVisible(drawn);
+  undrawn_->setVisible(!drawn);
   plots_->update_plan(editor_);
   cards_->show_plan(editor_);
   if (editor_.is_draft())
@@ -245,10 +270,12 @@ void SchedulePage::restore(const QJsonObject& state) {
   if (!state.contains("draft"))
     return;
   try {
-    const bool shown = editor_.run() == nullptr;
+    OpenRun* run = editor_.run();
     const auto spec = train::run_spec_from_json(state["draft"].toString().toStdString());
-    if (shown && spec.batch.kind == train::BatchChoice::Kind::number && spec.batch.number > 0)
+    if (spec.batch.kind == train::BatchChoice::Kind::number && spec.batch.number > 0)
       edit_draft({spec, spec.batch.number});
+    if (run != nullptr)
+      edit_run(run);
   } catch (const Error&) {
     // Of another version, or broken: no draft then.
   }

@@ -35,6 +35,9 @@ public:
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+protected:
+  void showEvent(QShowEvent* event) override;
+
 private:
   void make_actions();
   QWidget* make_header();
@@ -46,6 +49,8 @@ private:
   void edit_draft(const DraftPlan& draft);
   void edit_proposed(const train::RunSpec& spec);
   void edit_run(OpenRun* run);
+  void edit_nothing();
+  void let_go_of_run();
   void find_memory();
 
   void show_plan();
@@ -87,6 +92,7 @@ private:
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   QWidget* body_ = nullptr;
+  EmptyState* undrawn_ = nullptr; ///< in the place of the plots where a draft has nothing to draw
   ScheduleForm* form_ = nullptr;
   SchedulePlots* plots_ = nullptr;
   PlanCards* cards_ = nullptr;

@@ -118,6 +118,13 @@ QWidget* SchedulePage::make_body() {
   plots_ = new SchedulePlots(workbench_.theme(), frame);
   frame->layout()->setContentsMargins(10, 6, 10, 6);
   frame->body()->addWidget(plots_);
+  undrawn_ =
+      new EmptyState(tr("The run decides"),
+                     tr("This schedule looks at what the run measures: its loss, the noise of its gradients or its "
+                        "memory. Its sizes cannot be drawn before it runs."),
+                     {}, frame);
+  undrawn_->hide();
+  frame->body()->addWidget(undrawn_);
   row->addWidget(frame, 1);
   cards_ = new PlanCards(body_);
   cards_->setObjectName(QStringLiteral("cards"));

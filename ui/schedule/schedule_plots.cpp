@@ -55,7 +55,8 @@ void SchedulePlots::show_edited(const PlanEditor& editor) {
     if (future_drawn_)
       plots_->add_curve(panel, curve, style);
   };
-  add(batch, micro_, {.name = tr("run as"), .series = 4, .role = {}, .dashed = true, .steps = true});
+  in_parts_ = false;
+  micro_curve_ = future_drawn_ ? plots_->add_curve(batch, micro_, micro_style(false)) : 0;
   add(memory, whole_, {.name = tr("in one piece"), .series = 0, .role = {}, .steps = true, .faint = true});
   add(memory, as_run_, {.name = tr("as it will be run"), .series = 0, .role = {}, .dashed = true, .steps = true});
   for (Value& value : values_) {
@@ -103,6 +104,7 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
   const bool known = editor.memory() && editor.limit_bytes() > 0;
   plots_->set_panel_visible(memory, known || editor.run() != nullptr);
   if (!known) {
+    show_in_parts(false);
     for (const auto& curve : {whole_, as_run_, micro_})
       curve->follow(nullptr);
     plots_->set_limits({});
@@ -120,8 +122,23 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
     const predict::Split parts = split(size);
     return parts.micro_batches > 1 ? static_cast<double>(parts.micro_batch) : std::nan("");
   });
+  const auto* sizes = plan ? plan->history->find("batch") : nullptr;
+  show_in_parts(sizes != nullptr && sizes->values.size() > 0 &&
+                split(sizes->values.extremes(0, sizes->values.size()).max).micro_batches > 1);
   const auto limit = static_cast<double>(editor.limit_bytes());
   plots_->set_limits({{memory, limit * to_megabytes, tr("limit %1").arg(format_bytes(limit))}});
+}
+
+CurveStyle SchedulePlots::micro_style(bool named) {
+  return {.name = named ? tr("run as") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
+}
+
+/// In the legend only where some size is run in parts.
+void SchedulePlots::show_in_parts(bool in_parts) {
+  if (in_parts == in_parts_ || micro_curve_ == 0)
+    return;
+  in_parts_ = in_parts;
+  plots_->set_style(micro_curve_, micro_style(in_parts));
 }
 
 void SchedulePlots::follow(const PlanEditor& editor) {
@@ -169,29 +186,30 @@ QString SchedulePlots::handle_label(const PlanEditor& editor, std::int64_t size)
 
 void SchedulePlots::show_marks(const PlanEditor& editor) {
   QList<PlotMark> marks;
-  const auto add = [&marks](PlotMark::Kind kind, std::int64_t step, const QString& label, bool through) {
+  const auto add = [&marks](PlotMark::Kind kind, std::int64_t step, const QString& label) {
     PlotMark mark;
     mark.id = marks.size();
     mark.kind = kind;
     mark.x = static_cast<double>(step);
     mark.panel = batch;
     mark.label = label;
-    mark.through = through;
+    mark.through = kind != PlotMark::Kind::note;
     marks << mark;
   };
   if (editor.run() != nullptr) {
     for (const telemetry::Event& event : editor.run()->events()) {
       if (event.kind == "edit")
-        add(PlotMark::Kind::edit, event.step, tr("edited"), true);
+        add(PlotMark::Kind::edit, event.step, tr("edited"));
       else if (event.kind == "oom")
-        add(PlotMark::Kind::oom, event.step, {}, false);
+        add(PlotMark::Kind::oom, event.step, {});
     }
   }
   int clamps = 0;
   if (editor.plan())
     for (const schedule::ScheduleEvent& event : editor.plan()->events)
-      if (event.step + 1 >= editor.changeable_from() && ++clamps <= most_clamps_marked)
-        add(PlotMark::Kind::note, event.step + 1, event.kind == "clamp" ? tr("clamped") : tr("kept"), false);
+      if (event.step + 1 >= editor.changeable_from() && event.step < editor.plan()->steps &&
+          ++clamps <= most_clamps_marked)
+        add(PlotMark::Kind::note, event.step + 1, event.kind == "clamp" ? tr("clamped") : tr("kept"));
   plots_->set_marks(marks);
 }
 

@@ -45,6 +45,8 @@ private:
   static bool has_future(const PlanEditor& editor);
   void add_happened(const OpenRun& run);
   void follow_plan(const PlanEditor& editor);
+  static CurveStyle micro_style(bool named);
+  void show_in_parts(bool in_parts);
   void show_handles(const PlanEditor& editor);
   void show_marks(const PlanEditor& editor);
   QString handle_label(const PlanEditor& editor, std::int64_t size) const;
@@ -56,6 +58,8 @@ private:
   std::shared_ptr<DerivedCurve> micro_;  ///< micro batch that it is run as
   std::shared_ptr<const schedule::Plan> drawn_;
   bool future_drawn_ = false;
+  bool in_parts_ = false;
+  int micro_curve_ = 0;
 };
 
 } // namespace batchscope::ui

@@ -2,6 +2,7 @@
 
 #include <QCompleter>
 #include <QLabel>
+#include <QStringListModel>
 #include <QVBoxLayout>
 
 #include "ui/widgets/widgets.h"
@@ -24,19 +25,18 @@ QString beneath_field(QString error) {
 } // namespace
 
 LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
-    : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), error_(new QLabel(this)) {
+    : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), beneath_(dimmed_label({}, this)) {
   name_->setBuddy(edit_);
   edit_->setAccessibleName(name);
-  error_->setObjectName(QStringLiteral("error"));
-  error_->setProperty("tone", QStringLiteral("error"));
-  error_->setWordWrap(true);
-  error_->hide();
+  beneath_->setObjectName(QStringLiteral("error"));
+  beneath_->setWordWrap(true);
+  beneath_->hide();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(2);
   layout->addWidget(name_);
   layout->addWidget(edit_);
-  layout->addWidget(error_);
+  layout->addWidget(beneath_);
   layout->addStretch();
   setFocusProxy(edit_);
 }
@@ -51,21 +51,37 @@ void LabelledEdit::set_help(const QString& help) {
   edit_->setAccessibleDescription(help);
 }
 
+void LabelledEdit::set_hint(const QString& hint) {
+  hint_ = hint;
+  set_error(error_);
+}
+
 void LabelledEdit::set_choices(const QStringList& choices) {
-  auto* completer = new QCompleter(choices, edit_);
-  completer->setCaseSensitivity(Qt::CaseInsensitive);
-  completer->setFilterMode(Qt::MatchContains);
-  edit_->setCompleter(completer);
+  if (choices_ == nullptr) {
+    choices_ = new QStringListModel(this);
+    auto* completer = new QCompleter(choices_, edit_);
+    completer->setCaseSensitivity(Qt::CaseInsensitive);
+    completer->setFilterMode(Qt::MatchContains);
+    connect(completer, qOverload<const QString&>(&QCompleter::activated), this, [this](const QString& text) {
+      edit_->setText(text);
+      Q_EMIT edit_->textEdited(text);
+    });
+    edit_->setCompleter(completer);
+  }
+  if (choices != choices_->stringList())
+    choices_->setStringList(choices);
 }
 
 void LabelledEdit::set_error(const QString& error) {
-  error_->setText(beneath_field(error));
-  error_->setVisible(!error.isEmpty());
-  mark_wrong(*edit_, !error.isEmpty());
-}
-
-QString LabelledEdit::error() const {
-  return error_->text();
+  error_ = beneath_field(error);
+  const bool wrong = !error_.isEmpty();
+  beneath_->setText(wrong ? error_ : hint_);
+  beneath_->setVisible(wrong || !hint_.isEmpty());
+  if (wrong != (beneath_->property("tone").toString() == QLatin1String("error"))) {
+    beneath_->setProperty("tone", wrong ? QStringLiteral("error") : QString());
+    restyle(*beneath_);
+  }
+  mark_wrong(*edit_, wrong);
 }
 
 } // namespace batchscope::ui

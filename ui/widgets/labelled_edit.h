@@ -5,33 +5,40 @@
 #include <QWidget>
 
 class QLabel;
+class QStringListModel;
 
 namespace batchscope::ui {
 
-/// A field of a page's row: its name above, what is wrong with it beneath, which takes no room while all is well.
-/// UI thread.
+/// A field of a page's row: its name above, what is wrong with it beneath, which takes no room while all is well and
+/// there is no hint. UI thread.
 class LabelledEdit : public QWidget {
   Q_OBJECT
 
 public:
   explicit LabelledEdit(const QString& name, QWidget* parent = nullptr);
 
+  /// What is chosen of the completions counts as typed: textEdited().
   QLineEdit* edit() const { return edit_; }
   QString text() const { return edit_->text().trimmed(); }
   /// Without textEdited(), and only where it differs, so that the cursor stays.
   void set_text(const QString& text);
   /// One sentence: as tooltip and for screen readers.
   void set_help(const QString& help);
+  /// A line beneath the field while nothing is wrong.
+  void set_hint(const QString& hint);
   /// Texts to begin with; others are accepted.
   void set_choices(const QStringList& choices);
   /// Empty: none. The name of an option before it is left out.
   void set_error(const QString& error);
-  QString error() const;
+  QString error() const { return error_; }
 
 private:
   QLabel* name_;
   QLineEdit* edit_;
-  QLabel* error_;
+  QLabel* beneath_;
+  QStringListModel* choices_ = nullptr;
+  QString hint_;
+  QString error_;
 };
 
 } // namespace batchscope::ui

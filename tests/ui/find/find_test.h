@@ -90,7 +90,8 @@ public:
     for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
       theme_.set_mode(mode);
       QCoreApplication::processEvents();
-      plots().refresh_now();
+      if (plots().isVisible())
+        plots().refresh_now();
       page_.grab().save(QString("%1/find-%2-%3-%4x.png")
                             .arg(folder, name, mode == Theme::Mode::dark ? "dark" : "light")
                             .arg(page_.devicePixelRatioF()));

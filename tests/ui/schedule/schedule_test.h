@@ -61,7 +61,7 @@ public:
   QLineEdit* field(const char* name) { return named<QWidget>(name)->findChild<QLineEdit*>(); }
   QString error_of(const char* name) {
     const auto* label = named<QWidget>(name)->findChild<QLabel*>("error");
-    return label->isVisible() ? label->text() : QString();
+    return label->isVisible() && label->property("tone") == "error" ? label->text() : QString();
   }
   /// All that is said below a widget, a line each.
   QString texts(const char* name) {
@@ -133,7 +133,8 @@ public:
     for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
       theme_.set_mode(mode);
       QCoreApplication::processEvents();
-      plots().refresh_now();
+      if (plots().isVisible())
+        plots().refresh_now();
       page_.grab().save(QString("%1/schedule-%2-%3-%4x.png")
                             .arg(folder, name, mode == Theme::Mode::dark ? "dark" : "light")
                             .arg(page_.devicePixelRatioF()));

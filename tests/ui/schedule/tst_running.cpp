@@ -18,6 +18,7 @@ private Q_SLOTS:
   void sizes_that_will_not_fit_are_marked();
   void a_run_that_is_over_can_be_planned_again();
   void draft_and_run_take_turns();
+  void a_run_that_is_closed_leaves_the_draft_or_nothing();
 };
 
 void TestRunning::a_typed_schedule_waits_for_its_step_and_is_stored_there() {
@@ -173,6 +174,25 @@ void TestRunning::draft_and_run_take_turns() {
   QVERIFY(here.named("start")->isVisible());
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+void TestRunning::a_run_that_is_closed_leaves_the_draft_or_nothing() {
+  ScheduleHere here;
+  Job* job = here.bench().start_run(small_run(20));
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_VERIFY(here.run() != nullptr && here.run()->status() == "finished");
+  QVERIFY(!here.page().findChild<EmptyState*>()->isVisible());
+  here.bench().open({});
+  QVERIFY(here.page().findChild<EmptyState*>()->isVisible());
+  QVERIFY(here.page().state().isEmpty());
+
+  here.bench().propose_run(small_run(33));
+  here.bench().open({1});
+  QTRY_COMPARE(here.fact("steps"), QString("20")); // read from the database
+  QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 1);
+  here.bench().open({});
+  QTRY_COMPARE(here.fact("steps"), QString("33"));
+  QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 0);
 }
 
 QTEST_MAIN(TestRunning)

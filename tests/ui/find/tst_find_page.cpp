@@ -1,0 +1,291 @@
+#include <QAbstractItemModelTester>
+#include <QAbstractItemView>
+#include <QCompleter>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+
+#include "find_test.h"
+#include "ui/widgets/widgets.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+/// Sizes up to two, so that a search takes a moment only.
+train::RunSpec brief_net() {
+  train::RunSpec spec = tight_net();
+  spec.max_batch = 2;
+  spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 3};
+  return spec;
+}
+
+bool ended(const Job* job) {
+  return job->state() != Job::State::waiting && job->state() != Job::State::working;
+}
+
+} // namespace
+
+class TestFindPage : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void while_there_is_nothing_one_button_leads_to_a_search();
+  void an_answer_starts_a_real_run_with_its_batch();
+  void an_answer_can_be_edited_first();
+  void a_chosen_row_shows_its_mark_and_its_memory();
+  void other_searches_of_the_same_are_listed_and_shown_again();
+  void what_is_wrong_is_said_at_its_field();
+  void options_that_are_wrong_are_said_at_their_field();
+  void an_error_of_the_search_is_said_at_its_field();
+  void where_nothing_fits_it_says_what_was_tried();
+  void a_search_can_be_cancelled();
+  void the_search_before_a_run_is_shown_too();
+  void what_was_typed_is_kept();
+  void broken_state_is_ignored();
+};
+
+void TestFindPage::while_there_is_nothing_one_button_leads_to_a_search() {
+  FindHere here;
+  auto* empty = here.page().findChild<EmptyState*>();
+  QVERIFY(empty->isVisible());
+  here.keep_picture("empty");
+  here.bench().propose_run(brief_net());
+  QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
+  here.click(empty->findChild<QPushButton*>());
+  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(wanted.last().first().toString(), QString("find"));
+  QVERIFY(!empty->isVisible());
+  QVERIFY(here.named("cancel")->isVisible());
+  QTRY_COMPARE_WITH_TIMEOUT(here.job()->state(), Job::State::done, patience_ms);
+  QVERIFY(here.named("find")->isVisible());
+  QVERIFY(!here.named("cancel")->isVisible());
+}
+
+void TestFindPage::an_answer_starts_a_real_run_with_its_batch() {
+  FindHere here;
+  Job* search = here.search(brief_net(), "predictive");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  QCOMPARE(here.text("largest"), QString("2"));
+  // What is in the fields by now is not what was searched.
+  train::RunSpec other = brief_net();
+  other.model = "mlp";
+  here.bench().propose_run(other);
+  QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
+  here.click(here.named("train-largest"));
+  QCOMPARE(wanted.last().first().toString(), QString("live"));
+  Job* run = here.job();
+  QVERIFY(run != search);
+  QTRY_COMPARE_WITH_TIMEOUT(run->state(), Job::State::done, patience_ms);
+  const store::RunReader reader(here.database());
+  QCOMPARE(reader.list().size(), std::size_t(1));
+  const auto row = reader.run(1);
+  QCOMPARE(row.outcome.status, std::string("finished"));
+  QCOMPARE(row.outcome.batch, std::optional<std::int64_t>(2));
+  QCOMPARE(row.outcome.steps, std::int64_t(3));
+  const auto spec = train::run_spec_from_json(reader.spec_json(1));
+  QCOMPARE(spec.model, std::string("cnn"));
+  QCOMPARE(train::to_string(spec.batch), std::string("2"));
+}
+
+void TestFindPage::an_answer_can_be_edited_first() {
+  FindHere here;
+  Job* search = here.search(brief_net(), "power");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  train::RunSpec proposed;
+  connect(&here.bench(), &Workbench::run_proposed, this, [&](const train::RunSpec& spec) { proposed = spec; });
+  here.click(here.named("edit-recommended"));
+  QCOMPARE(train::to_string(proposed.batch), std::to_string(*search->search_result()->recommended));
+  QCOMPARE(proposed.memory_budget, brief_net().memory_budget);
+  QCOMPARE(here.bench().engine().jobs().size(), 1);
+}
+
+void TestFindPage::a_chosen_row_shows_its_mark_and_its_memory() {
+  FindHere here;
+  const QAbstractItemModelTester tester(here.table().model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+  Job* search = here.search(tight_net(), "predictive");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  const auto card = [&] { return here.page().findChild<Card*>("memory")->findChild<QLabel*>()->text(); };
+  QVERIFY(card().contains(QString("at %1 ").arg(*search->search_result()->recommended)));
+
+  QTest::mouseClick(here.table().viewport(), Qt::LeftButton, {},
+                    here.table().visualRect(here.table().model()->index(0, 1)).center());
+  QVERIFY2(card().contains("at 8 "), qPrintable(card()));
+  QTest::keyClick(&here.table(), Qt::Key_Down);
+  QVERIFY2(card().contains("at 16 "), qPrintable(card()));
+  // And the other way round: a mark in the plots chooses its row.
+  Q_EMIT here.plots().mark_chosen(3);
+  QCOMPARE(here.table().currentIndex().row(), 2);
+  QVERIFY(card().contains(QString("at %1 ").arg(search->probes()[2].batch)));
+  here.keep_picture("row");
+}
+
+void TestFindPage::other_searches_of_the_same_are_listed_and_shown_again() {
+  FindHere here;
+  Job* first = here.search(brief_net(), "halving");
+  QTRY_COMPARE_WITH_TIMEOUT(first->state(), Job::State::done, patience_ms);
+  QVERIFY(here.named<QWidget>("others")->findChildren<QToolButton*>("search").isEmpty());
+  Job* second = here.search(brief_net(), "power");
+  QTRY_COMPARE_WITH_TIMEOUT(second->state(), Job::State::done, patience_ms);
+  auto links = here.named<QWidget>("others")->findChildren<QToolButton*>("search");
+  QCOMPARE(links.size(), 1);
+  QVERIFY(links.first()->text().contains("halving"));
+
+  links.first()->setFocus(Qt::TabFocusReason);
+  QTest::keyClick(links.first(), Qt::Key_Space);
+  const auto title = [&] { return here.page().findChild<Card*>("search")->findChild<QLabel*>()->text(); };
+  QTRY_VERIFY(title().contains("halving"));
+  links = here.named<QWidget>("others")->findChildren<QToolButton*>("search");
+  QCOMPARE(links.size(), 1);
+  QVERIFY(links.first()->text().contains("power"));
+
+  // Of another memory, nothing was searched yet.
+  train::RunSpec other = brief_net();
+  other.memory_budget = 12'000'000;
+  Job* third = here.search(other, "power");
+  QTRY_COMPARE_WITH_TIMEOUT(third->state(), Job::State::done, patience_ms);
+  QVERIFY(here.named<QWidget>("others")->findChildren<QToolButton*>("search").isEmpty());
+}
+
+void TestFindPage::what_is_wrong_is_said_at_its_field() {
+  FindHere here;
+  here.bench().propose_run(brief_net());
+  here.click(here.named("change"));
+  QVERIFY(here.named<QWidget>("model")->isVisible());
+  here.type("model", "cnnn");
+  QVERIFY(here.error_of("model").contains("cnnn"));
+  here.type("memory_budget", "much");
+  QVERIFY(here.error_of("memory_budget").contains("much"));
+  here.keep_picture("wrong");
+  QTest::keyClick(&here.page(), Qt::Key_F5);
+  QVERIFY(here.bench().engine().jobs().isEmpty());
+  here.type("model", "cnn");
+  QVERIFY(here.error_of("model").isEmpty());
+  here.type("optimizer", "nadam");
+  QVERIFY(here.error_of("optimizer").contains("nadam"));
+  // What is chosen of the completions is checked, too.
+  QLineEdit* optimizer = here.field("optimizer");
+  optimizer->selectAll();
+  QTest::keyClicks(optimizer, "sg");
+  QTRY_VERIFY(optimizer->completer()->popup()->isVisible());
+  QTest::keyClick(optimizer->completer()->popup(), Qt::Key_Down);
+  QTest::keyClick(optimizer->completer()->popup(), Qt::Key_Return);
+  QTRY_VERIFY(here.error_of("optimizer").isEmpty());
+  QCOMPARE(optimizer->text(), QString("sgd"));
+  here.type("memory_budget", "10MB");
+  QTest::keyClick(&here.page(), Qt::Key_F5);
+  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QCOMPARE(here.job()->spec().model, std::string("cnn"));
+  QCOMPARE(here.job()->spec().optimizer, std::string("sgd"));
+  QTRY_VERIFY_WITH_TIMEOUT(ended(here.job()), patience_ms);
+}
+
+void TestFindPage::options_that_are_wrong_are_said_at_their_field() {
+  FindHere here;
+  here.bench().propose_run(brief_net());
+  here.click(here.named("change"));
+  QVERIFY(!here.named<QWidget>("factor")->isVisible());
+  QTest::keyClicks(here.named<QComboBox>("strategy"), "shrink");
+  QVERIFY(here.named<QWidget>("factor")->isVisible());
+  here.type("factor", "1.5");
+  QVERIFY(here.error_of("factor").contains("1.5"));
+  here.type("start", "0");
+  QVERIFY(!here.error_of("start").isEmpty());
+  here.type("margin", "2");
+  QVERIFY(!here.error_of("margin").isEmpty());
+  QTest::keyClick(&here.page(), Qt::Key_F5);
+  QVERIFY(here.bench().engine().jobs().isEmpty());
+  here.type("factor", "0.5");
+  here.type("start", "2");
+  here.type("margin", "0.5");
+  QTest::keyClick(&here.page(), Qt::Key_F5);
+  QCOMPARE(here.bench().engine().jobs().size(), 1);
+  QTRY_COMPARE_WITH_TIMEOUT(here.job()->state(), Job::State::done, patience_ms);
+  QCOMPARE(here.job()->search_result()->probes.front().batch, std::int64_t(2));
+}
+
+void TestFindPage::an_error_of_the_search_is_said_at_its_field() {
+  FindHere here;
+  train::RunSpec spec = brief_net();
+  spec.data = "csv:/nowhere/at-all.csv,target=y";
+  spec.model = "mlp";
+  Job* search = here.search(spec, "predictive");
+  QVERIFY(search != nullptr);
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::failed, patience_ms);
+  QVERIFY2(here.text("outcome").contains("/nowhere/at-all.csv"), qPrintable(here.text("outcome")));
+  QVERIFY2(here.error_of("data").contains("/nowhere/at-all.csv"), qPrintable(search->error()));
+  here.keep_picture("failed");
+}
+
+void TestFindPage::where_nothing_fits_it_says_what_was_tried() {
+  FindHere here;
+  train::RunSpec spec = tight_net();
+  spec.memory_budget = 1'100'000;
+  Job* search = here.search(spec, "halving");
+  QTRY_VERIFY_WITH_TIMEOUT(ended(search), patience_ms);
+  QCOMPARE(search->state(), Job::State::done);
+  QVERIFY(!search->search_result()->found);
+  QCOMPARE(here.text("outcome").toLower(), QString::fromStdString(search->search_result()->reason).toLower());
+  QVERIFY(here.named<QLabel>("tried")->text().contains("128 64 32 … 1"));
+  QVERIFY(!here.named("train-largest")->isVisible());
+  here.keep_picture("nothing");
+}
+
+void TestFindPage::a_search_can_be_cancelled() {
+  FindHere here;
+  Job* search = here.search(tight_net(), "predictive");
+  QTRY_VERIFY_WITH_TIMEOUT(!search->probes().empty(), patience_ms);
+  here.keep_picture("working");
+  here.click(here.named("cancel"));
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::cancelled, patience_ms);
+  QVERIFY(!here.named("cancel")->isVisible());
+  QVERIFY(here.named("find")->isVisible());
+  QVERIFY(here.text("outcome").contains("until then"));
+  QVERIFY_EXCEPTION_THROWN(store::RunReader(here.database()).search_json(1), std::exception);
+}
+
+void TestFindPage::the_search_before_a_run_is_shown_too() {
+  FindHere here;
+  train::RunSpec spec = brief_net();
+  spec.batch = {train::BatchChoice::Kind::largest, 0};
+  Job* run = here.bench().start_run(spec);
+  QTRY_VERIFY_WITH_TIMEOUT(run->search_result() != nullptr, patience_ms);
+  QTRY_COMPARE(here.text("largest"), QString("2"));
+  QTRY_COMPARE_WITH_TIMEOUT(run->state(), Job::State::done, patience_ms);
+  QCOMPARE(here.text("largest"), QString("2"));
+  QVERIFY(here.named("find")->isVisible());
+}
+
+void TestFindPage::what_was_typed_is_kept() {
+  QJsonObject state;
+  {
+    FindHere here;
+    here.bench().propose_run(brief_net());
+    here.click(here.named("change"));
+    QTest::keyClicks(here.named<QComboBox>("strategy"), "shrink");
+    here.type("factor", "0.75");
+    here.type("model", "mlp:hidden=32");
+    QTest::keyClick(&here.page(), Qt::Key_L, Qt::ControlModifier);
+    state = QJsonDocument::fromJson(QJsonDocument(here.page().state()).toJson()).object();
+  }
+  FindHere here;
+  here.page().restore(state);
+  QCOMPARE(here.named<QComboBox>("strategy")->currentText(), QString("shrink"));
+  QCOMPARE(here.field("factor")->text(), QString("0.75"));
+  QCOMPARE(here.field("model")->text(), QString("mlp:hidden=32"));
+  QCOMPARE(here.field("max_batch")->text(), QString("2"));
+  QVERIFY(here.named<QWidget>("model")->isVisible());
+  QCOMPARE(here.page().state(), state);
+}
+
+void TestFindPage::broken_state_is_ignored() {
+  FindHere here;
+  const QJsonObject before = here.page().state();
+  here.page().restore({{"strategy", 7}, {"setup", QJsonObject{{"spec", "{\"model\": 3}"}}}, {"log", "yes"}});
+  QCOMPARE(here.page().state(), before);
+}
+
+QTEST_MAIN(TestFindPage)
+#include "tst_find_page.moc"
