@@ -45,7 +45,8 @@ QString plain_text(const QAction& action) {
   text.replace(QLatin1String("&&"), QLatin1String("\1"))
       .remove(QLatin1Char('&'))
       .replace(QLatin1Char('\1'), QLatin1Char('&'));
-  return text;
+  const QString place = action.property(CommandPalette::place_property).toString();
+  return place.isEmpty() ? text : CommandPalette::tr("%1: %2").arg(place, text);
 }
 
 QStandardItem* item_of(const QAction& action) {

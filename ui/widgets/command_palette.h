@@ -20,6 +20,9 @@ class CommandPalette : public QDialog {
   Q_OBJECT
 
 public:
+  /// Of an action: where it belongs, shown before its text; commands of several pages may have the same text.
+  static constexpr const char* place_property = "place";
+
   CommandPalette(const Theme& theme, QWidget* parent);
   /// Shows itself over the parent's upper third with the actions that can be triggered now.
   void open_with(const QList<QAction*>& actions);

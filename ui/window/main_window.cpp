@@ -13,9 +13,9 @@
 
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/widgets.h"
-#include "ui/window/work_strip.h"
 #include "ui/window/rail.h"
 #include "ui/window/status_line.h"
+#include "ui/window/work_strip.h"
 
 namespace batchscope::ui {
 

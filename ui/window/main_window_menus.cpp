@@ -49,8 +49,8 @@ void MainWindow::make_menus() {
 
 void MainWindow::make_file_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&File"));
-  QAction* open =
-      command(tr("&Open database..."), "open", QKeySequence::Open, tr("Show another run database, or begin a new one"));
+  QAction* open = command(tr("&Open database..."), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
+                          tr("Show another run database, or begin a new one"));
   connect(open, &QAction::triggered, this, &MainWindow::choose_database);
   menu->addAction(open);
   recent_menu_ = menu->addMenu(tr("Open &recent"));
@@ -132,6 +132,10 @@ void MainWindow::make_help_menu() {
 }
 
 void MainWindow::open_palette() {
+  for (const Page* each : std::as_const(pages_)) {
+    for (QAction* action : each->page_actions())
+      action->setProperty(CommandPalette::place_property, each->title());
+  }
   palette_->open_with(all_actions());
 }
 

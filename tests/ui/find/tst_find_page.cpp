@@ -42,6 +42,7 @@ private Q_SLOTS:
   void an_error_of_the_search_is_said_at_its_field();
   void where_nothing_fits_it_says_what_was_tried();
   void a_search_can_be_cancelled();
+  void a_narrow_window_is_enough();
   void the_search_before_a_run_is_shown_too();
   void what_was_typed_is_kept();
   void broken_state_is_ignored();
@@ -244,6 +245,19 @@ void TestFindPage::a_search_can_be_cancelled() {
   QVERIFY(here.named("find")->isVisible());
   QVERIFY(here.text("outcome").contains("until then"));
   QVERIFY_EXCEPTION_THROWN(store::RunReader(here.database()).search_json(1), std::exception);
+}
+
+void TestFindPage::a_narrow_window_is_enough() {
+  FindHere here;
+  Job* search = here.search(brief_net(), "binary");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  here.click(here.named("change"));
+  const QSize narrow(940, 640); // what the rail leaves of 1024
+  here.page().resize(narrow);
+  QTRY_COMPARE(here.page().size(), narrow);
+  here.keep_picture("narrow");
+  QVERIFY(here.page().rect().contains(
+      QRect(here.named("find")->mapTo(&here.page(), QPoint()), here.named("find")->size())));
 }
 
 void TestFindPage::the_search_before_a_run_is_shown_too() {

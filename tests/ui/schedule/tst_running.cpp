@@ -18,6 +18,7 @@ private Q_SLOTS:
   void sizes_that_will_not_fit_are_marked();
   void a_run_that_is_over_can_be_planned_again();
   void draft_and_run_take_turns();
+  void a_narrow_window_is_enough();
   void a_run_that_is_closed_leaves_the_draft_or_nothing();
 };
 
@@ -73,6 +74,7 @@ void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
   here.begin_paused(spec);
   QTRY_COMPARE(here.fact("final batch"), QString("64"));
   const std::int64_t done = here.run()->steps();
+  const QString examples = here.fact("examples");
   const QPoint handle = here.handle_at(static_cast<double>(done + 3000));
   QVERIFY(handle.x() >= 0);
   QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle);
@@ -80,11 +82,13 @@ void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
     QTest::mouseMove(&here.plots(), handle - QPoint(0, moved));
   QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle - QPoint(0, 40));
   QTRY_VERIFY(here.named("apply")->isEnabled());
+  QTRY_VERIFY(here.fact("examples") != examples);
   QVERIFY(!here.run()->pending_edit()); // a run's change waits for a word
   QVERIFY(here.field("schedule")->text().startsWith("piecewise:"));
   here.click(here.named("discard"));
   QTRY_COMPARE(here.field("schedule")->text(), QString("step:interval=10000,increment=16"));
   QVERIFY(!here.named("apply")->isEnabled());
+  QTRY_COMPARE(here.fact("examples"), examples);
 
   const QPoint again = here.handle_at(static_cast<double>(done + 3000));
   QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, again);
@@ -172,6 +176,23 @@ void TestRunning::draft_and_run_take_turns() {
   QTest::keyClick(edited, Qt::Key_Up);
   QTRY_COMPARE(here.fact("steps"), QString("77"));
   QVERIFY(here.named("start")->isVisible());
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+void TestRunning::a_narrow_window_is_enough() {
+  ScheduleHere here;
+  train::RunSpec spec = tight_run(300);
+  spec.name = "a run with a name that is by far too long for a box to choose it from, and goes on";
+  here.begin_paused(spec);
+  here.type("schedule", "linear:max=96");
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  const QSize narrow(940, 640); // what the rail leaves of 1024
+  here.page().resize(narrow);
+  QTRY_COMPARE(here.page().size(), narrow);
+  here.keep_picture("narrow");
+  auto* apply = here.named("apply");
+  QVERIFY(here.page().rect().contains(QRect(apply->mapTo(&here.page(), QPoint()), apply->size())));
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
 }

@@ -54,6 +54,14 @@ private Q_SLOTS:
     QVERIFY(window_->geometry().contains(palette_->geometry()));
   }
 
+  void saysWhereACommandBelongs() {
+    actions_[0]->setProperty(CommandPalette::place_property, "Live");
+    palette_->open_with(actions_);
+    QCOMPARE(shown().first(), "Live: Pause");
+    QTest::keyClicks(filter(), "pause live");
+    QCOMPARE(shown(), QStringList({"Live: Pause"}));
+  }
+
   void findsWordsInAnyOrder() {
     palette_->open_with(actions_);
     QTest::keyClicks(filter(), "loss log");

@@ -99,7 +99,7 @@ private Q_SLOTS:
     QVERIFY(palette->isVisible());
     auto* filter = palette->findChild<QLineEdit*>();
     QSignalSpy third(here_->page(2).command, &QAction::triggered);
-    QTest::keyClicks(filter, "schedule comm");
+    QTest::keyClicks(filter, "comm schedule:");
     QTest::keyClick(filter, Qt::Key_Return);
     QCOMPARE(third.count(), 1);
     QVERIFY(!palette->isVisible());

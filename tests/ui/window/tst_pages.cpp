@@ -1,0 +1,116 @@
+#include <QSet>
+#include <QtTest>
+
+#include "ui/window/main_window.h"
+#include "ui/window/pages.h"
+
+using namespace batchscope::ui;
+
+/// What the real pages have to be beside each other in one window.
+class PagesTest : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void initTestCase() {
+    theme_.apply_to(*qApp);
+    bench_ = std::make_unique<Workbench>(theme_, folder_.filePath("runs.db").toStdString());
+    pages_ = make_pages(*bench_);
+    window_ = std::make_unique<MainWindow>(theme_, *bench_, Settings(folder_.filePath("window.json")), pages_);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+
+  void theyAreKnownByTheirKeys() {
+    QStringList keys;
+    for (const Page* page : pages_) {
+      keys.append(page->key());
+      QVERIFY(!page->title().isEmpty());
+      QVERIFY2(QFile::exists(":/batchscope/icons/" + page->icon() + ".svg"), qPrintable(page->icon()));
+    }
+    // As the workbench asks for them.
+    QCOMPARE(keys, QStringList({"runs", "new-run", "find", "live", "schedule"}));
+  }
+
+  void eachIsShownAlone() {
+    for (int round = 0; round < 2; ++round) {
+      for (int index = 0; index < pages_.size(); ++index) {
+        QTest::keyClick(window_.get(), static_cast<Qt::Key>(Qt::Key_1 + index), Qt::ControlModifier);
+        for (int other = 0; other < pages_.size(); ++other)
+          QCOMPARE(pages_[other]->isVisible(), other == index);
+        const QWidget* focus = qApp->focusWidget();
+        QVERIFY2(focus && (focus == pages_[index] || pages_[index]->isAncestorOf(focus)),
+                 qPrintable(pages_[index]->key()));
+      }
+    }
+  }
+
+  void noKeyMeansTwoThings() {
+    QSet<QAction*> of_pages;
+    for (const Page* page : pages_) {
+      for (QAction* action : page->page_actions())
+        of_pages.insert(action);
+    }
+    QHash<QKeySequence, QString> taken;
+    for (QAction* action : window_->all_actions()) {
+      for (const QKeySequence& key : action->shortcuts()) {
+        if (!of_pages.contains(action))
+          taken.insert(key, action->text());
+      }
+    }
+    taken.insert(QKeySequence("Ctrl+K"), "palette");
+    for (const Page* page : pages_) {
+      QHash<QKeySequence, QString> own = taken;
+      for (const QAction* action : page->page_actions()) {
+        // Keys of one widget alone: that widget takes them before anything else does.
+        if (action->shortcutContext() == Qt::WidgetShortcut)
+          continue;
+        for (const QKeySequence& key : action->shortcuts()) {
+          QVERIFY2(
+              !own.contains(key),
+              qPrintable(QString("%1: %2 is %3 and %4").arg(page->key(), key.toString(), own[key], action->text())));
+          own.insert(key, action->text());
+        }
+      }
+    }
+  }
+
+  void commandsOfPagesSayWhatTheyDo() {
+    for (const Page* page : pages_) {
+      for (const QAction* action : page->page_actions()) {
+        if (action->isSeparator())
+          continue;
+        QVERIFY2(!action->text().isEmpty() && !action->toolTip().isEmpty(), qPrintable(page->key()));
+        // Only where its page is: another page may have the same key.
+        if (!action->shortcut().isEmpty())
+          QVERIFY2(action->shortcutContext() == Qt::WidgetWithChildrenShortcut ||
+                       action->shortcutContext() == Qt::WidgetShortcut,
+                   qPrintable(page->key() + ": " + action->text()));
+      }
+    }
+  }
+
+  void theirStatesComeBack() {
+    QList<QJsonObject> states;
+    for (const Page* page : pages_)
+      states.append(page->state());
+    for (Page* page : pages_) {
+      // Whatever is broken is left alone.
+      page->restore({{"fields", 3}, {"view", "broken"}, {"columns", QJsonObject()}, {"splitter", 17}, {"setup", true}});
+      page->restore({});
+    }
+    for (int index = 0; index < pages_.size(); ++index) {
+      pages_[index]->restore(states[index]);
+      QCOMPARE(pages_[index]->state(), states[index]);
+    }
+  }
+
+private:
+  QTemporaryDir folder_;
+  Theme theme_;
+  std::unique_ptr<Workbench> bench_;
+  QList<Page*> pages_;
+  std::unique_ptr<MainWindow> window_;
+};
+
+QTEST_MAIN(PagesTest)
+#include "tst_pages.moc"
