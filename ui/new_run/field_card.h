@@ -9,7 +9,6 @@ class QToolButton;
 namespace batchscope::ui {
 
 class FieldEditor;
-class Theme;
 
 /// A group of fields. Those that a first run does well without are folded away beneath the others. UI thread.
 class FieldCard : public Card {

@@ -18,7 +18,6 @@ namespace batchscope::ui {
 
 class FieldCard;
 class FieldEditor;
-class Theme;
 
 /// A form over the whole RunSpec, made from train::spec_fields(). What is typed is checked at once, each error stands
 /// at its field. UI thread.

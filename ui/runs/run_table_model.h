@@ -35,7 +35,6 @@ public:
   void set_expected_steps(std::int64_t run, std::int64_t steps);
   /// The runs that are plotted now, in the order of their colours.
   void set_plotted(const QList<qint64>& runs);
-  bool anything_plotted() const { return !plotted_.isEmpty(); }
 
   const store::RunRow& run(int row) const { return rows_[static_cast<std::size_t>(row)].run; }
   /// -1 where it is not there.
