@@ -211,10 +211,11 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
 void Board::follow() {
   constexpr double of_the_plan = 0.1; // of the width, right of the newest: what comes next is worth seeing
   const auto curves = curves_range();
+  const auto full = full_range(curves);
   double newest = curves ? curves->second : 1;
-  if (scene.future && !view_.log())
-    newest = std::min(newest, *scene.future + of_the_plan * (view_.range().second - view_.range().first));
-  view_.set_full(full_range(curves), newest);
+  if (full && scene.future && !view_.log())
+    newest = std::min(full->second, *scene.future + of_the_plan * (view_.range().second - view_.range().first));
+  view_.set_full(full, newest);
 }
 
 int Board::plot_width() const {
@@ -273,6 +274,11 @@ bool Board::fit_axes() {
 }
 
 bool Board::prepare() {
+  if (canvas_->viewport() != owner_.rect()) { // also where it was never shown
+    canvas_->setGeometry(owner_.rect());
+    canvas_->setViewport(owner_.rect());
+    touch();
+  }
   if (canvas_->bufferDevicePixelRatio() != owner_.devicePixelRatioF()) {
     canvas_->setBufferDevicePixelRatio(owner_.devicePixelRatioF());
     touch();

@@ -179,6 +179,16 @@ void LinkedPlots::set_following(bool following) {
   impl_->board.navigate([following](View& view) { view.set_following(following); });
 }
 
+std::optional<QPointF> LinkedPlots::position(int panel, double x, double y) const {
+  const Panel* where = impl_->board.panel(panel);
+  if (!where || !where->visible)
+    return std::nullopt;
+  const QPointF at(where->x_pixel(x), where->y_pixel(y));
+  constexpr double at_the_border = 0.5;
+  const QRectF area = where->area().adjusted(-at_the_border, -at_the_border, at_the_border, at_the_border);
+  return area.contains(at) ? std::optional(at) : std::nullopt;
+}
+
 bool LinkedPlots::following() const {
   return impl_->board.view().following();
 }
@@ -269,8 +279,6 @@ bool LinkedPlots::event(QEvent* event) {
     return true;
   case QEvent::Resize:
   case QEvent::Show:
-    impl_->board.canvas().setGeometry(rect());
-    impl_->board.touch();
     if (impl_->board.pacer().visible() || event->type() == QEvent::Show)
       impl_->board.pacer().now();
     break;

@@ -132,6 +132,8 @@ public:
   /// Keeps the newest in view, until the user pans or zooms: what set_future() says with a little of the plan, else the
   /// last x there is.
   void set_following(bool following);
+  /// Where a place of a panel was drawn last, in this widget; nothing where it is out of view.
+  std::optional<QPointF> position(int panel, double x, double y) const;
   bool following() const;
   void set_crosshair(std::optional<double> x); ///< from elsewhere
   std::optional<double> crosshair() const;

@@ -139,12 +139,13 @@ void paint_ring(const Picture& picture, QCPPainter& painter, const QPointF& at) 
 
 void paint_through(const Picture& picture, QCPPainter& painter, const PlotMark& mark) {
   const QRectF stack = picture.stack();
-  const bool chosen = picture.scene.chosen == mark.id;
-  QPen pen(mark_color(picture, mark.kind), chosen ? 2.2 : 1.5, Qt::SolidLine, Qt::FlatCap);
-  pen.setDashPattern({1.4, 1.8});
+  const double width = picture.scene.chosen == mark.id ? 2.5 : 1.5;
+  QPen pen(mark_color(picture, mark.kind), width, Qt::SolidLine, Qt::FlatCap);
+  pen.setDashPattern({2 / width, 3 / width});
   painter.setPen(pen);
   const double x = std::round(picture.x_pixel(mark.x));
-  painter.drawLine(QPointF(x, stack.top()), QPointF(x, stack.bottom()));
+  const double top = stack.top() - 0.5; // whole pixels for the dots
+  painter.drawLine(QPointF(x, top), QPointF(x, stack.bottom()));
 }
 
 /// Puts labels where neither another label nor a mark is.

@@ -38,8 +38,7 @@ void View::set_full(const std::optional<Range>& full, double newest) {
     range_ = full_;
   } else if (following_) {
     const double width = to_place(range_.second, log_) - to_place(range_.first, log_);
-    const double end = to_place(newest_, log_);
-    put(end - width, end);
+    put(to_place(newest_, log_) - width, width);
   }
 }
 
@@ -90,24 +89,27 @@ void View::zoom(double factor, double around) {
   const double left = (middle - from) / (to - from);
   all_ = false;
   following_ = false;
-  put(middle - left * width, middle + (1 - left) * width);
+  put(middle - left * width, width);
 }
 
 void View::move(const Range& start, double share) {
   const double from = to_place(start.first, log_);
   const double to = to_place(start.second, log_);
   const Range before = range_;
-  put(from + share * (to - from), to + share * (to - from));
+  put(from + share * (to - from), to - from);
   if (range_ == before)
     return;
   all_ = false;
   following_ = false;
 }
 
-void View::put(double from, double to) {
+void View::put(double from, double width) {
   const double first = to_place(full_.first, log_);
   const double last = to_place(full_.second, log_);
-  const double width = std::min(to - from, last - first);
+  if (width >= last - first) {
+    range_ = full_;
+    return;
+  }
   from = std::clamp(from, first, last - width);
   range_ = {to_value(from, log_), to_value(from + width, log_)};
 }

@@ -34,7 +34,7 @@ public:
   void move(const Range& start, double share);
 
 private:
-  void put(double from, double to); ///< places; within what there is
+  void put(double from, double width); ///< places; within what there is
   double least_width() const;
 
   Range full_{0, 1};

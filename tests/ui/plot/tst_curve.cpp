@@ -1,0 +1,268 @@
+#include <QTest>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "ui/plot/curve.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+telemetry::StepRecord record_at(std::int64_t step, double loss) {
+  telemetry::StepRecord record;
+  record.step = step;
+  record.examples_seen = step * 10;
+  record.epoch = static_cast<double>(step) / 100;
+  record.seconds = static_cast<double>(step) / 4;
+  record.loss = loss;
+  record.peak_bytes = step * 1'000'000;
+  return record;
+}
+
+std::shared_ptr<series::History> history_of(const std::vector<double>& losses) {
+  auto history = std::make_shared<series::History>();
+  for (std::size_t i = 0; i < losses.size(); ++i)
+    history->append(record_at(static_cast<std::int64_t>(i) + 1, losses[i]));
+  return history;
+}
+
+/// The smoothed series as its definition says.
+std::vector<double> smoothed(const std::vector<double>& values, double weight) {
+  std::vector<double> result;
+  double sum = 0;
+  int seen = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) {
+      result.push_back(not_a_number);
+      continue;
+    }
+    sum = weight * sum + (1 - weight) * value;
+    result.push_back(sum / (1 - std::pow(weight, ++seen)));
+  }
+  return result;
+}
+
+series::Samples all_of(const CurveSource& curve) {
+  series::Samples samples;
+  curve.sample(-10, 2000, 1'000'000, samples);
+  return samples;
+}
+
+} // namespace
+
+class TestCurve : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void points_answer_as_if_counted();
+  void points_replaced_are_another_generation();
+  void nothing_is_there();
+  void a_history_is_followed();
+  void any_axis_and_scale();
+  void a_curve_begins_where_it_is_told();
+  void smoothing_is_as_defined_data();
+  void smoothing_is_as_defined();
+  void smoothing_goes_on_in_parts();
+  void another_weight_shows_once_it_has_come_as_far();
+};
+
+void TestCurve::points_answer_as_if_counted() {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> place(-5, 105);
+  std::normal_distribution<double> value;
+  std::vector<double> x, y;
+  for (int i = 0; i < 400; ++i) {
+    x.push_back(std::floor(i / 4.0)); // several at one place
+    y.push_back(i % 37 == 5 ? not_a_number : i % 91 == 6 ? infinity : value(random));
+  }
+  const PointsCurve curve(x, y);
+  QCOMPARE(*curve.extent(), std::pair(0.0, 99.0));
+  for (int round = 0; round < 500; ++round) {
+    double from = place(random), to = place(random);
+    if (from > to)
+      std::swap(from, to);
+    std::vector<double> inside, finite;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] >= from && x[i] <= to)
+        inside.push_back(y[i]);
+    std::copy_if(inside.begin(), inside.end(), std::back_inserter(finite), [](double v) { return std::isfinite(v); });
+    const auto range = curve.range(from, to);
+    const auto summary = curve.summary(from, to);
+    QCOMPARE(range.has_value(), !finite.empty());
+    QCOMPARE(summary.has_value(), !finite.empty());
+    if (finite.empty())
+      continue;
+    QCOMPARE(range->first, *std::min_element(finite.begin(), finite.end()));
+    QCOMPARE(range->second, *std::max_element(finite.begin(), finite.end()));
+    QCOMPARE(summary->count, finite.size());
+    QCOMPARE(summary->min, range->first);
+    QCOMPARE(summary->max, range->second);
+    QCOMPARE(summary->first, inside.front());
+    QCOMPARE(summary->last, inside.back());
+    const double mean = std::accumulate(finite.begin(), finite.end(), 0.0) / static_cast<double>(finite.size());
+    QVERIFY(std::abs(summary->mean - mean) < 1e-12);
+    const auto at = curve.value_at(from);
+    QCOMPARE(at.has_value(), from >= 0 && from <= 99);
+    if (at) {
+      const auto next = std::upper_bound(x.begin(), x.end(), from) - x.begin();
+      QCOMPARE(*at, y[static_cast<std::size_t>(next) - 1]);
+    }
+  }
+}
+
+void TestCurve::points_replaced_are_another_generation() {
+  PointsCurve curve({1, 2}, {3, 4});
+  const auto revision = curve.revision();
+  const auto generation = curve.generation();
+  curve.set({1, 2, 3}, {5, 6, 7});
+  QVERIFY(curve.revision() != revision);
+  QVERIFY(curve.generation() != generation);
+  QCOMPARE(all_of(curve).y, std::vector<double>({5, 6, 7}));
+}
+
+void TestCurve::nothing_is_there() {
+  const PointsCurve empty;
+  const HistoryCurve unknown(history_of({1, 2}), "no_such_series", series::Axis::step);
+  SmoothedCurve smooth(history_of({}), "loss", series::Axis::step);
+  QVERIFY(smooth.catch_up());
+  for (const CurveSource* curve : {static_cast<const CurveSource*>(&empty), static_cast<const CurveSource*>(&unknown),
+                                   static_cast<const CurveSource*>(&smooth)}) {
+    QVERIFY(all_of(*curve).x.empty());
+    QVERIFY(!curve->extent());
+    QVERIFY(!curve->range(0, 10));
+    QVERIFY(!curve->value_at(1));
+    QVERIFY(!curve->summary(0, 10));
+  }
+}
+
+void TestCurve::a_history_is_followed() {
+  const auto history = history_of({3, 2});
+  const HistoryCurve curve(history, "loss", series::Axis::step);
+  const auto revision = curve.revision();
+  const auto generation = curve.generation();
+  QCOMPARE(all_of(curve).y, std::vector<double>({3, 2}));
+  QCOMPARE(curve.revision(), revision);
+  history->append(record_at(3, not_a_number));
+  history->append(record_at(4, 1));
+  QVERIFY(curve.revision() != revision);
+  QCOMPARE(curve.generation(), generation); // what was sampled is still right
+  const series::Samples samples = all_of(curve);
+  QCOMPARE(samples.x, std::vector<double>({1, 2, 3, 4}));
+  QVERIFY(std::isnan(samples.y[2]));
+  QCOMPARE(samples.bad_x, std::vector<double>({3}));
+  QCOMPARE(*curve.extent(), std::pair(1.0, 4.0));
+  QCOMPARE(*curve.value_at(4), 1.0);
+  QVERIFY(std::isnan(*curve.value_at(3.5)));
+  QCOMPARE(curve.summary(1, 4)->count, std::size_t(3));
+}
+
+void TestCurve::any_axis_and_scale() {
+  const auto history = history_of({3, 2, 1});
+  const HistoryCurve by_seconds(history, "peak_bytes", series::Axis::seconds, 1e-6);
+  const series::Samples samples = all_of(by_seconds);
+  QCOMPARE(samples.x, std::vector<double>({0.25, 0.5, 0.75}));
+  QCOMPARE(samples.y, std::vector<double>({1, 2, 3}));
+  QCOMPARE(*by_seconds.range(0.3, 0.8), std::pair(2.0, 3.0));
+  QCOMPARE(by_seconds.summary(0, 1)->mean, 2.0);
+  const HistoryCurve turned(history, "loss", series::Axis::examples, -1);
+  QCOMPARE(*turned.range(0, 100), std::pair(-3.0, -1.0));
+  QCOMPARE(turned.summary(0, 100)->max, -1.0);
+  QCOMPARE(*turned.value_at(29), -2.0);
+}
+
+void TestCurve::a_curve_begins_where_it_is_told() {
+  HistoryCurve curve(history_of({8, 7, 6, 5}), "loss", series::Axis::step);
+  const auto revision = curve.revision();
+  curve.set_start(2.5);
+  QVERIFY(curve.revision() != revision);
+  const series::Samples samples = all_of(curve);
+  QCOMPARE(samples.x, std::vector<double>({2.5, 3, 4}));
+  QCOMPARE(samples.y, std::vector<double>({7, 6, 5})); // what holds there
+  QCOMPARE(*curve.extent(), std::pair(2.5, 4.0));
+  QCOMPARE(*curve.range(0, 10), std::pair(5.0, 6.0));
+  QVERIFY(!curve.value_at(2));
+  QCOMPARE(*curve.value_at(2.5), 7.0);
+  series::Samples before;
+  curve.sample(0, 2, 100, before);
+  QVERIFY(before.x.empty());
+  curve.set_start(9);
+  QVERIFY(!curve.extent());
+  curve.set_start(std::nullopt);
+  QCOMPARE(all_of(curve).x.size(), std::size_t(4));
+}
+
+void TestCurve::smoothing_is_as_defined_data() {
+  QTest::addColumn<double>("weight");
+  for (const double weight : {0.0, 0.5, 0.9, 0.99})
+    QTest::addRow("%g", weight) << weight;
+}
+
+void TestCurve::smoothing_is_as_defined() {
+  QFETCH(double, weight);
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise(2, 1);
+  std::vector<double> losses;
+  for (int i = 0; i < 300; ++i)
+    losses.push_back(i == 20 || i == 21 ? not_a_number : i == 50 ? infinity : noise(random));
+  SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
+  curve.set_weight(weight);
+  QVERIFY(curve.catch_up());
+  const series::Samples samples = all_of(curve);
+  const std::vector<double> expected = smoothed(losses, weight);
+  QCOMPARE(samples.y.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    QVERIFY2(std::isnan(expected[i]) ? std::isnan(samples.y[i]) : std::abs(samples.y[i] - expected[i]) < 1e-12,
+             qPrintable(QString("value %1").arg(i)));
+  QCOMPARE(samples.bad_x, std::vector<double>({21, 22, 51}));
+}
+
+void TestCurve::smoothing_goes_on_in_parts() {
+  std::vector<double> losses(1000, 1);
+  losses.back() = 11;
+  const auto history = history_of(losses);
+  SmoothedCurve curve(history, "loss", series::Axis::step);
+  QVERIFY(!curve.catch_up(400));
+  QCOMPARE(curve.extent()->second, 400.0);
+  QVERIFY(!curve.catch_up(400));
+  const auto revision = curve.revision();
+  QVERIFY(curve.catch_up(400));
+  QVERIFY(curve.revision() != revision);
+  QVERIFY(std::abs(*curve.value_at(1000) - 2) < 1e-9); // 0.9 * 1 + 0.1 * 11
+  const auto complete = curve.revision();
+  const auto generation = curve.generation();
+  QVERIFY(curve.catch_up());
+  QCOMPARE(curve.revision(), complete); // nothing came, nothing is to be drawn
+  history->append(record_at(1001, 2));
+  QVERIFY(curve.catch_up());
+  QCOMPARE(curve.extent()->second, 1001.0);
+  QCOMPARE(curve.generation(), generation);
+}
+
+void TestCurve::another_weight_shows_once_it_has_come_as_far() {
+  std::vector<double> losses(1000, 4);
+  losses[999] = 8;
+  SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
+  QVERIFY(curve.catch_up());
+  const double before = *curve.value_at(1000);
+  const auto generation = curve.generation();
+  curve.set_weight(0);
+  QVERIFY(!curve.catch_up(600));
+  QCOMPARE(*curve.value_at(1000), before);
+  QVERIFY(curve.catch_up(600));
+  QCOMPARE(*curve.value_at(1000), 8.0);
+  QVERIFY(curve.generation() != generation);
+  const auto revision = curve.revision();
+  curve.set_weight(0);
+  QVERIFY(curve.catch_up());
+  QCOMPARE(curve.revision(), revision);
+}
+
+QTEST_GUILESS_MAIN(TestCurve)
+#include "tst_curve.moc"

@@ -1,0 +1,204 @@
+#include <QClipboard>
+#include <QFile>
+#include <QFileDialog>
+#include <QTemporaryDir>
+
+#include "plot_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+QByteArray content_of(const QString& file) {
+  QFile input(file);
+  return input.open(QIODevice::ReadOnly) ? input.readAll() : QByteArray();
+}
+
+} // namespace
+
+/// Pictures and tables of what is shown.
+class TestPlotFiles : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void initTestCase() { theme_.apply_to(*qApp); }
+
+  void a_table_of_what_is_visible();
+  void a_table_of_very_many_points();
+  void pictures_data();
+  void pictures();
+  void pictures_are_of_any_scale();
+  void pictures_of_what_was_never_shown();
+  void pictures_are_without_the_pointer();
+  void the_clipboard();
+  void files_that_cannot_be_written();
+  void the_menu_asks_where_to();
+
+private:
+  Theme theme_;
+};
+
+void TestPlotFiles::a_table_of_what_is_visible() {
+  Plots plots(theme_, 3);
+  plots.add_curve(0, points({1, 2, 3, 4}, {0.1, not_a_number, infinity, 4}), named("loss, raw"));
+  plots.add_curve(1, points({2, 2.5, 3, 9}, {1e-7, 1'234'567, 1.0 / 3, 5}), named("b"));
+  plots.add_curve(1, points({1, 2}, {7, 7}), named("")); // has no name to go by
+  plots.add_curve(2, points({1, 2}, {8, 8}), named("hidden"));
+  plots.set_panel_visible(2, false);
+  plots.put_up();
+  QCOMPARE(plots.visible_csv(), QString("step,\"panel0.loss, raw\",panel1.b\n"
+                                        "1,0.1,\n"
+                                        "2,nan,1e-07\n"
+                                        "2.5,,1234567\n"
+                                        "3,inf,0.3333333333333333\n"
+                                        "4,4,\n"
+                                        "9,,5\n"));
+  plots.show_range(2, 3);
+  QCOMPARE(plots.visible_csv().count(QLatin1Char('\n')), 4);
+  QTemporaryDir folder;
+  QString error;
+  QVERIFY(plots.save_csv(folder.filePath("a.csv"), &error));
+  QCOMPARE(QString::fromUtf8(content_of(folder.filePath("a.csv"))), plots.visible_csv());
+}
+
+void TestPlotFiles::a_table_of_very_many_points() {
+  constexpr int count = 300'000;
+  Values y(count, 1);
+  y[123'456] = 77;
+  Plots plots(theme_);
+  plots.add_curve(0, points(counted(0, count), y), named("a"));
+  plots.put_up();
+  const QString text = plots.visible_csv();
+  QVERIFY(text.contains("\n123456,77\n"));
+  const auto rows = text.count(QLatin1Char('\n'));
+  QVERIFY(rows > 20'000 && rows < 130'000);
+  plots.show_range(100'000, 150'000);
+  QCOMPARE(plots.visible_csv().count(QLatin1Char('\n')), 50'002); // each of them, and the heading
+}
+
+void TestPlotFiles::pictures_data() {
+  QTest::addColumn<QString>("ending");
+  QTest::addColumn<QByteArray>("begin");
+  QTest::newRow("png") << "png" << QByteArray("\x89PNG");
+  QTest::newRow("svg") << "svg" << QByteArray("<?xml");
+  QTest::newRow("pdf") << "pdf" << QByteArray("%PDF");
+}
+
+void TestPlotFiles::pictures() {
+  QFETCH(QString, ending);
+  QFETCH(QByteArray, begin);
+  Plots plots(theme_, 2);
+  plots.add_curve(0, slope(50), named("some curve"));
+  plots.put_up();
+  QTemporaryDir folder;
+  const QString file = folder.filePath("plot." + ending);
+  QString error;
+  const bool saved = ending == "png"   ? plots.save_png(file, &error)
+                     : ending == "svg" ? plots.save_svg(file, &error)
+                                       : plots.save_pdf(file, &error);
+  QVERIFY2(saved, qPrintable(error));
+  const QByteArray content = content_of(file);
+  QVERIFY(content.startsWith(begin));
+  if (ending == "png") {
+    const QImage image(file);
+    QCOMPARE(image.size(), QSize(1600, 1000));
+    QVERIFY(count_color(image, theme_.series(0)) > 500);
+  } else if (ending == "svg") {
+    for (const char* text : {"Panel 0", "Panel 1", "some curve", "step", "<polyline"})
+      QVERIFY2(content.contains(text), text);
+    QVERIFY(!content.contains("<image")); // lines, not pixels
+    QVERIFY(content.contains(theme_.series(0).name().toUtf8()));
+  } else {
+    QVERIFY(content.contains("/MediaBox [0 0 600"));
+    QVERIFY(content.contains("%%EOF"));
+  }
+}
+
+void TestPlotFiles::pictures_are_of_any_scale() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  QCOMPARE(plots.to_image(1).size(), QSize(800, 500));
+  QCOMPARE(plots.to_image(2).size(), QSize(1600, 1000));
+  const QImage large = plots.to_image(3);
+  QCOMPARE(large.size(), QSize(2400, 1500));
+  const QPoint middle = plots.at(25, 25) * 3;
+  QVERIFY(count_color(large, theme_.series(0), QRect(middle - QPoint(9, 9), QSize(19, 19))) > 20);
+}
+
+void TestPlotFiles::pictures_of_what_was_never_shown() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  QVERIFY(count_color(plots.to_image(1), theme_.series(0)) > 200);
+  plots.add_curve(0, points({0, 50}, {20, 20}), named("b", 2));
+  QVERIFY(count_color(plots.to_image(1), theme_.series(2)) > 200); // up to date, without a refresh
+  plots.put_up();
+  QVERIFY(count_color(plots.grab().toImage(), theme_.series(2)) > 200);
+}
+
+void TestPlotFiles::pictures_are_without_the_pointer() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  const QImage before = plots.to_image(1);
+  plots.set_handles({{.id = 1, .panel = 0, .from = 10, .to = 20, .y = 30}});
+  plots.set_crosshair(25);
+  plots.setFocus(Qt::TabFocusReason);
+  plots.settle();
+  QVERIFY(plots.grab().toImage() != before);
+  QCOMPARE(plots.to_image(1), before);
+  plots.set_cursors(10, 20); // those were put there to be seen
+  QVERIFY(plots.to_image(1) != before);
+}
+
+void TestPlotFiles::the_clipboard() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  plots.copy();
+  QCOMPARE(QApplication::clipboard()->image().size(), QSize(1600, 1000));
+}
+
+void TestPlotFiles::files_that_cannot_be_written() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  const QString file = "/no/such/folder/plot.png";
+  for (auto save : {&LinkedPlots::save_png, &LinkedPlots::save_svg, &LinkedPlots::save_pdf, &LinkedPlots::save_csv}) {
+    QString error;
+    QVERIFY(!(plots.*save)(file, &error));
+    QVERIFY2(error.startsWith(file + " could not be written: "), qPrintable(error));
+    QVERIFY(!(plots.*save)(file, nullptr));
+  }
+}
+
+void TestPlotFiles::the_menu_asks_where_to() {
+  QApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  QSignalSpy problems(&plots, &LinkedPlots::problem);
+  QTemporaryDir folder;
+  const auto save_as = [&](const char* text, const QString& file) {
+    for (QAction* action : plots.actions_for_menu())
+      if (action->text() == QLatin1String(text))
+        action->trigger();
+    auto* dialog = plots.findChild<QFileDialog*>();
+    QVERIFY(dialog);
+    Q_EMIT dialog->fileSelected(file);
+    delete dialog;
+  };
+  save_as("Save as SVG...", folder.filePath("a.svg"));
+  QVERIFY(QFile::exists(folder.filePath("a.svg")));
+  QCOMPARE(problems.count(), 0);
+  save_as("Save visible data as CSV...", "/no/such/folder/a.csv");
+  QCOMPARE(problems.count(), 1);
+}
+
+QTEST_MAIN(TestPlotFiles)
+#include "tst_plot_files.moc"
