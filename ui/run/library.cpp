@@ -71,7 +71,8 @@ public:
       store::RunStore store(file_);
       work(store);
     } catch (const std::exception& error) {
-      tell(QString::fromUtf8(error.what()));
+      // Said each time, and not taken back by the next look at a database that can be read.
+      post([this, what = QString::fromUtf8(error.what())] { Q_EMIT library_.problem(what); });
     }
     version_.reset();
   }

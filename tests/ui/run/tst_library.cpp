@@ -60,6 +60,21 @@ private Q_SLOTS:
     QTRY_COMPARE(library.runs().size(), std::size_t{1});
   }
 
+  void saysWhatCannotBeChanged() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore(file).add_finished(named("first"), finished());
+    Library library(file);
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    QSignalSpy problem(&library, &Library::problem);
+    library.rename(99, "nobody");
+    QTRY_COMPARE(problem.count(), 1);
+    QVERIFY(problem.front().front().toString().contains("99"));
+    library.rename(1, "somebody"); // a change that succeeds takes nothing back
+    QTRY_COMPARE(library.runs().front().name, std::string("somebody"));
+    QCOMPARE(problem.count(), 1);
+  }
+
   void saysOnceThatADatabaseIsGoneAndGoesOn() {
     QTemporaryDir folder;
     const QString name = folder.path() + "/runs.db";
