@@ -18,11 +18,11 @@ class QStackedWidget;
 namespace batchscope::ui {
 
 class AnswerCard;
+class ChipRow;
 class EmptyState;
 class FindSetup;
 class MemoryCard;
 class OtherSearches;
-class Pill;
 class ProbeCard;
 class SearchPlots;
 
@@ -74,7 +74,7 @@ private:
   QAction* log_action_ = nullptr;
   QAction* setup_action_ = nullptr;
 
-  QList<Pill*> chips_;
+  ChipRow* chips_ = nullptr;
   QPushButton* change_ = nullptr;
   QLabel* activity_ = nullptr;
   QCheckBox* log_ = nullptr;

@@ -8,6 +8,7 @@
 #include <QStackedWidget>
 
 #include "ui/find/answer_card.h"
+#include "ui/find/chip_row.h"
 #include "ui/find/find_page.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/memory_card.h"
@@ -30,13 +31,15 @@ QString readable(const std::string& text) {
   return readable;
 }
 
-QStringList described(const train::RunSpec& spec) {
+QList<ChipRow::Chip> described(const train::RunSpec& spec) {
   const QString budget = spec.memory_budget
                              ? FindPage::tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
                              : FindPage::tr("80 % of what is free");
-  return {readable(spec.model), spec.data == "demo" ? FindPage::tr("demo images") : QString::fromStdString(spec.data),
-          QString::fromStdString(spec.optimizer),
-          QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget)};
+  return {{readable(spec.model), FindPage::tr("Model")},
+          {spec.data == "demo" ? FindPage::tr("demo images") : QString::fromStdString(spec.data), FindPage::tr("Data")},
+          {QString::fromStdString(spec.optimizer), FindPage::tr("Optimizer")},
+          {QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget),
+           FindPage::tr("Device and memory budget")}};
 }
 
 } // namespace
@@ -47,13 +50,8 @@ QWidget* FindPage::make_header() {
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(8);
   row->addWidget(page_title(tr("Find the batch size"), header));
-  const QString about[] = {tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
-  for (const QString& what : about) {
-    auto* chip = new Pill(header);
-    chip->setToolTip(what);
-    chips_ << chip;
-    row->addWidget(chip);
-  }
+  chips_ = new ChipRow(header);
+  row->addWidget(chips_);
   change_ = plain_button(tr("Change…"), header);
   change_->setObjectName(QStringLiteral("change"));
   change_->setCheckable(true);
@@ -63,6 +61,7 @@ QWidget* FindPage::make_header() {
   row->addWidget(change_);
   row->addStretch(1);
   activity_ = dimmed_label({}, header);
+  activity_->setMinimumWidth(1); // texts fit the window, not the window them
   row->addWidget(activity_);
   log_ = new QCheckBox(tr("Log sizes"), header);
   log_->setToolTip(log_action_->toolTip());
@@ -143,9 +142,7 @@ QWidget* FindPage::make_body() {
 }
 
 void FindPage::show_chips() {
-  const QStringList texts = described(setup_->spec());
-  for (qsizetype i = 0; i < chips_.size(); ++i)
-    chips_[i]->show_text(texts[i], Pill::Tone::neutral);
+  chips_->set_chips(described(setup_->spec()));
 }
 
 void FindPage::show_header() {

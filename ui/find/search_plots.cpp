@@ -201,12 +201,10 @@ void SearchPlots::show_marks(const SearchView& view) {
   qint64 id = first_answer_mark;
   for (const auto& [batch, name] : names) { // those that were timed, and not run by the search
     const auto peak = peak_at(view, batch);
-    answers << PlotMark{id++,
-                        PlotMark::Kind::answer,
-                        static_cast<double>(batch),
-                        memory_,
-                        peak ? std::optional(megabytes(peak->bytes)) : std::nullopt,
-                        tr("%1 %2").arg(name, format_count(batch))};
+    if (!peak)
+      continue; // nothing tells how high it stands; the throughput beneath has it
+    answers << PlotMark{id++,    PlotMark::Kind::answer, static_cast<double>(batch),
+                        memory_, megabytes(peak->bytes), tr("%1 %2").arg(name, format_count(batch))};
   }
   const auto knee = search::knee(view.timings);
   double best = 0;

@@ -1,6 +1,7 @@
 #include "ui/schedule/schedule_form.h"
 
 #include <QComboBox>
+#include <QCompleter>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QMenu>
@@ -149,7 +150,7 @@ void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epoch
       Q_EMIT entered();
     });
   }
-  if (schedule_->edit()->hasFocus())
+  if (schedule_->edit()->hasFocus() && schedule_->edit()->completer() != nullptr)
     return; // what is offered does not change under who types
   QStringList texts;
   for (const SchedulePreset& preset : presets)

@@ -70,11 +70,14 @@ QWidget* SchedulePage::make_header() {
   edited_->setAccessibleName(tr("What is planned"));
   edited_->setToolTip(tr("A draft before anything runs, or the future of a run that goes on"));
   edited_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+  edited_->setMinimumWidth(Theme::lines(6)); // texts fit the window, not the window them
+  edited_->setMaximumWidth(Theme::lines(26));
   row->addWidget(edited_);
   pill_ = new Pill(header);
   row->addWidget(pill_);
   says_ = dimmed_label({}, header);
   says_->setObjectName(QStringLiteral("says"));
+  says_->setMinimumWidth(1);
   row->addWidget(says_);
   row->addStretch(1);
   for (QAction* action : {undo_action_, redo_action_}) {

@@ -15,6 +15,12 @@ constexpr double to_megabytes = 1e-6;
 constexpr double to_percent = 100;
 constexpr int most_clamps_marked = 50;
 
+/// Greatest value of a series; 0 where there is none.
+double greatest(const series::History& history, const char* name) {
+  const series::Series* series = history.find(name);
+  return series == nullptr ? 0 : series->values.extremes(0, series->values.size()).max;
+}
+
 } // namespace
 
 SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
@@ -36,7 +42,7 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
   values_ = {{batch, "batch", 1, style(2, true), tr("planned, drag to change"), nullptr},
              {coverage, "train_coverage", to_percent, style(3, false), {}, nullptr},
              {epoch, "epoch", 1, style(5, false), {}, nullptr},
-             {rate, "learning_rate", 1, style(1, false), {}, nullptr}};
+             {rate, "learning_rate", 1, style(1, true), {}, nullptr}};
   connect(plots_, &LinkedPlots::handle_dragged, this,
           [this](qint64 id, double y) { Q_EMIT dragged(id, std::llround(y)); });
   connect(plots_, &LinkedPlots::handle_dropped, this,
@@ -87,7 +93,6 @@ void SchedulePlots::update_plan(const PlanEditor& editor) {
   if (future_drawn_ != has_future(editor))
     return show_edited(editor);
   follow_plan(editor);
-  show_handles(editor);
   show_marks(editor);
   follow(editor);
 }
@@ -122,15 +127,26 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
     const predict::Split parts = split(size);
     return parts.micro_batches > 1 ? static_cast<double>(parts.micro_batch) : std::nan("");
   });
-  const auto* sizes = plan ? plan->history->find("batch") : nullptr;
-  show_in_parts(sizes != nullptr && sizes->values.size() > 0 &&
-                split(sizes->values.extremes(0, sizes->values.size()).max).micro_batches > 1);
-  const auto limit = static_cast<double>(editor.limit_bytes());
-  plots_->set_limits({{memory, limit * to_megabytes, tr("limit %1").arg(format_bytes(limit))}});
+  const double largest = plan ? greatest(*plan->history, "batch") : 0;
+  show_in_parts(largest > 0 && split(largest).micro_batches > 1);
+  const double peak = largest > 0 ? static_cast<double>(editor.memory()->at(std::llround(largest)).bytes) : 0;
+  show_limit(editor, peak);
 }
 
 CurveStyle SchedulePlots::micro_style(bool named) {
   return {.name = named ? tr("run as") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
+}
+
+/// Only where it is near: one far away would press the curves to the ground.
+void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
+  constexpr double near_share = 0.1;
+  const auto limit = static_cast<double>(editor.limit_bytes());
+  const double peak =
+      std::max(planned_peak, editor.run() != nullptr ? greatest(*editor.run()->history(), "peak_bytes") : 0);
+  QList<PlotLimit> limits;
+  if (peak >= near_share * limit)
+    limits << PlotLimit{memory, limit * to_megabytes, tr("limit %1").arg(format_bytes(limit))};
+  plots_->set_limits(limits);
 }
 
 /// In the legend only where some size is run in parts.
@@ -152,6 +168,7 @@ void SchedulePlots::follow(const PlanEditor& editor) {
   plots_->set_future(future_drawn_ ? std::optional(here.value_or(0)) : std::nullopt);
   plots_->set_end(editor.plan() && future_drawn_ ? std::optional(static_cast<double>(editor.plan()->steps))
                                                  : std::nullopt);
+  show_handles(editor);
   plots_->refresh();
 }
 
@@ -164,7 +181,7 @@ void SchedulePlots::show_handles(const PlanEditor& editor) {
     PlotHandle handle;
     handle.id = static_cast<qint64>(i);
     handle.panel = batch;
-    handle.from = static_cast<double>(segment.first_step);
+    handle.from = static_cast<double>(std::max(segment.first_step, editor.changeable_from()));
     handle.to = static_cast<double>(std::min(segment.first_step + segment.steps, editor.plan()->steps));
     handle.y = static_cast<double>(segment.batch);
     handle.good = !split || (split->fits && split->micro_batches == 1);

@@ -47,6 +47,7 @@ private:
   void follow_plan(const PlanEditor& editor);
   static CurveStyle micro_style(bool named);
   void show_in_parts(bool in_parts);
+  void show_limit(const PlanEditor& editor, double planned_peak);
   void show_handles(const PlanEditor& editor);
   void show_marks(const PlanEditor& editor);
   QString handle_label(const PlanEditor& editor, std::int64_t size) const;

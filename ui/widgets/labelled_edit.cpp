@@ -5,6 +5,7 @@
 #include <QStringListModel>
 #include <QVBoxLayout>
 
+#include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -28,6 +29,7 @@ LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
     : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), beneath_(dimmed_label({}, this)) {
   name_->setBuddy(edit_);
   edit_->setAccessibleName(name);
+  edit_->setMinimumWidth(Theme::lines(4.8));
   beneath_->setObjectName(QStringLiteral("error"));
   beneath_->setWordWrap(true);
   beneath_->hide();

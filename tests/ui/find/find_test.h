@@ -89,7 +89,8 @@ public:
       return;
     for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
       theme_.set_mode(mode);
-      QCoreApplication::processEvents();
+      for (int round = 0; round < 3; ++round) // texts, what they make of the layout, and what is drawn
+        QCoreApplication::processEvents();
       if (plots().isVisible())
         plots().refresh_now();
       page_.grab().save(QString("%1/find-%2-%3-%4x.png")
