@@ -1,5 +1,7 @@
 #include "ui/find/chip_row.h"
 
+#include <QEvent>
+
 #include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
@@ -21,12 +23,21 @@ void ChipRow::set_chips(const QList<Chip>& chips) {
 }
 
 QSize ChipRow::sizeHint() const {
-  QSize size;
+  QSize size(0, 0);
   for (const Pill* pill : pills_) {
+    pill->ensurePolished();
     const int gap = size.isEmpty() ? 0 : Theme::lines(0.5);
     size = {size.width() + gap + pill->sizeHint().width(), std::max(size.height(), pill->sizeHint().height())};
   }
   return size;
+}
+
+bool ChipRow::event(QEvent* event) {
+  if (event->type() == QEvent::StyleChange || event->type() == QEvent::LayoutRequest) {
+    updateGeometry();
+    fit();
+  }
+  return QWidget::event(event);
 }
 
 void ChipRow::resizeEvent(QResizeEvent* /*event*/) {

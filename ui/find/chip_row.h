@@ -22,6 +22,7 @@ public:
   QSize sizeHint() const override; ///< with all of them
 
 protected:
+  bool event(QEvent* event) override; ///< other fonts
   void resizeEvent(QResizeEvent* event) override;
 
 private:

@@ -67,6 +67,7 @@ void FindPage::follow_workbench() {
   connect(setup_, &FindSetup::changed, this, &FindPage::show_chips);
   connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
   connect(&workbench_, &Workbench::run_proposed, setup_, &FindSetup::set_spec);
+  connect(&workbench_.theme(), &Theme::changed, this, &FindPage::refresh); // line samples
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {

@@ -21,7 +21,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double side_width = 24; // in lines of text
+constexpr double side_width = 25; // in lines of text
 
 /// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
 QString readable(const std::string& text) {

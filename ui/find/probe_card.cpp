@@ -43,7 +43,7 @@ ProbeCard::ProbeCard(const Theme& theme, QWidget* parent)
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   QHeaderView* header = table_->horizontalHeader();
   header->setSectionsClickable(false);
-  header->setSectionResizeMode(QHeaderView::ResizeToContents);
+  header->setSectionResizeMode(QHeaderView::Fixed);
   header->setStretchLastSection(true);
   body()->addWidget(table_);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
@@ -62,7 +62,7 @@ void ProbeCard::show_search(const SearchView& view) {
   model_->set_rows(rows_of(view));
   if (view.working())
     table_->scrollToBottom();
-  fit_height();
+  fit();
 }
 
 void ProbeCard::choose(int number) {
@@ -77,10 +77,17 @@ std::optional<std::int64_t> ProbeCard::chosen_batch() const {
                         : std::optional(model_->rows()[static_cast<std::size_t>(rows.first().row())].batch);
 }
 
-void ProbeCard::fit_height() {
+/// Columns to their contents, and the table to its rows.
+void ProbeCard::fit() {
+  QHeaderView* header = table_->horizontalHeader();
+  // The style sheet's bold names are a little wider than the header thinks.
+  const int bolder = Theme::lines(0.2);
+  for (int column = 0; column < ProbeModel::result; ++column)
+    header->resizeSection(column, std::max(header->sectionSizeHint(column) + bolder,
+                                           static_cast<QAbstractItemView*>(table_)->sizeHintForColumn(column)));
   const int rows = std::clamp(model_->rowCount(), 1, most_rows_shown);
-  table_->setFixedHeight(table_->horizontalHeader()->sizeHint().height() +
-                         rows * table_->verticalHeader()->defaultSectionSize() + 2 * table_->frameWidth());
+  table_->setFixedHeight(header->sizeHint().height() + rows * table_->verticalHeader()->defaultSectionSize() +
+                         2 * table_->frameWidth());
 }
 
 } // namespace batchscope::ui

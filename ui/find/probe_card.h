@@ -26,7 +26,7 @@ Q_SIGNALS:
   void chosen_none();
 
 private:
-  void fit_height();
+  void fit();
 
   ProbeModel* model_;
   QTableView* table_;

@@ -132,7 +132,10 @@ QString ScheduleForm::schedule() const {
 
 void ScheduleForm::set_error(const QString& error) {
   const bool of_batch = batch_->isVisible() && error.startsWith(QLatin1String("batch "));
-  schedule_->set_error(of_batch ? QString() : error);
+  // It quotes the text that is right above it.
+  const QString quoted = QStringLiteral("schedule '%1': ").arg(schedule().trimmed());
+  const QString text = error.startsWith(quoted) ? error.mid(quoted.size()) : error;
+  schedule_->set_error(of_batch ? QString() : text);
   if (of_batch || batch_refused_)
     batch_->set_error(of_batch ? error : QString());
   batch_refused_ = of_batch;

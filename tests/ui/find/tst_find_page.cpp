@@ -252,9 +252,14 @@ void TestFindPage::a_narrow_window_is_enough() {
   Job* search = here.search(brief_net(), "binary");
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
   here.click(here.named("change"));
+  const auto chips = here.page().findChildren<Pill*>();
+  QCOMPARE(chips.size(), 4);
+  QVERIFY(chips.last()->isVisible());
   const QSize narrow(940, 640); // what the rail leaves of 1024
   here.page().resize(narrow);
   QTRY_COMPARE(here.page().size(), narrow);
+  QVERIFY(chips.first()->isVisible());
+  QVERIFY(!chips.last()->isVisible()); // what does not fit is left out, and not cut
   here.keep_picture("narrow");
   QVERIFY(here.page().rect().contains(
       QRect(here.named("find")->mapTo(&here.page(), QPoint()), here.named("find")->size())));
