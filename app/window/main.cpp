@@ -23,7 +23,7 @@ namespace {
 QString first_database(const Options& options, const ui::Settings& settings) {
   if (!options.database.isEmpty())
     return options.database;
-  const QString last = ui::MainWindow::last_database(settings);
+  QString last = ui::MainWindow::last_database(settings);
   if (!qEnvironmentVariableIsSet("BATCHSCOPE_DB") && QFileInfo::exists(last))
     return last;
   return QFileInfo(QString::fromStdString(store::default_database().string())).absoluteFilePath();

@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include <QCoreApplication>
 #include <QEvent>
 #include <QFile>
 #include <QLoggingCategory>
@@ -37,15 +38,15 @@ public:
     if (event->type() == QEvent::Paint) {
       watched->removeEventFilter(this);
       // After the paint that begins now.
-      QMetaObject::invokeMethod(
-          this,
-          [this] {
-            qCDebug(start, "painted after %.0f ms", milliseconds());
-            deleteLater();
-          },
-          Qt::QueuedConnection);
+      QCoreApplication::postEvent(this, new QEvent(QEvent::User));
     }
     return false;
+  }
+
+protected:
+  void customEvent(QEvent* /*event*/) override {
+    qCDebug(start, "painted after %.0f ms", milliseconds());
+    deleteLater();
   }
 };
 

@@ -25,6 +25,7 @@ QScrollArea { border: none; }
 QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: @border; }
 
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDialog#command_palette { background: @card; border: 1px solid @border; }
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }

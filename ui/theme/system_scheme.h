@@ -23,10 +23,8 @@ public:
 Q_SIGNALS:
   void changed();
 
-private Q_SLOTS:
-  void take_change(const QString& space, const QString& key, const QDBusVariant& value);
-
 private:
+  Q_SLOT void take_change(const QString& space, const QString& key, const QDBusVariant& value);
   void ask();
   void take_answer(QDBusPendingCallWatcher* call);
   void take(const QVariant& value);

@@ -57,7 +57,7 @@ QString format_duration(double seconds) {
 }
 
 QString format_number(double value, int digits) {
-  if (const QString text = unusual(value); !text.isEmpty())
+  if (QString text = unusual(value); !text.isEmpty())
     return text;
   const QLocale locale = reader();
   const double size = std::abs(value);
@@ -74,7 +74,7 @@ QString format_number(double value, int digits) {
 }
 
 QString format_percent(double share, int decimals) {
-  if (const QString text = unusual(share); !text.isEmpty())
+  if (QString text = unusual(share); !text.isEmpty())
     return text;
   return QCoreApplication::translate("batchscope::ui::Format", "%1 %")
       .arg(reader().toString(share * 100, 'f', decimals));
