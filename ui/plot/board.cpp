@@ -41,6 +41,7 @@ Board::Board(LinkedPlots& owner, const Theme& theme)
       pacer_(owner, [this] { return draw(); }), fonts_(owner.font()), x_ticks_(new ChosenTicks) {
   new Painted(canvas_, layers::back, [this](QCPPainter& painter) { paint_back(picture(), painter); });
   new Painted(canvas_, layers::marks, [this](QCPPainter& painter) {
+    paint_lines(picture(), painter);
     paint_strips(picture(), painter);
     paint_marks(picture(), painter);
   });

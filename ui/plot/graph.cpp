@@ -59,22 +59,32 @@ private:
   // What runs up and down most of the time looks the same with hard edges, which are cheap.
   void draw_pieces() {
     constexpr double wild = 12'000; // px of the device
+    double length = 0;
+    for (qsizetype i = 0; i + 1 < points_.size(); ++i)
+      length += (points_[i + 1] - points_[i]).manhattanLength();
+    const bool smooth = length * painter_.deviceTransform().m11() <= wild;
+    painter_.save();
     QPen pen = painter_.pen();
     const bool dashed = pen.style() != Qt::SolidLine;
-    const QVector<QLineF> pieces = dashed ? dashes(pen) : whole_pieces();
-    double length = 0;
-    for (const QLineF& piece : pieces)
-      length += std::abs(piece.dx()) + std::abs(piece.dy());
-    painter_.save();
-    if (length * painter_.deviceTransform().m11() > wild) {
-      painter_.setAntialiasing(false);
-      pen.setWidthF(std::max(1.0, std::floor(pen.widthF())));
-    }
+    const QVector<QLineF> pieces = dashed ? dashes(pen) : smooth ? QVector<QLineF>() : whole_pieces();
     pen.setStyle(Qt::SolidLine);
     pen.setCapStyle(dashed ? Qt::FlatCap : Qt::SquareCap);
+    pen.setJoinStyle(Qt::MiterJoin); // turns into a bevel where it would be a spike
+    if (!smooth)
+      pen.setWidthF(std::max(1.0, std::floor(pen.widthF())));
     painter_.setPen(pen);
-    painter_.drawLines(pieces);
+    painter_.setAntialiasing(smooth);
+    if (smooth && !dashed)
+      draw_joined();
+    else
+      painter_.drawLines(pieces);
     painter_.restore();
+  }
+
+  void draw_joined() {
+    constexpr qsizetype few = 8; // points: what they cost grows with the square of their number
+    for (qsizetype i = 0; i + 1 < points_.size(); i += few)
+      painter_.drawPolyline(points_.constData() + i, static_cast<int>(std::min(few + 1, points_.size() - i)));
   }
 
   QVector<QLineF> whole_pieces() const {
@@ -115,11 +125,11 @@ private:
 
 /// The points without those in the middle of a level stretch. The levels of a staircase are put onto whole pixels,
 /// where they are sharp.
-QVector<QPointF> corners(const QVector<QPointF>& points, bool steps) {
+QVector<QPointF> corners(const QVector<QPointF>& points, bool whole_levels) {
   QVector<QPointF> corners;
   corners.reserve(points.size());
   for (const QPointF& point : points) {
-    const QPointF corner(point.x(), steps ? std::round(point.y()) : point.y());
+    const QPointF corner(point.x(), whole_levels ? std::round(point.y()) : point.y());
     const qsizetype count = corners.size();
     if (count > 1 && corners[count - 1].y() == corner.y() && corners[count - 2].y() == corner.y())
       corners[count - 1] = corner;
@@ -138,11 +148,14 @@ struct PixelColumn {
 } // namespace
 
 void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const {
-  const QVector<QPointF> points = corners(all, steps_);
+  QVector<QPointF> points = corners(all, false);
   if (points.isEmpty())
     return;
   const double columns = std::clamp(std::abs(points.back().x() - points.front().x()), 1.0, furthest);
   const double a_column = static_cast<double>(points.size()) / columns;
+  constexpr double rare = 0.1; // of the columns: levels so long are looked at as lines
+  if (steps_ && a_column < rare)
+    points = corners(points, true);
   const bool dense = a_column > (dashed_ ? 1.5 : 2) && points.size() > 200;
   painter->setAntialiasing(true);
   if (dense && !painter->modes().testFlag(QCPPainter::pmVectorized))

@@ -21,22 +21,35 @@ struct Entry {
   double width;
 };
 
+/// How wide a text may be so that all of them fit: short ones stay as they are.
+double widest_that_fits(std::vector<double> widths, double room) {
+  std::sort(widths.begin(), widths.end());
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    const double share = room / static_cast<double>(widths.size() - i);
+    if (widths[i] > share)
+      return share;
+    room -= widths[i];
+  }
+  return widths.empty() ? 0 : widths.back();
+}
+
 /// The legend of a panel, shortened where it does not fit.
 std::vector<Entry> legend(const Picture& picture, int number, double room) {
   const QFontMetricsF metrics(picture.fonts.small);
   std::vector<Entry> entries;
-  double width = 0;
+  std::vector<double> widths;
   for (const auto& curve : picture.curves) {
     if (curve->panel != number || curve->style.name.isEmpty())
       continue;
-    entries.push_back({curve.get(), curve->style.name, metrics.horizontalAdvance(curve->style.name)});
-    width += sample_width + sample_gap + entries.back().width + entry_gap;
+    widths.push_back(metrics.horizontalAdvance(curve->style.name) + 1);
+    entries.push_back({curve.get(), curve->style.name, widths.back()});
   }
-  if (width - entry_gap <= room || entries.empty())
-    return entries;
-  const double each = room / static_cast<double>(entries.size()) - sample_width - sample_gap - entry_gap;
+  const double widest =
+      widest_that_fits(widths, room - static_cast<double>(entries.size()) * (sample_width + sample_gap + entry_gap));
   for (Entry& entry : entries) {
-    entry.text = each > 0 ? metrics.elidedText(entry.text, Qt::ElideRight, each) : QString();
+    if (entry.width <= widest)
+      continue;
+    entry.text = widest > 0 ? metrics.elidedText(entry.text, Qt::ElideRight, widest) : QString();
     entry.width = metrics.horizontalAdvance(entry.text);
   }
   return entries;
@@ -67,14 +80,19 @@ void paint_strip(const Picture& picture, QCPPainter& painter, const Panel& panel
   const QFontMetricsF bold(picture.fonts.bold);
   const double title_room = area.width() * 0.5;
   const QString title = bold.elidedText(panel.spec.title, Qt::ElideRight, title_room);
+  const auto clear = [&](double left, double width) { // lines of marks go on behind words
+    painter.fillRect(QRectF(left - 3, strip.top(), width + 6, strip.height() - 1), picture.theme.color(Role::card));
+  };
   painter.setFont(picture.fonts.bold);
   painter.setPen(picture.theme.color(Role::text));
+  clear(strip.left(), bold.horizontalAdvance(title));
   painter.drawText(strip, Qt::AlignLeft | Qt::AlignVCenter, title);
   const auto entries = legend(picture, number, area.width() - bold.horizontalAdvance(title) - 2 * entry_gap);
   painter.setFont(picture.fonts.small);
   double right = strip.right();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
     const double left = right - entry->width;
+    clear(left - sample_gap - sample_width, right - left + sample_gap + sample_width);
     painter.setPen(picture.theme.color(Role::dimmed));
     painter.drawText(QRectF(left, strip.top(), entry->width + 2, strip.height()), Qt::AlignLeft | Qt::AlignVCenter,
                      entry->text);

@@ -230,8 +230,10 @@ void paint_bad_values(const Picture& picture, QCPPainter& painter, const Panel& 
   const double top = panel.area().top();
   const auto paint_stretch = [&](double from, double to) {
     paint_bad_value(painter, {from, top + 6}, color);
+    painter.setAntialiasing(false);
     if (to - from >= 1)
       painter.fillRect(QRectF(from, top - 2, to - from, 2), color);
+    painter.setAntialiasing(true);
   };
   for (const auto& curve : picture.curves) {
     if (curve->panel != number)
@@ -261,10 +263,13 @@ QPointF mark_place(const PlotMark& mark, const Panel& panel) {
   return {panel.x_pixel(mark.x), placed ? panel.y_pixel(*mark.y) : area.top() + from_top};
 }
 
-void paint_marks(const Picture& picture, QCPPainter& painter) {
+void paint_lines(const Picture& picture, QCPPainter& painter) {
   for (const PlotMark& mark : picture.scene.marks)
     if (mark.through && picture.in_view(mark.x))
       paint_through(picture, painter, mark);
+}
+
+void paint_marks(const Picture& picture, QCPPainter& painter) {
   picture.each_panel([&](const Panel& panel, int number) {
     Labels labels(picture, painter);
     for (const PlotLimit& limit : picture.scene.limits)

@@ -141,7 +141,7 @@ double Panel::set_axes(const View& view, int height, const QFont& font) {
   y_axis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   y_axis->setRange(y.first, y.second);
   const QFontMetricsF metrics(font);
-  const int most = std::clamp(static_cast<int>(height / (metrics.height() * 2.3)), 2, 6);
+  const int most = std::clamp(static_cast<int>(height / (metrics.height() * 1.8)), 3, 7);
   const Ticks ticks = log ? log_ticks(y, most) : linear_ticks(y, most, false);
   y_ticks_->set(ticks);
   double widest = 0;

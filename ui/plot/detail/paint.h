@@ -43,6 +43,7 @@ double strip_height(const PlotFonts& fonts);
 
 void paint_back(const Picture& picture, QCPPainter& painter);    ///< tints and bands
 void paint_strips(const Picture& picture, QCPPainter& painter);  ///< titles, legends, the label of x
+void paint_lines(const Picture& picture, QCPPainter& painter);   ///< of marks, through all panels; before the strips
 void paint_marks(const Picture& picture, QCPPainter& painter);   ///< limits, arrows, marks
 void paint_handles(const Picture& picture, QCPPainter& painter); ///< on the top layer
 void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair, cursors, the focus
