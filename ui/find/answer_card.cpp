@@ -161,6 +161,7 @@ void AnswerCard::show_outcome(const SearchView& view) {
     outcome_text_->setText(view.result ? sentence(view.result->reason) : QString());
     outcome_help_->setText(tr("%1. Give it more memory, a smaller model or shorter examples.").arg(tried));
   }
+  outcome_help_->setVisible(!outcome_help_->text().isEmpty());
   settings_->setVisible(view.state != Job::State::cancelled);
 }
 

@@ -125,7 +125,6 @@ void FindPage::show_job(Job* job) {
     plots_->choose(0);
   }
   const bool keyboard_here = stack_->currentWidget() == empty_ && empty_->isAncestorOf(focusWidget());
-  stack_->setCurrentWidget(body_);
   refresh();
   if (keyboard_here)
     cancel_->setFocus();
@@ -138,6 +137,10 @@ void FindPage::refresh() {
   SearchView view = view_of(*job_, asked.strategy, asked.margin);
   if (asked.seconds)
     view.seconds = *asked.seconds;
+  if (view.state == Job::State::failed && view.probes.empty())
+    show_failure(view.error);
+  else
+    stack_->setCurrentWidget(body_);
   plots_->show_search(view);
   answer_->show_search(view);
   probes_->show_search(view);
@@ -160,9 +163,18 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   memory_->show_size(view, batch ? batch : largest_so_far(view));
 }
 
+/// Where not even one size was run there is nothing else to show.
+void FindPage::show_failure(const QString& error) {
+  if (error_shown_)
+    return;
+  delete failure_;
+  failure_ = new EmptyState(tr("The search failed"), error, {}, this);
+  stack_->setCurrentIndex(stack_->addWidget(failure_));
+}
+
 void FindPage::show_error(const QString& error) {
-  if (setup_->show_error(error))
-    setup_action_->setChecked(true);
+  setup_->show_error(error);
+  setup_action_->setChecked(true); // where it can be mended
 }
 
 train::RunSpec FindPage::answered(qint64 batch) const {

@@ -62,6 +62,7 @@ private:
   void show_chips();
   void show_header();
   void show_error(const QString& error);
+  void show_failure(const QString& error);
   train::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
@@ -84,6 +85,7 @@ private:
   FindSetup* setup_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
+  EmptyState* failure_ = nullptr; ///< of a search that ran nothing
   QWidget* body_ = nullptr;
   SearchPlots* plots_ = nullptr;
   AnswerCard* answer_ = nullptr;

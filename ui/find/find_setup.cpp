@@ -171,16 +171,14 @@ std::optional<FindRequest> FindSetup::request() {
   return good ? std::optional(request) : std::nullopt;
 }
 
-bool FindSetup::show_error(const QString& message) {
+void FindSetup::show_error(const QString& message) {
   std::string key = train::field_of_error(message.toStdString());
   // An error of a file begins with its name, which is part of the data.
   if (const qsizetype colon = message.indexOf(QLatin1String(": ")); key.empty() && colon > 0)
     key = fields_.at("data")->text().contains(message.left(colon)) ? "data" : "";
   const auto found = fields_.find(key);
-  if (found == fields_.end())
-    return false;
-  found->second->set_error(message);
-  return true;
+  if (found != fields_.end())
+    found->second->set_error(message);
 }
 
 void FindSetup::check() {

@@ -31,8 +31,8 @@ public:
   void set_strategy(const QString& strategy);
   /// Nothing where a field is wrong; which one, is shown then.
   std::optional<FindRequest> request();
-  /// An error that came later, from the search itself; false where it is about none of these fields.
-  bool show_error(const QString& message);
+  /// An error that came later, from the search itself, where it is about one of these fields.
+  void show_error(const QString& message);
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);

@@ -46,6 +46,7 @@ private Q_SLOTS:
   void first_batch_and_length_change_the_plan();
   void dragging_a_stretch_makes_a_piecewise_schedule();
   void memory_is_predicted_where_it_is_asked_for();
+  void the_first_batch_is_what_a_search_answered();
   void a_schedule_that_needs_feedback_says_so();
   void clamps_are_listed();
   void the_draft_is_started_and_copied();
@@ -247,6 +248,31 @@ void TestDraft::memory_is_predicted_where_it_is_asked_for() {
   QTRY_COMPARE(here.fact("steps"), QString("20"));
   QVERIFY(here.fact("predicted peak").isEmpty());
   QVERIFY(here.named("predict")->isVisible());
+}
+
+void TestDraft::the_first_batch_is_what_a_search_answered() {
+  ScheduleHere here;
+  train::RunSpec spec = tight_run(40);
+  spec.batch = {train::BatchChoice::Kind::largest, 0};
+  here.bench().propose_run(spec);
+  QCOMPARE(here.field("first_batch")->text(), QString("32")); // nothing is known of what fits
+
+  spec.max_batch = 5;
+  Job* search = here.bench().start_search({.spec = spec, .strategy = "power", .start = {}});
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  here.bench().propose_run(spec);
+  QCOMPARE(here.field("first_batch")->text(), QString("5"));
+
+  // Where no search asked the same, the safe size by what is foretold.
+  spec.max_batch.reset();
+  spec.batch.kind = train::BatchChoice::Kind::safe;
+  Job* prediction = here.bench().engine().predict(spec);
+  QTRY_COMPARE_WITH_TIMEOUT(prediction->state(), Job::State::done, patience_ms);
+  here.bench().propose_run(spec);
+  const std::int64_t safe = here.field("first_batch")->text().toInt();
+  const auto peak = [&](std::int64_t batch) { return static_cast<double>(prediction->predicted()->at(batch).bytes); };
+  QVERIFY(peak(safe) <= 0.8 * 24'000'000);
+  QVERIFY(peak(safe + 1) > 0.8 * 24'000'000);
 }
 
 void TestDraft::a_schedule_that_needs_feedback_says_so() {
