@@ -63,7 +63,7 @@ void MainWindow::make_body() {
   rows->setSpacing(0);
   rows->addWidget(banner_);
   rows->addWidget(stack_, 1);
-  rows->addWidget(new WorkStrip(workbench_.engine(), body));
+  rows->addWidget(new WorkStrip(workbench_, body));
   columns->addWidget(rail_);
   columns->addLayout(rows, 1);
   setCentralWidget(body);

@@ -6,7 +6,7 @@
 #include <QLabel>
 #include <QProgressBar>
 
-#include "ui/run/engine.h"
+#include "ui/run/workbench.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
@@ -20,10 +20,10 @@ constexpr int refresh_ms = 500;
 
 } // namespace
 
-WorkStrip::WorkStrip(Engine& engine, QWidget* parent)
-    : QFrame(parent), engine_(engine), title_(new QLabel(this)), activity_(dimmed_label({}, this)),
-      progress_(new QProgressBar(this)), left_(dimmed_label({}, this)), waiting_(dimmed_label({}, this)),
-      cancel_(plain_button(tr("Cancel"), this)) {
+WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
+    : QFrame(parent), workbench_(workbench), engine_(workbench.engine()), title_(new QLabel(this)),
+      activity_(dimmed_label({}, this)), progress_(new QProgressBar(this)), left_(dimmed_label({}, this)),
+      waiting_(dimmed_label({}, this)), cancel_(plain_button(tr("Cancel"), this)) {
   setProperty("kind", QStringLiteral("strip"));
   setAccessibleName(tr("Work in progress"));
   title_->setProperty("kind", QStringLiteral("heading"));
@@ -46,8 +46,8 @@ WorkStrip::WorkStrip(Engine& engine, QWidget* parent)
   timer_.setInterval(refresh_ms);
   connect(&timer_, &QTimer::timeout, this, &WorkStrip::refresh);
   connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
-  connect(&engine, &Engine::job_added, this, &WorkStrip::watch);
-  connect(&engine, &Engine::job_changed, this, &WorkStrip::refresh);
+  connect(&engine_, &Engine::job_added, this, &WorkStrip::watch);
+  connect(&engine_, &Engine::job_changed, this, &WorkStrip::refresh);
   refresh();
 }
 
@@ -62,6 +62,7 @@ Job* WorkStrip::shown_job() const {
 
 void WorkStrip::watch(Job* job) {
   connect(job, &Job::progressed, this, &WorkStrip::refresh);
+  connect(job, &Job::run_started, this, [this](const Job::LiveRun& run) { run_ = run.id; });
   refresh();
 }
 
@@ -73,7 +74,6 @@ void WorkStrip::refresh() {
   if (!timer_.isActive())
     timer_.start();
   const auto progress = job->progress();
-  const auto left = job->seconds_left();
   title_->setText(job->title());
   activity_->setText(job->activity());
   activity_->setToolTip(job->activity());
@@ -81,15 +81,27 @@ void WorkStrip::refresh() {
   progress_->setRange(0, progress ? progress_steps : 0);
   if (progress)
     progress_->setValue(static_cast<int>(*progress * progress_steps));
-  left_->setText(left                                  ? tr("%1 left").arg(format_duration(*left))
-                 : job->state() == Job::State::waiting ? tr("waiting")
-                                                       : format_duration(job->seconds()));
+  left_->setText(time_text(*job));
   const auto others = std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [job](const Job* other) {
     return other != job && other->state() == Job::State::waiting;
   });
   waiting_->setText(tr("%1 more waiting").arg(format_count(others)));
   waiting_->setVisible(others > 0);
   cancel_->setAccessibleName(tr("Cancel %1").arg(job->title()));
+}
+
+QString WorkStrip::time_text(const Job& job) const {
+  if (job.state() == Job::State::waiting)
+    return tr("waiting");
+  auto left = job.seconds_left();
+  // One run is the whole job: what pages say of it holds, and it may pause.
+  const OpenRun* run = job.kind() == Job::Kind::train ? workbench_.find_opened(run_) : nullptr;
+  if (run != nullptr && run->running()) {
+    if (run->paused())
+      return tr("paused");
+    left = run->seconds_left();
+  }
+  return left ? tr("%1 left").arg(format_duration(*left)) : format_duration(job.seconds());
 }
 
 void WorkStrip::cancel() {

@@ -11,6 +11,7 @@ namespace batchscope::ui {
 
 class Engine;
 class Job;
+class Workbench;
 
 /// What the engine works on: title, what it does, progress, time left, how much waits, and a way to end it. Hidden
 /// while there is nothing. UI thread.
@@ -18,15 +19,18 @@ class WorkStrip : public QFrame {
   Q_OBJECT
 
 public:
-  explicit WorkStrip(Engine& engine, QWidget* parent = nullptr);
+  explicit WorkStrip(Workbench& workbench, QWidget* parent = nullptr);
 
 private:
   Job* shown_job() const; ///< the one that works, else the first that waits
   void watch(Job* job);
   void refresh();
+  QString time_text(const Job& job) const;
   void cancel();
 
+  Workbench& workbench_;
   Engine& engine_;
+  qint64 run_ = 0; ///< the one that the working job has begun last
   QLabel* title_;
   QLabel* activity_;
   QProgressBar* progress_;

@@ -90,8 +90,12 @@ private Q_SLOTS:
     QVERIFY(strip->isVisible());
     QVERIFY(says(*strip, "small"));
     QVERIFY(says(*strip, "1 more waiting"));
-    auto* bar = strip->findChild<QProgressBar*>();
-    QTRY_VERIFY_WITH_TIMEOUT(bar->maximum() > 0 || says(*strip, "0:0"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(strip->findChild<QProgressBar*>()->value() > 0, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(says(*strip, " left"), patience_ms);
+    here_->bench().current()->pause();
+    QTRY_VERIFY_WITH_TIMEOUT(says(*strip, "paused"), patience_ms);
+    here_->bench().current()->resume();
+    QTRY_VERIFY_WITH_TIMEOUT(says(*strip, " left"), patience_ms);
     auto* cancel = strip->findChild<QPushButton*>();
     QTest::mouseClick(cancel, Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(job_->state(), Job::State::cancelled, patience_ms);
@@ -112,7 +116,7 @@ private:
   }
 
   void begin_long_run() {
-    job_ = here_->bench().start_run(WindowHere::small_run(1'000'000));
+    job_ = here_->bench().start_run(WindowHere::small_run(300'000)); // minutes
     QTRY_VERIFY_WITH_TIMEOUT(here_->bench().current() && here_->bench().current()->steps() > 20, patience_ms);
   }
   void stop() {
