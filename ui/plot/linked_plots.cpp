@@ -16,8 +16,8 @@ namespace batchscope::ui {
 
 LinkedPlots::Impl::Impl(LinkedPlots& owner, const Theme& theme) : board(owner, theme), input(owner, board) {}
 
-LinkedPlots::LinkedPlots(const Theme& theme, QWidget* parent)
-    : QWidget(parent), impl_(std::make_unique<Impl>(*this, theme)) {
+LinkedPlots::LinkedPlots(const Theme& theme, QWidget* parent) : QWidget(parent) {
+  impl_ = std::make_unique<Impl>(*this, theme); // its parts are children, of which event() hears
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setAccessibleDescription(
@@ -235,6 +235,8 @@ bool LinkedPlots::focusNextPrevChild(bool next) {
 }
 
 bool LinkedPlots::event(QEvent* event) {
+  if (!impl_)
+    return QWidget::event(event);
   Input& input = impl_->input;
   switch (event->type()) {
   case QEvent::MouseButtonPress:
