@@ -3,7 +3,7 @@
 .PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
-PREFIX ?= /usr/local
+PREFIX ?= $(HOME)/.local
 configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
 run_tests = ctest --preset $(1) --parallel $(JOBS)
 
@@ -40,8 +40,6 @@ test: build
 	$(call configure_and_build,tsan)
 	$(call run_tests,tsan)
 
-PREFIX ?= $(HOME)/.local
-
 install: build
 	@scripts/install into "$(PREFIX)"
 
@@ -59,13 +57,6 @@ screenshots: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_screenshots
 	QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=1 build/bin/batchscope_screenshots build/screenshots ''
 	QT_QPA_PLATFORM=offscreen QT_SCALE_FACTOR=2 build/bin/batchscope_screenshots build/screenshots -2x
-
-install: build
-	cmake --install build/release --prefix $(PREFIX)
-
-# What the last `make install` wrote, and folders that are empty then.
-uninstall:
-	@scripts/uninstall build/release/install_manifest.txt
 
 format: lint-tools
 	scripts/lint format

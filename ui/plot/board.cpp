@@ -310,6 +310,7 @@ bool Board::draw() {
   if (!prepare())
     return false;
   drawn_ = true;
+  canvas_->set_top_used(top_used());
   canvas_->replot(pacer_.visible() ? QCustomPlot::rpImmediateRefresh : QCustomPlot::rpQueuedRefresh);
   return true;
 }
@@ -320,7 +321,13 @@ void Board::draw_top() {
     pacer_.soon();
     return;
   }
+  canvas_->set_top_used(top_used());
   canvas_->layer(layers::top)->replot();
+}
+
+bool Board::top_used() const {
+  return scene.crosshair || scene.cursors[0] || scene.cursors[1] || scene.zooming || scene.focus ||
+         !scene.handles.isEmpty();
 }
 
 } // namespace batchscope::ui

@@ -19,8 +19,12 @@ void Canvas::resizeEvent(QResizeEvent*) {
   setViewport(rect());
 }
 
-void Canvas::paintEvent(QPaintEvent* event) {
-  QCustomPlot::paintEvent(event);
+void Canvas::paintEvent(QPaintEvent*) {
+  QCPPainter painter(this);
+  for (qsizetype i = 0; i < mPaintBuffers.size(); ++i)
+    if (i + 1 < mPaintBuffers.size() || top_used_)
+      mPaintBuffers[i]->draw(&painter);
+  painter.end();
   shown_();
 }
 

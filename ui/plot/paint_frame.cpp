@@ -154,6 +154,7 @@ double strip_height(const PlotFonts& fonts) {
 
 void paint_back(const Picture& picture, QCPPainter& painter) {
   painter.setAntialiasing(false);
+  painter.fillRect(picture.whole, picture.theme.color(Role::card));
   if (picture.scene.future && *picture.scene.future < picture.view.range().second) {
     const double from = std::max(*picture.scene.future, picture.view.range().first);
     picture.each_panel([&](const Panel& panel, int) {

@@ -58,6 +58,7 @@ private:
   bool fit_axes(); ///< false where the left margin had to grow
   int plot_width() const;
   void report_view();
+  bool top_used() const;
 
   LinkedPlots& owner_;
   const Theme& theme_;

@@ -19,11 +19,14 @@ inline const QString marks = QStringLiteral("marks");
 inline const QString top = QStringLiteral("overlay");
 } // namespace layers
 
-/// Draws when told and only then; takes no events.
+/// Draws when told and only then; takes no events. What is on the layers below the top one covers all of it.
 class Canvas : public QCustomPlot {
 public:
   /// `shown` is called whenever the window system wants to see it.
   Canvas(QWidget* parent, std::function<void()> shown);
+
+  /// Whether anything is on the top layer; where nothing is, it need not be put on the screen.
+  void set_top_used(bool used) { top_used_ = used; }
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -31,6 +34,7 @@ protected:
 
 private:
   std::function<void()> shown_;
+  bool top_used_ = false;
 };
 
 /// Something on a layer that a function paints.

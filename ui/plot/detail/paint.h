@@ -41,7 +41,7 @@ struct Picture {
 /// Height of the strip above a panel, where title and legend are.
 double strip_height(const PlotFonts& fonts);
 
-void paint_back(const Picture& picture, QCPPainter& painter);    ///< tints and bands
+void paint_back(const Picture& picture, QCPPainter& painter);    ///< the ground, tints and bands
 void paint_strips(const Picture& picture, QCPPainter& painter);  ///< titles, legends, the label of x
 void paint_lines(const Picture& picture, QCPPainter& painter);   ///< of marks, through all panels; before the strips
 void paint_marks(const Picture& picture, QCPPainter& painter);   ///< limits, arrows, marks
