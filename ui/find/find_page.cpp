@@ -12,6 +12,7 @@
 #include "ui/find/other_searches.h"
 #include "ui/find/probe_card.h"
 #include "ui/find/search_plots.h"
+#include "ui/widgets/commands.h"
 
 namespace batchscope::ui {
 
@@ -40,25 +41,20 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
 }
 
 void FindPage::make_actions() {
-  const auto make = [this](const QString& text, const QKeySequence& keys, const QString& tip) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(keys);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    action->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
-    addAction(action);
-    return action;
-  };
-  find_action_ = make(tr("Find the batch size"), Qt::Key_F5, tr("Runs the search"));
+  find_action_ = make_command(this, tr("Find the batch size"), tr("Runs the search"), Qt::Key_F5);
   connect(find_action_, &QAction::triggered, this, &FindPage::find);
-  cancel_action_ = make(tr("Cancel the search"), Qt::CTRL | Qt::Key_Period, tr("Ends it after the size that runs now"));
+  cancel_action_ = make_command(this, tr("Cancel the search"), tr("Ends it after the size that runs now"),
+                                Qt::CTRL | Qt::Key_Period);
   connect(cancel_action_, &QAction::triggered, this, [this] {
     if (job_)
       job_->cancel();
   });
-  log_action_ = make(tr("Batch size on a log scale"), Qt::CTRL | Qt::Key_L, tr("For wide ranges of sizes"));
+  log_action_ =
+      make_command(this, tr("Batch size on a log scale"), tr("For wide ranges of sizes"), Qt::CTRL | Qt::Key_L);
   log_action_->setCheckable(true);
   connect(log_action_, &QAction::toggled, this, [this](bool log) { plots_->set_log(log); });
-  setup_action_ = make(tr("Change what is searched"), Qt::CTRL | Qt::Key_E, tr("Model, data, device, budget"));
+  setup_action_ =
+      make_command(this, tr("Change what is searched"), tr("Model, data, device, budget"), Qt::CTRL | Qt::Key_E);
   setup_action_->setCheckable(true);
   connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
 }

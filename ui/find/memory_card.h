@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "ui/find/search_view.h"
 #include "ui/widgets/widgets.h"
 
@@ -20,9 +18,7 @@ public:
 private:
   void fill(const predict::PeakCurve::Point& point, std::uint64_t budget);
 
-  const Theme& theme_;
-  StackedBar* bar_;
-  std::array<FactList*, 2> legend_{};
+  PartsBar* parts_;
   QLabel* text_;
 };
 

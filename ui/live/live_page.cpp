@@ -43,18 +43,28 @@ QString axis_label(series::Axis axis) {
   return LivePage::tr("seconds since the start, pauses left out");
 }
 
+LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
+  auto* plots = new LinkedPlots(theme, parent);
+  LiveCurves::add_panels(*plots);
+  plots->setAccessibleName(LivePage::tr("Memory, loss, batch size and coverage of the run"));
+  // Their keys are the whole page's.
+  for (QAction* action : {plots->log_action(loss_panel), plots->follow_action()}) {
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    parent->addAction(action);
+  }
+  return plots;
+}
+
 } // namespace
 
 LivePage::LivePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)), header_(new RunHeader(this)),
-      reason_(new Banner(workbench.theme(), this)), plots_(new LinkedPlots(workbench.theme(), this)),
-      view_(new ViewBar(this)), events_(new EventTable(workbench.theme(), this)),
-      oom_(new OomCard(workbench.theme(), this)), reading_(new ReadingCard(workbench.theme(), this)),
-      between_(new BetweenCard(workbench.theme(), this)), curves_(*plots_), marks_(*plots_), limit_(*plots_),
-      plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
-  LiveCurves::add_panels(*plots_);
+      reason_(new Banner(workbench.theme(), this)), plots_(new_plots(workbench.theme(), this)),
+      view_(new ViewBar(plots_->log_action(loss_panel), plots_->follow_action(), this)),
+      events_(new EventTable(workbench.theme(), this)), oom_(new OomCard(workbench.theme(), this)),
+      reading_(new ReadingCard(workbench.theme(), this)), between_(new BetweenCard(workbench.theme(), this)),
+      curves_(*plots_), marks_(*plots_), limit_(*plots_), plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
   curves_.set_smoothing(view_->smoothing());
-  plots_->setAccessibleName(tr("Memory, loss, batch size and coverage of the run"));
   stack_->addWidget(new NoRun(workbench, this));
   stack_->addWidget(make_content());
   auto* layout = new QVBoxLayout(this);
@@ -67,7 +77,6 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
     soon->setSingleShot(true);
     soon->setInterval(0);
   }
-  view_->set_following(plots_->following());
   connect_parts();
   for (QAction* action : header_->run_actions() + view_->view_actions())
     addAction(action);
@@ -151,13 +160,10 @@ void LivePage::connect_parts() {
     curves_.set_smoothing(view_->smoothing());
     draw();
   });
-  connect(view_, &ViewBar::scale_changed, this, [this] {
-    plots_->set_log(loss_panel, view_->log_loss());
+  connect(view_, &ViewBar::clipping_changed, this, [this] {
     plots_->set_clipping(view_->clipping() ? outliers : 0);
     draw();
   });
-  connect(view_, &ViewBar::following_changed, plots_, &LinkedPlots::set_following);
-  connect(plots_, &LinkedPlots::following_changed, view_, &ViewBar::set_following);
   connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });

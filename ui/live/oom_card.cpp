@@ -3,16 +3,13 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "ui/live/memory_legend.h"
+#include "ui/run/memory_uses.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
 namespace {
-
-/// Colour of each predict::Use: a series of the theme.
-constexpr std::array<int, predict::use_count> use_series = {0, 4, 2, 1, 3, 5};
 
 QLabel* wrapped_label(QWidget* parent, const char* name) {
   auto* label = new QLabel(parent);
@@ -21,24 +18,6 @@ QLabel* wrapped_label(QWidget* parent, const char* name) {
   label->setTextFormat(Qt::RichText);
   label->setTextInteractionFlags(Qt::TextSelectableByMouse);
   return label;
-}
-
-QString use_name(predict::Use use) {
-  switch (use) {
-  case predict::Use::parameters:
-    return OomCard::tr("parameters");
-  case predict::Use::gradients:
-    return OomCard::tr("gradients");
-  case predict::Use::optimizer:
-    return OomCard::tr("optimizer");
-  case predict::Use::activations:
-    return OomCard::tr("activations");
-  case predict::Use::workspace:
-    return OomCard::tr("workspace");
-  case predict::Use::batch:
-    return OomCard::tr("batch");
-  }
-  return {};
 }
 
 QString colored(const QString& text, const QColor& color) {
@@ -83,17 +62,16 @@ QString kept_text(OomDetails::End end) {
 
 OomCard::OomCard(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)),
-      filled_title_(dimmed_label(tr("What filled the memory (MB)"), card_)), bar_(new StackedBar(theme, card_)),
-      legend_(new MemoryLegend(theme, card_)), done_(wrapped_label(card_, "oom-done")),
-      cause_(wrapped_label(card_, "oom-cause")), kept_(wrapped_label(card_, "oom-kept")) {
+      filled_title_(dimmed_label(tr("What filled the memory (MB)"), card_)), parts_(new PartsBar(theme, card_)),
+      done_(wrapped_label(card_, "oom-done")), cause_(wrapped_label(card_, "oom-cause")),
+      kept_(wrapped_label(card_, "oom-kept")) {
   card_->set_alarming(true);
   card_->setObjectName("oom-card");
   facts_->setObjectName("oom-facts");
   QVBoxLayout* body = card_->body();
   body->addWidget(facts_);
   body->addWidget(filled_title_);
-  body->addWidget(bar_);
-  body->addWidget(legend_);
+  body->addWidget(parts_);
   auto* done = new QVBoxLayout;
   done->setSpacing(Theme::lines(0.25));
   done->addWidget(dimmed_label(tr("What was done"), card_));
@@ -133,17 +111,13 @@ void OomCard::show_event(const OomDetails& details) {
 void OomCard::show_memory(const OomDetails& details) {
   QList<StackedBar::Part> parts;
   if (details.in_use_by) {
-    for (int use = 0; use < predict::use_count; ++use)
-      parts += {.name = use_name(static_cast<predict::Use>(use)),
-                .bytes = static_cast<double>((*details.in_use_by)[use]),
-                .series = use_series[use]};
+    for (const MemoryUse& use : memory_uses(*details.in_use_by))
+      parts += {.name = use.name, .bytes = static_cast<double>(use.bytes), .series = use.series};
     parts += {.name = tr("asked"), .bytes = static_cast<double>(details.requested_bytes), .missing = true};
-    bar_->set_parts(parts, static_cast<double>(details.limit_bytes));
-    legend_->set_parts(parts);
+    parts_->set_parts(parts, static_cast<double>(details.limit_bytes));
   }
-  for (QWidget* widget :
-       {static_cast<QWidget*>(filled_title_), static_cast<QWidget*>(bar_), static_cast<QWidget*>(legend_)})
-    widget->setVisible(!parts.isEmpty());
+  filled_title_->setVisible(!parts.isEmpty());
+  parts_->setVisible(!parts.isEmpty());
 }
 
 } // namespace batchscope::ui

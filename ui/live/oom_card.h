@@ -13,8 +13,7 @@ namespace batchscope::ui {
 
 class Card;
 class FactList;
-class MemoryLegend;
-class StackedBar;
+class PartsBar;
 
 /// One out-of-memory event in full: what was asked for, what filled the memory, what was done. UI thread.
 class OomCard : public QWidget {
@@ -33,8 +32,7 @@ private:
   Card* card_;
   FactList* facts_;
   QLabel* filled_title_;
-  StackedBar* bar_;
-  MemoryLegend* legend_;
+  PartsBar* parts_;
   QLabel* done_;
   QLabel* cause_;
   QLabel* kept_;

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -56,15 +57,14 @@ RunHeader::RunHeader(QWidget* parent)
     : QWidget(parent), name_(page_title({}, this)), status_(new Pill(this)), pending_(new Pill(this)),
       progress_(new QProgressBar(this)), figures_(dimmed_label({}, this)),
       slack_(new QSpacerItem(0, 0, QSizePolicy::Maximum, QSizePolicy::Minimum)),
-      pause_(make_action(tr("Pause the run"), tr("Pause"), tr("Pause or continue at the next step"), Qt::Key_Space)),
-      step_(
-          make_action(tr("Make one step"), tr("Step"), tr("Make one optimizer step and pause again"), Qt::Key_Period)),
-      stop_(make_action(tr("Stop the run"), tr("Stop"), tr("End the run at the next step; what was done stays stored"),
-                        QKeySequence("Ctrl+."))),
-      edit_(make_action(tr("Edit the schedule"), tr("Edit schedule"), tr("Change what the run will do from here"),
-                        QKeySequence("Ctrl+E"))),
-      again_(make_action(tr("Run again"), tr("Run again"), tr("Fill the form of a new run with this one's settings"),
-                         QKeySequence("Ctrl+R"))) {
+      pause_(make_command(this, tr("Pause the run"), tr("Pause or continue at the next step"), Qt::Key_Space)),
+      step_(make_command(this, tr("Make one step"), tr("Make one optimizer step and pause again"), Qt::Key_Period)),
+      stop_(make_command(this, tr("Stop the run"), tr("End the run at the next step; what was done stays stored"),
+                         QKeySequence("Ctrl+."))),
+      edit_(make_command(this, tr("Edit the schedule"), tr("Change what the run will do from here"),
+                         QKeySequence("Ctrl+E"))),
+      again_(make_command(this, tr("Run again"), tr("Fill the form of a new run with this one's settings"),
+                          QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
   for (QLabel* label : {name_, figures_})
@@ -77,6 +77,9 @@ RunHeader::RunHeader(QWidget* parent)
   progress_->setRange(0, progress_steps);
   progress_->setMinimumWidth(Theme::lines(4));
   progress_->setAccessibleName(tr("Share of the run that is done"));
+  step_->setIconText(tr("Step"));
+  stop_->setIconText(tr("Stop"));
+  edit_->setIconText(tr("Edit schedule"));
   edit_button_ = bind(filled_button({}, this), edit_);
   again_button_ = bind(filled_button({}, this), again_);
 
@@ -117,29 +120,6 @@ void RunHeader::connect_actions() {
   });
   connect(edit_, &QAction::triggered, this, &RunHeader::edit_wanted);
   connect(again_, &QAction::triggered, this, &RunHeader::again_wanted);
-}
-
-QAction* RunHeader::make_action(const QString& text, const QString& button, const QString& help,
-                                const QKeySequence& key) {
-  auto* action = new QAction(text, this);
-  action->setIconText(button);
-  action->setToolTip(help);
-  action->setShortcut(key);
-  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  return action;
-}
-
-QPushButton* RunHeader::bind(QPushButton* button, QAction* action) {
-  const auto take = [button, action] {
-    button->setText(action->iconText());
-    button->setEnabled(action->isEnabled());
-    button->setToolTip(
-        QString("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
-  };
-  take();
-  connect(action, &QAction::changed, button, take);
-  connect(button, &QPushButton::clicked, action, &QAction::trigger);
-  return button;
 }
 
 QList<QAction*> RunHeader::run_actions() const {

@@ -35,8 +35,6 @@ protected:
   void resizeEvent(QResizeEvent* event) override;
 
 private:
-  QAction* make_action(const QString& text, const QString& button, const QString& help, const QKeySequence& key);
-  QPushButton* bind(QPushButton* button, QAction* action);
   void connect_actions();
   void update_state();
   double share_done() const; ///< below 0 where it is not known

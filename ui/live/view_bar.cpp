@@ -11,6 +11,7 @@
 #include <QSlider>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -20,28 +21,19 @@ namespace {
 constexpr int slider_steps = 100; ///< a weight of 1 would never move
 constexpr int usual_smoothing = 60;
 
-QAction* switch_action(const QString& text, const QString& label, const QString& help, const QKeySequence& key,
-                       QObject* parent) {
-  auto* action = new QAction(text, parent);
-  action->setIconText(label);
-  action->setCheckable(true);
-  action->setShortcut(key);
-  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-  action->setToolTip(help);
-  return action;
-}
-
 } // namespace
 
-ViewBar::ViewBar(QWidget* parent)
+ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
     : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
-      smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)),
-      log_(switch_action(tr("Log scale of the loss"), tr("Log loss"), tr("Draw the loss on a logarithmic scale"),
-                         Qt::Key_L, this)),
-      clip_(switch_action(tr("Clip outliers"), tr("Clip outliers"),
-                          tr("Leave the most extreme hundredth of the values out of the scales"), Qt::Key_O, this)),
-      follow_(
-          switch_action(tr("Follow the newest"), tr("Follow"), tr("Keep the newest step in view"), Qt::Key_F, this)) {
+      smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)), log_(log),
+      clip_(make_command(this, tr("Clip outliers"),
+                         tr("Leave the most extreme hundredth of the values out of the scales"), Qt::Key_O)) {
+  clip_->setCheckable(true);
+  log->setIconText(tr("Log loss"));
+  log->setToolTip(tr("Draw the loss on a logarithmic scale (L)"));
+  log->setShortcut(Qt::Key_L);
+  follow->setIconText(tr("Follow"));
+  follow->setToolTip(tr("Keep the newest step in view (F)"));
   axis_->setObjectName("axis");
   axis_->setAccessibleName(tr("X axis"));
   axis_->setToolTip(tr("What runs along the x axis"));
@@ -64,10 +56,10 @@ ViewBar::ViewBar(QWidget* parent)
   layout->addWidget(smoothing_);
   layout->addWidget(smoothing_value_);
   layout->addSpacing(Theme::lines(0.75));
-  layout->addWidget(add_switch(log_, "log"));
-  layout->addWidget(add_switch(clip_, "clip"));
+  layout->addWidget(add_box(log_, "log"));
+  layout->addWidget(add_box(clip_, "clip"));
   layout->addStretch(1);
-  layout->addWidget(add_switch(follow_, "follow"));
+  layout->addWidget(add_box(follow, "follow"));
 
   connect(axis_, &QComboBox::currentIndexChanged, this, [this](int index) {
     axis_actions_->actions()[index]->setChecked(true);
@@ -78,9 +70,7 @@ ViewBar::ViewBar(QWidget* parent)
     Q_EMIT smoothing_changed();
   });
   smoothing_->setValue(usual_smoothing);
-  connect(log_, &QAction::toggled, this, &ViewBar::scale_changed);
-  connect(clip_, &QAction::toggled, this, &ViewBar::scale_changed);
-  connect(follow_, &QAction::toggled, this, &ViewBar::following_changed);
+  connect(clip_, &QAction::toggled, this, &ViewBar::clipping_changed);
 }
 
 void ViewBar::make_axis_actions() {
@@ -98,11 +88,12 @@ void ViewBar::make_axis_actions() {
   axis_actions_->actions().first()->setChecked(true);
 }
 
-QCheckBox* ViewBar::add_switch(QAction* action, const char* name) {
+QCheckBox* ViewBar::add_box(QAction* action, const char* name) {
   auto* box = new QCheckBox(action->iconText(), this);
   box->setObjectName(name);
-  box->setToolTip(QString("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
-  connect(box, &QCheckBox::toggled, action, &QAction::setChecked);
+  box->setToolTip(action->toolTip());
+  box->setChecked(action->isChecked());
+  connect(box, &QCheckBox::clicked, action, &QAction::trigger);
   connect(action, &QAction::toggled, box, &QCheckBox::setChecked);
   return box;
 }
@@ -115,35 +106,22 @@ double ViewBar::smoothing() const {
   return smoothing_->value() / double(slider_steps);
 }
 
-bool ViewBar::log_loss() const {
-  return log_->isChecked();
-}
-
 bool ViewBar::clipping() const {
   return clip_->isChecked();
-}
-
-bool ViewBar::following() const {
-  return follow_->isChecked();
 }
 
 void ViewBar::set_axis(series::Axis axis) {
   axis_->setCurrentIndex(static_cast<int>(axis));
 }
 
-void ViewBar::set_following(bool following) {
-  const QSignalBlocker quiet(this);
-  follow_->setChecked(following);
-}
-
 QList<QAction*> ViewBar::view_actions() const {
-  return axis_actions_->actions() + QList<QAction*>{log_, clip_, follow_};
+  return axis_actions_->actions() + QList<QAction*>{clip_};
 }
 
 QJsonObject ViewBar::state() const {
   return {{"axis", axis_->currentIndex()},
           {"smoothing", smoothing_->value()},
-          {"log_loss", log_loss()},
+          {"log_loss", log_->isChecked()},
           {"clipping", clipping()}};
 }
 
@@ -152,7 +130,8 @@ void ViewBar::restore(const QJsonObject& state) {
     axis_->setCurrentIndex(axis);
   if (const int weight = state.value("smoothing").toInt(-1); weight >= 0 && weight < slider_steps)
     smoothing_->setValue(weight);
-  log_->setChecked(state.value("log_loss").toBool(log_loss()));
+  if (state.value("log_loss").toBool(log_->isChecked()) != log_->isChecked())
+    log_->trigger();
   clip_->setChecked(state.value("clipping").toBool(clipping()));
 }
 

@@ -21,17 +21,15 @@ class ViewBar : public QWidget {
   Q_OBJECT
 
 public:
-  explicit ViewBar(QWidget* parent = nullptr);
+  /// `log` and `follow` are the plots' own, and shown as boxes beside what the bar has itself.
+  ViewBar(QAction* log, QAction* follow, QWidget* parent = nullptr);
 
   series::Axis axis() const;
   double smoothing() const; ///< weight, 0 <= weight < 1
-  bool log_loss() const;
   bool clipping() const;
-  bool following() const;
 
   void set_axis(series::Axis axis);
-  void set_following(bool following); ///< tells nobody
-  QList<QAction*> view_actions() const;
+  QList<QAction*> view_actions() const; ///< the bar's own
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);
@@ -39,11 +37,10 @@ public:
 Q_SIGNALS:
   void axis_changed();
   void smoothing_changed();
-  void scale_changed(); ///< log_loss() or clipping()
-  void following_changed(bool following);
+  void clipping_changed();
 
 private:
-  QCheckBox* add_switch(QAction* action, const char* name);
+  QCheckBox* add_box(QAction* action, const char* name);
   void make_axis_actions();
 
   QComboBox* axis_;
@@ -52,7 +49,6 @@ private:
   QActionGroup* axis_actions_;
   QAction* log_;
   QAction* clip_;
-  QAction* follow_;
 };
 
 } // namespace batchscope::ui

@@ -19,6 +19,7 @@
 #include "ui/new_run/spec_file.h"
 #include "ui/new_run/spec_form.h"
 #include "ui/run/workbench.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -34,19 +35,6 @@ constexpr double side_by_side_from = 66; ///< lines of text
 // Data of the entries that are no presets.
 const QString last_entry = QStringLiteral("last");
 const QString defaults_entry = QStringLiteral("defaults");
-
-QPushButton* action_button(QPushButton* button, QAction* action) {
-  const auto show = [button, action] {
-    button->setText(action->text());
-    button->setToolTip(
-        QStringLiteral("%1 (%2)").arg(action->toolTip(), action->shortcut().toString(QKeySequence::NativeText)));
-    button->setEnabled(action->isEnabled());
-  };
-  QObject::connect(action, &QAction::changed, button, show);
-  QObject::connect(button, &QPushButton::clicked, action, &QAction::trigger);
-  show();
-  return button;
-}
 
 /// Whether both make the same run, whatever it is called.
 bool same_settings(train::RunSpec a, train::RunSpec b) {
@@ -99,7 +87,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   scroll_->setFocusPolicy(Qt::NoFocus);
   scroll_->setWidget(content);
   layout->addWidget(scroll_, 1);
-  command_ = new CommandCard(action_button(plain_button({}), copy_), this);
+  command_ = new CommandCard(bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
   auto* browse = plain_button(tr("Browse…"));
@@ -138,12 +126,8 @@ void NewRunPage::make_actions() {
 
 QAction* NewRunPage::add_action(const QString& text, const QString& icon, const QString& help,
                                 const QKeySequence& shortcut, void (NewRunPage::*slot)()) {
-  auto* action = new QAction(workbench_.theme().icon(icon), text, this);
-  action->setToolTip(help);
-  action->setShortcut(shortcut);
-  action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  QAction* action = make_command(this, text, help, shortcut, workbench_.theme().icon(icon));
   connect(action, &QAction::triggered, this, slot);
-  addAction(action);
   actions_.append(action);
   return action;
 }
@@ -165,10 +149,10 @@ QWidget* NewRunPage::make_header() {
   row->addWidget(page_title(tr("New run"), header));
   row->addWidget(presets_, 1);
   row->addStretch();
-  row->addWidget(action_button(plain_button({}, header), load_));
-  row->addWidget(action_button(plain_button({}, header), save_));
-  row->addWidget(action_button(plain_button({}, header), search_));
-  row->addWidget(action_button(filled_button({}, header), start_));
+  row->addWidget(bind(plain_button({}, header), load_));
+  row->addWidget(bind(plain_button({}, header), save_));
+  row->addWidget(bind(plain_button({}, header), search_));
+  row->addWidget(bind(filled_button({}, header), start_));
   return header;
 }
 

@@ -163,6 +163,9 @@ public:
   bool save_csv(const QString& file, QString* error) const;
   /// Actions of the context menu, for menus and the command palette; owned by this. One a panel comes with the panel.
   QList<QAction*> actions_for_menu() const;
+  // Of these, checkable: for a page that shows them as boxes, too.
+  QAction* follow_action() const;
+  QAction* log_action(int panel) const;
 
   /// Milliseconds that the last refreshes took, newest last (at most a few hundred): for the benchmark and the tests.
   std::vector<double> refresh_times() const;

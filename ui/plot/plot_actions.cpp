@@ -42,6 +42,7 @@ void LinkedPlots::add_actions() {
   follow->setCheckable(true);
   follow->setChecked(following());
   connect(this, &LinkedPlots::following_changed, follow, &QAction::setChecked);
+  impl_->follow_action = follow;
 }
 
 void LinkedPlots::add_panel_action(int panel) {
@@ -59,6 +60,14 @@ void LinkedPlots::add_panel_action(int panel) {
 
 QList<QAction*> LinkedPlots::actions_for_menu() const {
   return impl_->actions;
+}
+
+QAction* LinkedPlots::follow_action() const {
+  return impl_->follow_action;
+}
+
+QAction* LinkedPlots::log_action(int panel) const {
+  return impl_->log_actions.value(panel);
 }
 
 void LinkedPlots::open_menu(const QPoint& at) {

@@ -1,5 +1,7 @@
 #include "ui/runs/runs_page.h"
 
+#include <algorithm>
+
 #include <QAction>
 #include <QHBoxLayout>
 #include <QLineEdit>
@@ -8,12 +10,12 @@
 #include <QUndoStack>
 
 #include "ui/run/workbench.h"
-#include "ui/runs/job_strip.h"
 #include "ui/runs/run_actions.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -27,22 +29,19 @@ constexpr int gap = 10;
 /// What stands in the place of the table.
 enum Place { loading_place, empty_place, waiting_place, no_match_place, table_place };
 
+/// Whether a job makes runs, or will.
+bool run_comes(const Engine& engine) {
+  return std::any_of(engine.jobs().begin(), engine.jobs().end(), [](const Job* job) {
+    const bool makes_runs =
+        job->kind() == Job::Kind::train || job->kind() == Job::Kind::sweep || job->kind() == Job::Kind::demo;
+    return makes_runs && (job->state() == Job::State::working || job->state() == Job::State::waiting);
+  });
+}
+
 QPushButton* menu_button(const QString& text, QMenu* menu) {
   QPushButton* button = plain_button(text);
   button->setMenu(menu);
   return button;
-}
-
-/// A button for an action, with its text, tooltip and state.
-void follow_action(QPushButton* button, QAction* action) {
-  const auto show = [button, action] {
-    button->setText(action->text());
-    button->setToolTip(action->toolTip());
-    button->setEnabled(action->isEnabled());
-  };
-  QObject::connect(action, &QAction::changed, button, show);
-  QObject::connect(button, &QPushButton::clicked, action, &QAction::trigger);
-  show();
 }
 
 QLabel* centred(const QString& text) {
@@ -63,8 +62,6 @@ RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
   layout->setSpacing(gap);
   layout->addWidget(make_header());
   layout->addWidget(filter_error_);
-  job_ = new JobStrip(workbench.engine(), this);
-  layout->addWidget(job_);
   layout->addWidget(make_places(), 1);
 
   connect(runs_, &RunTableModel::renamed, this, &RunsPage::rename);
@@ -97,9 +94,9 @@ QWidget* RunsPage::make_header() {
   filter_error_->setObjectName(QStringLiteral("filter-error"));
   filter_error_->hide();
   auto* train_again = plain_button({});
-  follow_action(train_again, actions_->train_again());
+  bind(train_again, actions_->train_again());
   auto* open = filled_button({});
-  follow_action(open, actions_->open());
+  bind(open, actions_->open());
 
   // As high without the tools as with them.
   header->setMinimumHeight(filter_->sizeHint().height());
@@ -130,16 +127,13 @@ QWidget* RunsPage::make_header() {
 }
 
 void RunsPage::make_filter_action() {
-  find_action_ = new QAction(workbench_.theme().icon(QStringLiteral("search")), tr("Filter runs"), this);
-  find_action_->setToolTip(tr("Type what to look for in the table of runs"));
-  find_action_->setShortcut(QKeySequence::Find);
-  find_action_->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+  find_action_ = make_command(this, tr("Filter runs"), tr("Type what to look for in the table of runs"),
+                              QKeySequence::Find, workbench_.theme().icon(QStringLiteral("search")));
   connect(find_action_, &QAction::triggered, this, [this] {
     Q_EMIT workbench_.page_wanted(key());
     filter_->setFocus();
     filter_->selectAll();
   });
-  addAction(find_action_);
 }
 
 QWidget* RunsPage::make_places() {
@@ -177,7 +171,8 @@ void RunsPage::follow_workbench() {
   // A change that was refused is not shown as if it had been made.
   connect(&library, &Library::problem, this, &RunsPage::show_runs);
   connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
-  connect(job_, &JobStrip::activity_changed, this, &RunsPage::show_place);
+  connect(&workbench_.engine(), &Engine::job_added, this, &RunsPage::show_place);
+  connect(&workbench_.engine(), &Engine::job_changed, this, &RunsPage::show_place);
   for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
     connect(shown_, change, this, &RunsPage::show_place);
   connect(shown_, &QAbstractItemModel::modelReset, this, &RunsPage::show_place);
@@ -232,7 +227,7 @@ void RunsPage::show_place() {
   else if (!workbench_.library().loaded())
     places_->setCurrentIndex(loading_place);
   else
-    places_->setCurrentIndex(job_->active() ? waiting_place : empty_place);
+    places_->setCurrentIndex(run_comes(workbench_.engine()) ? waiting_place : empty_place);
   setFocusProxy(shown > 0 ? table_ : places_->currentWidget());
 }
 

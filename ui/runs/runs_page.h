@@ -11,7 +11,6 @@ class QTimer;
 
 namespace batchscope::ui {
 
-class JobStrip;
 class Pill;
 class RunActions;
 class RunFilter;
@@ -56,7 +55,6 @@ private:
   QLineEdit* filter_ = nullptr;
   QLabel* filter_error_ = nullptr;
   QWidget* tools_ = nullptr; ///< of the header: what only makes sense with runs
-  JobStrip* job_ = nullptr;
   QStackedWidget* places_ = nullptr;
   QSet<qint64> asked_; ///< running runs whose length was asked for
 };

@@ -13,6 +13,7 @@
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_page.h"
 #include "ui/schedule/schedule_plots.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -24,18 +25,12 @@ constexpr double side_width = 19; // in lines of text
 } // namespace
 
 void SchedulePage::make_actions() {
-  const auto make = [this](const QString& text, const QKeySequence& keys, const QString& tip) {
-    auto* action = new QAction(text, this);
-    action->setShortcut(keys);
-    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    action->setToolTip(QStringLiteral("%1 (%2)").arg(tip, keys.toString(QKeySequence::NativeText)));
-    addAction(action);
-    return action;
-  };
-  apply_action_ = make(tr("Apply the schedule"), Qt::CTRL | Qt::Key_Return,
-                       tr("Puts the change in at the next step boundary of the run"));
+  apply_action_ =
+      make_command(this, tr("Apply the schedule"), tr("Puts the change in at the next step boundary of the run"),
+                   Qt::CTRL | Qt::Key_Return);
   connect(apply_action_, &QAction::triggered, this, &SchedulePage::apply_when_planned);
-  discard_action_ = make(tr("Discard the change"), Qt::CTRL | Qt::Key_Backspace, tr("Goes back to the plan as it is"));
+  discard_action_ =
+      make_command(this, tr("Discard the change"), tr("Goes back to the plan as it is"), Qt::CTRL | Qt::Key_Backspace);
   connect(discard_action_, &QAction::triggered, this, [this] {
     apply_wanted_ = start_wanted_ = false;
     editor_.discard();
@@ -43,10 +38,12 @@ void SchedulePage::make_actions() {
     form_->set_error({});
     show_header();
   });
-  start_action_ = make(tr("Start this run"), Qt::CTRL | Qt::SHIFT | Qt::Key_Return, tr("Trains with this plan"));
+  start_action_ =
+      make_command(this, tr("Start this run"), tr("Trains with this plan"), Qt::CTRL | Qt::SHIFT | Qt::Key_Return);
   connect(start_action_, &QAction::triggered, this, &SchedulePage::start_draft);
-  copy_action_ = make(tr("Copy as command line"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
-                      tr("The call of batchscope-cli that trains with this plan"));
+  copy_action_ =
+      make_command(this, tr("Copy as command line"), tr("The call of batchscope-cli that trains with this plan"),
+                   Qt::CTRL | Qt::SHIFT | Qt::Key_C);
   connect(copy_action_, &QAction::triggered, this, [this] {
     QApplication::clipboard()->setText(QStringLiteral("batchscope-cli train ") +
                                        QString::fromStdString(train::to_command_line(draft_spec())));

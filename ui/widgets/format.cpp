@@ -44,6 +44,11 @@ QString format_bytes(double bytes) {
   return QStringLiteral("%1 %2").arg(reader().toString(bytes, 'f', unit == 0 ? 0 : 1), QLatin1String(units[unit]));
 }
 
+QString format_megabytes(double bytes) {
+  const double value = bytes / 1e6;
+  return std::isfinite(value) ? reader().toString(value, 'f', value > 0 && value < 0.95 ? 2 : 1) : nothing;
+}
+
 QString format_duration(double seconds) {
   constexpr double longest = 1e9; // thirty years: whatever is beyond is not known
   if (!(seconds >= 0 && seconds < longest))

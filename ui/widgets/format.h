@@ -10,6 +10,7 @@ namespace batchscope::ui {
 
 QString format_count(std::int64_t count);               ///< 1,234
 QString format_bytes(double bytes);                     ///< 366.2 MB (decimal units)
+QString format_megabytes(double bytes);                 ///< 344.3, 0.05: where the unit is said elsewhere
 QString format_duration(double seconds);                ///< 0:41, 1:02:03
 QString format_number(double value, int digits = 4);    ///< significant digits; NaN and infinite as such
 QString format_percent(double share, int decimals = 1); ///< 47.2 %

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include <QFont>
 #include <QFrame>
 #include <QLabel>
@@ -106,6 +108,20 @@ private:
   const Theme& theme_;
   QList<Part> parts_;
   double limit_ = 0;
+};
+
+/// A stacked bar and beneath it, in two columns, the names and megabytes of its parts.
+class PartsBar : public QWidget {
+  Q_OBJECT
+
+public:
+  explicit PartsBar(const Theme& theme, QWidget* parent = nullptr);
+  void set_parts(const QList<StackedBar::Part>& parts, double limit);
+
+private:
+  const Theme& theme_;
+  StackedBar* bar_;
+  std::array<FactList*, 2> columns_{};
 };
 
 /// One strip at the top of the window for what went wrong and what to do about it; the newest replaces the one before.

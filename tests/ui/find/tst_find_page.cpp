@@ -5,7 +5,7 @@
 #include <QJsonObject>
 #include <QSignalSpy>
 
-#include "find_test.h"
+#include "ui/find/find_test.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;

@@ -1,7 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/search/drive.h"
-#include "find_test.h"
+#include "ui/find/find_test.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;

@@ -4,7 +4,7 @@
 #include "core/store/run_store.h"
 #include "core/train/run_spec.h"
 #include "core/train/run_start.h"
-#include "live_test.h"
+#include "ui/live/live_test.h"
 #include "ui/live/event_model.h"
 
 using namespace batchscope;

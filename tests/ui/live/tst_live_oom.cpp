@@ -2,7 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
-#include "live_test.h"
+#include "ui/live/live_test.h"
 #include "ui/live/event_model.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/format.h"
@@ -203,7 +203,7 @@ void TestLiveOom::along_other_axes() {
 }
 
 void TestLiveOom::the_view_is_kept() {
-  live_->action("Log scale of the loss")->trigger();
+  live_->action("Logarithmic: Loss")->trigger();
   live_->action("X axis: epoch")->trigger();
   QVERIFY(live_->plots().log(loss_panel));
   const QJsonObject state = live_->page().state();
@@ -216,7 +216,7 @@ void TestLiveOom::the_view_is_kept() {
   other.restore(
       {{"view", QJsonObject{{"axis", 17}, {"smoothing", "much"}, {"log_loss", 3}}}, {"splitter", 5}, {"events", 1}});
   QCOMPARE(other.findChild<QComboBox*>("axis")->currentIndex(), int(series::Axis::epoch));
-  live_->action("Log scale of the loss")->trigger();
+  live_->action("Logarithmic: Loss")->trigger();
   live_->action("X axis: optimizer step")->trigger();
 }
 

@@ -1,7 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/store/run_store.h"
-#include "live_test.h"
+#include "ui/live/live_test.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/widgets.h"
 

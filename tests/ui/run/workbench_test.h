@@ -31,15 +31,19 @@ inline train::RunSpec small_run(std::int64_t steps) {
   return spec;
 }
 
+/// A conv net of which about 47 examples fit into the memory.
+inline train::RunSpec tight_run(std::int64_t steps) {
+  train::RunSpec spec = small_run(steps);
+  spec.model = "cnn";
+  spec.memory_budget = 24'000'000;
+  return spec;
+}
+
 /// A conv net that meets its limit on the way: the schedule asks for more than 24 MB hold.
 inline train::RunSpec growing_run() {
-  train::RunSpec spec;
-  spec.model = "cnn";
-  spec.data = "demo";
-  spec.memory_budget = 24'000'000;
+  train::RunSpec spec = tight_run(24);
   spec.batch = {train::BatchChoice::Kind::number, 8};
   spec.schedule = "linear:max=64";
-  spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 24};
   return spec;
 }
 

@@ -9,7 +9,7 @@
 #include <QSignalSpy>
 
 #include "core/train/run_plan.h"
-#include "schedule_test.h"
+#include "ui/schedule/schedule_test.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 

@@ -1,7 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
-#include "schedule_test.h"
+#include "ui/schedule/schedule_test.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;

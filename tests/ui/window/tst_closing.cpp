@@ -5,7 +5,7 @@
 #include <QtTest>
 
 #include "core/store/run_store.h"
-#include "tests/ui/window/window_test.h"
+#include "ui/window/window_test.h"
 #include "ui/window/work_strip.h"
 
 using namespace batchscope;

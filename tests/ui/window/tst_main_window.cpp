@@ -7,7 +7,7 @@
 #include <QToolButton>
 #include <QtTest>
 
-#include "tests/ui/window/window_test.h"
+#include "ui/window/window_test.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/window/rail.h"
 

@@ -10,12 +10,11 @@
 #include <QTest>
 #include <QVBoxLayout>
 
+#include "ui/run/workbench_test.h"
 #include "ui/widgets/widgets.h"
 #include "ui/window/main_window.h"
 
 namespace batchscope::ui::test {
-
-inline constexpr int patience_ms = 60'000; ///< sanitizers and busy machines are slow
 
 /// A page that keeps a text, and has a command of its own.
 class FakePage : public Page {
@@ -85,15 +84,9 @@ public:
     qFatal("no action %s", qPrintable(text));
   }
 
-  /// A small net on the bundled images: a thousand steps take a second or two.
   static train::RunSpec small_run(std::int64_t steps) {
-    train::RunSpec spec;
+    train::RunSpec spec = test::small_run(steps);
     spec.name = "small";
-    spec.model = "mlp:hidden=16";
-    spec.data = "demo";
-    spec.memory_budget = 100'000'000;
-    spec.batch = {train::BatchChoice::Kind::number, 16};
-    spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = steps};
     return spec;
   }
 

@@ -16,6 +16,7 @@ public:
   Board board;
   Input input;
   QList<QAction*> actions;          ///< the owner's
+  QAction* follow_action = nullptr; ///< of these
   QHash<int, QAction*> log_actions; ///< of these, one a panel
 };
 
