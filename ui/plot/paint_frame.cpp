@@ -154,7 +154,8 @@ double strip_height(const PlotFonts& fonts) {
 
 void paint_back(const Picture& picture, QCPPainter& painter) {
   painter.setAntialiasing(false);
-  painter.fillRect(picture.whole, picture.theme.color(Role::card));
+  // Beyond the edges: the painter may stand half a pixel off them.
+  painter.fillRect(picture.whole.adjusted(-1, -1, 1, 1), picture.theme.color(Role::card));
   if (picture.scene.future && *picture.scene.future < picture.view.range().second) {
     const double from = std::max(*picture.scene.future, picture.view.range().first);
     picture.each_panel([&](const Panel& panel, int) {

@@ -43,6 +43,8 @@ public:
   Painted(Canvas* canvas, const QString& layer, std::function<void(QCPPainter&)> paint);
 
 protected:
+  /// All of the canvas: what is drawn may not leave this, moved up by a pixel.
+  QRect clipRect() const override { return mParentPlot->viewport().adjusted(0, 0, 0, 2); }
   void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
   void draw(QCPPainter* painter) override;
 
