@@ -1,7 +1,6 @@
 #include "app/cli/interrupt.h"
 
 #include <atomic>
-#include <csignal>
 
 #include <unistd.h>
 
@@ -22,26 +21,25 @@ extern "C" void on_interrupt(int) {
   job->request_stop_from_signal();
 }
 
-void handle(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM})
-    sigaction(signal, &action, nullptr);
-}
-
 } // namespace
 
 InterruptGuard::InterruptGuard(train::RunControl& control) {
   interrupted_job = &control;
-  handle(on_interrupt);
-  std::signal(SIGPIPE, SIG_IGN);
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    sigaction(caught[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action {};
+    action.sa_handler = caught[i] == SIGPIPE ? SIG_IGN : on_interrupt;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(caught[i], &action, nullptr);
+  }
 }
 
 InterruptGuard::~InterruptGuard() {
-  std::signal(SIGPIPE, SIG_DFL);
-  handle(SIG_DFL);
+  for (std::size_t i = 0; i < caught.size(); ++i)
+    sigaction(caught[i], &before_[i], nullptr);
   interrupted_job = nullptr;
 }
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 
 #include <fcntl.h>
@@ -30,15 +29,6 @@ extern "C" void on_interrupt(int) {
   errno = error;
 }
 
-void handle(void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM})
-    sigaction(signal, &action, nullptr);
-}
-
 } // namespace
 
 InterruptWatch::Pipe InterruptWatch::make_pipe() {
@@ -55,11 +45,21 @@ InterruptWatch::InterruptWatch(QObject* parent)
     Q_EMIT interrupted();
   });
   wake_up = pipe_.write_end;
-  handle(on_interrupt);
+  for (std::size_t i = 0; i < caught.size(); ++i) {
+    sigaction(caught[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler == SIG_IGN)
+      continue;
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(caught[i], &action, nullptr);
+  }
 }
 
 InterruptWatch::~InterruptWatch() {
-  handle(SIG_DFL);
+  for (std::size_t i = 0; i < caught.size(); ++i)
+    sigaction(caught[i], &before_[i], nullptr);
   wake_up = -1;
   ::close(pipe_.read_end);
   ::close(pipe_.write_end);
