@@ -66,7 +66,8 @@ std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double l
 }
 
 /// The safe size is an answer too, so it has to be run: closes in on it with a few more runs.
-void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, double margin) {
+void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, double margin,
+                      const std::function<void(const Probe&)>& on_probe) {
   if (!result.largest || !result.budget_bytes)
     return;
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
@@ -78,7 +79,12 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
     const std::int64_t batch = guess_within(finder, bracket, limit);
     if (batch == 0)
       return;
-    result.checks.push_back(trial.run({batch, false, finder.predict(batch)}));
+    const Probe& check = result.checks.emplace_back(trial.run({batch, false, finder.predict(batch)}));
+    if (on_probe)
+      on_probe(check);
+    // A size that did not come through says nothing about the limit, so the same one would be tried again.
+    if (check.outcome != Outcome::fits)
+      return;
   }
 }
 
@@ -91,9 +97,19 @@ void settle_memory(SearchResult& result, std::int64_t highest) {
     probe.trace.reset();
 }
 
+/// What a search that found something has to say of itself: where it ended early.
+std::string reason_of_end(const SearchResult& result) {
+  if (const Probe& last = result.probes.back(); last.outcome == Outcome::error)
+    return fmt::format("the search ended early, because batch {} failed: {}", last.batch, last.message);
+  if (!result.checks.empty() && result.checks.back().outcome == Outcome::error)
+    return fmt::format("the safe size is not settled, because batch {} failed: {}", result.checks.back().batch,
+                       result.checks.back().message);
+  return {};
+}
+
 std::string reason_of(const SearchResult& result) {
   if (result.found)
-    return {};
+    return reason_of_end(result);
   if (result.probes.empty())
     return "no size was run";
   const Probe& last = result.probes.back();
@@ -143,7 +159,7 @@ SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
   }
   result.largest = finder.largest();
   result.found = result.largest.has_value();
-  settle_safe_size(finder, trial, result, options.margin);
+  settle_safe_size(finder, trial, result, options.margin, on_probe);
   settle_memory(result, options.max_batch);
   result.safe = safe_size(result, options.margin);
   result.reason = reason_of(result);

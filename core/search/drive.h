@@ -7,8 +7,8 @@
 namespace batchscope::search {
 
 /// Lets the finder propose until its search is over: runs each proposal, tells what came of it, passes each probe to
-/// `on_probe`. Fills everything of the result but the recommended size, the timings and the baseline. Throws what
-/// `trial` throws. One thread.
+/// `on_probe`, and so each run that settles the safe size. Fills everything of the result but the recommended size, the
+/// timings and the baseline. Throws what `trial` throws. One thread.
 SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
                    const std::function<void(const Probe&)>& on_probe = {});
 

@@ -73,7 +73,7 @@ struct SearchResult {
   std::optional<std::int64_t> largest;
   std::optional<std::int64_t> safe;
   std::optional<std::int64_t> recommended;
-  std::string reason;        ///< one sentence for the recommended size (or for the lack of one)
+  std::string reason;        ///< why nothing was found or the search ended early, then why that size is recommended
   std::vector<Probe> probes; ///< the strategy's runs
   std::vector<Probe> checks; ///< runs that settled the safe size
   std::vector<Timing> timings;
@@ -99,8 +99,10 @@ private:
   std::int64_t capacity_;
 };
 
-/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one (semantics: 5 %).
-std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = 0.05);
+inline constexpr double knee_tolerance = 0.05;
+
+/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one.
+std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = knee_tolerance);
 
 /// The largest size that fits within (1 - margin) of a size, where no memory is known: floor(largest * (1 - margin)),
 /// at least 1.

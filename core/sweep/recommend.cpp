@@ -50,9 +50,9 @@ std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, st
   const std::string rate = format_count(std::llround(chosen->examples_per_second)) + " examples/s";
   reason += as_accurate.size() == 1
                 ? fmt::format(", which no other size comes near, at {}", rate)
-                : fmt::format(", and it is the smallest of the {} sizes as good that is within 5 % of the fastest of "
-                              "them: {}",
-                              as_accurate.size(), rate);
+                : fmt::format(", and it is the smallest of the {} sizes as good that is within {:g} % of the fastest "
+                              "of them: {}",
+                              as_accurate.size(), 100 * search::knee_tolerance, rate);
   return Recommendation{*batch, reason};
 }
 

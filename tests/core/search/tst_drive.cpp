@@ -1,0 +1,121 @@
+#include "core/search/drive.h"
+
+#include <map>
+
+#include <QtTest>
+
+using namespace batchscope;
+using namespace batchscope::search;
+
+Q_DECLARE_METATYPE(Outcome)
+
+namespace {
+
+constexpr std::uint64_t budget = 1'000'000;
+
+/// A pretended device of which 10,000 bytes go with each example; single sizes can be made to go wrong.
+class Device final : public Trial {
+public:
+  Probe run(const Proposal& proposal) override {
+    Probe probe;
+    probe.batch = proposal.batch;
+    const auto bytes = static_cast<std::uint64_t>(10'000 * proposal.batch);
+    if (bytes > budget)
+      probe.outcome = Outcome::out_of_memory;
+    else
+      probe.peak_bytes = bytes;
+    if (const auto found = wrong.find(proposal.batch); found != wrong.end()) {
+      probe.outcome = found->second;
+      probe.message = probe.outcome == Outcome::error ? "no kernel" : "";
+      probe.peak_bytes.reset();
+    }
+    return probe;
+  }
+
+  std::map<std::int64_t, Outcome> wrong;
+};
+
+struct Told {
+  SearchResult result;
+  std::vector<std::int64_t> probes; ///< batches that on_probe heard of
+};
+
+Told search_on(Device& device, const std::string& strategy) {
+  const FinderOptions options{.max_batch = 5000, .margin = 0.2, .budget_bytes = budget};
+  const auto finder = make_finder(strategy, options);
+  Told told;
+  told.result = drive(*finder, device, options, [&](const Probe& probe) { told.probes.push_back(probe.batch); });
+  return told;
+}
+
+std::vector<std::int64_t> batches(const SearchResult& result) {
+  std::vector<std::int64_t> all;
+  for (const auto* runs : {&result.probes, &result.checks})
+    for (const Probe& probe : *runs)
+      all.push_back(probe.batch);
+  return all;
+}
+
+} // namespace
+
+class TestDrive : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void tellsEveryRun() {
+    Device device;
+    const Told told = search_on(device, "binary");
+    QCOMPARE(told.result.largest, std::optional<std::int64_t>(100));
+    QCOMPARE(told.result.safe, std::optional<std::int64_t>(80));
+    QVERIFY(!told.result.checks.empty());
+    QCOMPARE(told.probes, batches(told.result));
+    QCOMPARE(told.result.reason, std::string());
+  }
+
+  void doesNotRepeatACheckThatDidNotComeThrough_data() {
+    QTest::addColumn<Outcome>("outcome");
+    QTest::newRow("error") << Outcome::error;
+    QTest::newRow("out of memory") << Outcome::out_of_memory;
+  }
+  void doesNotRepeatACheckThatDidNotComeThrough() {
+    QFETCH(Outcome, outcome);
+    Device device;
+    const std::int64_t first = search_on(device, "binary").result.checks.front().batch;
+    device.wrong[first] = outcome;
+    const Told told = search_on(device, "binary");
+    QCOMPARE(told.result.checks.size(), std::size_t{1});
+    QCOMPARE(told.probes.back(), first);
+    // The largest size that was run within the margin.
+    QCOMPARE(told.result.safe, std::optional<std::int64_t>(64));
+    QCOMPARE(told.result.reason.find("no kernel") != std::string::npos, outcome == Outcome::error);
+  }
+
+  void saysWhereAnErrorEndedTheSearch_data() {
+    QTest::addColumn<QString>("strategy");
+    QTest::newRow("binary") << "binary";
+    QTest::newRow("power") << "power";
+    QTest::newRow("doubling") << "doubling";
+  }
+  void saysWhereAnErrorEndedTheSearch() {
+    QFETCH(QString, strategy);
+    Device device;
+    device.wrong[64] = Outcome::error;
+    const SearchResult result = search_on(device, strategy.toStdString()).result;
+    QVERIFY(result.found);
+    QCOMPARE(result.largest, std::optional<std::int64_t>(32));
+    QCOMPARE(result.probes.back().batch, std::int64_t{64});
+    QVERIFY2(result.reason.find("64") != std::string::npos, result.reason.c_str());
+    QVERIFY2(result.reason.find("no kernel") != std::string::npos, result.reason.c_str());
+  }
+
+  void saysWhatFailedWhereNothingWasFound() {
+    Device device;
+    device.wrong[2] = Outcome::error;
+    const SearchResult result = search_on(device, "power").result;
+    QVERIFY(!result.found);
+    QCOMPARE(result.reason, std::string("batch 2 failed: no kernel"));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestDrive)
+#include "tst_drive.moc"
