@@ -2,7 +2,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -34,22 +33,6 @@ store::RunStore stored_runs(const Context& context) {
   if (!std::filesystem::exists(file, ignored) || std::filesystem::is_empty(file, ignored))
     store::RunReader{file}; // throws, saying which
   return store::RunStore(file);
-}
-
-/// A name or a note as the window keeps it too: one line, without spaces around it.
-std::string one_line(std::string_view text) {
-  std::string line;
-  bool gap = false;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool blank = byte <= ' ' || byte == 0x7f;
-    if (!blank && gap && !line.empty())
-      line += ' ';
-    if (!blank)
-      line += c;
-    gap = blank;
-  }
-  return line;
 }
 
 std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {

@@ -148,6 +148,21 @@ std::string format_duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  bool gap = false;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool blank = byte <= ' ' || byte == 0x7f;
+    if (!blank && gap && !line.empty())
+      line += ' ';
+    if (!blank)
+      line += c;
+    gap = blank;
+  }
+  return line;
+}
+
 NamedParameters parse_named(std::string_view text, std::string_view field) {
   const auto colon = text.find(':');
   NamedParameters named{std::string(text.substr(0, colon)), {}};

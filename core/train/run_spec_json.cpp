@@ -112,12 +112,14 @@ bool gives_length(const Json& document) {
   return false;
 }
 
-/// Forms that are read besides those written: a budget with a unit, a warm-up as a plain number.
+/// Forms that are read besides those written: a budget with a unit, a warm-up as a plain number, a name of many lines.
 Json normalized(const std::string& field, const Json& value) {
   if (field == "memory_budget" && value.is_string())
     return parse_size(value.get<std::string>(), "field \"memory_budget\"");
   if (field == "warmup" && value.is_number_integer())
     return value.dump();
+  if (field == "name" && value.is_string())
+    return one_line(value.get<std::string>());
   return value;
 }
 

@@ -102,7 +102,9 @@ void set_length(RunSpec& spec, const SpecField& field, const std::string& text) 
   spec.length = length;
 }
 
-std::string trimmed(const std::string& text) {
+std::string trimmed(const SpecField& field, const std::string& text) {
+  if (field.key == "name")
+    return one_line(text);
   constexpr const char* blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks);
   return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
@@ -162,7 +164,7 @@ std::string field_shown(const RunSpec& spec, const std::string& key) {
 
 void set_field(RunSpec& spec, const std::string& key, const std::string& given) {
   const SpecField& field = field_named(key);
-  const std::string text = trimmed(given);
+  const std::string text = trimmed(field, given);
   if (is_length(key))
     return set_length(spec, field, text);
   const RunSpec standard;

@@ -24,7 +24,9 @@ private Q_SLOTS:
   void badNamed_data();
   void badNamed();
   void formats();
+  void oneLine();
   void nonFiniteNumbersSurviveJson();
+  void numbersBeyondAllRangesAreNoJson();
 };
 
 namespace {
@@ -157,6 +159,13 @@ void TestText::formats() {
   QCOMPARE(format_duration(std::nan("")), std::string("-"));
 }
 
+void TestText::oneLine() {
+  QCOMPARE(one_line("a run"), std::string("a run"));
+  QCOMPARE(one_line(" \t a\r\nb\x1b[31m\x7f\n"), std::string("a b [31m"));
+  QCOMPARE(one_line("\xc3\xa4  \xc3\xb6"), std::string("\xc3\xa4 \xc3\xb6"));
+  QCOMPARE(one_line(" \n"), std::string());
+}
+
 void TestText::nonFiniteNumbersSurviveJson() {
   const double infinity = std::numeric_limits<double>::infinity();
   QCOMPARE(number_from_json(json_number(0.25)), 0.25);
@@ -164,6 +173,18 @@ void TestText::nonFiniteNumbersSurviveJson() {
   QCOMPARE(number_from_json(json_number(-infinity)), -infinity);
   QVERIFY(std::isnan(number_from_json(json_number(std::nan("")))));
   QCOMPARE(json_number(-infinity).dump(), std::string("\"-Infinity\""));
+}
+
+void TestText::numbersBeyondAllRangesAreNoJson() {
+  try {
+    parse_json("{\"lr\": 1e999}");
+    QFAIL("accepted");
+  } catch (const Error& error) {
+    QCOMPARE(error.kind(), Error::Kind::input);
+    const std::string what = error.what();
+    QVERIFY2(what.find("1e999") != what.npos && what.find("exception") == what.npos, what.c_str());
+    QVERIFY2(what.find('\n') == what.npos, what.c_str());
+  }
 }
 
 QTEST_APPLESS_MAIN(TestText)
