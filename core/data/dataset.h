@@ -82,7 +82,8 @@ struct DataOptions {
 ///   taken as it is.
 /// - `synthetic:examples=1000,shape=3x32x32,classes=10` (`shape=20`: features) or
 /// `synthetic:examples=1000,vocabulary=65`:
-///   learnable, made example by example from a hash, so that any number of examples takes no memory.
+///   learnable, made example by example from a hash, so that any number of examples takes no memory. At most 100,000
+///   of them are held out, for each evaluation goes through all that are.
 ///
 /// With each of them `validation=0.2` (0..0.9) is the share held out: a part drawn by a fixed hash, the same in every
 /// run. Everything but synthetic data is read into memory, after every size has been checked against what the file

@@ -1,20 +1,12 @@
 #include <bit>
 
 #include "core/base/error.h"
+#include "core/data/hash.h"
 #include "core/data/sampler.h"
 
 namespace batchscope::data {
 
 namespace {
-
-constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
-
-/// The finalizer of SplitMix64: every bit of the input moves every bit of the output.
-std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31);
-}
 
 std::uint64_t low_mask(int bits) {
   return (std::uint64_t{1} << bits) - 1;

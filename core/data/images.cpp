@@ -44,10 +44,7 @@ public:
 
   std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
   const ExampleShape& shape() const override { return shape_; }
-  BatchLayout layout(std::span<const std::int64_t> indices) const override {
-    const auto count = static_cast<std::int64_t>(indices.size());
-    return {.count = count, .length = 1, .loss_terms = count};
-  }
+  BatchLayout layout(std::span<const std::int64_t> indices) const override { return layout_without_length(indices); }
 
   void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const override {
     const std::int64_t size = images_->size();

@@ -24,6 +24,21 @@ struct SourceText {
   [[noreturn]] void refuse(const std::string& why) const;
 };
 
+/// The layout of examples that have no length: images, rows of a table.
+BatchLayout layout_without_length(std::span<const std::int64_t> indices);
+
+/// Examples that are rows of tokens, whose targets are the tokens that follow.
+class TokenRows : public Dataset {
+public:
+  void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const final;
+  void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const final;
+
+private:
+  /// Writes `length` numbers for each example: its tokens from number `ahead` (0 or 1) on, then `padding`.
+  virtual void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead,
+                    std::int64_t padding, std::int64_t* to) const = 0;
+};
+
 /// Openers of the single kinds; open_data picks one by name. They throw as open_data does.
 DataSplit open_demo(const SourceText& source);
 DataSplit open_idx(const SourceText& source);

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/data/hash.h"
 #include "core/data/sampler.h"
 #include "core/data/sources.h"
 #include "core/data/split.h"
@@ -20,18 +21,14 @@ namespace {
 constexpr std::int64_t most_classes = 1'000'000;
 constexpr std::int64_t most_numbers = std::int64_t{1} << 28; ///< floats in one example
 constexpr std::size_t noise_count = 1U << 16;
+constexpr std::int64_t most_held_out = 100'000; ///< every evaluation goes through all of them
 
 /// SplitMix64: a row of numbers for each example, the same in every run.
 class Hash {
 public:
   explicit Hash(std::int64_t example) : state_(static_cast<std::uint64_t>(example) * 0xD1342543DE82EF95U + 1) {}
 
-  std::uint64_t next() {
-    std::uint64_t value = state_ += 0x9E3779B97F4A7C15U;
-    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-    value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-    return value ^ (value >> 31);
-  }
+  std::uint64_t next() { return mix(state_ += golden); }
   std::int64_t below(std::int64_t bound) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(bound));
   }
@@ -75,10 +72,7 @@ public:
 
   std::int64_t size() const override { return part_.count; }
   const ExampleShape& shape() const override { return shape_; }
-  BatchLayout layout(std::span<const std::int64_t> indices) const override {
-    const auto count = static_cast<std::int64_t>(indices.size());
-    return {.count = count, .length = 1, .loss_terms = count};
-  }
+  BatchLayout layout(std::span<const std::int64_t> indices) const override { return layout_without_length(indices); }
   void fill_labels(std::span<const std::int64_t> indices, std::int64_t /*length*/,
                    std::int64_t* labels) const override {
     for (const std::int64_t index : indices)
@@ -151,7 +145,7 @@ private:
 };
 
 /// Rows of tokens: mostly each is followed by the one that a fixed table names, one time in eight by any.
-class SyntheticTokens : public Dataset {
+class SyntheticTokens : public TokenRows {
 public:
   SyntheticTokens(std::int64_t vocabulary, std::int64_t length, Part part,
                   std::shared_ptr<const std::vector<std::int64_t>> followers)
@@ -168,16 +162,10 @@ public:
     const auto count = static_cast<std::int64_t>(indices.size());
     return {.count = count, .length = shape_.dimensions[0], .loss_terms = count * shape_.dimensions[0]};
   }
-  void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const override {
-    fill(indices, length, 0, 0, tokens);
-  }
-  void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const override {
-    fill(indices, length, 1, ignored_target, labels);
-  }
 
 private:
   void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead, std::int64_t padding,
-            std::int64_t* to) const {
+            std::int64_t* to) const override {
     const std::int64_t used = shape_.dimensions[0];
     for (const std::int64_t index : indices) {
       Hash hash(part_.first + index);
@@ -226,7 +214,7 @@ std::vector<std::int64_t> read_shape(const SourceText& source) {
 }
 
 template <typename Make> DataSplit split_numbers(std::int64_t examples, double share, Make make) {
-  const std::int64_t validate = held_out(examples, share);
+  const std::int64_t validate = std::min(held_out(examples, share), most_held_out);
   DataSplit result;
   result.train = make(Part{0, examples - validate});
   if (validate > 0)

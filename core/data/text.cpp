@@ -19,7 +19,7 @@ struct Span {
   std::int64_t length = 0;
 };
 
-class TokenDataset : public Dataset {
+class TokenDataset : public TokenRows {
 public:
   TokenDataset(std::shared_ptr<const Characters> characters, std::vector<Span> spans, std::int64_t longest)
       : characters_(std::move(characters)), spans_(std::move(spans)) {
@@ -41,16 +41,10 @@ public:
     }
     return layout;
   }
-  void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const override {
-    fill(indices, length, 0, 0, tokens);
-  }
-  void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const override {
-    fill(indices, length, 1, ignored_target, labels);
-  }
 
 private:
   void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead, std::int64_t padding,
-            std::int64_t* to) const {
+            std::int64_t* to) const override {
     for (const std::int64_t index : indices) {
       const Span& span = spans_[static_cast<std::size_t>(index)];
       const std::uint16_t* from = characters_->tokens.data() + span.begin + ahead;

@@ -19,8 +19,7 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
   const data::Dataset* data = learner_.validation_data();
   if (data == nullptr || data->size() == 0)
     return std::nullopt;
-  std::vector<std::int64_t> indices(static_cast<std::size_t>(data->size()));
-  std::iota(indices.begin(), indices.end(), 0);
+  std::vector<std::int64_t> indices;
   EvaluationSums sums;
   std::int64_t position = 0;
   std::int64_t size = std::min({batch, largest_, most_at_once});
@@ -28,7 +27,9 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
     if (stop())
       return std::nullopt;
     const std::int64_t count = std::min(size, data->size() - position);
-    const auto part = learner_.evaluate(MicroBatch(indices).subspan(position, count));
+    indices.resize(static_cast<std::size_t>(count));
+    std::iota(indices.begin(), indices.end(), position);
+    const auto part = learner_.evaluate(indices);
     if (part) {
       sums.loss += part->loss;
       sums.terms += part->terms;
