@@ -119,8 +119,8 @@ StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
   seen_in_total_ += step.examples;
   step.seen_in_epoch = position_;
   step.seen_in_total = seen_in_total_;
-  step.epoch_ends = options_.examples - position_ < smallest_step(batch);
-  step.passed_in_epoch = step.epoch_ends ? options_.examples : position_;
+  const bool epoch_ends = options_.examples - position_ < smallest_step(batch);
+  step.passed_in_epoch = epoch_ends ? options_.examples : position_;
   return step;
 }
 

@@ -13,7 +13,6 @@ class EpochOrder {
 public:
   EpochOrder(std::int64_t examples, std::uint64_t seed, std::int64_t epoch);
 
-  std::int64_t size() const { return examples_; }
   /// Index of the example at a position, both 0..N-1.
   std::int64_t at(std::int64_t position) const;
 
@@ -48,13 +47,13 @@ struct StepTakes {
   /// Row-major [micro batch][rank]: examples taken. Within a micro batch rank r's examples follow rank r-1's in the
   /// epoch's order; micro batches follow each other.
   std::vector<std::int64_t> takes;
-  std::int64_t examples = 0;        ///< sum of takes: the effective batch
-  std::int64_t seen_in_epoch = 0;   ///< after this step
-  std::int64_t seen_in_total = 0;   ///< after this step, over all epochs; tails dropped by drop_last are not seen
-  std::int64_t passed_in_epoch = 0; ///< as seen_in_epoch, but N where the epoch ends (for progress)
-  /// Nothing is left that a step of the same batch size could take. Under drop_last the last word has the size of the
-  /// next step: one that shrank may still take from the tail, one that grew may leave it out.
-  bool epoch_ends = false;
+  std::int64_t examples = 0;      ///< sum of takes: the effective batch
+  std::int64_t seen_in_epoch = 0; ///< after this step
+  std::int64_t seen_in_total = 0; ///< after this step, over all epochs; tails dropped by drop_last are not seen
+  /// As seen_in_epoch, but N where nothing is left that a step of the same batch size could take (for progress). Under
+  /// drop_last the last word has the size of the next step: one that shrank may still take from the tail, one that grew
+  /// may leave it out.
+  std::int64_t passed_in_epoch = 0;
 };
 
 /// Walks through the epochs with a batch size that may change before every step. Not thread-safe; cheap to copy.
@@ -67,8 +66,6 @@ public:
   /// (for runs whose length is given in examples). Throws Error (input) for a batch out of its range and for a step of
   /// more than 16,777,216 micro batches over all ranks.
   StepTakes next(std::int64_t batch, std::optional<std::int64_t> limit = std::nullopt);
-
-  const SamplerOptions& options() const { return options_; }
 
   /// Whether the next step with this batch size begins a new epoch (true before the first).
   bool begins_epoch(std::int64_t batch) const;

@@ -102,7 +102,7 @@ Peak MemoryModel::peak(std::int64_t batch) const {
   auto by = start_by_;
   std::uint64_t in_use = start_bytes_;
   GradientsHeld held(all_gradients(batch));
-  Peak peak{in_use, by, Phase::batch, held.in_use(in_use)};
+  Peak peak{in_use, by, held.in_use(in_use)};
   for (const Step& step : steps_) {
     if (step.allocates) {
       const std::uint64_t size = size_at(step, batch);
@@ -117,7 +117,6 @@ Peak MemoryModel::peak(std::int64_t batch) const {
       if (in_use > peak.bytes) {
         peak.bytes = in_use;
         peak.by = by;
-        peak.phase = step.phase;
       }
     } else if (step.block == block_from_before) {
       in_use -= std::min<std::uint64_t>(in_use, static_cast<std::uint64_t>(step.bytes_at_large));

@@ -12,8 +12,7 @@ namespace batchscope::predict {
 struct Peak {
   std::uint64_t bytes = 0;
   std::array<std::uint64_t, use_count>
-      by{};                     ///< indexed by Use; what was freed that is older than the trace is still in
-  Phase phase = Phase::forward; ///< in which the peak comes
+      by{}; ///< indexed by Use; what was freed that is older than the trace is still in
   /// The peak of a micro batch that finds the gradients of others before it in its step: they are held all the while,
   /// and its own come and go as they are added to them. The same as `bytes` where the traced step had several.
   std::uint64_t onto_gradients = 0;

@@ -31,8 +31,7 @@ struct ScheduleState {
   std::int64_t max_batch = 0;   ///< the bound the answer is clamped to
   // Known only during a run; `plan` has none of them.
   double loss = std::numeric_limits<double>::quiet_NaN();
-  double loss_ema = std::numeric_limits<double>::quiet_NaN(); ///< smoothed with 0.98; losses that are NaN left out
-  double noise_scale = std::numeric_limits<double>::quiet_NaN();
+  double loss_ema = std::numeric_limits<double>::quiet_NaN();      ///< smoothed with 0.98; losses that are NaN left out
   double vram_fraction = std::numeric_limits<double>::quiet_NaN(); ///< peak of the step / limit
 };
 
@@ -48,7 +47,7 @@ public:
   virtual ScheduleAnswer next(const ScheduleState& state) = 0;
   /// Factor on the learning rate that goes with the stage reached (AdaBatch's decay); 1 for the others.
   virtual double learning_rate_factor(const ScheduleState& state) const;
-  /// Whether it looks at loss, noise scale, memory or tokens, which `plan` does not have.
+  /// Whether it looks at loss, memory or tokens, which `plan` does not have.
   virtual bool needs_feedback() const { return false; }
   /// The text that makes the same schedule again.
   virtual std::string text() const = 0;
@@ -59,6 +58,7 @@ struct ScheduleOrigin {
   std::int64_t batch = 1;     ///< base
   std::int64_t max_batch = 1; ///< bound of the run: min(--max-batch, N/R)
   ScheduleState state;        ///< at the origin; at the start of a run all zero but `examples`
+  bool has_tokens = true;     ///< whether examples have tokens; true where that is not known
 };
 
 /// Makes a schedule from text: `constant`, `step:interval=5,increment=1`,
@@ -66,9 +66,13 @@ struct ScheduleOrigin {
 /// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`.
 /// Intervals, ramps and stages count from the origin; the steps of `piecewise` are those of the run. Without a length
 /// a ramp takes what is left of the run; without `lr-decay` the rate has no stages. A formula is tried out on the
-/// state of its first call, with loss 1, noise scale = batch and vram_fraction 0.5.
+/// state of its first call, with loss 1 and vram_fraction 0.5.
 /// Throws Error (input) that names the part that is wrong and what is accepted.
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin);
+
+/// The first batch that a schedule names itself (`piecewise:0=16`); nothing where it may begin with any. Throws as
+/// make_schedule does where the text of a piecewise one is wrong.
+std::optional<std::int64_t> first_batch_of(const std::string& text);
 
 /// The forms make_schedule accepts, one line each, for help and error messages.
 const std::vector<std::string>& schedule_forms();

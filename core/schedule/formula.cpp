@@ -15,7 +15,7 @@ constexpr std::size_t longest_formula = 1000;
 /// The names a formula may use; muParser holds pointers to them, so a set never moves.
 struct Variables {
   double step = 0, batch = 0, epoch = 0, coverage = 0, progress = 0;
-  double loss = 0, loss_ema = 0, noise_scale = 0, vram_fraction = 0, max_batch = 0;
+  double loss = 0, loss_ema = 0, vram_fraction = 0, max_batch = 0;
 
   void set(const ScheduleState& state) {
     step = static_cast<double>(state.step);
@@ -25,14 +25,12 @@ struct Variables {
     progress = state.progress;
     loss = state.loss;
     loss_ema = state.loss_ema;
-    noise_scale = state.noise_scale;
     vram_fraction = state.vram_fraction;
     max_batch = static_cast<double>(state.max_batch);
   }
 };
 
-constexpr std::string_view names =
-    "step, batch, epoch, coverage, progress, loss, loss_ema, noise_scale, vram_fraction, max_batch";
+constexpr std::string_view names = "step, batch, epoch, coverage, progress, loss, loss_ema, vram_fraction, max_batch";
 
 /// The state that the first call is going to see, as far as it is known when the formula is typed; what is measured
 /// has a neutral value.
@@ -46,7 +44,6 @@ ScheduleState first_state(const ScheduleOrigin& origin) {
   state.coverage = std::min(1.0, state.coverage + share);
   state.progress = std::min(1.0, state.progress + share);
   state.loss = state.loss_ema = 1;
-  state.noise_scale = static_cast<double>(origin.batch);
   state.vram_fraction = 0.5;
   return state;
 }
@@ -76,7 +73,6 @@ public:
     parser_.DefineVar("progress", &variables_.progress);
     parser_.DefineVar("loss", &variables_.loss);
     parser_.DefineVar("loss_ema", &variables_.loss_ema);
-    parser_.DefineVar("noise_scale", &variables_.noise_scale);
     parser_.DefineVar("vram_fraction", &variables_.vram_fraction);
     parser_.DefineVar("max_batch", &variables_.max_batch);
   }
@@ -91,7 +87,7 @@ public:
       if (values != 1)
         refuse("a comma outside of a function's brackets makes it several values; one is needed");
       for (const auto& [name, variable] : parser_.GetUsedVar())
-        if (name == "loss" || name == "loss_ema" || name == "noise_scale" || name == "vram_fraction")
+        if (name == "loss" || name == "loss_ema" || name == "vram_fraction")
           needs_feedback_ = true;
     } catch (const mu::Parser::exception_type& e) {
       refuse(describe(e));

@@ -28,7 +28,7 @@ telemetry::StepRecord record_of(const PlannedStep& step) {
 }
 
 void count(Plan& plan, const PlannedStep& step) {
-  plan.steps = plan.known_steps = step.step;
+  plan.steps = step.step;
   plan.examples = step.takes.seen_in_total;
   plan.epochs = step.epoch;
 }

@@ -38,9 +38,8 @@ struct Plan {
   std::int64_t steps = 0;
   std::int64_t examples = 0;
   double epochs = 0;
-  bool cut = false;             ///< longer than most_steps
-  bool needs_feedback = false;  ///< the schedule looks at what a run measures: nothing beyond `known_steps` is planned
-  std::int64_t known_steps = 0; ///< the same as `steps`
+  bool cut = false;            ///< longer than most_steps
+  bool needs_feedback = false; ///< the schedule looks at what a run measures: nothing beyond `steps` is planned
 };
 
 /// Walks the plan as the training loop will. `cancelled` is asked now and then; true ends it with nothing.

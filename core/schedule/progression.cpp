@@ -64,7 +64,7 @@ public:
     check_product(options.sampler, max_batch_);
     state_.examples = options.sampler.examples;
     state_.max_batch = max_batch_;
-    schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_});
+    schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_, options_.has_tokens});
     schedule_text_ = schedule_->text();
   }
 
@@ -75,7 +75,6 @@ public:
   bool epoch_ended() const { return sampler_.begins_epoch(batch_) || through(); }
   const ScheduleState& state() const { return state_; }
   std::int64_t batch() const { return batch_; }
-  std::int64_t max_batch() const { return max_batch_; }
   const BatchSchedule& schedule() const { return *schedule_; }
   const std::string& schedule_text() const { return schedule_text_; }
 
@@ -167,7 +166,6 @@ void Progression::Impl::count(const data::StepTakes& takes, const Feedback& feed
   state_.epochs_passed = static_cast<double>(takes.epoch_index) + share(takes.passed_in_epoch, examples);
   state_.progress = std::min(1.0, progress_at(takes.epoch_index, takes.passed_in_epoch));
   state_.loss = feedback.loss;
-  state_.noise_scale = feedback.noise_scale;
   state_.vram_fraction = feedback.vram_fraction;
   if (!std::isfinite(feedback.loss))
     return;
@@ -213,7 +211,7 @@ void Progression::Impl::edit(const std::string& text, std::optional<std::int64_t
   if (batch && (*batch < 1 || *batch > max_batch_))
     throw input_error(fmt::format("batch is {}; accepted: 1 to {}", *batch, max_batch_));
   const std::int64_t base = batch.value_or(batch_);
-  auto schedule = make_schedule(text, {base, max_batch_, state_});
+  auto schedule = make_schedule(text, {base, max_batch_, state_, options_.has_tokens});
   schedule_text_ = schedule->text();
   schedule_ = std::move(schedule);
   batch_ = base;
@@ -247,16 +245,8 @@ std::int64_t Progression::steps_done() const {
   return impl_->state().step;
 }
 
-double Progression::progress() const {
-  return impl_->state().progress;
-}
-
 std::int64_t Progression::batch() const {
   return impl_->batch();
-}
-
-std::int64_t Progression::max_batch() const {
-  return impl_->max_batch();
 }
 
 bool Progression::needs_feedback() const {

@@ -20,6 +20,7 @@ struct ProgressionOptions {
   std::optional<std::int64_t> max_batch; ///< bound for the schedule besides N/R
   std::string schedule = "constant";
   LearningRateOptions learning_rate;
+  bool has_tokens = true; ///< whether examples have tokens; where not, schedules that count them are refused
 };
 
 /// One optimizer step as planned: what `plan` prints, the window draws and the training loop runs.
@@ -47,7 +48,6 @@ struct ScheduleEvent {
 /// Measured values that a schedule may look at; NaN where there are none.
 struct Feedback {
   double loss = std::numeric_limits<double>::quiet_NaN();
-  double noise_scale = std::numeric_limits<double>::quiet_NaN();
   double vram_fraction = std::numeric_limits<double>::quiet_NaN();
   std::int64_t tokens = 0; ///< of the step
 };
@@ -70,20 +70,18 @@ public:
   /// The step of the last next() was made: counts it and asks the schedule.
   void done(const Feedback& feedback = {});
 
-  /// Puts another schedule in at this step boundary, with the present batch as its base; where `batch` (1..max_batch())
-  /// is given, the very next step uses it, also if next() was called for it already. Throws Error (input) and changes
-  /// nothing where the text is wrong.
+  /// Puts another schedule in at this step boundary, with the present batch as its base; where `batch` (within the
+  /// run's bound) is given, the very next step uses it, also if next() was called for it already. Throws Error (input)
+  /// and changes nothing where the text is wrong.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
   /// After done(): whether the epoch of that step is over (the next step begins another one, or the run is through).
-  /// Unlike StepTakes::epoch_ends this knows the size that the schedule has just decided on.
+  /// Unlike StepTakes::passed_in_epoch this knows the size that the schedule has just decided on.
   bool epoch_ended() const;
 
-  /// Steps done, share of the run done (0..1), and the nominal batch of the next step.
+  /// Steps done, and the nominal batch of the next step.
   std::int64_t steps_done() const;
-  double progress() const;
   std::int64_t batch() const;
-  std::int64_t max_batch() const; ///< min(max_batch, N/R)
   bool needs_feedback() const;
   const std::string& schedule_text() const;
 

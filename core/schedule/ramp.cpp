@@ -52,6 +52,8 @@ Stretch read_stretch(const ScheduleText& text, const ScheduleOrigin& origin) {
       continue;
     if (stretch.unit != Unit::run)
       text.refuse("more than one length; accepted: one of epochs, steps, examples, tokens, or none for the whole run");
+    if (unit == Unit::tokens && !origin.has_tokens)
+      text.refuse("these examples have no tokens; accepted: epochs, steps, examples, or none for the whole run");
     stretch = {unit, position_in(unit, origin.state), text.positive(key)};
   }
   return stretch;

@@ -59,19 +59,7 @@ private:
   std::string text_;
 };
 
-} // namespace
-
-std::unique_ptr<BatchSchedule> make_constant(const ScheduleText& text, const ScheduleOrigin& /*origin*/) {
-  text.accept_only({});
-  return std::make_unique<Constant>();
-}
-
-std::unique_ptr<BatchSchedule> make_step(const ScheduleText& text, const ScheduleOrigin& origin) {
-  text.accept_only({"interval", "increment"});
-  return std::make_unique<Step>(text.integer("interval", 1), text.integer("increment", 1), origin.state.step);
-}
-
-std::unique_ptr<BatchSchedule> make_piecewise(const ScheduleText& text, const ScheduleOrigin& origin) {
+std::vector<Piece> read_pieces(const ScheduleText& text) {
   std::vector<Piece> pieces;
   for (const auto& [key, value] : text.parameters().parameters) {
     const std::string field = fmt::format("schedule '{}'", text.text());
@@ -84,6 +72,30 @@ std::unique_ptr<BatchSchedule> make_piecewise(const ScheduleText& text, const Sc
   }
   if (pieces.empty())
     text.refuse("no pieces; accepted: piecewise:STEP=BATCH,STEP=BATCH, for example piecewise:0=16,100=32");
+  return pieces;
+}
+
+} // namespace
+
+std::unique_ptr<BatchSchedule> make_constant(const ScheduleText& text, const ScheduleOrigin& /*origin*/) {
+  text.accept_only({});
+  return std::make_unique<Constant>();
+}
+
+std::unique_ptr<BatchSchedule> make_step(const ScheduleText& text, const ScheduleOrigin& origin) {
+  text.accept_only({"interval", "increment"});
+  return std::make_unique<Step>(text.integer("interval", 1), text.integer("increment", 1), origin.state.step);
+}
+
+std::optional<std::int64_t> first_batch_of(const std::string& text) {
+  if (text.substr(0, text.find(':')) != "piecewise")
+    return std::nullopt;
+  const Piece first = read_pieces(ScheduleText(text)).front();
+  return first.step == 0 ? std::optional(first.batch) : std::nullopt;
+}
+
+std::unique_ptr<BatchSchedule> make_piecewise(const ScheduleText& text, const ScheduleOrigin& origin) {
+  std::vector<Piece> pieces = read_pieces(text);
   if (origin.state.step == 0 && pieces.front().step == 0 && pieces.front().batch != origin.batch)
     text.refuse(fmt::format("0={} disagrees with the first batch, {}", pieces.front().batch, origin.batch));
   return std::make_unique<Piecewise>(std::move(pieces), origin.batch, text.text());

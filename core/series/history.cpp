@@ -81,16 +81,6 @@ const Series* History::find(const std::string& name) const {
   return other != others_.end() ? &other->second.series : nullptr;
 }
 
-std::vector<std::string> History::names() const {
-  std::vector<std::string> names;
-  for (const Series& series : of_steps_)
-    if (carries(series))
-      names.push_back(series.name);
-  for (const auto& [name, other] : others_)
-    names.push_back(name);
-  return names;
-}
-
 std::optional<double> History::position(std::int64_t step, Axis axis) const {
   if (axis == Axis::step)
     return static_cast<double>(step);

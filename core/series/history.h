@@ -57,8 +57,6 @@ public:
   /// by step_series() it is `other.NAME`. Nothing where none was reported (yet); device_bytes only where it is known at
   /// some step, and NaN where not. Pointers stay valid while the history lives.
   const Series* find(const std::string& name) const;
-  /// All that find() finds: those of the steps, then the others in the order of their names.
-  std::vector<std::string> names() const;
 
   const std::vector<telemetry::Event>& events() const { return events_; } ///< those that have a kind
   std::size_t steps() const { return steps_->size(); }                    ///< step records appended

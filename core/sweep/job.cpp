@@ -48,7 +48,7 @@ std::optional<search::SearchResult> settle_batch(train::Session& session, Watch&
   const train::BatchChoice choice = spec.batch;
   if (choice.kind == train::BatchChoice::Kind::number)
     return std::nullopt;
-  if (spec.schedule.starts_with("piecewise:0="))
+  if (schedule::first_batch_of(spec.schedule))
     throw input_error("--schedule: \"" + spec.schedule + "\" names the first batch, which --batch " +
                       train::to_string(choice) + " leaves to a search; accepted: --batch with that number");
   train::Session::SearchOptions options;
@@ -93,7 +93,7 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
   Tee tee(writer->sink(), watch);
   job.summary = session.run(tee, control);
   writer->finish(outcome_of(job.summary, job.start.batch));
-  control.forget_edits();
+  control.forget_orders();
   watch.ended(job.id, job.summary);
   return job;
 }

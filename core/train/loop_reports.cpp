@@ -69,9 +69,10 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome)
   totals_.peak_bytes = std::max(totals_.peak_bytes, readings.peak);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   sink_.record(record);
+  const bool has_tokens = options_.progression.has_tokens;
   progression_.done({.loss = outcome.loss,
                      .vram_fraction = static_cast<double>(readings.peak) / static_cast<double>(readings.limit),
-                     .tokens = outcome.tokens});
+                     .tokens = has_tokens ? outcome.tokens : 0});
 }
 
 void Loop::report_out_of_memory(const OutOfMemory& event) {

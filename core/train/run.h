@@ -53,7 +53,6 @@ public:
   const RunSpec& spec() const;
   std::int64_t largest_batch() const; ///< min(--max-batch, N/R, --effective-batch)
   std::uint64_t budget_bytes() const;
-  std::uint64_t baseline_bytes() const; ///< in use between steps
 
   using ProbeSink = std::function<void(const search::Probe&)>;
   struct SearchOptions {

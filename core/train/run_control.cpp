@@ -63,8 +63,10 @@ bool RunControl::stopping() const {
   return stop_ || signalled_.load(std::memory_order_relaxed);
 }
 
-void RunControl::forget_edits() {
+void RunControl::forget_orders() {
   const std::lock_guard lock(mutex_);
+  paused_ = false;
+  single_steps_ = 0;
   edits_.clear();
   note_pending();
 }

@@ -43,8 +43,9 @@ public:
     double waited_seconds = 0;
   };
   Orders at_boundary(const std::function<void()>& before_waiting = {});
-  /// Drops edits that came too late for a run, so that the next run of the same job does not get them.
-  void forget_edits();
+  /// Drops what came too late for a run, so that the next run of the same job does not get it: edits, a pause and
+  /// single steps. A stop is for the whole job and stays.
+  void forget_orders();
 
 private:
   void note_pending();

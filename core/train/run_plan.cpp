@@ -3,8 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "core/base/text.h"
-
 namespace batchscope::train {
 
 namespace {
@@ -54,17 +52,7 @@ std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::
   return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
 }
 
-} // namespace
-
-schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
-                                                 std::int64_t ranks) {
-  if (spec.warmup == "auto")
-    return plan_run(spec, examples, batch, ranks).options;
-  schedule::ProgressionOptions options = without_warmup(spec, examples, batch, ranks);
-  options.learning_rate.warmup_steps = parse_integer(spec.warmup, "--warmup", 0, INT64_MAX);
-  return options;
-}
-
+/// Nothing where they cannot be known, or are too many to count.
 std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
   if (options.length.steps)
     return options.length.steps;
@@ -79,12 +67,23 @@ std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& opti
   return std::nullopt;
 }
 
+} // namespace
+
+schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                                 std::int64_t ranks) {
+  const auto warmup = parse_warmup(spec.warmup, "--warmup");
+  if (!warmup)
+    return plan_run(spec, examples, batch, ranks).options;
+  schedule::ProgressionOptions options = without_warmup(spec, examples, batch, ranks);
+  options.learning_rate.warmup_steps = *warmup;
+  return options;
+}
+
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
   RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
   plan.steps = count_steps(plan.options);
-  plan.options.learning_rate.warmup_steps = spec.warmup == "auto"
-                                                ? automatic_warmup(plan.options, plan.steps)
-                                                : parse_integer(spec.warmup, "--warmup", 0, INT64_MAX);
+  const auto warmup = parse_warmup(spec.warmup, "--warmup");
+  plan.options.learning_rate.warmup_steps = warmup ? *warmup : automatic_warmup(plan.options, plan.steps);
   return plan;
 }
 

@@ -13,11 +13,8 @@ namespace batchscope::train {
 schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
                                                  std::int64_t ranks = 1);
 
-/// Steps of the whole run, where they can be known; plans longer than a few million steps are not counted. Walks the
-/// plan where the length is not given in steps.
-std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options);
-
-/// Both at once: the plan is walked once.
+/// The same with the steps of the whole run, where they can be known; plans longer than a few million steps are not
+/// counted. Walks the plan where the length is not given in steps.
 struct RunPlan {
   schedule::ProgressionOptions options;
   std::optional<std::int64_t> steps;

@@ -50,6 +50,17 @@ std::string to_string(const BatchChoice& choice) {
   return "auto:safe";
 }
 
+std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field) {
+  if (text == "auto")
+    return std::nullopt;
+  std::int64_t steps = -1;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps < 0)
+    throw input_error(
+        fmt::format("{}: \"{}\" is not accepted; accepted: a number of steps, at least 0, or auto", field, text));
+  return steps;
+}
+
 OnOom parse_on_oom(std::string_view text, std::string_view field) {
   if (text != "shrink" && text != "fail")
     throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: shrink, fail", field, text));

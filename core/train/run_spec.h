@@ -20,6 +20,9 @@ struct BatchChoice {
 BatchChoice parse_batch(std::string_view text, std::string_view field);
 std::string to_string(const BatchChoice& choice);
 
+/// Steps of a warm-up, or nothing for `auto`; throws Error (input) naming `field`.
+std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field);
+
 enum class OnOom { shrink, fail };
 
 /// `shrink` or `fail`; throws Error (input) naming `field`.

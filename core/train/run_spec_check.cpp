@@ -1,6 +1,5 @@
 // What check() refuses, field by field.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -97,26 +96,11 @@ void check_weight_decay(const RunSpec& spec) {
     throw refused("--weight-decay", *spec.weight_decay, "a finite number, at least 0");
 }
 
-void check_warmup(const RunSpec& spec) {
-  if (spec.warmup == "auto")
-    return;
-  std::int64_t steps = -1;
-  const char* end = spec.warmup.data() + spec.warmup.size();
-  const auto parsed = std::from_chars(spec.warmup.data(), end, steps);
-  if (parsed.ec != std::errc() || parsed.ptr != end || steps < 0)
-    throw refused("--warmup", fmt::format("\"{}\"", spec.warmup), "a number of steps, at least 0, or auto");
-}
-
 /// The batch that a schedule is checked with where a search is still to find the real one.
 std::int64_t stand_in_batch(const RunSpec& spec) {
   if (spec.batch.kind == BatchChoice::Kind::number)
     return std::max<std::int64_t>(spec.batch.number, 1);
-  // A piecewise schedule names its first batch; any other may begin anywhere.
-  std::int64_t first = 1;
-  constexpr std::string_view beginning = "piecewise:0=";
-  if (spec.schedule.starts_with(beginning))
-    std::from_chars(spec.schedule.data() + beginning.size(), spec.schedule.data() + spec.schedule.size(), first);
-  return std::max<std::int64_t>(first, 1);
+  return schedule::first_batch_of(spec.schedule).value_or(1);
 }
 
 void check_schedule(const RunSpec& spec) {
@@ -172,7 +156,7 @@ constexpr RunCheck checks[] = {
      [](const RunSpec& spec) {
        check_one_of("--task", spec.task, {"scratch", "fine-tuning"});
      }},
-    {"warmup", check_warmup},
+    {"warmup", [](const RunSpec& spec) { parse_warmup(spec.warmup, "--warmup"); }},
     {"schedule", check_schedule},
 };
 

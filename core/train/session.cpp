@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/data/dataset.h"
@@ -20,7 +22,6 @@ namespace {
 
 /// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_prediction_probe = 16;
-constexpr double knee_tolerance = 0.05;
 
 data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model) {
   data::DataSplit split = data::open_data(spec.data, {.context = model.context});
@@ -50,8 +51,9 @@ std::string knee_reason(const search::SearchResult& result) {
   const auto rate = [](double value) { return format_count(std::llround(value)) + " examples/s"; };
   if (own == best)
     return "the fastest size measured: " + rate(best->examples_per_second);
-  return "the smallest size within 5 % of the best throughput: " + rate(own->examples_per_second) + " against " +
-         rate(best->examples_per_second) + " at " + format_count(best->batch);
+  return fmt::format("the smallest size within {:g} % of the best throughput: {} against {} at {}",
+                     100 * search::knee_tolerance, rate(own->examples_per_second), rate(best->examples_per_second),
+                     format_count(best->batch));
 }
 
 /// The border of core: LibTorch's exceptions become Error, without their stack traces.
@@ -82,6 +84,7 @@ public:
   }
 
   std::int64_t examples() const { return data_.train->size(); }
+  bool has_tokens() const { return data_.train->shape().input == data::ExampleShape::Input::tokens; }
   std::int64_t largest_batch() const {
     const std::int64_t most = std::min(examples(), spec_.max_batch.value_or(examples()));
     return std::min(most, spec_.effective_batch.value_or(most));
@@ -126,9 +129,9 @@ public:
         options.on_timing(*timing);
     }
     device_->release_cache();
-    result.recommended = search::knee(result.timings, knee_tolerance);
+    result.recommended = search::knee(result.timings);
     if (result.recommended)
-      result.reason = knee_reason(result);
+      result.reason += (result.reason.empty() ? "" : "; ") + knee_reason(result);
     return result;
   }
 
@@ -169,6 +172,7 @@ public:
   LoopOptions loop_options() const {
     LoopOptions options;
     options.progression = plan().options;
+    options.progression.has_tokens = has_tokens();
     options.weight_decay = weight_decay_or_default(spec_);
     options.dropout = spec_.dropout;
     options.regularization = schedule::parse_regularization(spec_.regularization_rule);
@@ -193,7 +197,7 @@ public:
     if (model::has_batch_norm(model_))
       start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
                                "accumulation or after an out-of-memory error, changes the result");
-    if (spec_.warmup == "auto")
+    if (!parse_warmup(spec_.warmup, "--warmup"))
       start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
     return start;
   }
@@ -220,16 +224,17 @@ private:
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
                         std::to_string(examples()) + " training examples");
     // A wrong schedule is told before anything is made. With a batch still to be found that is tried with batch 1,
-    // which only a piecewise schedule would rightly refuse: it names its own first batch.
+    // which only a schedule that names its own first batch would rightly refuse.
     const bool known = spec_.batch.kind == BatchChoice::Kind::number;
-    if (!known && spec_.schedule.starts_with("piecewise"))
+    if (!known && schedule::first_batch_of(spec_.schedule))
       return;
     schedule::Progression({.sampler = sampler_options(),
                            .length = spec_.length,
                            .batch = known ? spec_.batch.number : 1,
                            .max_batch = spec_.max_batch,
                            .schedule = spec_.schedule,
-                           .learning_rate = {}});
+                           .learning_rate = {},
+                           .has_tokens = has_tokens()});
   }
 
   mutable std::optional<RunPlan> plan_; ///< of batch_, once it was asked for
@@ -245,9 +250,6 @@ std::int64_t Session::largest_batch() const {
 }
 std::uint64_t Session::budget_bytes() const {
   return impl_->device_->readings().limit;
-}
-std::uint64_t Session::baseline_bytes() const {
-  return impl_->baseline_;
 }
 search::SearchResult Session::find(const SearchOptions& options, const ProbeSink& on_probe) {
   return translated([&] { return impl_->find(options, on_probe); });

@@ -106,12 +106,12 @@ void PlanCards::show_length(const schedule::Plan& plan) {
   }
   length_->set_facts(facts);
   QString text;
-  if (plan.needs_feedback && plan.known_steps == 0)
+  if (plan.needs_feedback && plan.steps == 0)
     text = tr("This schedule looks at what the run measures, so its sizes cannot be known before it runs.");
   else if (plan.needs_feedback)
     text =
         tr("This schedule looks at what the run measures, so the plan beyond step %1 cannot be known before it runs.")
-            .arg(format_count(plan.known_steps));
+            .arg(format_count(plan.steps));
   else if (plan.cut)
     text = tr("The plan is longer than can be drawn; it is cut after step %1.").arg(format_count(plan.steps));
   feedback_->setText(text);

@@ -92,6 +92,25 @@ private Q_SLOTS:
     }
   }
 
+  void rampsOverTokensNeedExamplesThatHaveThem() {
+    ScheduleOrigin images = origin();
+    images.has_tokens = false;
+    for (const char* kind : {"linear", "exponential"}) {
+      make_schedule(std::string(kind) + ":max=64,examples=10000", images);
+      QVERIFY_THROWS_EXCEPTION(Error, make_schedule(std::string(kind) + ":max=64,tokens=10000", images));
+    }
+  }
+
+  void knowsWhoNamesItsFirstBatch() {
+    const std::optional<std::int64_t> any;
+    QCOMPARE(first_batch_of("piecewise:0=16,100=32"), std::optional<std::int64_t>(16));
+    QCOMPARE(first_batch_of("piecewise:00=8"), std::optional<std::int64_t>(8));
+    QCOMPARE(first_batch_of("piecewise:100=32"), any);
+    QCOMPARE(first_batch_of("linear:max=64"), any);
+    QCOMPARE(first_batch_of("formula:min(batch, 16)"), any);
+    QVERIFY_THROWS_EXCEPTION(Error, first_batch_of("piecewise:0=none"));
+  }
+
   void rampsCountFromTheirOrigin() {
     ScheduleOrigin late = origin();
     late.state = at_progress(0.5);
@@ -136,15 +155,20 @@ private Q_SLOTS:
     state.progress = 0.25;
     state.loss = 3;
     state.loss_ema = 4;
-    state.noise_scale = 100;
     state.vram_fraction = 0.75;
-    const std::pair<const char*, std::int64_t> cases[] = {{"min(batch + 1, 64)", 21},   {"step * 3", 21},
-                                                          {"1 + 10 * epoch", 16},       {"1 + 10 * coverage", 6},
-                                                          {"1 + 100 * progress", 26},   {"loss * loss_ema", 12},
-                                                          {"noise_scale / 2", 50},      {"8 * vram_fraction", 6},
-                                                          {"max_batch / 2", 2048},      {"1.999", 1},
-                                                          {"16 * 4 ^ 0.5", 32},         {"step >= 7 ? 5 : 6", 5},
-                                                          {"step != 7 ? 5 : 6", 6},     {"1e300", INT64_MAX},
+    const std::pair<const char*, std::int64_t> cases[] = {{"min(batch + 1, 64)", 21},
+                                                          {"step * 3", 21},
+                                                          {"1 + 10 * epoch", 16},
+                                                          {"1 + 10 * coverage", 6},
+                                                          {"1 + 100 * progress", 26},
+                                                          {"loss * loss_ema", 12},
+                                                          {"8 * vram_fraction", 6},
+                                                          {"max_batch / 2", 2048},
+                                                          {"1.999", 1},
+                                                          {"16 * 4 ^ 0.5", 32},
+                                                          {"step >= 7 ? 5 : 6", 5},
+                                                          {"step != 7 ? 5 : 6", 6},
+                                                          {"1e300", INT64_MAX},
                                                           {"step == 7 && 1 ? 9 : 8", 9}};
     for (const auto& [formula, expected] : cases) {
       const auto schedule = make_schedule(std::string("formula:") + formula, origin());
@@ -156,7 +180,7 @@ private Q_SLOTS:
   }
 
   void knowsWhichFormulasNeedFeedback() {
-    for (const char* formula : {"loss", "loss_ema + 1", "noise_scale", "2 + vram_fraction"})
+    for (const char* formula : {"loss", "loss_ema + 1", "2 + vram_fraction"})
       QVERIFY(make_schedule(std::string("formula:") + formula, origin())->needs_feedback());
     for (const char* formula : {"batch", "step + epoch", "max_batch", "1 + progress + coverage"})
       QVERIFY(!make_schedule(std::string("formula:") + formula, origin())->needs_feedback());
@@ -216,6 +240,7 @@ private Q_SLOTS:
     row("formula:batch + ", "too early");
     row("formula:batch + * 2", "position 9");
     row("formula:batch + bogus", "'bogus' at position 9");
+    row("formula:noise_scale", "unknown name 'noise_scale'");
     row("formula:bogus(2)", "'bogus' at position 1");
     row("formula:batch, 64", "several values");
     row("formula:batch = 64", "position 7");

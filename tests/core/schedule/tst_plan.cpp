@@ -208,7 +208,6 @@ private Q_SLOTS:
 void TestPlan::draws_the_known_trace() {
   const Plan plan = *make_plan(request(options(10, 2, 1, "step:interval=5,increment=1", steps(14))));
   QCOMPARE(plan.steps, 14);
-  QCOMPARE(plan.known_steps, 14);
   QCOMPARE(plan.examples, 46);
   QCOMPARE(plan.epochs, 4.6);
   QVERIFY(!plan.cut && !plan.needs_feedback);
@@ -416,14 +415,13 @@ void TestPlan::stops_where_it_would_have_to_measure() {
   const ProgressionOptions measuring = options(1000, 1, 8, "formula:16 / loss", steps(20));
   const Plan nothing = *make_plan(request(measuring));
   QVERIFY(nothing.needs_feedback);
-  QCOMPARE(nothing.known_steps, 0);
   QCOMPARE(nothing.steps, 0);
   QVERIFY(nothing.outline.empty());
   QCOMPARE(nothing.history->steps(), std::size_t{0});
 
   const Plan some = *make_plan(request(options(1000, 1, 8, "constant", steps(20)), {{5, "formula:16 / loss", 4}}));
   QVERIFY(some.needs_feedback);
-  QCOMPARE(some.known_steps, 5);
+  QCOMPARE(some.steps, 5);
   QCOMPARE(batches(some.outline), Sizes(5, 8));
 
   const Plan replaced = *make_plan(request(measuring, {{0, "constant", std::nullopt}}));

@@ -107,7 +107,6 @@ void TestHistory::knows_where_a_step_lies() {
 void TestHistory::knows_nothing_before_the_first_record() {
   History history;
   QCOMPARE(history.revision(), std::uint64_t{0});
-  QVERIFY(history.names().empty());
   QVERIFY(!history.find("loss"));
   QVERIFY(!history.find("nonsense"));
   QVERIFY(!history.position(1, Axis::examples));
@@ -163,7 +162,7 @@ void TestHistory::gives_values_that_come_now_and_then_points_of_their_own() {
   QCOMPARE(x_of(empty.find("score"), Axis::step), Values{3});
   QCOMPARE(x_of(empty.find("score"), Axis::examples), Values{0});
   QCOMPARE(x_of(empty.find("score"), Axis::seconds), Values{1.5});
-  QCOMPARE(empty.names(), std::vector<std::string>{"score"});
+  QVERIFY(!empty.find("loss"));
 }
 
 void TestHistory::names_what_a_step_series_has_taken() {
@@ -178,7 +177,7 @@ void TestHistory::names_what_a_step_series_has_taken() {
   std::vector<std::string> names = telemetry::step_series();
   std::erase(names, "device_bytes");
   names.insert(names.end(), {"alpha", "other.loss", "zeta"});
-  QCOMPARE(history.names(), names);
+  QVERIFY(!history.find("device_bytes"));
   for (const std::string& name : names)
     QVERIFY2(history.find(name) && history.find(name)->name == name, name.c_str());
 }

@@ -74,6 +74,31 @@ private Q_SLOTS:
     QCOMPARE(train::to_json(stored), train::to_json(wanting.seen));
   }
 
+  void aPauseIsOfItsRunAlone() {
+    // The one step that it is let go for is where the run finds that it is over.
+    class Late : public Watching {
+    public:
+      explicit Late(train::RunControl& control) : Watching(false), control_(control) {}
+      void event(telemetry::Event event) override {
+        if (event.kind != "evaluation")
+          return;
+        control_.pause();
+        control_.step_once();
+      }
+
+    private:
+      train::RunControl& control_;
+    };
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    const train::RunSpec spec = spec_of({train::BatchChoice::Kind::number, 32});
+    train::RunControl control;
+    Late watch(control);
+    train::Session session(spec);
+    run_and_store(session, spec, std::nullopt, store, std::nullopt, watch, control);
+    QVERIFY(!control.paused());
+  }
+
   void takesTheCurveOfItsSearch() {
     const store::test::Folder folder;
     store::RunStore store(folder.file());

@@ -131,7 +131,7 @@ private Q_SLOTS:
     FinishedRun after;
     RunControl control;
     Session session(spec);
-    const std::uint64_t baseline = session.baseline_bytes();
+    const std::uint64_t baseline = session.start().baseline_bytes;
     for (int i = 0; i < 2; ++i)
       QVERIFY(session.predict_memory());
     QCOMPARE(session.start().baseline_bytes, baseline);

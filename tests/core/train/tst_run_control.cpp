@@ -15,7 +15,7 @@ private Q_SLOTS:
   void editsArriveOnceAndInOrder();
   void pausedRunMakesSingleSteps();
   void saysBeforeItWaits();
-  void lateEditsAreForgotten();
+  void lateOrdersAreForgotten();
   void resumeWakes();
   void resumeForgetsSingleSteps();
   void stepOnceMeansNothingWhileRunning();
@@ -90,15 +90,20 @@ void TestRunControl::saysBeforeItWaits() {
   QVERIFY(orders.stop && !orders.paused);
 }
 
-void TestRunControl::lateEditsAreForgotten() {
+void TestRunControl::lateOrdersAreForgotten() {
   RunControl control;
   control.edit({"constant", 4});
-  control.forget_edits();
+  control.forget_orders();
   QVERIFY(control.at_boundary().edits.empty());
   control.edit({"constant", 8});
   QCOMPARE(control.at_boundary().edits.size(), std::size_t{1});
+  control.pause();
+  control.step_once();
+  control.forget_orders();
+  QVERIFY(!control.paused());
+  QVERIFY(!control.at_boundary().paused);
   control.stop();
-  control.forget_edits();
+  control.forget_orders();
   QVERIFY(control.at_boundary().stop);
 }
 

@@ -84,7 +84,6 @@ void TestRunPlan::countsSteps() {
   spec.length = {.epochs = 3, .examples = {}, .steps = {}};
   const RunPlan plan = plan_run(spec, 505, 10);
   QCOMPARE(plan.steps.value(), walked(plan.options));
-  QCOMPARE(count_steps(plan.options), plan.steps);
   if (schedule == "constant")
     QCOMPARE(plan.steps.value(), std::int64_t{drop_last ? 150 : 153});
 }

@@ -41,7 +41,7 @@ const double infinity = std::numeric_limits<double>::infinity();
 
 RunSpec full_spec() {
   RunSpec spec;
-  spec.name = "it's \"big\"\n";
+  spec.name = "it's \"big\" \\";
   spec.model = "resnet:width=8,norm=batch";
   spec.data = "csv:a b.csv,target=y";
   spec.device = "cuda:1";
@@ -162,6 +162,7 @@ void TestRunSpec::accepted_data() {
   row("budget of 1 MB", [](RunSpec& s) { s.memory_budget = 1'000'000; });
   row("gpu", [](RunSpec& s) { s.device = "cuda:0"; });
   row("piecewise with a found batch", [](RunSpec& s) { s.schedule = "piecewise:0=16,100=32"; });
+  row("piecewise with a found batch, another way", [](RunSpec& s) { s.schedule = "piecewise:00=16"; });
   row("ramp up to --max-batch", [](RunSpec& s) { s.schedule = "linear:max=64", s.max_batch = 64; });
   row("effective batch below the batch", [](RunSpec& s) {
     s.batch = {BatchChoice::Kind::number, 32}, s.effective_batch = 8;
@@ -191,6 +192,7 @@ void TestRunSpec::jsonKeepsTheBase() {
   QCOMPARE(spec.learning_rate.value(), 0.5);
   QCOMPARE(spec.memory_budget.value(), std::uint64_t{67'108'864});
   QCOMPARE(spec.warmup, std::string("7"));
+  QCOMPARE(run_spec_from_json("{\"name\": \" a\\nb\\u001b[31m\"}").name, std::string("a b [31m"));
   QCOMPARE(spec.model, full_spec().model);
   QCOMPARE(spec.length.steps.value(), std::int64_t{77});
 }
@@ -230,6 +232,7 @@ void TestRunSpec::badJson_data() {
   row(R"({"version": "1"})", "version");
   row(R"({"lr": "NaN"})", "lr");
   row(R"({"lr": "0.1"})", "lr");
+  row(R"({"lr": 1e999})", "1e999");
   row(R"({"batch": 0})", "batch");
   row(R"({"batch": 1.5})", "batch");
   row(R"({"batch": "many"})", "batch");

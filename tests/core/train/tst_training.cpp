@@ -229,12 +229,44 @@ private Q_SLOTS:
     QVERIFY(edits[1].contains("refused"));
   }
 
+  void rampsOverTokensFollowThem() {
+    RunSpec spec = small_spec(2, 5);
+    spec.model = "gpt:layers=1,heads=2,width=16,context=12";
+    spec.data = "synthetic:examples=625,vocabulary=20";
+    spec.schedule = "linear:max=10,tokens=96";
+    const FinishedRun ramp = run(spec);
+    QCOMPARE(ramp.recorded.records.size(), std::size_t{5});
+    // 24 tokens in the first step are a quarter of the way.
+    QCOMPARE(ramp.recorded.records[1].batch, std::int64_t{4});
+    QCOMPARE(ramp.recorded.records[2].batch, std::int64_t{8});
+    QCOMPARE(ramp.recorded.records[3].batch, std::int64_t{10});
+  }
+
+  void anEditThatCountsTokensOfImagesIsRefused() {
+    Session session(small_spec(20, 3));
+    RunControl control;
+    control.edit({"exponential:max=64,tokens=1000", std::nullopt});
+    Recorded recorded;
+    QCOMPARE(session.run(recorded, control).steps, std::int64_t{3});
+    QVERIFY(recorded.details("edit").at(0).contains("refused"));
+  }
+
+  void evaluatesWhatNoListOfExamplesCouldHold() {
+    RunSpec spec = small_spec(500, 2);
+    spec.model = "mlp:hidden=4";
+    spec.data = "synthetic:examples=1000000000000,shape=4,classes=2";
+    const FinishedRun finished = run(spec);
+    QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
+    QVERIFY(finished.summary.validation && finished.summary.validation->accuracy);
+  }
+
   void refusesSpecsThatCannotRun_data() {
     QTest::addColumn<QString>("field");
     QTest::newRow("batch above the data") << "batch";
     QTest::newRow("model that takes no images") << "model";
     QTest::newRow("unknown schedule") << "schedule";
     QTest::newRow("unknown GPU") << "device";
+    QTest::newRow("tokens of images") << "tokens";
   }
   void refusesSpecsThatCannotRun() {
     QFETCH(QString, field);
@@ -245,6 +277,8 @@ private Q_SLOTS:
       spec.model = "gpt";
     else if (field == "schedule")
       spec.schedule = "noise:multiplier=1";
+    else if (field == "tokens")
+      spec.schedule = "linear:max=64,tokens=1000";
     else
       spec.device = "cuda:63";
     QVERIFY_EXCEPTION_THROWN(Session session(spec), Error);
