@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "app/cli/output.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "core/train/run_plan.h"
@@ -40,6 +42,10 @@ ProgressionOptions progression_options(const PlanOptions& options, const train::
 
 /// A number with a point or an exponent, as JSON readers expect of one that is not a count.
 void append_number(fmt::memory_buffer& buffer, double value) {
+  if (!std::isfinite(value)) {
+    fmt::format_to(std::back_inserter(buffer), "{}", json_number(value).dump());
+    return;
+  }
   const std::size_t before = buffer.size();
   fmt::format_to(std::back_inserter(buffer), "{}", value);
   const std::string_view written(buffer.data() + before, buffer.size() - before);
@@ -58,7 +64,10 @@ void append_takes(fmt::memory_buffer& buffer, const data::StepTakes& takes) {
 /// Writes the steps one by one: a plan of a million steps never is one document in memory.
 class JsonPlan {
 public:
-  explicit JsonPlan(bool with_rate) : with_rate_(with_rate) { print("{\"steps\": ["); }
+  /// Prints nothing yet: the plan may still turn out to be refused.
+  explicit JsonPlan(bool with_rate) : with_rate_(with_rate) {
+    fmt::format_to(std::back_inserter(buffer_), "{{\"steps\": [");
+  }
 
   void step(const PlannedStep& step) {
     const auto out = std::back_inserter(buffer_);
@@ -194,7 +203,7 @@ int run_plan(const PlanOptions& options, const Context& context) {
   const ProgressionOptions plan = progression_options(options, spec);
   if (Progression(plan).needs_feedback())
     throw input_error(fmt::format("--schedule: \"{}\" needs what only a run measures; accepted by plan: schedules "
-                                  "that do without loss, noise_scale, vram_fraction and tokens",
+                                  "that do without loss, vram_fraction and tokens",
                                   spec.schedule));
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));

@@ -12,6 +12,7 @@ private Q_SLOTS:
   void effectiveBatch();
   void clamps();
   void learningRate();
+  void ratesBeyondAllNumbers();
   void manySteps();
   void text();
   void refused_data();
@@ -115,6 +116,13 @@ void TestPlan::learningRate() {
   QCOMPARE(column(plan, "learning_rate"), QString("0 0.1 0.2 0.2"));
 }
 
+void TestPlan::ratesBeyondAllNumbers() {
+  const Outcome outcome = CliProgram().run({"plan", "--json", "--examples", "100", "--batch", "64", "--steps", "1",
+                                            "--lr", "1e308", "--lr-rule", "linear", "--lr-reference-batch", "1"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QCOMPARE(outcome.json()["steps"].toArray()[0].toObject()["learning_rate"].toString(), QString("Infinity"));
+}
+
 void TestPlan::manySteps() {
   const Outcome outcome =
       CliProgram().run({"plan", "--json", "--examples", "1000000", "--batch", "1", "--steps", "200000"});
@@ -162,6 +170,9 @@ void TestPlan::refused_data() {
   row("--examples 10 --batch 1 --schedule formula:batch/0", "batch/0");
   row("--examples 10 --batch 1 --schedule formula:batch+", "batch+");
   row("--examples 10 --batch 1 --schedule formula:bacth", "bacth");
+  row("--examples 10 --batch 1 --schedule formula:noise_scale", "noise_scale");
+  // Known only at the step that would be too large: nothing of the document is out by then.
+  row("--examples 100000000 --batch 1 --accumulate 20000000", "micro batches");
   row("--examples 10 --batch 1 --lr nan", "--lr");
   row("--examples 10 --batch 1 --lr inf", "--lr");
   row("--examples 10 --batch 1 --lr 0", "--lr");

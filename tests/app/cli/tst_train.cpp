@@ -16,6 +16,8 @@ private Q_SLOTS:
   void formulaThatTurnsBad();
   void divergedRunKeepsNaN();
   void interruptStoresTheRun();
+  void anIgnoredInterruptStaysIgnored();
+  void aNameIsOneLine();
   void budgetBelowTheModel();
   void refused_data();
   void refused();
@@ -148,6 +150,30 @@ void TestTrain::interruptStoresTheRun() {
   QCOMPARE(row["status"].toString(), QString("stopped"));
   QCOMPARE(row["steps"].toInt(), outcome.json()["steps"].toInt());
   QCOMPARE(program.run({"check"}).status, 0);
+}
+
+/// As a shell without job control starts what a script puts into the background.
+void TestTrain::anIgnoredInterruptStaysIgnored() {
+  const CliProgram program;
+  QProcess process;
+  process.setChildProcessModifier([] { std::signal(SIGINT, SIG_IGN); });
+  program.start(process, small_run({"--batch", "4", "--steps", "3000"}));
+  process.setReadChannel(QProcess::StandardError);
+  while (!process.readAllStandardError().contains("run 1"))
+    QVERIFY(process.waitForReadyRead(60'000) || process.state() == QProcess::Running);
+  ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+  const Outcome outcome = CliProgram::finish(process);
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QCOMPARE(outcome.json()["steps"].toInt(), 3000);
+}
+
+/// A line of the table of runs stays a line.
+void TestTrain::aNameIsOneLine() {
+  const CliProgram program;
+  const Outcome outcome = program.run(small_run({"--batch", "32", "--steps", "1", "--name", "a\nb\x1b[31m "}));
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  const QJsonObject row = program.run({"list", "--json"}).json()["runs"].toArray()[0].toObject();
+  QCOMPARE(row["name"].toString(), QString("a b [31m"));
 }
 
 void TestTrain::budgetBelowTheModel() {
