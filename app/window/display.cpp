@@ -61,23 +61,23 @@ bool answers(const QString& platform) {
   return platform.startsWith(QLatin1String("wayland")) ? wayland_answers() : true;
 }
 
-QString translated(const char* text) {
-  return QCoreApplication::translate("Display", text);
-}
+class Texts {
+  Q_DECLARE_TR_FUNCTIONS(Display)
+};
 
 /// What is in the way, one text each.
 QStringList obstacles(const QStringList& wanted) {
   QStringList all;
   for (const QString& platform : wanted) {
     if (!has_plugin(platform) && (platform != QLatin1String("wayland") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY")))
-      all.append(translated("Qt's part for %1 is not installed").arg(platform));
+      all.append(Texts::tr("Qt's part for %1 is not installed").arg(platform));
   }
   for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
     if (const QString value = qEnvironmentVariable(variable); !value.isEmpty())
-      all.append(translated("%1=%2 cannot be reached").arg(variable, value));
+      all.append(Texts::tr("%1=%2 cannot be reached").arg(variable, value));
   }
   if (all.isEmpty())
-    all.append(translated("neither DISPLAY nor WAYLAND_DISPLAY is set"));
+    all.append(Texts::tr("neither DISPLAY nor WAYLAND_DISPLAY is set"));
   return all;
 }
 
@@ -93,7 +93,7 @@ QString missing_display() {
     if (answers(platform))
       return {};
   }
-  return translated("no display to open a window on (%1); batchscope-cli does the same work in a terminal")
+  return Texts::tr("no display to open a window on (%1); batchscope-cli does the same work in a terminal")
       .arg(obstacles(wanted).join(QStringLiteral("; ")));
 }
 

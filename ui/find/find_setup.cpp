@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/train/spec_fields.h"
+#include "ui/run/spec_texts.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
@@ -43,7 +44,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent), elsewhere_(new QLabel(t
                                      {"memory_budget", 2},
                                      {"max_batch", 1},
                                      {"margin", 1}})
-    row->addWidget(add_field(key, stretch), stretch);
+    row->addWidget(add_field(key), stretch);
   start_ = add_option(tr("First size"), QStringLiteral("start"), tr("The size that the search begins with"));
   start_->edit()->setPlaceholderText(tr("its own"));
   row->addWidget(start_, 1);
@@ -64,12 +65,12 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent), elsewhere_(new QLabel(t
   set_spec({});
 }
 
-LabelledEdit* FindSetup::add_field(const std::string& key, int /*stretch*/) {
+LabelledEdit* FindSetup::add_field(const std::string& key) {
   const train::SpecField& field = described(key);
-  auto* edit = new LabelledEdit(QString::fromStdString(field.label), this);
+  auto* edit = new LabelledEdit(field_translation(field.label), this);
   edit->setObjectName(QString::fromStdString(key));
-  edit->set_help(QString::fromStdString(field.help));
-  edit->edit()->setPlaceholderText(QString::fromStdString(field.default_text));
+  edit->set_help(field_translation(field.help));
+  edit->edit()->setPlaceholderText(field_translation(field.default_text));
   QStringList choices;
   for (const std::string& choice : field.choices)
     choices << QString::fromStdString(choice);
@@ -172,11 +173,7 @@ std::optional<FindRequest> FindSetup::request() {
 }
 
 void FindSetup::show_error(const QString& message) {
-  std::string key = train::field_of_error(message.toStdString());
-  // An error of a file begins with its name, which is part of the data.
-  if (const qsizetype colon = message.indexOf(QLatin1String(": ")); key.empty() && colon > 0)
-    key = fields_.at("data")->text().contains(message.left(colon)) ? "data" : "";
-  const auto found = fields_.find(key);
+  const auto found = fields_.find(field_to_blame(spec(), message));
   if (found != fields_.end())
     found->second->set_error(message);
 }

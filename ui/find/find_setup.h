@@ -42,7 +42,7 @@ Q_SIGNALS:
   void all_settings_wanted(); ///< the form of a new run
 
 private:
-  LabelledEdit* add_field(const std::string& key, int stretch);
+  LabelledEdit* add_field(const std::string& key);
   LabelledEdit* add_option(const QString& name, const QString& key, const QString& help);
   void check();
   bool read_spec(train::RunSpec& spec);

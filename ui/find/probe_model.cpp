@@ -1,7 +1,5 @@
 #include "ui/find/probe_model.h"
 
-#include <QLocale>
-
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +10,7 @@ namespace batchscope::ui {
 namespace {
 
 QString megabytes(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? QLocale().toString(static_cast<double>(*bytes) / 1e6, 'f', 1) : QStringLiteral("–");
+  return bytes ? format_megabytes(static_cast<double>(*bytes)) : QStringLiteral("–");
 }
 
 } // namespace
@@ -126,6 +124,8 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
     return {};
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (section == result ? Qt::AlignLeft : Qt::AlignRight)));
+  if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
+    return section == predicted ? tr("Predicted MB") : QVariant(); // which has no room
   if (role != Qt::DisplayRole)
     return {};
   switch (section) {
@@ -134,7 +134,7 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
   case batch:
     return tr("Batch");
   case predicted:
-    return tr("Predicted");
+    return tr("Pred. MB");
   case real:
     return tr("Real MB");
   default:

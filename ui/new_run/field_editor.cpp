@@ -2,7 +2,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 
+#include "ui/run/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
@@ -35,10 +35,6 @@ bool is_stray_wheel(QObject* watched, QEvent* event) {
 }
 
 } // namespace
-
-QString field_translation(const std::string& text) {
-  return text.empty() ? QString() : QCoreApplication::translate("SpecField", text.c_str());
-}
 
 FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecField*> fields, QWidget* parent)
     : QWidget(parent), label_(label), fields_(std::move(fields)) {

@@ -66,7 +66,4 @@ private:
   QHBoxLayout* row_ = nullptr;
 };
 
-/// "SpecField" texts in the user's language.
-QString field_translation(const std::string& text);
-
 } // namespace batchscope::ui

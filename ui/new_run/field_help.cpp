@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/schedule/batch_schedule.h"
-#include "ui/new_run/field_editor.h"
+#include "ui/run/spec_texts.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {

@@ -18,6 +18,7 @@
 #include "ui/new_run/run_outlook.h"
 #include "ui/new_run/spec_file.h"
 #include "ui/new_run/spec_form.h"
+#include "ui/run/spec_texts.h"
 #include "ui/run/workbench.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/widgets.h"
@@ -47,16 +48,6 @@ QFileDialog* file_dialog(QWidget* parent, const QString& title) {
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setOption(QFileDialog::DontUseNativeDialog);
   return dialog;
-}
-
-/// The key of the field that a failed start is to be mended in; empty where there is none.
-std::string field_to_blame(const Job& job) {
-  const std::string message = job.error().toStdString();
-  // What is wrong with a file begins with its name.
-  if (const auto end = message.find(": ");
-      end != std::string::npos && end > 0 && job.spec().data.find(message.substr(0, end)) != std::string::npos)
-    return "data";
-  return train::field_of_error(message);
 }
 
 } // namespace
@@ -273,7 +264,7 @@ void NewRunPage::watch(Job* job) {
 }
 
 void NewRunPage::show_failure(const Job& job) {
-  const std::string field = field_to_blame(job);
+  const std::string field = field_to_blame(job.spec(), job.error());
   // What was changed meanwhile is not to blame.
   if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
     return say_problem(tr("%1 could not start: %2").arg(job.title(), job.error()));

@@ -10,53 +10,53 @@ namespace {
 
 using Kind = train::BatchChoice::Kind;
 
-QString translated(const char* text, int count = -1) {
-  return QCoreApplication::translate("RunOutlook", text, nullptr, count);
-}
+class Texts {
+  Q_DECLARE_TR_FUNCTIONS(RunOutlook)
+};
 
 QString beginning(const train::RunSpec& spec) {
   switch (spec.batch.kind) {
   case Kind::number:
-    return translated("Starts at once with a batch of %1.").arg(format_count(spec.batch.number));
+    return Texts::tr("Starts at once with a batch of %1.").arg(format_count(spec.batch.number));
   case Kind::largest:
-    return translated("First a search for the largest batch that fits into the memory budget, then the run with it.");
+    return Texts::tr("First a search for the largest batch that fits into the memory budget, then the run with it.");
   case Kind::recommended:
-    return translated("First a search for the smallest batch that is about as fast as any, then the run with it.");
+    return Texts::tr("First a search for the smallest batch that is about as fast as any, then the run with it.");
   case Kind::safe:
     break;
   }
-  return translated("First a search for the largest batch that leaves %1 of the memory budget free, then the run "
-                    "with it.")
+  return Texts::tr("First a search for the largest batch that leaves %1 of the memory budget free, then the run "
+                   "with it.")
       .arg(format_percent(spec.margin, 0));
 }
 
 QString step(const train::RunSpec& spec) {
   const bool number = spec.batch.kind == Kind::number;
   if (spec.effective_batch)
-    return translated("Each optimizer step sums up to %1 examples.").arg(format_count(*spec.effective_batch));
+    return Texts::tr("Each optimizer step sums up to %1 examples.").arg(format_count(*spec.effective_batch));
   if (spec.accumulate == 1)
     return {};
   if (number && spec.accumulate <= INT64_MAX / spec.batch.number)
-    return translated("%1 micro batches of %2 make an optimizer step of %3 examples.")
+    return Texts::tr("%1 micro batches of %2 make an optimizer step of %3 examples.")
         .arg(format_count(spec.accumulate), format_count(spec.batch.number),
              format_count(spec.accumulate * spec.batch.number));
-  return translated("%1 micro batches make an optimizer step.").arg(format_count(spec.accumulate));
+  return Texts::tr("%1 micro batches make an optimizer step.").arg(format_count(spec.accumulate));
 }
 
 QString length(const train::RunSpec& spec) {
   const auto& [epochs, examples, steps] = spec.length;
   if (epochs)
-    return *epochs == 1 ? translated("It ends after one epoch.")
-                        : translated("It ends after %1 epochs.").arg(format_count(*epochs));
+    return *epochs == 1 ? Texts::tr("It ends after one epoch.")
+                        : Texts::tr("It ends after %1 epochs.").arg(format_count(*epochs));
   if (examples)
-    return translated("It ends after %1 examples.").arg(format_count(*examples));
-  return translated("It ends after %1 optimizer steps.").arg(format_count(steps.value_or(0)));
+    return Texts::tr("It ends after %1 examples.").arg(format_count(*examples));
+  return Texts::tr("It ends after %1 optimizer steps.").arg(format_count(steps.value_or(0)));
 }
 
 QString out_of_memory(const train::RunSpec& spec) {
   return spec.on_oom == train::OnOom::shrink
-             ? translated("What does not fit is run again in smaller pieces; no example is lost.")
-             : translated("It ends where memory runs out.");
+             ? Texts::tr("What does not fit is run again in smaller pieces; no example is lost.")
+             : Texts::tr("It ends where memory runs out.");
 }
 
 } // namespace
@@ -66,7 +66,7 @@ QStringList run_outlook(const train::RunSpec& spec) {
   if (const QString text = step(spec); !text.isEmpty())
     sentences.append(text);
   if (spec.schedule != "constant")
-    sentences.append(translated("The batch then follows its schedule."));
+    sentences.append(Texts::tr("The batch then follows its schedule."));
   sentences.append(length(spec));
   sentences.append(out_of_memory(spec));
   return sentences;

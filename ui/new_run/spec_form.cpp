@@ -10,7 +10,9 @@
 #include "core/base/error.h"
 #include "ui/new_run/field_card.h"
 #include "ui/new_run/field_editor.h"
+#include "ui/run/spec_texts.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/labelled_edit.h"
 
 namespace batchscope::ui {
 
@@ -58,19 +60,6 @@ QString text_to_show(const train::RunSpec& spec, const train::SpecField& field) 
   if (number && !is_length(field) && text == train::field_text({}, field.key))
     return {};
   return QString::fromStdString(text);
-}
-
-/// As it stands beneath its field: without the field's option.
-QString shown_error(const train::SpecField& field, const std::string& message) {
-  QString text = QString::fromStdString(message);
-  const QString option = QString::fromStdString(field.option);
-  if (text.startsWith(option + QStringLiteral(": "))) {
-    text.remove(0, option.size() + 2);
-    text[0] = text[0].toUpper();
-  } else if (text.startsWith(option + u' ')) {
-    text.remove(0, option.size() + 1); // of a part of the field's text
-  }
-  return text;
 }
 
 } // namespace
@@ -158,11 +147,11 @@ void SpecForm::check() {
     try {
       train::set_field(spec, editor->field().key, editor->text().toStdString());
     } catch (const Error& error) {
-      errors_[editor] = shown_error(editor->field(), error.what());
+      errors_[editor] = without_option(QString::fromUtf8(error.what()));
     }
   }
   for (const auto& [key, message] : train::check_fields(spec))
-    errors_.try_emplace(editor(key), shown_error(editor(key)->field(), message));
+    errors_.try_emplace(editor(key), without_option(QString::fromStdString(message)));
   spec_ = errors_.empty() ? std::optional(spec) : std::nullopt;
   show_errors();
   show_placeholders(spec);
@@ -191,8 +180,7 @@ void SpecForm::show_placeholders(const train::RunSpec& spec) {
 }
 
 void SpecForm::remark(const std::string& key, const QString& message) {
-  FieldEditor* at = editor(key);
-  remarks_[at] = shown_error(at->field(), message.toStdString());
+  remarks_[editor(key)] = without_option(message);
   show_errors();
 }
 

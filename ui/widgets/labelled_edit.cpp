@@ -10,20 +10,16 @@
 
 namespace batchscope::ui {
 
-namespace {
-
-/// Messages name the option that they are about, which the field itself says.
-QString beneath_field(QString error) {
-  if (!error.startsWith(QLatin1String("--")))
-    return error;
+QString without_option(QString error) {
   const qsizetype end = error.indexOf(QLatin1Char(' '));
+  if (end < 0 || !error.startsWith(QLatin1String("--")))
+    return error;
+  const bool whole = error[end - 1] == QLatin1Char(':'); // else of a part of the field's text
   error.remove(0, end + 1);
-  if (!error.isEmpty())
+  if (whole && !error.isEmpty())
     error[0] = error[0].toUpper();
   return error;
 }
-
-} // namespace
 
 LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
     : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), beneath_(dimmed_label({}, this)) {
@@ -75,7 +71,7 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 }
 
 void LabelledEdit::set_error(const QString& error) {
-  error_ = beneath_field(error);
+  error_ = without_option(error);
   const bool wrong = !error_.isEmpty();
   beneath_->setText(wrong ? error_ : hint_);
   beneath_->setVisible(wrong || !hint_.isEmpty());

@@ -9,6 +9,10 @@ class QStringListModel;
 
 namespace batchscope::ui {
 
+/// An error as it stands beneath its field, which says itself which option it is: `--lr: 0 is not accepted` without the
+/// `--lr:`.
+QString without_option(QString error);
+
 /// A field of a page's row: its name above, what is wrong with it beneath, which takes no room while all is well and
 /// there is no hint. UI thread.
 class LabelledEdit : public QWidget {

@@ -4,8 +4,11 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSignalSpy>
+#include <QTranslator>
 
+#include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"
+#include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
@@ -44,6 +47,7 @@ private Q_SLOTS:
   void a_search_can_be_cancelled();
   void a_narrow_window_is_enough();
   void the_search_before_a_run_is_shown_too();
+  void fields_are_called_as_in_the_form_of_a_run();
   void what_was_typed_is_kept();
   void broken_state_is_ignored();
 };
@@ -309,6 +313,23 @@ void TestFindPage::broken_state_is_ignored() {
   const QJsonObject before = here.page().state();
   here.page().restore({{"strategy", 7}, {"setup", QJsonObject{{"spec", "{\"model\": 3}"}}}, {"log", "yes"}});
   QCOMPARE(here.page().state(), before);
+}
+
+void TestFindPage::fields_are_called_as_in_the_form_of_a_run() {
+  class Loud : public QTranslator {
+  public:
+    QString translate(const char* context, const char* text, const char*, int) const override {
+      return qstrcmp(context, "SpecField") == 0 ? QString::fromUtf8(text).toUpper() : QString();
+    }
+    bool isEmpty() const override { return false; }
+  };
+  Loud loud;
+  QCoreApplication::installTranslator(&loud);
+  const FindSetup setup;
+  QCoreApplication::removeTranslator(&loud);
+  const auto* optimizer = setup.findChild<LabelledEdit*>("optimizer");
+  QCOMPARE(optimizer->edit()->accessibleName(), QString("OPTIMIZER"));
+  QCOMPARE(optimizer->toolTip(), optimizer->toolTip().toUpper());
 }
 
 QTEST_MAIN(TestFindPage)

@@ -55,6 +55,7 @@ private Q_SLOTS:
   void the_size_above_the_answer_is_a_row_only_where_it_is_foretold();
   void peaks_are_measured_before_they_are_foretold();
   void a_sequence_is_cut_in_its_middle();
+  void bytes_are_in_megabytes();
 };
 
 void TestProbeModel::rows_that_come_keep_what_is_chosen() {
@@ -152,6 +153,18 @@ void TestProbeModel::a_sequence_is_cut_in_its_middle() {
   QCOMPARE(sequence_of(probes), QString("2 4 8 16"));
   probes.push_back(probe(32, search::Outcome::out_of_memory, 0));
   QCOMPARE(sequence_of(probes), QString("2 4 8 … 32"));
+}
+
+void TestProbeModel::bytes_are_in_megabytes() {
+  const Theme theme;
+  ProbeModel model(theme);
+  ProbeRow row = fitting(1, 8, 12'345'678'000);
+  row.predicted = 1'234'500'000;
+  model.set_rows({row});
+  for (const auto& [column, text] : {std::pair{ProbeModel::predicted, "1,234.5"}, {ProbeModel::real, "12,345.7"}}) {
+    QVERIFY(model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().endsWith(" MB"));
+    QCOMPARE(model.index(0, column).data().toString(), QString(text));
+  }
 }
 
 QTEST_MAIN(TestProbeModel)

@@ -9,6 +9,7 @@
 #include <QtTest>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope::ui;
@@ -28,6 +29,18 @@ private Q_SLOTS:
   void initTestCase() {
     theme_.set_mode(Theme::Mode::light);
     theme_.apply_to(*qApp);
+  }
+
+  void errorsDoNotRepeatTheirField() {
+    QCOMPARE(without_option("--lr: 0 is not accepted"), "0 is not accepted");
+    QCOMPARE(without_option("--data: there is no such file"), "There is no such file");
+    QCOMPARE(without_option("--max-batch 3 is below"), "3 is below"); // of a part of the text
+    QCOMPARE(without_option("/a/b.csv: no such file"), "/a/b.csv: no such file");
+    QCOMPARE(without_option("--lr:"), "--lr:");
+    QCOMPARE(without_option(""), "");
+    LabelledEdit edit("Learning rate");
+    edit.set_error("--lr: zero is not accepted");
+    QCOMPARE(edit.error(), "Zero is not accepted");
   }
 
   void factsAreUpdatedInPlace() {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <QString>
+
+#include <string>
+
+#include "core/train/run_spec.h"
+
+// A run's settings in words, as all forms say them.
+namespace batchscope::ui {
+
+/// A text of train::spec_fields(), which are English.
+QString field_translation(const std::string& text);
+
+/// The key of the field that a failed start is to be mended in; empty where there is none.
+std::string field_to_blame(const train::RunSpec& spec, const QString& error);
+
+} // namespace batchscope::ui
