@@ -138,6 +138,8 @@ QWidget* FindPage::make_body() {
   connect(plots_, &SearchPlots::chosen, probes_, &ProbeCard::choose);
   connect(others_, &OtherSearches::chosen, this, &FindPage::show_job);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(&plots_->plots(), &LinkedPlots::saved, &workbench_,
+          [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   return body_;
 }
 
@@ -154,8 +156,7 @@ void FindPage::show_header() {
                                                                           : job_->activity();
   activity_->setText(activity);
   // Of the two that take turns, the keyboard stays with the one that is seen.
-  const QWidget* focused = focusWidget();
-  const bool hand_over = focused == find_ || focused == cancel_;
+  const bool hand_over = find_->hasFocus() || cancel_->hasFocus();
   log_->setVisible(job_ != nullptr);
   cancel_->setVisible(searching);
   find_->setVisible(job_ && !searching); // while there is nothing, the page itself has the button

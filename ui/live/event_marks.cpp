@@ -1,5 +1,7 @@
 #include "ui/live/event_marks.h"
 
+#include <cmath>
+
 #include "ui/live/event_text.h"
 #include "ui/live/live_curves.h"
 #include "ui/widgets/format.h"
@@ -27,38 +29,29 @@ std::optional<double> value_at(const OpenRun& run, const char* name, std::int64_
   return index < series->values.size() ? std::optional(series->values[index]) : std::nullopt;
 }
 
-std::optional<double> validation_loss(const telemetry::Event& event) {
-  for (const auto& [name, value] : event.values) {
-    if (name == "validation_loss")
-      return value;
-  }
-  return std::nullopt;
-}
-
 } // namespace
 
 void EventMarks::show(const OpenRun* run, series::Axis axis) {
   axis_ = axis;
   taken_ = 0;
-  marks_.clear();
-  arrows_.clear();
+  plots_.set_marks({});
+  plots_.set_arrows({});
   if (run != nullptr)
     update(*run);
-  plots_.set_marks(marks_);
-  plots_.set_arrows(arrows_);
 }
 
 void EventMarks::update(const OpenRun& run) {
   const int count = static_cast<int>(run.events().size());
   if (taken_ == count)
     return;
+  Signs signs;
   for (; taken_ < count; ++taken_)
-    add(run, taken_);
-  plots_.set_marks(marks_);
-  plots_.set_arrows(arrows_);
+    add(run, taken_, signs);
+  plots_.add_marks(signs.marks);
+  plots_.add_arrows(signs.arrows);
 }
 
-void EventMarks::add(const OpenRun& run, int number) {
+void EventMarks::add(const OpenRun& run, int number, Signs& signs) const {
   const telemetry::Event& event = run.events()[number];
   PlotMark mark{.id = number, .x = place_of(run, event, axis_)};
   if (const auto oom = oom_details(event)) {
@@ -66,12 +59,12 @@ void EventMarks::add(const OpenRun& run, int number) {
     mark.panel = memory_panel;
     mark.y = static_cast<double>(oom->in_use_bytes + oom->requested_bytes) * to_megabytes;
     mark.through = true;
-    marks_ += mark;
+    signs.marks += mark;
     if (oom->end != OomDetails::End::run_in_parts)
       return;
     mark.through = false;
     const auto attempted = static_cast<double>(oom->attempted);
-    arrows_ +=
+    signs.arrows +=
         {.panel = batch_panel, .x0 = mark.x, .y0 = attempted, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
     const std::pair<LivePanel, std::optional<double>> others[] = {
         {loss_panel, value_at(run, "loss", event.step)},
@@ -82,22 +75,23 @@ void EventMarks::add(const OpenRun& run, int number) {
         continue;
       mark.panel = panel;
       mark.y = panel == coverage_panel ? *y * to_percent : *y;
-      marks_ += mark;
+      signs.marks += mark;
     }
   } else if (event.kind == "edit") {
     mark.kind = PlotMark::Kind::edit;
     mark.panel = batch_panel;
     mark.y = value_at(run, "batch", event.step);
-    marks_ += mark;
+    signs.marks += mark;
   } else if (event.kind == "evaluation") {
     mark.kind = PlotMark::Kind::evaluation;
     mark.panel = loss_panel;
-    mark.y = validation_loss(event);
-    marks_ += mark;
+    if (const double loss = validation_loss(event); std::isfinite(loss))
+      mark.y = loss;
+    signs.marks += mark;
   } else if (event.kind == "clamp" || event.kind == "schedule-problem") {
     mark.kind = PlotMark::Kind::note;
     mark.panel = batch_panel;
-    marks_ += mark;
+    signs.marks += mark;
   }
 }
 

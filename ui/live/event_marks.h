@@ -13,17 +13,19 @@ public:
   explicit EventMarks(LinkedPlots& plots) : plots_(plots) {}
 
   void show(const OpenRun* run, series::Axis axis); ///< null: none
-  /// Takes in what came since; only then are the plots told.
+  /// Gives the plots what came since, which costs nothing of what was there before.
   void update(const OpenRun& run);
 
 private:
-  void add(const OpenRun& run, int number);
+  struct Signs {
+    QList<PlotMark> marks;
+    QList<PlotArrow> arrows;
+  };
+  void add(const OpenRun& run, int number, Signs& signs) const;
 
   LinkedPlots& plots_;
   series::Axis axis_ = series::Axis::step;
   int taken_ = 0;
-  QList<PlotMark> marks_;
-  QList<PlotArrow> arrows_;
 };
 
 } // namespace batchscope::ui

@@ -5,6 +5,9 @@
 namespace batchscope::ui {
 
 EventModel::EventModel(const Theme& theme, QObject* parent) : QAbstractTableModel(parent), theme_(theme) {
+  coming_.setSingleShot(true);
+  coming_.setInterval(0);
+  connect(&coming_, &QTimer::timeout, this, &EventModel::take_new);
   connect(&theme, &Theme::changed, this, [this] {
     if (shown_ > 0)
       Q_EMIT dataChanged(index(0, 0), index(shown_ - 1, column_count - 1), {Qt::ForegroundRole});
@@ -15,7 +18,7 @@ void EventModel::show(OpenRun* run) {
   if (run_ == run && (run != nullptr) == (history_ != nullptr))
     return;
   if (run_)
-    disconnect(run_, nullptr, this, nullptr);
+    disconnect(run_, nullptr, &coming_, nullptr);
   beginResetModel();
   run_ = run;
   history_ = run != nullptr ? run->history() : nullptr;
@@ -24,11 +27,12 @@ void EventModel::show(OpenRun* run) {
   texts_.resize(shown_);
   endResetModel();
   if (run != nullptr)
-    connect(run, &OpenRun::event_came, this, &EventModel::take_new);
+    // What filters the rows works anew on all of them for each insertion before them.
+    connect(run, &OpenRun::event_came, &coming_, qOverload<>(&QTimer::start));
 }
 
 void EventModel::take_new() {
-  const int count = static_cast<int>(history_->events().size());
+  const int count = history_ ? static_cast<int>(history_->events().size()) : 0;
   if (count == shown_)
     return;
   beginInsertRows({}, 0, count - shown_ - 1);

@@ -3,6 +3,7 @@
 #include <QAbstractTableModel>
 #include <QPointer>
 #include <QSortFilterProxyModel>
+#include <QTimer>
 
 #include <deque>
 #include <memory>
@@ -30,6 +31,8 @@ public:
   explicit EventModel(const Theme& theme, QObject* parent = nullptr);
 
   void show(OpenRun* run); ///< null: nothing
+  /// Takes in now what came since; else it does so once all that waits is handled, many events as one.
+  void take_new();
   int row_of(int number) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -38,7 +41,6 @@ public:
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
-  void take_new();
   const EventText& text(int number) const;
   QVariant shown_text(int number, Column column) const;
   QVariant color(int number, Column column) const;
@@ -46,6 +48,7 @@ private:
   const Theme& theme_;
   QPointer<OpenRun> run_;
   std::shared_ptr<const series::History> history_;
+  QTimer coming_;
   int shown_ = 0;
   mutable std::deque<std::optional<EventText>> texts_; ///< made when first seen: most rows never are
 };

@@ -117,6 +117,7 @@ void EventTable::choose(std::optional<int> number) {
     table_->clearSelection();
     return;
   }
+  model_->take_new(); // it may be one that has just come
   const QModelIndex source = model_->index(model_->row_of(*number), EventModel::step);
   if (source.isValid() && !filter_->mapFromSource(source).isValid())
     show_group(EventGroup::all);

@@ -142,6 +142,10 @@ std::optional<OomDetails> oom_details(const telemetry::Event& event) {
   return result;
 }
 
+double validation_loss(const telemetry::Event& event) {
+  return number_in(event.kind == "evaluation" ? detail_of(event) : QJsonObject(), "loss");
+}
+
 EventText event_text(const telemetry::Event& event) {
   if (event.kind == "oom")
     return out_of_memory(event);

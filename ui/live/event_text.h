@@ -53,6 +53,9 @@ struct EventText {
 
 EventText event_text(const telemetry::Event& event);
 
+/// What an evaluation came to, of a run that goes on or is read; NaN for other events.
+double validation_loss(const telemetry::Event& event);
+
 /// Which events are shown.
 enum class EventGroup { all, out_of_memory, edits, evaluations };
 EventGroup group_of(const telemetry::Event& event); ///< never `all` but for what is in no other

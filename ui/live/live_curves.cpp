@@ -1,8 +1,8 @@
 #include "ui/live/live_curves.h"
 
 #include <QCoreApplication>
-#include <QLocale>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/live/run_names.h"
@@ -14,6 +14,7 @@ namespace {
 
 constexpr double to_megabytes = 1e-6;
 constexpr double to_percent = 100;
+constexpr std::size_t points_a_draw = 200'000; ///< that are smoothed in one go, of all runs together
 
 class Texts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LiveCurves)
@@ -46,10 +47,11 @@ QString panel_number(int panel, double value) {
     return format_number(value);
   switch (panel) {
   case memory_panel:
-  case coverage_panel:
-    return QLocale().toString(value, 'f', 1);
+    return format_megabytes(value / to_megabytes);
   case batch_panel:
-    return QLocale().toString(value, 'f', value == std::round(value) ? 0 : 1);
+    if (value == std::round(value))
+      return format_count(std::llround(value));
+    [[fallthrough]];
   default:
     return format_number(value, 3);
   }
@@ -152,8 +154,9 @@ void LiveCurves::set_smoothing(double weight) {
 
 bool LiveCurves::catch_up() {
   bool done = true;
+  const std::size_t most = points_a_draw / std::max<std::size_t>(1, smoothed_.size());
   for (const auto& curve : smoothed_)
-    done = curve->catch_up() && done;
+    done = curve->catch_up(most) && done;
   return done;
 }
 

@@ -7,7 +7,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLocale>
-#include <QSignalBlocker>
 #include <QSlider>
 
 #include "ui/theme/theme.h"
@@ -108,10 +107,6 @@ double ViewBar::smoothing() const {
 
 bool ViewBar::clipping() const {
   return clip_->isChecked();
-}
-
-void ViewBar::set_axis(series::Axis axis) {
-  axis_->setCurrentIndex(static_cast<int>(axis));
 }
 
 QList<QAction*> ViewBar::view_actions() const {

@@ -28,7 +28,6 @@ public:
   double smoothing() const; ///< weight, 0 <= weight < 1
   bool clipping() const;
 
-  void set_axis(series::Axis axis);
   QList<QAction*> view_actions() const; ///< the bar's own
 
   QJsonObject state() const;

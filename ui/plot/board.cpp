@@ -114,16 +114,6 @@ Curve* Board::curve(int id) const {
   return found == curves_.end() ? nullptr : found->get();
 }
 
-void Board::remove_curve(int id) {
-  Curve* curve = this->curve(id);
-  if (!curve)
-    return;
-  canvas_->removeGraph(curve->graph);
-  panels_[static_cast<std::size_t>(curve->panel)]->fit_anew = true;
-  std::erase_if(curves_, [id](const auto& one) { return one->id == id; });
-  touch_soon();
-}
-
 void Board::clear_curves() {
   curves_.clear();
   canvas_->clearGraphs();
@@ -197,8 +187,12 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
     if (!view_.log() || x > 0)
       widen(full, x);
   };
-  for (const PlotMark& mark : scene.marks)
-    widen_visible(mark.x);
+  using Limits = std::numeric_limits<double>;
+  const Range all(view_.log() ? Limits::min() : Limits::lowest(), Limits::max());
+  if (const auto marks = scene.marks_within(all); !marks.empty()) { // in the order of x
+    widen(full, marks.front().x);
+    widen(full, marks.back().x);
+  }
   for (const PlotBand& band : scene.bands)
     for (const double x : band.x)
       widen_visible(x);

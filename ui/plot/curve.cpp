@@ -15,61 +15,30 @@ const series::Series* HistoryCurve::series() const {
   return history_->find(name_);
 }
 
-void HistoryCurve::set_start(std::optional<double> x) {
-  if (start_ == x)
-    return;
-  start_ = x;
-  ++starts_;
-}
-
-std::uint64_t HistoryCurve::revision() const {
-  constexpr int bits_of_history = 44; // a run of 2^44 records is out of reach
-  return history_->revision() + (starts_ << bits_of_history);
-}
-
 void HistoryCurve::sample(double from, double to, int pixels, series::Samples& samples) const {
   samples.clear();
-  const series::Series* series = this->series();
-  if (!series || (start_ && to < *start_))
-    return;
-  ui::sample({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to, pixels,
-             samples);
-  // The neighbour on the left holds until the start, where the curve begins.
-  if (start_ && !samples.x.empty() && samples.x.front() < *start_)
-    samples.x.front() = *start_;
+  if (const series::Series* series = this->series())
+    ui::sample({series->frame->x(axis_), series->values, scale_}, from, to, pixels, samples);
 }
 
 std::optional<std::pair<double, double>> HistoryCurve::extent() const {
   const series::Series* series = this->series();
-  if (!series)
-    return std::nullopt;
-  auto extent = ui::extent({series->frame->x(axis_), series->values});
-  if (!extent || (start_ && *start_ > extent->second))
-    return std::nullopt;
-  if (start_)
-    extent->first = std::max(extent->first, *start_);
-  return extent;
+  return series ? ui::extent({series->frame->x(axis_), series->values}) : std::nullopt;
 }
 
 std::optional<std::pair<double, double>> HistoryCurve::range(double from, double to) const {
   const series::Series* series = this->series();
-  if (!series)
-    return std::nullopt;
-  return ui::range({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to);
+  return series ? ui::range({series->frame->x(axis_), series->values, scale_}, from, to) : std::nullopt;
 }
 
 std::optional<double> HistoryCurve::value_at(double x) const {
   const series::Series* series = this->series();
-  if (!series || (start_ && x < *start_))
-    return std::nullopt;
-  return ui::value_at({series->frame->x(axis_), series->values, scale_}, x);
+  return series ? ui::value_at({series->frame->x(axis_), series->values, scale_}, x) : std::nullopt;
 }
 
 std::optional<CurveSummary> HistoryCurve::summary(double from, double to) const {
   const series::Series* series = this->series();
-  if (!series)
-    return std::nullopt;
-  return ui::summary({series->frame->x(axis_), series->values, scale_}, start_ ? std::max(from, *start_) : from, to);
+  return series ? ui::summary({series->frame->x(axis_), series->values, scale_}, from, to) : std::nullopt;
 }
 
 PointsCurve::PointsCurve(const std::vector<double>& x, const std::vector<double>& y) {

@@ -51,11 +51,8 @@ public:
   std::optional<std::pair<double, double>> range(double from, double to) const override;
   std::optional<double> value_at(double x) const override;
   std::optional<CurveSummary> summary(double from, double to) const override;
-  std::uint64_t revision() const override;
-  std::uint64_t generation() const override { return starts_; }
-
-  /// Draws only what is right of x (a plan's future), where it begins with the value that it has there; nothing: all.
-  void set_start(std::optional<double> x);
+  std::uint64_t revision() const override { return history_->revision(); }
+  std::uint64_t generation() const override { return 0; } // a history only grows
 
 private:
   const series::Series* series() const;
@@ -64,8 +61,6 @@ private:
   std::string name_;
   series::Axis axis_;
   double scale_;
-  std::optional<double> start_;
-  std::uint64_t starts_ = 0; ///< changes of it
 };
 
 /// An exponentially smoothed copy of a series, kept up to date as that grows: s = w*s + (1-w)*y over finite values,
@@ -78,7 +73,7 @@ public:
 
   void set_weight(double weight); ///< 0 <= weight < 1
   /// Smooths up to `most` more points; true when it is up to date. To be called before each refresh.
-  bool catch_up(std::size_t most = 200'000);
+  bool catch_up(std::size_t most);
 
   void sample(double from, double to, int pixels, series::Samples& samples) const override;
   std::optional<std::pair<double, double>> extent() const override;

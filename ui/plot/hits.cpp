@@ -13,9 +13,9 @@ namespace {
 constexpr double near_point = 8; ///< px
 constexpr double near_line = 4;  ///< px
 
-QString tr(const char* text) {
-  return QCoreApplication::translate("batchscope::ui::LinkedPlots", text);
-}
+class Texts {
+  Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LinkedPlots)
+};
 
 double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
   const QPointF along = b - a;
@@ -51,25 +51,30 @@ double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
   return best;
 }
 
+/// Those that may be within reach of the pointer, by x.
+std::span<const PlotMark> marks_near(const Picture& picture, const QPointF& at) {
+  for (const auto& panel : picture.panels)
+    if (panel->visible) // all have the same x axis
+      return picture.scene.marks_within({panel->x_value(at.x() - near_point), panel->x_value(at.x() + near_point)});
+  return {};
+}
+
 QString place_text(const Picture& picture, double x) {
   const QString& label = picture.scene.x_label;
-  return label.isEmpty() ? number_text(x) : tr("%1 %2").arg(label, number_text(x));
+  return label.isEmpty() ? number_text(x) : Texts::tr("%1 %2").arg(label, number_text(x));
 }
 
 QString mark_text(const Picture& picture, const PlotMark& mark) {
   QStringList lines;
   switch (mark.kind) {
   case PlotMark::Kind::oom:
-    lines << tr("Out of memory");
+    lines << Texts::tr("Out of memory");
     break;
   case PlotMark::Kind::edit:
-    lines << tr("Edit");
+    lines << Texts::tr("Edit");
     break;
   case PlotMark::Kind::evaluation:
-    lines << tr("Evaluation");
-    break;
-  case PlotMark::Kind::bad_value:
-    lines << tr("Not a number");
+    lines << Texts::tr("Evaluation");
     break;
   case PlotMark::Kind::fits:
   case PlotMark::Kind::answer:
@@ -80,7 +85,8 @@ QString mark_text(const Picture& picture, const PlotMark& mark) {
     lines << mark.label;
   lines << place_text(picture, mark.x);
   if (mark.y && mark.panel >= 0)
-    lines << tr("%1: %2").arg(picture.panels[static_cast<std::size_t>(mark.panel)]->spec.title, number_text(*mark.y));
+    lines << Texts::tr("%1: %2").arg(picture.panels[static_cast<std::size_t>(mark.panel)]->spec.title,
+                                     number_text(*mark.y));
   return lines.join(QLatin1Char('\n'));
 }
 
@@ -93,7 +99,7 @@ QString bad_text(const Picture& picture, const Panel& panel, int number, const Q
       continue;
     for (std::size_t i = 0; i < curve->samples.bad_x.size(); ++i)
       if (std::abs(panel.x_pixel(curve->samples.bad_x[i]) - at.x()) <= near_point)
-        return tr("%1 is %2\n%3")
+        return Texts::tr("%1 is %2\n%3")
             .arg(curve->style.name.isEmpty() ? panel.spec.title : curve->style.name,
                  number_text(curve->samples.bad_y[i]), place_text(picture, curve->samples.bad_x[i]));
   }
@@ -118,7 +124,7 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
   if (picture.view.integer())
     x = std::round(x);
   const auto y = nearest->source->value_at(x);
-  return y ? tr("%1: %2\n%3").arg(nearest->style.name, number_text(*y), place_text(picture, x)) : QString();
+  return y ? Texts::tr("%1: %2\n%3").arg(nearest->style.name, number_text(*y), place_text(picture, x)) : QString();
 }
 
 } // namespace
@@ -126,8 +132,9 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
 const PlotMark* mark_at(const Picture& picture, const QPointF& at) {
   const PlotMark* nearest = nullptr;
   double best = near_point;
+  const auto near = marks_near(picture, at);
   picture.each_panel([&](const Panel& panel, int number) {
-    for (const PlotMark& mark : picture.scene.marks) {
+    for (const PlotMark& mark : near) {
       if ((mark.panel != -1 && mark.panel != number) || !picture.in_view(mark.x))
         continue;
       const double away = QLineF(at, mark_place(mark, panel)).length();
@@ -140,7 +147,7 @@ const PlotMark* mark_at(const Picture& picture, const QPointF& at) {
   if (nearest || !picture.stack().contains(at))
     return nearest;
   best = near_line;
-  for (const PlotMark& mark : picture.scene.marks) {
+  for (const PlotMark& mark : near) {
     const double away = std::abs(picture.x_pixel(mark.x) - at.x());
     if (mark.through && picture.in_view(mark.x) && away <= best) {
       best = away;

@@ -84,18 +84,25 @@ void LinkedPlots::set_style(int curve, const CurveStyle& style) {
   }
 }
 
-void LinkedPlots::remove_curve(int curve) {
-  impl_->board.remove_curve(curve);
-}
-
 void LinkedPlots::clear_curves() {
   impl_->board.clear_curves();
 }
 
 void LinkedPlots::set_marks(const QList<PlotMark>& marks) {
+  impl_->board.scene.marks.clear();
+  add_marks(marks);
+}
+
+void LinkedPlots::add_marks(const QList<PlotMark>& marks) {
+  const auto left_of = [](const PlotMark& a, const PlotMark& b) { return a.x < b.x; };
   auto& now = impl_->board.scene.marks;
-  now = marks;
-  std::stable_sort(now.begin(), now.end(), [](const PlotMark& a, const PlotMark& b) { return a.x < b.x; });
+  const qsizetype before = now.size();
+  now += marks;
+  const auto middle = now.begin() + before;
+  std::stable_sort(middle, now.end(), left_of);
+  // As events come, they come at the end.
+  if (before > 0 && middle != now.end() && left_of(*middle, *(middle - 1)))
+    std::inplace_merge(now.begin(), middle, now.end(), left_of);
   impl_->board.touch_soon();
 }
 
@@ -110,6 +117,11 @@ void LinkedPlots::set_limits(const QList<PlotLimit>& limits) {
 
 void LinkedPlots::set_arrows(const QList<PlotArrow>& arrows) {
   impl_->board.scene.arrows = arrows;
+  impl_->board.touch_soon();
+}
+
+void LinkedPlots::add_arrows(const QList<PlotArrow>& arrows) {
+  impl_->board.scene.arrows += arrows;
   impl_->board.touch_soon();
 }
 

@@ -3,6 +3,8 @@
 #include <QList>
 #include <QWidget>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -36,7 +38,7 @@ struct CurveStyle {
 
 /// Something that happened at a place: a cross, a dot or a label, with a dotted line through all panels where asked.
 struct PlotMark {
-  enum class Kind { oom, edit, evaluation, bad_value, fits, answer, note };
+  enum class Kind { oom, edit, evaluation, fits, answer, note };
   qint64 id = 0; ///< the caller's
   Kind kind = Kind::note;
   double x = 0;
@@ -71,8 +73,12 @@ struct PlotHandle {
   int panel = 0;
   double from = 0, to = 0; ///< its stretch in x
   double y = 0;
-  bool good = true; ///< false: drawn in the colour of errors (it will not fit)
-  QString label;    ///< shown while it is dragged or has the focus
+  double highest = 1e9; ///< whole; y is moved between 1 and this
+  bool good = true;     ///< false: drawn in the colour of errors (it will not fit)
+  QString label;        ///< shown while it is dragged or has the focus
+
+  /// The nearest y that it can be moved to.
+  double bounded(double to) const { return std::max(1.0, std::min(std::round(to), highest)); }
 };
 
 /// Plots over each other with one x axis and the same left margin. Draws only what is visible, and only when something
@@ -101,13 +107,15 @@ public:
   /// Adds a curve; the number names it from then on.
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   void set_style(int curve, const CurveStyle& style);
-  void remove_curve(int curve);
   void clear_curves();
 
   void set_marks(const QList<PlotMark>& marks);
+  /// Puts more among them; cheap where they come behind those that are there, however many these are.
+  void add_marks(const QList<PlotMark>& marks);
   void choose_mark(std::optional<qint64> id); ///< highlights it, and brings it into view
   void set_limits(const QList<PlotLimit>& limits);
   void set_arrows(const QList<PlotArrow>& arrows);
+  void add_arrows(const QList<PlotArrow>& arrows);
   void set_bands(const QList<PlotBand>& bands);
   void set_handles(const QList<PlotHandle>& handles);
   /// From this x on nothing has happened yet: tinted. Nothing: no tint.
@@ -151,16 +159,20 @@ public:
   /// Of all curves with a name.
   QList<Reading> readings() const;
 
-  // What is shown, as files. Errors: false with a reason.
+  // What is shown, as pictures and files.
   QImage to_image(double scale) const;
-  void copy() const;                                        ///< picture to the clipboard
-  bool save_png(const QString& file, QString* error) const; ///< at 2x
-  bool save_svg(const QString& file, QString* error) const;
-  bool save_pdf(const QString& file, QString* error) const;
-  /// One row a visible x of any named curve; columns named `panel.curve`. Of more than 100,000 points of a curve the
-  /// first, smallest, greatest and last of each stretch.
-  QString visible_csv() const;
-  bool save_csv(const QString& file, QString* error) const;
+  void copy() const; ///< picture to the clipboard
+  enum class FileKind {
+    png, ///< at 2x
+    svg,
+    pdf,
+    /// One row a visible x of any named curve; columns named `panel.curve`. Of more than 100,000 points of a curve the
+    /// first, smallest, greatest and last of each stretch.
+    csv
+  };
+  /// What is shown at this moment; another thread makes a file of it and then saved() or problem() comes. The file is
+  /// there as a whole or as it was before.
+  void save(FileKind kind, const QString& file);
   /// Actions of the context menu, for menus and the command palette; owned by this. One a panel comes with the panel.
   QList<QAction*> actions_for_menu() const;
   // Of these, checkable: for a page that shows them as boxes, too.
@@ -176,9 +188,10 @@ Q_SIGNALS:
   void view_changed(double from, double to);
   void following_changed(bool following);
   void mark_chosen(qint64 id);
-  /// While a handle is dragged: the value it would have (already rounded to a whole number >= 1).
+  /// While a handle is dragged: the value it would have (already bounded).
   void handle_dragged(qint64 id, double y);
   void handle_dropped(qint64 id, double y);
+  void saved(const QString& file);
   void problem(const QString& text); ///< a file could not be written
 
 protected:
@@ -189,8 +202,7 @@ private:
   void add_actions();
   void add_panel_action(int panel);
   void open_menu(const QPoint& at);
-  void ask_and_save(const QString& filter, const QString& ending,
-                    bool (LinkedPlots::*save)(const QString&, QString*) const);
+  void ask_and_save(const QString& filter, const QString& ending, FileKind kind);
 
   class Impl;
   std::unique_ptr<Impl> impl_;

@@ -11,7 +11,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double label_gap = 8; ///< px between a mark and its label
+constexpr double label_gap = 8;  ///< px between a mark and its label
+constexpr double most_bend = 48; ///< px between a bow and the straight line
 
 /// Returns where its label is; empty where it has none in view.
 QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel) {
@@ -38,10 +39,12 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
   const QPointF to(panel.x_pixel(arrow.x1), panel.y_pixel(arrow.y1));
   const QLineF straight(from, to);
   constexpr double shortest = 14;
-  if (!(straight.length() >= shortest))
+  const bool out_of_view = std::max(from.x(), to.x()) + most_bend < panel.area().left() ||
+                           std::min(from.x(), to.x()) - most_bend > panel.area().right();
+  if (out_of_view || !(straight.length() >= shortest))
     return;
   const QPointF across = QPointF(straight.dy(), -straight.dx()) / straight.length();
-  const double bend = std::min(48.0, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
+  const double bend = std::min(most_bend, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
   const QPointF control = straight.center() + across * bend;
   const auto beside = [](const QPointF& end, const QPointF& towards) { // clear of the marks at the ends
     const QLineF line(end, towards);
@@ -65,8 +68,6 @@ QColor mark_color(const Picture& picture, PlotMark::Kind kind) {
   switch (kind) {
   case PlotMark::Kind::oom:
     return picture.theme.color(Role::error);
-  case PlotMark::Kind::bad_value:
-    return picture.theme.color(Role::warning);
   case PlotMark::Kind::fits:
     return picture.theme.series(0);
   case PlotMark::Kind::answer:
@@ -109,8 +110,6 @@ void paint_sign(const Picture& picture, QCPPainter& painter, PlotMark::Kind kind
     painter.setBrush(card);
     painter.drawEllipse(at, 3, 3);
     break;
-  case PlotMark::Kind::bad_value:
-    return paint_bad_value(painter, at + QPointF(0, 4), color);
   case PlotMark::Kind::fits:
     painter.setPen(QPen(card, 1.5));
     painter.setBrush(color);
@@ -188,8 +187,8 @@ std::vector<const PlotMark*> visible_marks(const Picture& picture, const Panel& 
   std::vector<const PlotMark*> marks;
   std::array<QPointF, 8> last;
   last.fill({-1e9, -1e9});
-  for (const PlotMark& mark : picture.scene.marks) {
-    if ((mark.panel != -1 && mark.panel != number) || !picture.in_view(mark.x))
+  for (const PlotMark& mark : picture.marks_in_view()) {
+    if (mark.panel != -1 && mark.panel != number)
       continue;
     QPointF& before = last[static_cast<std::size_t>(mark.kind)];
     const QPointF at = mark_place(mark, panel);
@@ -264,9 +263,17 @@ QPointF mark_place(const PlotMark& mark, const Panel& panel) {
 }
 
 void paint_lines(const Picture& picture, QCPPainter& painter) {
-  for (const PlotMark& mark : picture.scene.marks)
-    if (mark.through && picture.in_view(mark.x))
+  const PlotMark* before = nullptr;
+  for (const PlotMark& mark : picture.marks_in_view()) {
+    if (!mark.through)
+      continue;
+    // Of many on one column of pixels one is seen, and one that is chosen.
+    const bool covered = before && before->kind == mark.kind && picture.scene.chosen != mark.id &&
+                         std::round(picture.x_pixel(before->x)) == std::round(picture.x_pixel(mark.x));
+    if (!covered)
       paint_through(picture, painter, mark);
+    before = &mark;
+  }
 }
 
 void paint_marks(const Picture& picture, QCPPainter& painter) {

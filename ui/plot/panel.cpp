@@ -51,7 +51,7 @@ void add_scene(const Scene& scene, int number, const View& view, Gathered& gathe
   for (const PlotLimit& limit : scene.limits)
     if (limit.panel == number)
       gathered.add(limit.y);
-  for (const PlotMark& mark : scene.marks)
+  for (const PlotMark& mark : scene.marks_within(view.range()))
     if (mark.panel == number && mark.y)
       gathered.add_at(mark.x, *mark.y);
   for (const PlotArrow& arrow : scene.arrows) {

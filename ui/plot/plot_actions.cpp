@@ -26,14 +26,11 @@ void LinkedPlots::add_actions() {
   };
   add(tr("Copy picture"), [this] { copy(); });
   separate();
-  add(tr("Save as PNG..."),
-      [this] { ask_and_save(tr("Pictures (*.png)"), QStringLiteral("png"), &LinkedPlots::save_png); });
-  add(tr("Save as SVG..."),
-      [this] { ask_and_save(tr("Drawings (*.svg)"), QStringLiteral("svg"), &LinkedPlots::save_svg); });
-  add(tr("Save as PDF..."),
-      [this] { ask_and_save(tr("Documents (*.pdf)"), QStringLiteral("pdf"), &LinkedPlots::save_pdf); });
+  add(tr("Save as PNG..."), [this] { ask_and_save(tr("Pictures (*.png)"), QStringLiteral("png"), FileKind::png); });
+  add(tr("Save as SVG..."), [this] { ask_and_save(tr("Drawings (*.svg)"), QStringLiteral("svg"), FileKind::svg); });
+  add(tr("Save as PDF..."), [this] { ask_and_save(tr("Documents (*.pdf)"), QStringLiteral("pdf"), FileKind::pdf); });
   add(tr("Save visible data as CSV..."),
-      [this] { ask_and_save(tr("Tables (*.csv)"), QStringLiteral("csv"), &LinkedPlots::save_csv); });
+      [this] { ask_and_save(tr("Tables (*.csv)"), QStringLiteral("csv"), FileKind::csv); });
   separate();
   add(
       tr("Show all"), [this] { show_all(); }, Qt::Key_Home);
@@ -77,18 +74,13 @@ void LinkedPlots::open_menu(const QPoint& at) {
   menu->popup(at);
 }
 
-void LinkedPlots::ask_and_save(const QString& filter, const QString& ending,
-                               bool (LinkedPlots::*save)(const QString&, QString*) const) {
+void LinkedPlots::ask_and_save(const QString& filter, const QString& ending, FileKind kind) {
   auto* dialog =
       new QFileDialog(this, tr("Save"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation), filter);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->setAcceptMode(QFileDialog::AcceptSave);
   dialog->setDefaultSuffix(ending);
-  connect(dialog, &QFileDialog::fileSelected, this, [this, save](const QString& file) {
-    QString error;
-    if (!(this->*save)(file, &error))
-      Q_EMIT problem(error);
-  });
+  connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) { save(kind, file); });
   dialog->open();
 }
 

@@ -1,14 +1,19 @@
 // What is shown, as pictures and as numbers.
 #include <QBuffer>
 #include <QClipboard>
+#include <QFutureWatcher>
 #include <QGuiApplication>
 #include <QPdfWriter>
+#include <QPromise>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <QThreadPool>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "ui/plot/detail/linked_plots_impl.h"
@@ -19,13 +24,15 @@ namespace {
 
 constexpr int points_in_csv = 100'000; ///< a curve
 
-bool write(const QString& file, const QByteArray& content, QString* error) {
+/// Makes a file's content, without anything of the plots: on another thread.
+using Content = std::function<QByteArray()>;
+
+/// What was wrong; empty: nothing.
+QString write(const QString& file, const QByteArray& content) {
   QSaveFile output(file);
   if (output.open(QIODevice::WriteOnly) && output.write(content) == content.size() && output.commit())
-    return true;
-  if (error)
-    *error = LinkedPlots::tr("%1 could not be written: %2").arg(file, output.errorString());
-  return false;
+    return {};
+  return LinkedPlots::tr("%1 could not be written: %2").arg(file, output.errorString());
 }
 
 /// Paints without what belongs to pointer and keys while it lives.
@@ -54,19 +61,22 @@ void paint_vectors(Board& board, QPaintDevice& device) {
   board.canvas().toPainter(&painter, board.canvas().width(), board.canvas().height());
 }
 
-QString quoted(const QString& text) {
-  if (!text.contains(QLatin1Char(',')) && !text.contains(QLatin1Char('"')) && !text.contains(QLatin1Char('\n')))
-    return text;
-  return QLatin1Char('"') + QString(text).replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
+QByteArray quoted(const QString& text) {
+  QByteArray bytes = text.toUtf8();
+  if (!bytes.contains(',') && !bytes.contains('"') && !bytes.contains('\n'))
+    return bytes;
+  return '"' + bytes.replace("\"", "\"\"") + '"';
 }
 
 /// The shortest text that reads back as the same number.
-QString exact(double value) {
-  if (!std::isfinite(value))
-    return std::isnan(value) ? QStringLiteral("nan") : value > 0 ? QStringLiteral("inf") : QStringLiteral("-inf");
+void append_exact(QByteArray& bytes, double value) {
+  if (!std::isfinite(value)) {
+    bytes += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+    return;
+  }
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return QString::fromLatin1(text.data(), end - text.data());
+  bytes.append(text.data(), end - text.data());
 }
 
 /// A curve's points in view, taken one after the other.
@@ -78,25 +88,120 @@ struct CsvColumn {
   bool left() const { return next < samples.x.size(); }
 };
 
-CsvColumn column_of(const Curve& curve, const Panel& panel, const Range& view) {
-  CsvColumn column{panel.spec.key + QLatin1Char('.') + curve.style.name, {}, 0};
-  curve.source->sample(view.first, view.second, points_in_csv / 4, column.samples);
+/// Of the curves' points as they were taken.
+struct CsvTable {
+  QString x_label;
+  Range view;
+  std::vector<CsvColumn> columns;
+};
+
+CsvTable take_table(const Board& board) {
+  CsvTable table{board.scene.x_label.isEmpty() ? QStringLiteral("x") : board.scene.x_label, board.view().range(), {}};
+  for (const auto& curve : board.curves()) {
+    const Panel& panel = *board.panel(curve->panel);
+    if (curve->style.name.isEmpty() || !panel.visible)
+      continue;
+    table.columns.push_back({panel.spec.key + QLatin1Char('.') + curve->style.name, {}, 0});
+    curve->source->sample(table.view.first, table.view.second, points_in_csv / 4, table.columns.back().samples);
+  }
+  return table;
+}
+
+/// Without the neighbours out of view that lines lead to, and with what each value was that is no number.
+void cut_to_view(CsvColumn& column, const Range& view) {
   auto& [x, y, bad_x, bad_y] = column.samples;
-  // The neighbours that lines lead to are not in view.
   while (column.left() && x[column.next] < view.first)
     ++column.next;
   while (!x.empty() && x.back() > view.second) {
     x.pop_back();
     y.pop_back();
   }
-  // What is no number is told apart here.
   for (std::size_t i = 0, bad = 0; i < x.size(); ++i) {
     while (bad < bad_x.size() && bad_x[bad] < x[i])
       ++bad;
     if (std::isnan(y[i]) && bad < bad_x.size() && bad_x[bad] == x[i])
       y[i] = bad_y[bad];
   }
-  return column;
+}
+
+QByteArray csv_text(CsvTable table) {
+  QByteArray text = quoted(table.x_label);
+  for (CsvColumn& column : table.columns) {
+    cut_to_view(column, table.view);
+    text += ',' + quoted(column.name);
+  }
+  text += '\n';
+  for (;;) {
+    double x = std::numeric_limits<double>::infinity();
+    for (const CsvColumn& column : table.columns)
+      if (column.left())
+        x = std::min(x, column.samples.x[column.next]);
+    if (std::isinf(x))
+      return text;
+    append_exact(text, x);
+    for (CsvColumn& column : table.columns) {
+      text += ',';
+      if (column.left() && column.samples.x[column.next] == x)
+        append_exact(text, column.samples.y[column.next++]);
+    }
+    text += '\n';
+  }
+}
+
+QByteArray png(const QImage& image) {
+  QByteArray content;
+  QBuffer buffer(&content);
+  buffer.open(QIODevice::WriteOnly);
+  image.save(&buffer, "PNG");
+  return content;
+}
+
+/// `dots_an_inch` as on the screen, so that fonts are as large as there.
+QByteArray svg(Board& board, const QString& title, int dots_an_inch) {
+  QByteArray content;
+  QBuffer buffer(&content);
+  buffer.open(QIODevice::WriteOnly);
+  QSvgGenerator generator;
+  generator.setOutputDevice(&buffer);
+  generator.setSize(board.canvas().size());
+  generator.setViewBox(board.canvas().rect());
+  generator.setResolution(dots_an_inch);
+  generator.setTitle(title);
+  paint_vectors(board, generator);
+  return content;
+}
+
+QByteArray pdf(Board& board, const QString& title, int dots_an_inch) {
+  constexpr double points_an_inch = 72;
+  QByteArray content;
+  QBuffer buffer(&content);
+  buffer.open(QIODevice::WriteOnly);
+  {
+    QPdfWriter writer(&buffer); // complete once it is gone
+    writer.setResolution(dots_an_inch);
+    writer.setPageSize(QPageSize(QSizeF(board.canvas().size()) * points_an_inch / dots_an_inch, QPageSize::Point, {},
+                                 QPageSize::ExactMatch));
+    writer.setPageMargins({});
+    writer.setTitle(title);
+    paint_vectors(board, writer);
+  }
+  return content;
+}
+
+/// Calls `done` with what went wrong (empty: nothing) while `owner` lives; the file is written in any case.
+void write_elsewhere(QObject* owner, const QString& file, Content make, std::function<void(const QString&)> done) {
+  const auto promise = std::make_shared<QPromise<QString>>();
+  auto* watcher = new QFutureWatcher<QString>(owner);
+  QObject::connect(watcher, &QFutureWatcherBase::finished, owner, [watcher, done = std::move(done)] {
+    done(watcher->result());
+    watcher->deleteLater();
+  });
+  promise->start();
+  watcher->setFuture(promise->future());
+  QThreadPool::globalInstance()->start([promise, file, make = std::move(make)] {
+    promise->addResult(write(file, make()));
+    promise->finish();
+  });
 }
 
 } // namespace
@@ -113,77 +218,28 @@ void LinkedPlots::copy() const {
   QGuiApplication::clipboard()->setImage(to_image(2));
 }
 
-bool LinkedPlots::save_png(const QString& file, QString* error) const {
-  QByteArray content;
-  QBuffer buffer(&content);
-  buffer.open(QIODevice::WriteOnly);
-  to_image(2).save(&buffer, "PNG");
-  return write(file, content, error);
-}
-
-bool LinkedPlots::save_svg(const QString& file, QString* error) const {
-  QByteArray content;
-  QBuffer buffer(&content);
-  buffer.open(QIODevice::WriteOnly);
-  QSvgGenerator generator;
-  generator.setOutputDevice(&buffer);
-  generator.setSize(impl_->board.canvas().size());
-  generator.setViewBox(impl_->board.canvas().rect());
-  generator.setResolution(logicalDpiX()); // so that fonts are as large as here
-  generator.setTitle(accessibleName());
-  paint_vectors(impl_->board, generator);
-  return write(file, content, error);
-}
-
-bool LinkedPlots::save_pdf(const QString& file, QString* error) const {
-  constexpr double points_an_inch = 72;
-  const double pixels_an_inch = logicalDpiX();
-  QByteArray content;
-  QBuffer buffer(&content);
-  buffer.open(QIODevice::WriteOnly);
-  {
-    QPdfWriter writer(&buffer);
-    writer.setResolution(static_cast<int>(pixels_an_inch));
-    writer.setPageSize(QPageSize(QSizeF(impl_->board.canvas().size()) * points_an_inch / pixels_an_inch,
-                                 QPageSize::Point, {}, QPageSize::ExactMatch));
-    writer.setPageMargins({});
-    writer.setTitle(accessibleName());
-    paint_vectors(impl_->board, writer);
+void LinkedPlots::save(FileKind kind, const QString& file) {
+  Content make;
+  switch (kind) {
+  case FileKind::png:
+    make = [image = to_image(2)] { return png(image); };
+    break;
+  case FileKind::svg:
+    make = [content = svg(impl_->board, accessibleName(), logicalDpiX())] { return content; };
+    break;
+  case FileKind::pdf:
+    make = [content = pdf(impl_->board, accessibleName(), logicalDpiX())] { return content; };
+    break;
+  case FileKind::csv:
+    make = [table = take_table(impl_->board)]() mutable { return csv_text(std::move(table)); };
+    break;
   }
-  return write(file, content, error);
-}
-
-QString LinkedPlots::visible_csv() const {
-  Board& board = impl_->board;
-  std::vector<CsvColumn> columns;
-  QString text = quoted(board.scene.x_label.isEmpty() ? QStringLiteral("x") : board.scene.x_label);
-  for (const auto& curve : board.curves()) {
-    const Panel& panel = *board.panel(curve->panel);
-    if (curve->style.name.isEmpty() || !panel.visible)
-      continue;
-    columns.push_back(column_of(*curve, panel, board.view().range()));
-    text += QLatin1Char(',') + quoted(columns.back().name);
-  }
-  text += QLatin1Char('\n');
-  for (;;) {
-    double x = std::numeric_limits<double>::infinity();
-    for (const CsvColumn& column : columns)
-      if (column.left())
-        x = std::min(x, column.samples.x[column.next]);
-    if (std::isinf(x))
-      return text;
-    text += exact(x);
-    for (CsvColumn& column : columns) {
-      text += QLatin1Char(',');
-      if (column.left() && column.samples.x[column.next] == x)
-        text += exact(column.samples.y[column.next++]);
-    }
-    text += QLatin1Char('\n');
-  }
-}
-
-bool LinkedPlots::save_csv(const QString& file, QString* error) const {
-  return write(file, visible_csv().toUtf8(), error);
+  write_elsewhere(this, file, std::move(make), [this, file](const QString& error) {
+    if (error.isEmpty())
+      Q_EMIT saved(file);
+    else
+      Q_EMIT problem(error);
+  });
 }
 
 } // namespace batchscope::ui

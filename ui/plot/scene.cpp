@@ -15,6 +15,15 @@ const PlotMark* Scene::mark(std::optional<qint64> id) const {
   return found == marks.end() ? nullptr : &*found;
 }
 
+std::span<const PlotMark> Scene::marks_within(const Range& x) const {
+  const std::span<const PlotMark> all(marks.constData(), static_cast<std::size_t>(marks.size()));
+  const auto first = std::lower_bound(all.begin(), all.end(), x.first,
+                                      [](const PlotMark& mark, double place) { return mark.x < place; });
+  const auto end =
+      std::upper_bound(first, all.end(), x.second, [](double place, const PlotMark& mark) { return place < mark.x; });
+  return {first, end};
+}
+
 std::optional<Range> Scene::between_cursors() const {
   if (!cursors[0] || !cursors[1])
     return std::nullopt;

@@ -4,8 +4,8 @@
 #include "core/store/run_store.h"
 #include "core/train/run_spec.h"
 #include "core/train/run_start.h"
-#include "ui/live/live_test.h"
 #include "ui/live/event_model.h"
+#include "ui/live/live_test.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -16,6 +16,7 @@ class TestEventModel : public QObject {
 
 private Q_SLOTS:
   void rows_grow_as_events_come();
+  void many_at_once_are_one_insertion();
   void groups();
 };
 
@@ -94,6 +95,27 @@ void TestEventModel::rows_grow_as_events_come() {
   QCOMPARE(color, written.theme().color(Role::error));
   model.show(nullptr);
   QCOMPARE(model.rowCount(), 0);
+}
+
+void TestEventModel::many_at_once_are_one_insertion() {
+  constexpr int count = 500;
+  WrittenRun written;
+  EventModel model(written.theme());
+  EventFilter filter;
+  filter.setSourceModel(&model);
+  model.show(written.run());
+  QSignalSpy inserted(&model, &QAbstractItemModel::rowsInserted);
+  for (int i = 0; i < count; ++i)
+    written.write(i + 1, "evaluation", R"({"loss":0.5})");
+  QTRY_COMPARE_WITH_TIMEOUT(filter.rowCount(), count, patience_ms);
+  QVERIFY2(inserted.count() <= count / 10, qPrintable(QString::number(inserted.count())));
+  QCOMPARE(text(filter, 0, EventModel::step), QString("500"));
+  // Whoever needs one that has just come need not wait.
+  written.run()->history()->append(
+      telemetry::Event{.step = 501, .seconds = 1, .kind = "edit", .detail_json = "{}", .values = {}});
+  QCOMPARE(model.row_of(count), -1);
+  model.take_new();
+  QCOMPARE(model.row_of(count), 0);
 }
 
 void TestEventModel::groups() {

@@ -22,6 +22,7 @@ private Q_SLOTS:
   void several_runs_over_each_other();
   void hidden_pages_draw_nothing();
   void a_run_that_is_not_there();
+  void no_two_commands_are_called_the_same();
 };
 
 namespace {
@@ -129,7 +130,7 @@ void TestLiveRun::the_plan_is_dragged() {
     QTest::mouseMove(&live.plots(), handle - QPoint(0, moved));
   QCoreApplication::processEvents();
   live.keep_picture("dragging");
-  QVERIFY(!live.run()->pending_edit());                // nothing is asked of the run before the handle is let go
+  QVERIFY(!live.run()->pending_edit()); // nothing is asked of the run before the handle is let go
   QTest::mouseRelease(&live.plots(), Qt::LeftButton, Qt::NoModifier, handle - QPoint(0, 40));
   QCOMPARE(dropped.count(), 1);
   const auto batch = static_cast<std::int64_t>(dropped.first().at(1).toDouble());
@@ -249,6 +250,19 @@ void TestLiveRun::a_run_that_is_not_there() {
   QTRY_VERIFY_WITH_TIMEOUT(banner->isVisible(), patience_ms);
   QVERIFY2(!banner->text().contains("The run failed"), qPrintable(banner->text())); // no run did
   QVERIFY(!live.action("Run again")->isEnabled());
+}
+
+void TestLiveRun::no_two_commands_are_called_the_same() {
+  LiveHere live;
+  QSet<QString> texts;
+  for (const QAction* action : live.page().page_actions()) {
+    if (action->isSeparator())
+      continue;
+    QVERIFY2(!texts.contains(action->text()), qPrintable(action->text()));
+    texts += action->text();
+  }
+  for (const char* text : {"Follow the newest", "Logarithmic: Loss", "Clip outliers", "Show all"})
+    QVERIFY2(texts.contains(text), text);
 }
 
 QTEST_MAIN(TestLiveRun)

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t all = 1'000'000;
 
 telemetry::StepRecord record_at(std::int64_t step, double loss) {
   telemetry::StepRecord record;
@@ -66,7 +67,6 @@ private Q_SLOTS:
   void nothing_is_there();
   void a_history_is_followed();
   void any_axis_and_scale();
-  void a_curve_begins_where_it_is_told();
   void smoothing_is_as_defined_data();
   void smoothing_is_as_defined();
   void smoothing_goes_on_in_parts();
@@ -131,7 +131,7 @@ void TestCurve::nothing_is_there() {
   const PointsCurve empty;
   const HistoryCurve unknown(history_of({1, 2}), "no_such_series", series::Axis::step);
   SmoothedCurve smooth(history_of({}), "loss", series::Axis::step);
-  QVERIFY(smooth.catch_up());
+  QVERIFY(smooth.catch_up(all));
   for (const CurveSource* curve : {static_cast<const CurveSource*>(&empty), static_cast<const CurveSource*>(&unknown),
                                    static_cast<const CurveSource*>(&smooth)}) {
     QVERIFY(all_of(*curve).x.empty());
@@ -177,27 +177,6 @@ void TestCurve::any_axis_and_scale() {
   QCOMPARE(*turned.value_at(29), -2.0);
 }
 
-void TestCurve::a_curve_begins_where_it_is_told() {
-  HistoryCurve curve(history_of({8, 7, 6, 5}), "loss", series::Axis::step);
-  const auto revision = curve.revision();
-  curve.set_start(2.5);
-  QVERIFY(curve.revision() != revision);
-  const series::Samples samples = all_of(curve);
-  QCOMPARE(samples.x, std::vector<double>({2.5, 3, 4}));
-  QCOMPARE(samples.y, std::vector<double>({7, 6, 5})); // what holds there
-  QCOMPARE(*curve.extent(), std::pair(2.5, 4.0));
-  QCOMPARE(*curve.range(0, 10), std::pair(5.0, 6.0));
-  QVERIFY(!curve.value_at(2));
-  QCOMPARE(*curve.value_at(2.5), 7.0);
-  series::Samples before;
-  curve.sample(0, 2, 100, before);
-  QVERIFY(before.x.empty());
-  curve.set_start(9);
-  QVERIFY(!curve.extent());
-  curve.set_start(std::nullopt);
-  QCOMPARE(all_of(curve).x.size(), std::size_t(4));
-}
-
 void TestCurve::smoothing_is_as_defined_data() {
   QTest::addColumn<double>("weight");
   for (const double weight : {0.0, 0.5, 0.9, 0.99})
@@ -213,7 +192,7 @@ void TestCurve::smoothing_is_as_defined() {
     losses.push_back(i == 20 || i == 21 ? not_a_number : i == 50 ? infinity : noise(random));
   SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
   curve.set_weight(weight);
-  QVERIFY(curve.catch_up());
+  QVERIFY(curve.catch_up(all));
   const series::Samples samples = all_of(curve);
   const std::vector<double> expected = smoothed(losses, weight);
   QCOMPARE(samples.y.size(), expected.size());
@@ -237,10 +216,10 @@ void TestCurve::smoothing_goes_on_in_parts() {
   QVERIFY(std::abs(*curve.value_at(1000) - 2) < 1e-9); // 0.9 * 1 + 0.1 * 11
   const auto complete = curve.revision();
   const auto generation = curve.generation();
-  QVERIFY(curve.catch_up());
+  QVERIFY(curve.catch_up(all));
   QCOMPARE(curve.revision(), complete); // nothing came, nothing is to be drawn
   history->append(record_at(1001, 2));
-  QVERIFY(curve.catch_up());
+  QVERIFY(curve.catch_up(all));
   QCOMPARE(curve.extent()->second, 1001.0);
   QCOMPARE(curve.generation(), generation);
 }
@@ -249,7 +228,7 @@ void TestCurve::another_weight_shows_once_it_has_come_as_far() {
   std::vector<double> losses(1000, 4);
   losses[999] = 8;
   SmoothedCurve curve(history_of(losses), "loss", series::Axis::step);
-  QVERIFY(curve.catch_up());
+  QVERIFY(curve.catch_up(all));
   const double before = *curve.value_at(1000);
   const auto generation = curve.generation();
   curve.set_weight(0);
@@ -260,7 +239,7 @@ void TestCurve::another_weight_shows_once_it_has_come_as_far() {
   QVERIFY(curve.generation() != generation);
   const auto revision = curve.revision();
   curve.set_weight(0);
-  QVERIFY(curve.catch_up());
+  QVERIFY(curve.catch_up(all));
   QCOMPARE(curve.revision(), revision);
 }
 

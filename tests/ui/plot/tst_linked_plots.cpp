@@ -288,10 +288,6 @@ void TestLinkedPlots::curves_come_and_go() {
   plots.settle();
   QVERIFY(count_color(plots.to_image(1), theme_.series(5)) > 20);
   QCOMPARE(plots.readings().front().name, QString("c"));
-  plots.remove_curve(second);
-  plots.settle();
-  QCOMPARE(plots.visible_range(), std::pair(0.0, 10.0));
-  QCOMPARE(count_color(plots.to_image(1), theme_.series(2)), 0);
   plots.clear_curves();
   plots.settle();
   QVERIFY(plots.readings().isEmpty());

@@ -19,6 +19,19 @@ QByteArray content_of(const QString& file) {
   return input.open(QIODevice::ReadOnly) ? input.readAll() : QByteArray();
 }
 
+/// The file that the plots make in the background; empty where there is none.
+QByteArray saved(LinkedPlots& plots, LinkedPlots::FileKind kind) {
+  constexpr int patience_ms = 30'000;
+  const QTemporaryDir folder;
+  QSignalSpy saved(&plots, &LinkedPlots::saved);
+  plots.save(kind, folder.filePath("plot"));
+  return saved.wait(patience_ms) ? content_of(folder.filePath("plot")) : QByteArray();
+}
+
+QString table_of(LinkedPlots& plots) {
+  return QString::fromUtf8(saved(plots, LinkedPlots::FileKind::csv));
+}
+
 } // namespace
 
 /// Pictures and tables of what is shown.
@@ -37,6 +50,7 @@ private Q_SLOTS:
   void pictures_are_without_the_pointer();
   void the_clipboard();
   void files_that_cannot_be_written();
+  void a_file_is_of_the_moment_when_it_was_asked_for();
   void the_menu_asks_where_to();
 
 private:
@@ -51,19 +65,15 @@ void TestPlotFiles::a_table_of_what_is_visible() {
   plots.add_curve(2, points({1, 2}, {8, 8}), named("hidden"));
   plots.set_panel_visible(2, false);
   plots.put_up();
-  QCOMPARE(plots.visible_csv(), QString("step,\"panel0.loss, raw\",panel1.b\n"
-                                        "1,0.1,\n"
-                                        "2,nan,1e-07\n"
-                                        "2.5,,1234567\n"
-                                        "3,inf,0.3333333333333333\n"
-                                        "4,4,\n"
-                                        "9,,5\n"));
+  QCOMPARE(table_of(plots), QString("step,\"panel0.loss, raw\",panel1.b\n"
+                                    "1,0.1,\n"
+                                    "2,nan,1e-07\n"
+                                    "2.5,,1234567\n"
+                                    "3,inf,0.3333333333333333\n"
+                                    "4,4,\n"
+                                    "9,,5\n"));
   plots.show_range(2, 3);
-  QCOMPARE(plots.visible_csv().count(QLatin1Char('\n')), 4);
-  QTemporaryDir folder;
-  QString error;
-  QVERIFY(plots.save_csv(folder.filePath("a.csv"), &error));
-  QCOMPARE(QString::fromUtf8(content_of(folder.filePath("a.csv"))), plots.visible_csv());
+  QCOMPARE(table_of(plots).count(QLatin1Char('\n')), 4);
 }
 
 void TestPlotFiles::a_table_of_very_many_points() {
@@ -73,39 +83,34 @@ void TestPlotFiles::a_table_of_very_many_points() {
   Plots plots(theme_);
   plots.add_curve(0, points(counted(0, count), y), named("a"));
   plots.put_up();
-  const QString text = plots.visible_csv();
+  const QString text = table_of(plots);
   QVERIFY(text.contains("\n123456,77\n"));
   const auto rows = text.count(QLatin1Char('\n'));
   QVERIFY(rows > 20'000 && rows < 130'000);
   plots.show_range(100'000, 150'000);
-  QCOMPARE(plots.visible_csv().count(QLatin1Char('\n')), 50'002); // each of them, and the heading
+  QCOMPARE(table_of(plots).count(QLatin1Char('\n')), 50'002); // each of them, and the heading
 }
 
 void TestPlotFiles::pictures_data() {
   QTest::addColumn<QString>("ending");
+  QTest::addColumn<LinkedPlots::FileKind>("kind");
   QTest::addColumn<QByteArray>("begin");
-  QTest::newRow("png") << "png" << QByteArray("\x89PNG");
-  QTest::newRow("svg") << "svg" << QByteArray("<?xml");
-  QTest::newRow("pdf") << "pdf" << QByteArray("%PDF");
+  QTest::newRow("png") << "png" << LinkedPlots::FileKind::png << QByteArray("\x89PNG");
+  QTest::newRow("svg") << "svg" << LinkedPlots::FileKind::svg << QByteArray("<?xml");
+  QTest::newRow("pdf") << "pdf" << LinkedPlots::FileKind::pdf << QByteArray("%PDF");
 }
 
 void TestPlotFiles::pictures() {
   QFETCH(QString, ending);
+  QFETCH(LinkedPlots::FileKind, kind);
   QFETCH(QByteArray, begin);
   Plots plots(theme_, 2);
   plots.add_curve(0, slope(50), named("some curve"));
   plots.put_up();
-  QTemporaryDir folder;
-  const QString file = folder.filePath("plot." + ending);
-  QString error;
-  const bool saved = ending == "png"   ? plots.save_png(file, &error)
-                     : ending == "svg" ? plots.save_svg(file, &error)
-                                       : plots.save_pdf(file, &error);
-  QVERIFY2(saved, qPrintable(error));
-  const QByteArray content = content_of(file);
+  const QByteArray content = saved(plots, kind);
   QVERIFY(content.startsWith(begin));
   if (ending == "png") {
-    const QImage image(file);
+    const QImage image = QImage::fromData(content);
     QCOMPARE(image.size(), QSize(1600, 1000));
     QVERIFY(count_color(image, theme_.series(0)) > 500);
   } else if (ending == "svg") {
@@ -165,16 +170,37 @@ void TestPlotFiles::the_clipboard() {
 }
 
 void TestPlotFiles::files_that_cannot_be_written() {
+  using Kind = LinkedPlots::FileKind;
   Plots plots(theme_);
   plots.add_curve(0, slope(50), named("a"));
   plots.put_up();
   const QString file = "/no/such/folder/plot.png";
-  for (auto save : {&LinkedPlots::save_png, &LinkedPlots::save_svg, &LinkedPlots::save_pdf, &LinkedPlots::save_csv}) {
-    QString error;
-    QVERIFY(!(plots.*save)(file, &error));
-    QVERIFY2(error.startsWith(file + " could not be written: "), qPrintable(error));
-    QVERIFY(!(plots.*save)(file, nullptr));
+  QSignalSpy problems(&plots, &LinkedPlots::problem);
+  QSignalSpy saved(&plots, &LinkedPlots::saved);
+  for (const Kind kind : {Kind::png, Kind::svg, Kind::pdf, Kind::csv})
+    plots.save(kind, file);
+  QTRY_COMPARE(problems.count(), 4);
+  for (const auto& problem : problems)
+    QVERIFY2(problem[0].toString().startsWith(file + " could not be written: "), qPrintable(problem[0].toString()));
+  QCOMPARE(saved.count(), 0);
+}
+
+void TestPlotFiles::a_file_is_of_the_moment_when_it_was_asked_for() {
+  const QTemporaryDir folder;
+  const QString file = folder.filePath("a.csv");
+  {
+    Plots plots(theme_);
+    const auto curve = points({1, 2}, {3, 4});
+    plots.add_curve(0, curve, named("a"));
+    plots.put_up();
+    QSignalSpy saved(&plots, &LinkedPlots::saved);
+    plots.save(LinkedPlots::FileKind::csv, file);
+    QCOMPARE(saved.count(), 0); // made elsewhere: the window goes on meanwhile
+    curve->set({1, 2}, {8, 9});
+    plots.clear_curves();
   }
+  // Nor does it need the plots any more.
+  QTRY_COMPARE(content_of(file), QByteArray("step,panel0.a\n1,3\n2,4\n"));
 }
 
 void TestPlotFiles::the_menu_asks_where_to() {
@@ -194,10 +220,10 @@ void TestPlotFiles::the_menu_asks_where_to() {
     delete dialog;
   };
   save_as("Save as SVG...", folder.filePath("a.svg"));
-  QVERIFY(QFile::exists(folder.filePath("a.svg")));
+  QTRY_VERIFY(QFile::exists(folder.filePath("a.svg")));
   QCOMPARE(problems.count(), 0);
   save_as("Save visible data as CSV...", "/no/such/folder/a.csv");
-  QCOMPARE(problems.count(), 1);
+  QTRY_COMPARE(problems.count(), 1);
 }
 
 QTEST_MAIN(TestPlotFiles)

@@ -1,3 +1,4 @@
+#include <QElapsedTimer>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -17,6 +18,8 @@ private Q_SLOTS:
   void a_click_chooses_a_mark();
   void a_line_through_all_panels_is_a_mark_everywhere();
   void keys_go_from_mark_to_mark();
+  void marks_that_come_are_among_the_others();
+  void very_many_marks_are_no_burden();
   void a_chosen_mark_comes_into_view();
   void marks_are_drawn_by_their_kind();
   void labels_do_not_lie_on_each_other();
@@ -94,6 +97,53 @@ void TestPlotMarks::keys_go_from_mark_to_mark() {
   QCOMPARE(ids, QList<qint64>({3, 2}));
 }
 
+void TestPlotMarks::marks_that_come_are_among_the_others() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(100), named("a"));
+  plots.add_marks({{.id = 5, .x = 70, .panel = 0, .y = 30}, {.id = 2, .x = 20, .panel = 0, .y = 30}});
+  plots.add_marks({{.id = 6, .x = 90, .panel = 0, .y = 30}});
+  plots.add_marks({});
+  plots.add_marks({{.id = 4, .x = 60, .panel = 0, .y = 30}, {.id = 1, .x = 10, .panel = 0, .y = 30}});
+  plots.add_marks({{.id = 7, .x = 130, .panel = 0, .y = 30}});
+  plots.put_up();
+  QCOMPARE(plots.visible_range(), std::pair(0.0, 130.0)); // up to the last
+  QList<qint64> ids;
+  connect(&plots, &LinkedPlots::mark_chosen, this, [&](qint64 id) { ids += id; });
+  for (int i = 0; i < 6; ++i)
+    plots.key(Qt::Key_M);
+  QCOMPARE(ids, QList<qint64>({1, 2, 4, 5, 6, 7}));
+  ids.clear();
+  for (const double x : {10.0, 60.0, 130.0})
+    QTest::mouseClick(&plots, Qt::LeftButton, Qt::NoModifier, plots.at(x, 30));
+  QCOMPARE(ids, QList<qint64>({1, 4, 7}));
+}
+
+void TestPlotMarks::very_many_marks_are_no_burden() {
+  constexpr int count = 100'000;
+  Plots plots(theme_);
+  plots.add_curve(0, points({0, count}, {0, 10}), named("a"));
+  QList<PlotMark> marks;
+  for (int i = 0; i < count; ++i)
+    marks += {.id = i, .kind = PlotMark::Kind::oom, .x = double(i), .panel = 0, .y = 5, .through = true};
+  plots.set_marks(marks);
+  plots.put_up();
+  QElapsedTimer timer;
+  timer.start();
+  plots.to_image(1); // nearly all lie on each other
+  QVERIFY2(timer.elapsed() < 5'000, qPrintable(QString::number(timer.elapsed())));
+  timer.restart();
+  for (int i = 0; i < 2'000; ++i)
+    plots.add_marks({{.id = count + i, .x = double(count + i), .panel = 0, .y = 5}});
+  QVERIFY2(timer.elapsed() < 1'000, qPrintable(QString::number(timer.elapsed())));
+  plots.show_range(500, 520);
+  plots.settle();
+  QSignalSpy chosen(&plots, &LinkedPlots::mark_chosen);
+  for (const int x : {500, 511, 520}) {
+    QTest::mouseClick(&plots, Qt::LeftButton, Qt::NoModifier, plots.at(x, 5));
+    QCOMPARE(chosen.back(), QVariantList({qint64(x)}));
+  }
+}
+
 void TestPlotMarks::a_chosen_mark_comes_into_view() {
   Plots plots(theme_);
   plots.add_curve(0, slope(1000), named("a"));
@@ -119,13 +169,10 @@ void TestPlotMarks::a_chosen_mark_comes_into_view() {
 void TestPlotMarks::marks_are_drawn_by_their_kind() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 0}), named("", 4));
-  const std::pair<PlotMark::Kind, QColor> kinds[] = {{PlotMark::Kind::oom, theme_.color(Role::error)},
-                                                     {PlotMark::Kind::edit, theme_.color(Role::dimmed)},
-                                                     {PlotMark::Kind::evaluation, theme_.color(Role::dimmed)},
-                                                     {PlotMark::Kind::bad_value, theme_.color(Role::warning)},
-                                                     {PlotMark::Kind::fits, theme_.series(0)},
-                                                     {PlotMark::Kind::answer, theme_.color(Role::accent)},
-                                                     {PlotMark::Kind::note, theme_.color(Role::dimmed)}};
+  const std::pair<PlotMark::Kind, QColor> kinds[] = {
+      {PlotMark::Kind::oom, theme_.color(Role::error)},         {PlotMark::Kind::edit, theme_.color(Role::dimmed)},
+      {PlotMark::Kind::evaluation, theme_.color(Role::dimmed)}, {PlotMark::Kind::fits, theme_.series(0)},
+      {PlotMark::Kind::answer, theme_.color(Role::accent)},     {PlotMark::Kind::note, theme_.color(Role::dimmed)}};
   QList<PlotMark> marks;
   for (const auto& [kind, color] : kinds)
     marks +=

@@ -34,7 +34,6 @@ public:
   void arrange();                           ///< after panels came or went
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   Curve* curve(int id) const;
-  void remove_curve(int id);
   void clear_curves();
 
   /// Changes the view, tells of it, and draws soon.

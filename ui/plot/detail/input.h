@@ -40,7 +40,6 @@ public:
 private:
   enum class Drag { none, pressed, view, zoom, handle, cursor };
 
-  void begin_drag(const QPointF& at);
   void drag_view(const QPointF& at);
   void drag_zoom(const QPointF& at);
   void drag_handle(const QPointF& at);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 
 #include "ui/plot/detail/view.h"
 #include "ui/plot/linked_plots.h"
@@ -32,6 +33,8 @@ struct Scene {
 
   PlotHandle* handle(std::optional<qint64> id);
   const PlotMark* mark(std::optional<qint64> id) const;
+  /// Those with from <= x <= to: there may be very many others.
+  std::span<const PlotMark> marks_within(const Range& x) const;
   /// The cursors in the order of x, where there are two.
   std::optional<Range> between_cursors() const;
 };

@@ -1,0 +1,88 @@
+#include <QLocale>
+
+#include "core/store/run_store.h"
+#include "core/train/run_spec.h"
+#include "core/train/run_start.h"
+#include "ui/live/live_curves.h"
+#include "ui/run/workbench_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+/// Curves of several runs, and what is told of their values.
+class TestLiveCurves : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void many_runs_are_smoothed_at_the_cost_of_one();
+  void numbers_beside_each_other();
+};
+
+void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
+  constexpr std::int64_t steps = 120'000;
+  const QTemporaryDir folder;
+  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+  QList<qint64> ids;
+  {
+    store::RunStore store(file);
+    for (const char* name : {"one", "two"}) {
+      train::RunSpec spec = small_run(steps);
+      spec.name = name;
+      train::RunStart start;
+      start.batch = 16;
+      start.train_examples = 1000;
+      store::NewRun run;
+      run.name = name;
+      run.spec_json = train::to_json(spec);
+      run.start_json = train::to_json(start);
+      const auto writer = store.begin(run);
+      ids += writer->id();
+      writer->finish({.status = "finished"});
+    }
+  }
+  Theme theme;
+  Workbench bench(theme, file);
+  bench.open(ids);
+  QCOMPARE(bench.opened().size(), 2);
+  for (OpenRun* run : bench.opened())
+    QTRY_COMPARE_WITH_TIMEOUT(run->status(), QString("finished"), patience_ms);
+  LinkedPlots plots(theme);
+  LiveCurves::add_panels(plots);
+  LiveCurves curves(plots);
+  curves.show(bench.opened(), series::Axis::step);
+  for (OpenRun* run : bench.opened())
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      telemetry::StepRecord record;
+      record.step = step;
+      record.loss = 1;
+      run->history()->append(record);
+    }
+  const auto smoothed_until = [&](const OpenRun* run) {
+    for (const LiveCurve& curve : curves.curves())
+      if (curve.name == "loss, " + run->name())
+        return curve.source->extent()->second;
+    return 0.0;
+  };
+  QVERIFY(!curves.catch_up()); // either of them alone would be done
+  for (const OpenRun* run : bench.opened())
+    QCOMPARE(smoothed_until(run), 100'000.0);
+  QVERIFY(curves.catch_up());
+  for (const OpenRun* run : bench.opened())
+    QCOMPARE(smoothed_until(run), double(steps));
+}
+
+void TestLiveCurves::numbers_beside_each_other() {
+  QLocale::setDefault(QLocale::c()); // thousands apart in it, too
+  QCOMPARE(panel_number(memory_panel, 12'345.67), QString("12,345.7"));
+  QCOMPARE(panel_number(memory_panel, -3.04), QString("-3.0"));
+  QCOMPARE(panel_number(batch_panel, 12'345), QString("12,345"));
+  QCOMPARE(panel_number(batch_panel, 34.57), QString("34.6"));
+  QCOMPARE(panel_number(coverage_panel, 47.23), QString("47.2"));
+  QCOMPARE(panel_number(coverage_panel, 100), QString("100"));
+  QCOMPARE(panel_number(loss_panel, 0.15861), QString("0.159"));
+  QCOMPARE(panel_number(loss_panel, qQNaN()), QString("NaN"));
+}
+
+QTEST_MAIN(TestLiveCurves)
+#include "tst_live_curves.moc"
