@@ -152,12 +152,12 @@ void Input::move_focused(double by) {
   PlotHandle* handle = board_.scene.handle(board_.scene.focused_handle);
   if (!handle || drag_ == Drag::handle)
     return;
-  const double before = handle->y;
+  const double to = handle->bounded(std::round(handle->y) + by);
   const qint64 id = handle->id;
-  set_handle(*handle, std::round(handle->y) + by);
-  const double now = board_.scene.dragged_to;
-  if (std::max(1.0, std::round(before) + by) != before)
-    Q_EMIT owner_.handle_dropped(id, now);
+  if (to == handle->y)
+    return;
+  set_handle(*handle, to);
+  Q_EMIT owner_.handle_dropped(id, to);
   board_.touch_soon();
 }
 

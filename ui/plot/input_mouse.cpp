@@ -166,10 +166,11 @@ void Input::drag_handle(const QPointF& at) {
   const QRectF area = panel_->area();
   const double y = at.y() + grabbed_beside_;
   if (y < area.top() && !panel_->log) {
-    // Beyond the border there is more: the axis grows, the further out the faster.
+    // Beyond the border there is more, up to a bound: the axis grows, the further out the faster.
     constexpr double most = 0.2;
     const double height = panel_->y.second - panel_->y.first;
-    panel_->y.second += height * std::min(most, (area.top() - y) / area.height());
+    if (panel_->y.second < handle->highest)
+      panel_->y.second += height * std::min(most, (area.top() - y) / area.height());
     if (panel_->zoomed_y)
       panel_->zoomed_y = panel_->y;
     board_.touch();
@@ -181,7 +182,7 @@ void Input::drag_handle(const QPointF& at) {
 }
 
 void Input::set_handle(PlotHandle& handle, double y) {
-  const double value = std::max(1.0, std::round(y));
+  const double value = handle.bounded(y);
   if (value == handle.y)
     return;
   handle.y = value;
