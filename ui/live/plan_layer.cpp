@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ui/widgets/format.h"
+#include "ui/run/plan_handles.h"
 
 namespace batchscope::ui {
 
@@ -16,24 +16,18 @@ constexpr double to_percent = 100;
 PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
     : QObject(parent), plots_(plots), editor_(undo) {
   connect(&editor_, &PlanEditor::plan_changed, this, &PlanLayer::take_plan);
-  connect(&plots, &LinkedPlots::handle_dragged, this, &PlanLayer::drag);
-  connect(&plots, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
-    editor_.drag(static_cast<std::size_t>(id), std::llround(y));
-    editor_.apply();
+  connect(&plots, &LinkedPlots::handle_dragged, this, [this](qint64 id, double y) {
+    if (planning())
+      editor_.drag(id, std::llround(y));
   });
-}
-
-void PlanLayer::drag(qint64 id, double y) {
-  const auto segment = static_cast<std::size_t>(id);
-  if (segment >= editor_.segments().size())
-    return;
-  const std::int64_t batch = std::llround(y);
-  if (!editor_.has_preview())
-    batch_before_ = editor_.segments()[segment].batch;
-  if (batch == batch_before_)
-    editor_.discard(); // back where it was: given up
-  else
-    editor_.drag(segment, batch);
+  connect(&plots, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
+    if (planning())
+      editor_.drop(id, std::llround(y));
+  });
+  connect(&editor_, &PlanEditor::apply_refused, this, [this](const QString& error) {
+    editor_.discard();
+    Q_EMIT problem(tr("The plan was not changed: %1").arg(error));
+  });
 }
 
 bool PlanLayer::planning() const {
@@ -84,7 +78,7 @@ LiveCurve& PlanLayer::add(int panel, const QString& name, const std::shared_ptr<
 
 void PlanLayer::take_plan() {
   const auto& plan = editor_.plan();
-  if (planning() && plan && plan != drawn_) {
+  if (planning() && batch_ && plan && plan != drawn_) { // a run that was being read has no curves yet
     drawn_ = plan;
     const auto series = [&](const char* name, double scale = 1) {
       return std::make_shared<HistoryCurve>(plan->history, name, axis_, scale);
@@ -133,47 +127,21 @@ void PlanLayer::follow() {
 
 void PlanLayer::show_handles() {
   QList<PlotHandle> handles;
-  const auto& plan = editor_.plan();
-  const auto& segments = editor_.segments();
-  const std::int64_t known = parts_known();
-  for (std::size_t i = 0; plan && i < segments.size(); ++i) {
-    const schedule::PlanSegment& segment = segments[i];
-    const std::int64_t first = std::max(segment.first_step, editor_.changeable_from());
-    const std::int64_t last = std::min(segment.first_step + segment.steps, plan->steps);
-    const auto from = plan->history->position(first, axis_);
-    const auto to = plan->history->position(last, axis_);
-    if (!from || !to || last < first)
+  for (const PlanStretch& stretch : plan_stretches(editor_)) {
+    const auto from = editor_.plan()->history->position(stretch.from, axis_);
+    const auto to = editor_.plan()->history->position(stretch.to, axis_);
+    if (!from || !to)
       continue;
-    const auto split = editor_.split(segment.batch);
-    handles += {.id = static_cast<qint64>(i),
+    handles += {.id = stretch.name,
                 .panel = batch_panel,
                 .from = *from,
                 .to = *to,
-                .y = static_cast<double>(segment.batch),
-                .good = !split || (split->fits && split->micro_batches <= known),
-                .label = handle_label(segment.batch)};
+                .y = static_cast<double>(stretch.batch),
+                .highest = static_cast<double>(stretch.highest),
+                .good = stretch.good,
+                .label = stretch.label};
   }
   plots_.set_handles(handles);
-}
-
-/// In how many parts a batch was run so far, at most: to need no more is nothing new.
-std::int64_t PlanLayer::parts_known() const {
-  const OpenRun& run = *editor_.run();
-  const series::Series* passes = run.history()->find("micro_batches");
-  if (passes == nullptr || passes->values.size() == 0 || !run.start())
-    return 1;
-  const auto most = static_cast<std::int64_t>(passes->values.extremes(0, passes->values.size()).max);
-  return std::max<std::int64_t>(1, most / std::max<std::int64_t>(1, run.start()->accumulate));
-}
-
-QString PlanLayer::handle_label(std::int64_t batch) const {
-  const auto split = editor_.split(batch);
-  const QString size = format_count(batch);
-  if (!split || (split->fits && split->micro_batches == 1))
-    return size;
-  if (!split->fits)
-    return tr("%1: will not fit, not even one by one").arg(size);
-  return tr("%1: will run as %2").arg(size, format_parts(split->micro_batches, split->micro_batch));
 }
 
 } // namespace batchscope::ui

@@ -30,14 +30,14 @@ public:
   /// Highest peak that is planned from here on, in MB; nothing where none is foretold.
   std::optional<double> highest_peak() const { return highest_peak_; }
 
+Q_SIGNALS:
+  void problem(const QString& text);
+
 private:
-  void drag(qint64 id, double y);
   void take_plan();
   void show_handles();
   LiveCurve& add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style);
-  QString handle_label(std::int64_t batch) const;
   bool planning() const;
-  std::int64_t parts_known() const;
 
   LinkedPlots& plots_;
   PlanEditor editor_;
@@ -52,7 +52,6 @@ private:
   bool together_ = false; ///< several runs are shown
   std::optional<double> future_;
   std::optional<double> highest_peak_;
-  std::int64_t batch_before_ = 0; ///< of the stretch that is dragged
 };
 
 } // namespace batchscope::ui

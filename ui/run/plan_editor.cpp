@@ -6,22 +6,49 @@
 
 namespace batchscope::ui {
 
+namespace {
+
+using Segments = std::vector<schedule::PlanSegment>;
+
+std::int64_t last_step(const schedule::PlanSegment& segment) {
+  return segment.first_step + segment.steps - 1;
+}
+
+/// What is left of stretches from a step on.
+Segments clipped(const Segments& segments, std::int64_t from) {
+  Segments left;
+  for (schedule::PlanSegment segment : segments) {
+    const std::int64_t last = last_step(segment);
+    if (last < from)
+      continue;
+    segment.first_step = std::max(segment.first_step, from);
+    segment.steps = last - segment.first_step + 1;
+    left.push_back(segment);
+  }
+  return left;
+}
+
+} // namespace
+
 /// One change of a plan, to be undone and done again.
 class PlanEditor::Change : public QUndoCommand {
 public:
   Change(PlanEditor& editor, Wish before, Wish after)
-      : QUndoCommand(tr("schedule %1").arg(after.schedule)), editor_(&editor), run_(editor.run_),
-        of_run_(editor.run_ != nullptr), before_(std::move(before)), after_(std::move(after)) {}
+      : QUndoCommand(tr("schedule %1").arg(after.from(editor.changeable_from()).schedule)), editor_(&editor),
+        run_(editor.run_), of_run_(editor.run_ != nullptr), draft_(editor.draft_number_), before_(std::move(before)),
+        after_(std::move(after)) {}
 
   void undo() override { put_in(before_); }
   void redo() override { put_in(after_); }
 
 private:
-  /// What was edited may be closed or over by now; then there is nothing to change.
+  /// What was changed need not be what is edited now. It may be closed or over by now, or another draft be in its
+  /// place; then there is nothing to change.
   void put_in(const Wish& wish) {
-    const bool same = editor_ && editor_->run_ == run_ && (!of_run_ || (run_ && run_->running()));
-    if (same)
-      editor_->put_in(wish);
+    if (editor_ && of_run_ && run_ && run_->running())
+      editor_->put_in(*run_, wish);
+    else if (editor_ && !of_run_ && editor_->draft_number_ == draft_)
+      editor_->put_in_draft(wish);
     else
       setObsolete(true);
   }
@@ -29,20 +56,30 @@ private:
   QPointer<PlanEditor> editor_;
   QPointer<OpenRun> run_;
   bool of_run_;
+  int draft_;
   Wish before_;
   Wish after_;
 };
 
+PlanEditor::Wish PlanEditor::Wish::from(std::int64_t step) const {
+  if (stretches.empty())
+    return *this;
+  const Segments left = clipped(stretches, step);
+  return {QString::fromStdString(schedule::piecewise_text(left, step - 1)),
+          left.empty() ? std::nullopt : std::optional(left.front().batch), stretches};
+}
+
 PlanEditor::PlanEditor(QUndoStack& undo, QObject* parent) : QObject(parent), undo_(undo) {
   connect(&planner_, &Planner::planned, this, &PlanEditor::take_plan);
-  connect(&planner_, &Planner::refused, this, &PlanEditor::set_error);
+  connect(&planner_, &Planner::refused, this, &PlanEditor::refuse);
 }
 
 PlanEditor::~PlanEditor() = default;
 
 void PlanEditor::forget() {
-  preview_.reset();
-  dragging_ = false;
+  planner_.cancel(); // a plan that is on its way is not of what comes now
+  drop_preview();
+  judged_ = false;
   plan_.reset();
   planned_before_.reset();
   segments_.clear();
@@ -50,24 +87,25 @@ void PlanEditor::forget() {
   limit_ = 0;
 }
 
+void PlanEditor::drop_preview() {
+  preview_.reset();
+  dragging_ = false;
+  apply_wanted_ = false;
+}
+
 void PlanEditor::edit_run(OpenRun* run) {
   if (run_)
     run_->disconnect(this);
   forget();
+  set_error({});
   run_ = run;
   if (run_) {
     connect(run_, &OpenRun::described, this, &PlanEditor::follow_run);
     connect(run_, &OpenRun::plan_changed, this, &PlanEditor::replan);
-    // Stretches that have become past cannot be dragged any more.
-    connect(run_, &OpenRun::grew, this, [this] {
-      if (plan_ && !segments_.empty() && !dragging_ &&
-          segments_.front().first_step + segments_.front().steps <= changeable_from())
-        take_plan(plan_);
-    });
-    connect(run_, &OpenRun::status_changed, this, &PlanEditor::plan_changed);
+    connect(run_, &OpenRun::grew, this, &PlanEditor::pass_stretches);
+    connect(run_, &OpenRun::status_changed, this, &PlanEditor::follow_status);
     follow_run();
   }
-  set_error({});
   Q_EMIT plan_changed();
 }
 
@@ -79,7 +117,38 @@ void PlanEditor::follow_run() {
   replan();
 }
 
+void PlanEditor::follow_status() {
+  if (run_->running() && segments_.empty())
+    replan(); // it was being read, and turned out to go on
+  if (!run_->running()) {
+    discard();
+    segments_.clear();
+  }
+  Q_EMIT plan_changed();
+}
+
+/// Stretches that have become past cannot be dragged any more.
+void PlanEditor::pass_stretches() {
+  if (segments_.empty() || last_step(segments_.front()) >= changeable_from())
+    return;
+  take_segments(segments_);
+  if (!dragging_ || !as_planned()) {
+    Q_EMIT plan_changed();
+    return;
+  }
+  const bool wanted = apply_wanted_; // nothing is left of what was dragged
+  discard();
+  if (wanted)
+    Q_EMIT apply_refused(too_late());
+}
+
 void PlanEditor::edit_draft(const DraftPlan& draft) {
+  draft_ = draft;
+  ++draft_number_;
+  return_to_draft();
+}
+
+void PlanEditor::return_to_draft() {
   if (run_)
     run_->disconnect(this);
   const auto memory = memory_;
@@ -92,6 +161,13 @@ void PlanEditor::edit_draft(const DraftPlan& draft) {
     plan_ = plan; // until the new one is made
   }
   run_ = nullptr;
+  replan();
+}
+
+void PlanEditor::change_draft(const DraftPlan& draft) {
+  if (dragging_) // with the first batch that was there
+    drop_preview();
+  apply_wanted_ = false;
   draft_ = draft;
   replan();
 }
@@ -112,88 +188,141 @@ std::int64_t PlanEditor::changeable_from() const {
   return run_ ? run_->steps() + 1 : 1;
 }
 
+std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
+  const std::int64_t last = last_step(segment);
+  return !segments_.empty() && last == last_step(segments_.back()) ? to_the_end : last;
+}
+
 /// What the plan's schedule is without a preview. For a run as it would go on from here.
 PlanEditor::Wish PlanEditor::present() const {
   if (!run_)
-    return {QString::fromStdString(draft_.spec.schedule), draft_.batch};
+    return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}};
   if (run_->pending_edit())
-    return {QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch};
+    return {QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch, {}};
   const auto request = run_->plan_request();
   return {QString::fromStdString(request.edits.empty() ? run_->spec().schedule : request.edits.back().schedule),
-          std::nullopt};
+          std::nullopt,
+          {}};
 }
 
 QString PlanEditor::schedule() const {
-  return preview_ ? preview_->schedule : present().schedule;
+  return (preview_ ? preview_->from(changeable_from()) : present()).schedule;
 }
 
 void PlanEditor::type(const QString& schedule) {
-  dragging_ = false;
-  preview_ = Wish{schedule.trimmed(), run_ ? std::nullopt : std::optional(draft_.batch)};
+  drop_preview();
+  preview_ = Wish{schedule.trimmed(), std::nullopt, {}};
   replan();
 }
 
-void PlanEditor::drag(std::size_t segment, std::int64_t batch) {
-  if (segment >= segments_.size())
-    return;
+bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
+  take_segments(segments_);
+  const auto dragged = std::find_if(segments_.begin(), segments_.end(),
+                                    [&](const schedule::PlanSegment& segment) { return name_of(segment) == name; });
+  if (dragged == segments_.end())
+    return false;
+  batch = std::max<std::int64_t>(batch, 1);
+  if (batch == dragged->batch)
+    return true; // there it is: planned, or asked for
+  dragged->batch = batch;
+  dragged->exact = true;
+  if (as_planned()) {
+    discard();
+    return true;
+  }
   dragging_ = true;
-  segments_[segment].batch = std::max<std::int64_t>(batch, 1);
-  segments_[segment].exact = true;
-  const auto text = schedule::piecewise_text(segments_, changeable_from() - 1);
-  const auto next = std::find_if(segments_.rbegin(), segments_.rend(), [this](const schedule::PlanSegment& candidate) {
-    return candidate.first_step <= changeable_from();
-  });
-  preview_ = Wish{QString::fromStdString(text), next == segments_.rend() ? segments_.front().batch : next->batch};
+  apply_wanted_ = false;
+  preview_ = Wish{{}, std::nullopt, segments_};
   replan();
+  return true;
+}
+
+void PlanEditor::drop(std::int64_t name, std::int64_t batch) {
+  if (drag(name, batch))
+    return apply();
+  discard();
+  Q_EMIT apply_refused(too_late());
+}
+
+QString PlanEditor::too_late() {
+  return tr("the run has passed the stretch that was dragged");
+}
+
+/// Whether the stretches are what they were before the preview.
+bool PlanEditor::as_planned() const {
+  if (!planned_before_)
+    return false;
+  const Segments planned = clipped(planned_before_->outline, changeable_from());
+  return std::equal(segments_.begin(), segments_.end(), planned.begin(), planned.end(),
+                    [](const schedule::PlanSegment& a, const schedule::PlanSegment& b) {
+                      return a.first_step == b.first_step && a.steps == b.steps && a.batch == b.batch;
+                    });
 }
 
 void PlanEditor::discard() {
   if (!preview_)
     return;
-  preview_.reset();
-  dragging_ = false;
+  drop_preview();
+  if (planned_before_) { // at once: what is dragged next begins there
+    plan_ = planned_before_;
+    take_segments(plan_->outline);
+    set_error({});
+    Q_EMIT plan_changed();
+  }
   replan();
 }
 
 void PlanEditor::apply() {
-  if (!preview_ || !error_.isEmpty())
+  if (!preview_)
     return;
-  Wish before = present();
-  // Ramps count from where they are put in, so a run goes back to the sizes of the plan that it had.
-  if (run_ && planned_before_ && !planned_before_->outline.empty()) {
-    before = {QString::fromStdString(schedule::piecewise_text(planned_before_->outline, changeable_from() - 1)),
-              std::nullopt};
-    for (const auto& segment : planned_before_->outline)
-      if (segment.first_step <= changeable_from())
-        before.batch = segment.batch;
+  apply_wanted_ = !judged_;
+  if (!judged_)
+    return;
+  if (!error_.isEmpty()) {
+    Q_EMIT apply_refused(error_);
+    return;
   }
   const Wish after = *preview_;
-  preview_.reset();
-  dragging_ = false;
+  Wish before = present();
+  if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
+    before.batch = draft_.batch;
+  // Ramps count from where they are put in, so a run goes back to the sizes of the plan that it had.
+  if (run_ && planned_before_)
+    before.stretches = planned_before_->outline;
+  drop_preview();
+  planned_before_ = plan_;
   undo_.push(new Change(*this, before, after));
+  Q_EMIT applied();
 }
 
-void PlanEditor::put_in(const Wish& wish) {
-  preview_.reset();
-  dragging_ = false;
-  if (run_) {
-    run_->edit({wish.schedule.toStdString(), wish.batch}); // says plan_changed, which plans anew
-    return;
-  }
-  draft_.spec.schedule = wish.schedule.toStdString();
-  draft_.batch = wish.batch.value_or(draft_.batch);
+void PlanEditor::put_in(OpenRun& run, const Wish& wish) {
+  if (run_ == &run)
+    drop_preview();
+  const Wish now = wish.from(run.steps() + 1);
+  run.edit({now.schedule.toStdString(), now.batch}); // says plan_changed, which plans anew
+}
+
+void PlanEditor::put_in_draft(const Wish& wish) {
+  const Wish whole = wish.from(1);
+  draft_.spec.schedule = whole.schedule.toStdString();
+  draft_.batch = whole.batch.value_or(draft_.batch);
   if (draft_.spec.batch.kind == train::BatchChoice::Kind::number)
     draft_.spec.batch.number = draft_.batch;
-  Q_EMIT draft_changed(wish.schedule);
-  replan();
+  if (!run_)
+    drop_preview();
+  Q_EMIT draft_changed(whole.schedule);
+  if (!run_)
+    replan();
 }
 
 void PlanEditor::replan() {
+  judged_ = false;
   if (!run_) {
     DraftPlan draft = draft_;
     if (preview_) {
-      draft.spec.schedule = preview_->schedule.toStdString();
-      draft.batch = preview_->batch.value_or(draft.batch);
+      const Wish wish = preview_->from(1);
+      draft.spec.schedule = wish.schedule.toStdString();
+      draft.batch = wish.batch.value_or(draft.batch);
       if (draft.spec.batch.kind == train::BatchChoice::Kind::number)
         draft.spec.batch.number = draft.batch;
     }
@@ -206,41 +335,41 @@ void PlanEditor::replan() {
   try {
     request = run_->plan_request();
   } catch (const std::exception& error) {
-    return set_error(QString::fromUtf8(error.what()));
+    return refuse(QString::fromUtf8(error.what()));
   }
-  const auto wish =
-      preview_ ? preview_
-      : run_->pending_edit()
-          ? std::optional(Wish{QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch})
-          : std::nullopt;
-  if (wish)
-    request.edits.push_back({changeable_from() - 1, wish->schedule.toStdString(), wish->batch});
+  if (preview_ || run_->pending_edit()) {
+    const Wish wish = (preview_ ? *preview_ : present()).from(changeable_from());
+    request.edits.push_back({changeable_from() - 1, wish.schedule.toStdString(), wish.batch});
+  }
   request.outline_from = changeable_from();
   planner_.request(request);
 }
 
 void PlanEditor::take_plan(const std::shared_ptr<const schedule::Plan>& plan) {
+  judged_ = true;
   plan_ = plan;
   if (!preview_) {
     planned_before_ = plan;
     if (run_)
       run_->set_planned(*plan);
   }
-  if (!dragging_) {
-    segments_.clear();
-    for (auto segment : plan->outline) {
-      const std::int64_t end = segment.first_step + segment.steps;
-      if (end <= changeable_from())
-        continue;
-      segment.first_step = std::max(segment.first_step, changeable_from());
-      segment.steps = end - segment.first_step;
-      segments_.push_back(segment);
-    }
-    if (run_ && !run_->running())
-      segments_.clear();
-  }
+  take_segments(dragging_ ? segments_ : plan->outline);
   set_error({});
   Q_EMIT plan_changed();
+  if (apply_wanted_)
+    apply();
+}
+
+/// As far as they can be changed.
+void PlanEditor::take_segments(const Segments& segments) {
+  segments_ = run_ && !run_->running() ? Segments() : clipped(segments, changeable_from());
+}
+
+void PlanEditor::refuse(const QString& error) {
+  judged_ = true;
+  set_error(error);
+  if (std::exchange(apply_wanted_, false))
+    Q_EMIT apply_refused(error);
 }
 
 void PlanEditor::set_error(const QString& error) {

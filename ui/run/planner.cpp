@@ -45,6 +45,12 @@ public:
     wake_.notify_one();
   }
 
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    waiting_.reset();
+    ++newest_;
+  }
+
 private:
   using Request = std::variant<schedule::PlanRequest, DraftPlan>;
 
@@ -130,6 +136,10 @@ void Planner::request(const schedule::PlanRequest& request) {
 
 void Planner::request(const DraftPlan& draft) {
   impl_->request(draft);
+}
+
+void Planner::cancel() {
+  impl_->cancel();
 }
 
 } // namespace batchscope::ui

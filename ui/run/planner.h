@@ -28,6 +28,7 @@ public:
 
   void request(const schedule::PlanRequest& request);
   void request(const DraftPlan& draft);
+  void cancel(); ///< what was requested last is not told any more
 
 Q_SIGNALS:
   void planned(const std::shared_ptr<const batchscope::schedule::Plan>& plan);

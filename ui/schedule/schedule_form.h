@@ -33,7 +33,7 @@ public:
 
 Q_SIGNALS:
   void typed(const QString& schedule);
-  void entered();   ///< Return, or the field was left
+  void entered();   ///< Return, or a form was chosen
   void dismissed(); ///< Escape
   void draft_edited(const batchscope::ui::DraftPlan& draft);
 

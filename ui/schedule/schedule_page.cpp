@@ -39,6 +39,8 @@ SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
   layout->setSpacing(10);
   layout->addWidget(make_header());
   layout->addWidget(stack_, 1);
+  new_events_.setSingleShot(true);
+  new_events_.setInterval(0);
   connect_parts();
   list_choices();
   if (OpenRun* run = workbench_.current())
@@ -51,24 +53,27 @@ void SchedulePage::connect_parts() {
   connect(&editor_, &PlanEditor::plan_changed, this, &SchedulePage::show_plan);
   connect(&editor_, &PlanEditor::error_changed, this, [this] {
     form_->set_error(editor_.error());
-    if (!editor_.error().isEmpty())
-      apply_wanted_ = start_wanted_ = false;
     show_header();
   });
+  connect(&editor_, &PlanEditor::applied, this, [this] {
+    show_header();
+    if (std::exchange(start_wanted_, false))
+      workbench_.start_run(draft_spec());
+  });
+  connect(&editor_, &PlanEditor::apply_refused, this, [this] { start_wanted_ = false; });
   connect(&editor_, &PlanEditor::draft_changed, this, [this] {
-    form_->show_draft(editor_.draft());
-    form_->set_schedule(editor_.schedule());
+    if (editor_.is_draft())
+      show_draft();
+    else if (isVisible() && !editor_.has_preview())
+      return_to_draft(); // so that what was undone is seen
   });
   connect(form_, &ScheduleForm::typed, this, &SchedulePage::type);
-  connect(form_, &ScheduleForm::entered, this, &SchedulePage::apply_when_planned);
+  connect(form_, &ScheduleForm::entered, &editor_, &PlanEditor::apply);
   connect(form_, &ScheduleForm::dismissed, discard_action_, &QAction::trigger);
-  connect(form_, &ScheduleForm::draft_edited, this, &SchedulePage::edit_draft);
+  connect(form_, &ScheduleForm::draft_edited, this, &SchedulePage::change_draft);
   connect(plots_, &SchedulePlots::dragged, this, &SchedulePage::drag);
-  connect(plots_, &SchedulePlots::dropped, this, [this](qint64 segment, qint64 batch) {
-    drag(segment, batch);
-    if (editor_.is_draft()) // a run's change waits for a word, since it cannot be taken back before it acts
-      apply_when_planned();
-  });
+  connect(plots_, &SchedulePlots::dropped, this, &SchedulePage::drop);
+  connect(&new_events_, &QTimer::timeout, this, &SchedulePage::show_plan);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
@@ -100,7 +105,7 @@ void SchedulePage::list_choices() {
   if (index >= 0)
     return;
   if (has_draft_)
-    edit_draft(editor_.draft());
+    return_to_draft();
   else
     edit_nothing();
 }
@@ -115,7 +120,7 @@ void SchedulePage::edit_nothing() {
 void SchedulePage::let_go_of_run() {
   if (OpenRun* run = editor_.run())
     run->disconnect(this);
-  apply_wanted_ = start_wanted_ = false;
+  start_wanted_ = false;
 }
 
 void SchedulePage::showEvent(QShowEvent* event) {
@@ -128,7 +133,7 @@ void SchedulePage::choose(int index) {
   if (OpenRun* run = id == draft_choice ? nullptr : workbench_.find_opened(id))
     edit_run(run);
   else if (has_draft_)
-    edit_draft(editor_.draft());
+    return_to_draft();
   else
     edit_proposed({});
 }
@@ -140,16 +145,31 @@ void SchedulePage::edit_proposed(const train::RunSpec& spec) {
 }
 
 void SchedulePage::edit_draft(const DraftPlan& draft) {
-  const bool other = !editor_.is_draft() || stack_->currentWidget() != body_;
   let_go_of_run();
   has_draft_ = true;
   editor_.edit_draft(draft);
+  plots_->show_edited(editor_);
+  show_draft();
+}
+
+void SchedulePage::change_draft(const DraftPlan& draft) {
+  start_wanted_ = false;
+  editor_.change_draft(draft);
+  show_draft();
+}
+
+void SchedulePage::return_to_draft() {
+  let_go_of_run();
+  editor_.return_to_draft();
+  plots_->show_edited(editor_);
+  show_draft();
+}
+
+void SchedulePage::show_draft() {
   edited_->setCurrentIndex(edited_->findData(draft_choice));
   stack_->setCurrentWidget(body_);
-  form_->show_draft(draft);
+  form_->show_draft(editor_.draft());
   form_->set_schedule(editor_.schedule());
-  if (other)
-    plots_->show_edited(editor_);
   find_memory();
   show_header();
 }
@@ -162,7 +182,7 @@ void SchedulePage::edit_run(OpenRun* run) {
     plots_->follow(editor_);
     show_header();
   });
-  connect(run, &OpenRun::event_came, this, &SchedulePage::show_plan);
+  connect(run, &OpenRun::event_came, this, [this] { new_events_.start(); });
   connect(run, &OpenRun::described, this, &SchedulePage::list_choices);
   editor_.edit_run(run);
   edited_->setCurrentIndex(edited_->findData(QVariant::fromValue<qint64>(run->id())));
@@ -188,35 +208,30 @@ bool SchedulePage::changeable() const {
 }
 
 void SchedulePage::type(const QString& schedule) {
-  plan_before_ = editor_.plan().get();
-  apply_wanted_ = start_wanted_ = false;
+  start_wanted_ = false;
   editor_.type(schedule);
   show_header();
 }
 
-void SchedulePage::drag(qint64 segment, qint64 batch) {
-  plan_before_ = editor_.plan().get();
-  editor_.drag(static_cast<std::size_t>(segment), batch);
+void SchedulePage::drag(qint64 stretch, qint64 batch) {
+  start_wanted_ = false;
+  editor_.drag(stretch, batch);
   form_->set_schedule(editor_.schedule());
   show_header();
 }
 
-void SchedulePage::apply_when_planned() {
-  if (!editor_.has_preview())
-    return;
-  apply_wanted_ = true;
-  show_plan();
+void SchedulePage::drop(qint64 stretch, qint64 batch) {
+  if (editor_.is_draft())
+    editor_.drop(stretch, batch);
+  else if (!editor_.drag(stretch, batch)) // waits for a word, since it cannot be taken back before it acts
+    Q_EMIT workbench_.problem(tr("The run has passed the stretch that was dragged."));
+  form_->set_schedule(editor_.schedule());
+  show_header();
 }
 
 void SchedulePage::show_plan() {
-  if (editor_.plan().get() != plan_before_ && editor_.has_preview())
-    plan_before_ = nullptr; // what was asked for is planned
-  if (apply_wanted_ && plan_before_ == nullptr) {
-    apply_wanted_ = false;
-    editor_.apply();
-    if (std::exchange(start_wanted_, false))
-      workbench_.start_run(draft_spec());
-  }
+  if (!isVisible())
+    return show_header(); // its commands are there; the rest is shown when the page is
   const bool drawn = !editor_.is_draft() || !editor_.plan() || editor_.plan()->steps > 0;
   plots_->setVisible(drawn);
   undrawn_->setVisible(!drawn);
@@ -237,7 +252,7 @@ void SchedulePage::show_plan() {
 void SchedulePage::start_draft() {
   if (editor_.has_preview()) {
     start_wanted_ = true;
-    apply_when_planned();
+    editor_.apply();
     return;
   }
   workbench_.start_run(draft_spec());

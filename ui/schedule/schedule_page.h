@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QPointer>
+#include <QTimer>
 
 #include "ui/run/page.h"
 #include "ui/run/plan_editor.h"
@@ -47,6 +48,9 @@ private:
   void list_choices();
   void choose(int index);
   void edit_draft(const DraftPlan& draft);
+  void change_draft(const DraftPlan& draft);
+  void return_to_draft();
+  void show_draft();
   void edit_proposed(const train::RunSpec& spec);
   void edit_run(OpenRun* run);
   void edit_nothing();
@@ -57,9 +61,8 @@ private:
   void show_header();
   void show_prediction();
   void type(const QString& schedule);
-  void drag(qint64 segment, qint64 batch);
-  /// Applies the preview once its plan is there and is good.
-  void apply_when_planned();
+  void drag(qint64 stretch, qint64 batch);
+  void drop(qint64 stretch, qint64 batch);
   void start_draft();
   train::RunSpec draft_spec() const;
   void predict();
@@ -69,10 +72,8 @@ private:
   PlanEditor editor_;
   bool has_draft_ = false;
   QPointer<Job> prediction_;
-  /// The plan that was there when the newest preview was asked for: another one answers it.
-  const schedule::Plan* plan_before_ = nullptr;
-  bool apply_wanted_ = false;
-  bool start_wanted_ = false; ///< after that
+  bool start_wanted_ = false; ///< once the preview is applied
+  QTimer new_events_;         ///< several that come at once are shown at once
 
   QAction* apply_action_ = nullptr;
   QAction* discard_action_ = nullptr;

@@ -28,11 +28,11 @@ void SchedulePage::make_actions() {
   apply_action_ =
       make_command(this, tr("Apply the schedule"), tr("Puts the change in at the next step boundary of the run"),
                    Qt::CTRL | Qt::Key_Return);
-  connect(apply_action_, &QAction::triggered, this, &SchedulePage::apply_when_planned);
+  connect(apply_action_, &QAction::triggered, &editor_, &PlanEditor::apply);
   discard_action_ =
       make_command(this, tr("Discard the change"), tr("Goes back to the plan as it is"), Qt::CTRL | Qt::Key_Backspace);
   connect(discard_action_, &QAction::triggered, this, [this] {
-    apply_wanted_ = start_wanted_ = false;
+    start_wanted_ = false;
     editor_.discard();
     form_->set_schedule(editor_.schedule());
     form_->set_error({});
@@ -118,11 +118,10 @@ QWidget* SchedulePage::make_body() {
   plots_ = new SchedulePlots(workbench_.theme(), frame);
   frame->layout()->setContentsMargins(10, 6, 10, 6);
   frame->body()->addWidget(plots_);
-  undrawn_ =
-      new EmptyState(tr("The run decides"),
-                     tr("This schedule looks at what the run measures: its loss, the noise of its gradients or its "
-                        "memory. Its sizes cannot be drawn before it runs."),
-                     {}, frame);
+  undrawn_ = new EmptyState(tr("The run decides"),
+                            tr("This schedule looks at what the run measures: its loss, its tokens or its memory. "
+                               "Its sizes cannot be drawn before it runs."),
+                            {}, frame);
   undrawn_->hide();
   frame->body()->addWidget(undrawn_);
   row->addWidget(frame, 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/run/plan_handles.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -174,31 +175,16 @@ void SchedulePlots::follow(const PlanEditor& editor) {
 
 void SchedulePlots::show_handles(const PlanEditor& editor) {
   QList<PlotHandle> handles;
-  const auto& segments = editor.segments();
-  for (std::size_t i = 0; editor.plan() && i < segments.size(); ++i) {
-    const schedule::PlanSegment& segment = segments[i];
-    const auto split = editor.split(segment.batch);
-    PlotHandle handle;
-    handle.id = static_cast<qint64>(i);
-    handle.panel = batch;
-    handle.from = static_cast<double>(std::max(segment.first_step, editor.changeable_from()));
-    handle.to = static_cast<double>(std::min(segment.first_step + segment.steps, editor.plan()->steps));
-    handle.y = static_cast<double>(segment.batch);
-    handle.good = !split || (split->fits && split->micro_batches == 1);
-    handle.label = handle_label(editor, segment.batch);
-    handles << handle;
-  }
+  for (const PlanStretch& stretch : plan_stretches(editor))
+    handles += {.id = stretch.name,
+                .panel = batch,
+                .from = static_cast<double>(stretch.from),
+                .to = static_cast<double>(stretch.to),
+                .y = static_cast<double>(stretch.batch),
+                .highest = static_cast<double>(stretch.highest),
+                .good = stretch.good,
+                .label = stretch.label};
   plots_->set_handles(handles);
-}
-
-QString SchedulePlots::handle_label(const PlanEditor& editor, std::int64_t size) const {
-  const auto split = editor.split(size);
-  const QString number = format_count(size);
-  if (!split || (split->fits && split->micro_batches == 1))
-    return number;
-  if (!split->fits)
-    return tr("%1: will not fit, not even one by one").arg(number);
-  return tr("%1: will run as %2").arg(number, format_parts(split->micro_batches, split->micro_batch));
 }
 
 void SchedulePlots::show_marks(const PlanEditor& editor) {

@@ -27,8 +27,8 @@ public:
   LinkedPlots& plots() { return *plots_; }
 
 Q_SIGNALS:
-  void dragged(qint64 segment, qint64 batch);
-  void dropped(qint64 segment, qint64 batch);
+  void dragged(qint64 stretch, qint64 batch); ///< as PlanEditor names it
+  void dropped(qint64 stretch, qint64 batch);
 
 private:
   enum Panel { batch, memory, coverage, epoch, rate, panel_count };
@@ -50,7 +50,6 @@ private:
   void show_limit(const PlanEditor& editor, double planned_peak);
   void show_handles(const PlanEditor& editor);
   void show_marks(const PlanEditor& editor);
-  QString handle_label(const PlanEditor& editor, std::int64_t size) const;
 
   LinkedPlots* plots_;
   std::vector<Value> values_;

@@ -44,7 +44,9 @@ private Q_SLOTS:
   void forms_are_offered_and_completed();
   void what_is_wrong_is_said_at_its_field();
   void first_batch_and_length_change_the_plan();
+  void what_is_typed_stays_while_the_first_batch_changes();
   void dragging_a_stretch_makes_a_piecewise_schedule();
+  void no_stretch_is_dragged_beyond_all_examples();
   void memory_is_predicted_where_it_is_asked_for();
   void the_first_batch_is_what_a_search_answered();
   void a_schedule_that_needs_feedback_says_so();
@@ -216,6 +218,42 @@ void TestDraft::dragging_a_stretch_makes_a_piecewise_schedule() {
   QTRY_COMPARE(here.field("schedule")->text(), QString("piecewise:0=17,25=32,50=48,75=64"));
   QTRY_COMPARE(here.fact("smallest batch"), QString("17"));
   QTRY_COMPARE(here.field("first_batch")->text(), QString("17"));
+}
+
+void TestDraft::what_is_typed_stays_while_the_first_batch_changes() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(100));
+  QTRY_COMPARE(here.fact("final batch"), QString("16"));
+  here.type("schedule", "step:interval=50,increment=8");
+  here.type("first_batch", "20");
+  QCOMPARE(here.field("schedule")->text(), QString("step:interval=50,increment=8"));
+  QTRY_COMPARE(here.fact("final batch"), QString("28"));
+  QVERIFY(here.named("discard")->isVisible()); // still to be entered
+  here.enter();
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  here.bench().undo_stack().undo();
+  QTRY_COMPARE(here.field("schedule")->text(), QString("constant"));
+  QCOMPARE(here.field("first_batch")->text(), QString("20")); // was not part of the change
+}
+
+void TestDraft::no_stretch_is_dragged_beyond_all_examples() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(100);
+  spec.schedule = "step:interval=50,increment=16";
+  here.bench().propose_run(spec);
+  QTRY_COMPARE(here.fact("final batch"), QString("32"));
+  const QPoint handle = here.handle_at(75);
+  QVERIFY(handle.x() >= 0);
+  QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle);
+  for (int moved = 0; moved < 300; ++moved) { // the axis grows each time
+    QMouseEvent move(QEvent::MouseMove, QPointF(handle.x(), -2000 - moved % 2),
+                     here.plots().mapToGlobal(QPointF(handle.x(), -2000 - moved % 2)), Qt::NoButton, Qt::LeftButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(&here.plots(), &move);
+  }
+  QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, QPoint(handle.x(), -2000));
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  QCOMPARE(here.field("schedule")->text(), QString("piecewise:0=16,50=%1").arg(demo_examples));
 }
 
 void TestDraft::memory_is_predicted_where_it_is_asked_for() {

@@ -1,3 +1,4 @@
+#include <QMenu>
 #include <QSignalSpy>
 
 #include "core/base/json.h"
@@ -8,6 +9,27 @@ using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
+namespace {
+
+/// How often the forms offered were made anew, which comes with all else of the plan that is shown.
+class MenuWatch : public QObject {
+public:
+  explicit MenuWatch(QMenu& menu) : menu_(menu) { menu.installEventFilter(this); }
+  int times() const { return menu_.isEmpty() ? 0 : added_ / static_cast<int>(menu_.actions().size()); }
+
+protected:
+  bool eventFilter(QObject* watched, QEvent* event) override {
+    added_ += event->type() == QEvent::ActionAdded ? 1 : 0;
+    return QObject::eventFilter(watched, event);
+  }
+
+private:
+  QMenu& menu_;
+  int added_ = 0;
+};
+
+} // namespace
+
 /// The future of a run that goes on, typed and dragged.
 class TestRunning : public QObject {
   Q_OBJECT
@@ -16,8 +38,10 @@ private Q_SLOTS:
   void a_typed_schedule_waits_for_its_step_and_is_stored_there();
   void a_stretch_is_dragged_and_applied_and_taken_back();
   void sizes_that_will_not_fit_are_marked();
+  void events_that_come_at_once_are_shown_at_once();
   void a_run_that_is_over_can_be_planned_again();
   void draft_and_run_take_turns();
+  void what_is_undone_of_a_draft_is_seen();
   void a_narrow_window_is_enough();
   void a_run_that_is_closed_leaves_the_draft_or_nothing();
 };
@@ -144,6 +168,27 @@ void TestRunning::sizes_that_will_not_fit_are_marked() {
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
 }
 
+void TestRunning::events_that_come_at_once_are_shown_at_once() {
+  ScheduleHere here;
+  here.begin_paused(small_run(2000));
+  QTRY_COMPARE(here.fact("steps"), QString("2,000"));
+  MenuWatch watch(*here.page().findChild<QMenu*>());
+  const auto events_come = [&here] {
+    for (int i = 0; i < 50; ++i)
+      Q_EMIT here.run()->event_came(0);
+    QCoreApplication::processEvents();
+  };
+  events_come();
+  QCOMPARE(watch.times(), 1);
+  here.page().hide();
+  events_come();
+  QCOMPARE(watch.times(), 1);
+  here.page().show();
+  QTRY_COMPARE(watch.times(), 2);
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
 void TestRunning::a_run_that_is_over_can_be_planned_again() {
   ScheduleHere here;
   Job* job = here.bench().start_run(small_run(20));
@@ -176,6 +221,22 @@ void TestRunning::draft_and_run_take_turns() {
   QTest::keyClick(edited, Qt::Key_Up);
   QTRY_COMPARE(here.fact("steps"), QString("77"));
   QVERIFY(here.named("start")->isVisible());
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+void TestRunning::what_is_undone_of_a_draft_is_seen() {
+  ScheduleHere here;
+  here.bench().propose_run(small_run(100));
+  here.type("schedule", "linear:max=64");
+  here.enter();
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  here.begin_paused(small_run(500));
+  QTRY_COMPARE(here.fact("steps"), QString("500"));
+  here.bench().undo_stack().undo();
+  QTRY_COMPARE(here.fact("steps"), QString("100"));
+  QCOMPARE(here.field("schedule")->text(), QString("constant"));
+  QVERIFY(here.bench().undo_stack().canRedo());
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
 }
