@@ -9,16 +9,28 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// Written under another name first, so that a backup is whole or not there.
-void back_up(SQLite::Database& database, const std::filesystem::path& file, int format) {
-  std::filesystem::path target = file;
-  target += fmt::format(".format-{}.backup", format);
+/// `.backup`, then `.backup-2` and so on: what an earlier attempt saved may be the only copy of something.
+std::filesystem::path free_backup_name(const std::filesystem::path& file, int format) {
+  const std::string first = fmt::format("{}.format-{}.backup", file.string(), format);
+  std::filesystem::path name = first;
+  for (int number = 2; std::filesystem::exists(name); ++number)
+    name = fmt::format("{}-{}", first, number);
+  return name;
+}
+
+// Written under another name first, so that a backup is whole or not there. By a connection of its own, as one that
+// holds the lock cannot copy; nobody else writes the file or a backup of it while that lock is held.
+void back_up(const std::filesystem::path& file, int format) {
+  const std::filesystem::path target = free_backup_name(file, format);
   std::filesystem::path unfinished = target;
   unfinished += ".unfinished";
   std::filesystem::remove(unfinished);
-  SQLite::Statement copy(database, "VACUUM INTO ?");
-  copy.bind(1, unfinished.string());
-  copy.exec();
+  {
+    SQLite::Database reading(file.string(), SQLite::OPEN_READWRITE);
+    SQLite::Statement copy(reading, "VACUUM INTO ?");
+    copy.bind(1, unfinished.string());
+    copy.exec();
+  }
   std::filesystem::rename(unfinished, target);
 }
 
@@ -41,14 +53,14 @@ int checked_format(SQLite::Database& database, const std::filesystem::path& file
 void migrate(SQLite::Database& database, const std::filesystem::path& file,
              const std::vector<std::string_view>& steps) {
   const int newest = static_cast<int>(steps.size());
-  const int before = checked_format(database, file, newest);
-  if (before == newest)
+  if (checked_format(database, file, newest) == newest)
     return;
-  if (before > 0)
-    back_up(database, file, before);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   // Asked again under the lock: another process may have been faster.
-  for (int format = checked_format(database, file, newest); format < newest; ++format)
+  const int before = checked_format(database, file, newest);
+  if (before > 0 && before < newest)
+    back_up(file, before);
+  for (int format = before; format < newest; ++format)
     database.exec(std::string(steps[format]));
   database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, newest));
   transaction.commit();

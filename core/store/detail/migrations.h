@@ -21,7 +21,8 @@ inline constexpr int application_id = 0x42745363;
 int checked_format(SQLite::Database& database, const std::filesystem::path& file, int newest);
 
 /// Brings the database up to the last of `steps`, all of it or nothing. A file that holds runs already is first copied
-/// to `FILE.format-N.backup`. Safe against another process that does the same at the same time.
+/// to `FILE.format-N.backup`, or with a number behind where that is there already. Safe against another process that
+/// does the same at the same time.
 void migrate(SQLite::Database& database, const std::filesystem::path& file, const std::vector<std::string_view>& steps);
 
 } // namespace batchscope::store::detail

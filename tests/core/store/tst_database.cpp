@@ -2,7 +2,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <latch>
 #include <set>
+#include <thread>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -74,6 +76,8 @@ private Q_SLOTS:
   void a_locked_file_is_refused_with_its_name();
   void two_stores_write_to_one_file();
   void older_files_are_copied_and_brought_up_to_date();
+  void a_backup_that_is_there_is_kept();
+  void several_at_once_make_one_backup();
   void format_1_becomes_format_2();
   void a_migration_that_fails_changes_nothing();
   void default_place();
@@ -276,6 +280,49 @@ void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
   QCOMPARE(backup.check(), std::vector<std::string>{});
   QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 3; this one reads up to 2)") !=
           std::string::npos);
+}
+
+void TestDatabase::a_backup_that_is_there_is_kept() {
+  const Folder folder;
+  make(folder.file());
+  write_text(folder.file("runs.db.format-2.backup"), "precious");
+  auto steps = store::detail::embedded_migrations();
+  steps.emplace_back("CREATE TABLE more (x INTEGER) STRICT");
+  {
+    SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
+    store::detail::migrate(database, folder.file(), steps);
+  }
+  QCOMPARE(text_of(folder.file("runs.db.format-2.backup")), std::string("precious"));
+  QCOMPARE(names_in(folder.path()),
+           (std::set<std::string>{"runs.db", "runs.db.format-2.backup", "runs.db.format-2.backup-2"}));
+  QCOMPARE(RunReader(folder.file("runs.db.format-2.backup-2")).series(1, "loss").size(), std::size_t(10));
+}
+
+void TestDatabase::several_at_once_make_one_backup() {
+  auto steps = store::detail::embedded_migrations();
+  steps.emplace_back("CREATE TABLE more (x INTEGER) STRICT");
+  for (int round = 0; round < 5; ++round) {
+    const Folder folder;
+    make(folder.file());
+    constexpr int count = 4;
+    std::latch together(count);
+    std::vector<std::string> errors(count);
+    std::vector<std::thread> all;
+    for (std::string& error : errors)
+      all.emplace_back([&] {
+        SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE, 10'000);
+        together.arrive_and_wait();
+        error = error_of([&] {
+          store::detail::guarded(folder.file(), [&] { store::detail::migrate(database, folder.file(), steps); });
+        });
+      });
+    for (std::thread& each : all)
+      each.join();
+    QCOMPARE(errors, std::vector<std::string>(count));
+    QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-2.backup"}));
+    const RunReader backup(folder.file("runs.db.format-2.backup")); // of the format before
+    QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
+  }
 }
 
 void TestDatabase::format_1_becomes_format_2() {
