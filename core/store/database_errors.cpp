@@ -4,6 +4,21 @@
 
 namespace batchscope::store::detail {
 
+namespace {
+
+// SQLite calls a used-up quota and a limit of a file's size by these names; which of them it was, it does not keep.
+bool refuses_writing(const SQLite::Exception& exception) {
+  const int code = exception.getExtendedErrorCode();
+  return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC;
+}
+
+} // namespace
+
+bool may_pass(const SQLite::Exception& exception) {
+  const int code = exception.getErrorCode() & 0xff;
+  return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_FULL || refuses_writing(exception);
+}
+
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string name = file.string() + ": ";
   switch (exception.getErrorCode() & 0xff) { // the rest of the code tells more of the same
@@ -22,14 +37,11 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
     return input_error(name + "not a BatchScope database; give another file");
   case SQLITE_CORRUPT:
     return {Error::Kind::failed, name + "damaged; `batchscope-cli check` says where, restore a backup of it"};
-  case SQLITE_IOERR: {
-    // SQLite calls a used-up quota and a limit of a file's size by these names; which of them it was, it does not keep.
-    const int code = exception.getExtendedErrorCode();
-    const bool writing = code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC;
-    return {Error::Kind::failed, name + (writing ? "the disk refuses what is written: quota used up, file too large or "
-                                                   "a fault; free some room and try again"
-                                                 : "the disk cannot be read; check it, or give another file")};
-  }
+  case SQLITE_IOERR:
+    return {Error::Kind::failed,
+            name + (refuses_writing(exception) ? "the disk refuses what is written: quota used up, file too large or a "
+                                                 "fault; free some room and try again"
+                                               : "the disk cannot be read; check it, or give another file")};
   default:
     return {Error::Kind::failed, name + "the run database failed: " + exception.what()};
   }

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/store/detail/process.h"
 #include "core/store/detail/sql.h"
 
 namespace batchscope::store::detail {
@@ -16,11 +15,7 @@ std::vector<std::int64_t> gone_processes(SQLite::Database& database) {
   std::vector<std::int64_t> gone;
   SQLite::Statement query(database, "SELECT id, host, boot, pid, started FROM process");
   while (query.executeStep()) {
-    const ProcessIdentity process{.host = query.getColumn(1),
-                                  .boot = query.getColumn(2),
-                                  .pid = query.getColumn(3).getInt64(),
-                                  .started = query.getColumn(4).getInt64()};
-    if (is_gone(process))
+    if (is_gone(read_process(query, 1)))
       gone.push_back(query.getColumn(0).getInt64());
   }
   return gone;
@@ -37,17 +32,27 @@ void check_quickly(SQLite::Database& database, const std::filesystem::path& file
 
 } // namespace
 
-std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file) {
+ProcessIdentity read_process(SQLite::Statement& query, int first) {
+  ProcessIdentity process;
+  process.host = query.getColumn(first).getString();
+  set_boot_text(process, query.getColumn(first + 1).getString());
+  process.pid = query.getColumn(first + 2).getInt64();
+  process.started = query.getColumn(first + 3).getInt64();
+  return process;
+}
+
+std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store) {
   if (!gone_processes(database).empty())
     check_quickly(database, file);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   for (const std::int64_t id : gone_processes(database))
     leave_process(database, id);
   database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status IN ('running', 'queued')");
-  const ProcessIdentity self = this_process();
+  ProcessIdentity self = this_process();
+  self.store = store.number();
   SQLite::Statement insert(database, "INSERT INTO process (host, boot, pid, started) VALUES (?, ?, ?, ?)");
   insert.bind(1, self.host);
-  insert.bind(2, self.boot);
+  insert.bind(2, boot_text(self));
   insert.bind(3, self.pid);
   insert.bind(4, self.started);
   execute(insert);

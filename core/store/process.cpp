@@ -1,9 +1,14 @@
 #include "core/store/detail/process.h"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include <unistd.h>
@@ -25,9 +30,16 @@ std::string boot_id() {
   return id;
 }
 
-// When the process with that number was started; nothing when there is none, or only what is left of a dead one.
-std::optional<std::int64_t> start_of(std::int64_t pid) {
-  std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
+/// Empty where it cannot be read.
+std::string link_target(const char* link) {
+  std::array<char, 256> target{};
+  const auto length = ::readlink(link, target.data(), target.size());
+  return length < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+/// When a process of /proc was started; 0 for what is left of a dead one, nothing where it cannot be read.
+std::optional<std::int64_t> start_of(const std::string& process) {
+  std::ifstream stream("/proc/" + process + "/stat");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   // The second field is the program's name in parentheses and may hold anything, parentheses included.
   const auto name_end = text.rfind(')');
@@ -40,24 +52,96 @@ std::optional<std::int64_t> start_of(std::int64_t pid) {
   for (int number = state_field; number <= start_field; ++number) {
     fields >> field;
     if (number == state_field && (field == "Z" || field == "X"))
-      return std::nullopt;
+      return 0;
   }
   return fields ? std::optional(std::stoll(field)) : std::nullopt;
 }
 
+/// Asks the kernel and not /proc, which may hide the processes of others, or be that of another number space.
+bool is_number_free(std::int64_t pid) {
+  if (pid <= 0 || pid > std::numeric_limits<pid_t>::max())
+    return true;
+  return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
+/// The stores of this process that are open. Every store and reader of the process must see the same ones, whichever
+/// file they are for, so there is one of it.
+class OpenStores {
+public:
+  static OpenStores& of_this_process() {
+    static OpenStores stores;
+    return stores;
+  }
+
+  std::int64_t add() {
+    const std::lock_guard lock(mutex_);
+    numbers_.insert(++last_);
+    return last_;
+  }
+  void remove(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    numbers_.erase(number);
+  }
+  bool contains(std::int64_t number) {
+    const std::lock_guard lock(mutex_);
+    return numbers_.contains(number);
+  }
+
+private:
+  std::mutex mutex_;
+  std::set<std::int64_t> numbers_; ///< guarded by mutex_
+  std::int64_t last_ = 0;          ///< guarded by mutex_
+};
+
 } // namespace
 
+OpenStore::OpenStore() : number_(OpenStores::of_this_process().add()) {}
+
+OpenStore::~OpenStore() {
+  OpenStores::of_this_process().remove(number_);
+}
+
 ProcessIdentity this_process() {
-  const std::int64_t pid = ::getpid();
-  return {.host = host_name(), .boot = boot_id(), .pid = pid, .started = start_of(pid).value_or(0)};
+  return {.host = host_name(),
+          .boot = boot_id(),
+          .pids = link_target("/proc/self/ns/pid"),
+          .pid = ::getpid(),
+          .started = start_of("self").value_or(0)};
+}
+
+std::string boot_text(const ProcessIdentity& process) {
+  return process.boot + ' ' + process.pids + ' ' + std::to_string(process.store);
+}
+
+void set_boot_text(ProcessIdentity& process, const std::string& text) {
+  const auto first = text.find(' ');
+  const auto last = text.rfind(' ');
+  process.boot = text.substr(0, first);
+  process.pids.clear();
+  process.store = 0;
+  if (first == last)
+    return;
+  process.pids = text.substr(first + 1, last - first - 1);
+  std::istringstream(text.substr(last)) >> process.store;
 }
 
 bool is_gone(const ProcessIdentity& process) {
-  if (process.host != host_name())
+  const ProcessIdentity self = this_process();
+  if (process.host != self.host || process.boot.empty() || self.boot.empty())
     return false;
-  if (process.boot != boot_id())
+  if (process.boot != self.boot)
     return true;
-  return start_of(process.pid) != process.started;
+  if (!process.pids.empty() && process.pids != self.pids)
+    return false;
+  if (is_number_free(process.pid))
+    return true;
+  if (process.pid == self.pid && process.started == self.started)
+    return process.store > 0 && !OpenStores::of_this_process().contains(process.store);
+  // In a container without a /proc of its own, the one that is there tells of other processes.
+  if (link_target("/proc/self") != std::to_string(self.pid))
+    return false;
+  const auto start = start_of(std::to_string(process.pid));
+  return start && process.started != 0 && *start != process.started;
 }
 
 } // namespace batchscope::store::detail

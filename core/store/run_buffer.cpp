@@ -28,7 +28,8 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
 }
 
 RunBuffer::RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill)
-    : id(id), on_command(run.on_command), queue(standstill) {
+    : id(id), on_command(run.on_command), on_trouble(run.on_trouble),
+      queue(standstill, telemetry::RecordQueue::usual_capacity, run.ending) {
   progress_.status = run.status;
   progress_.batch = run.batch;
 }
@@ -84,6 +85,13 @@ void RunBuffer::add_other(std::int64_t step, const std::string& name, double val
     frame = frames_.back().get();
   }
   frame->add(step, {value});
+}
+
+void RunBuffer::tell(const std::string& error) {
+  if (!on_trouble || outcome || error == told_)
+    return;
+  told_ = error;
+  on_trouble(error);
 }
 
 bool RunBuffer::urgent() const {

@@ -1,3 +1,7 @@
+#include <optional>
+
+#include <sqlite3.h>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,10 +20,13 @@ class RunReader::Impl {
 public:
   explicit Impl(const std::filesystem::path& path) : file(path), database(detail::open_for_reading(path)) {}
 
-  /// All that `work` reads is of one moment, whatever is written meanwhile.
+  /// All that `work` reads is of one moment, whatever is written meanwhile: that of the read that it is a part of, or
+  /// one of its own.
   template <typename Work> auto read(Work&& work) {
     return detail::guarded(file, [&] {
-      const SQLite::Transaction moment(database);
+      std::optional<SQLite::Transaction> moment;
+      if (sqlite3_get_autocommit(database.getHandle()) != 0)
+        moment.emplace(database);
       return work();
     });
   }
@@ -62,6 +69,10 @@ RunReader::~RunReader() = default;
 RunReader::RunReader(RunReader&&) noexcept = default;
 RunReader& RunReader::operator=(RunReader&&) noexcept = default;
 
+void RunReader::at_one_moment(const std::function<void()>& read) const {
+  impl_->read(read);
+}
+
 std::vector<RunRow> RunReader::list(const std::string& where) const {
   return impl_->runs("deleted IS NULL", parse_list_filter(where));
 }
@@ -76,6 +87,16 @@ RunRow RunReader::run(std::int64_t id) const {
     if (!run)
       throw input_error(fmt::format("{}: there is no run {}", impl_->file.string(), id));
     return *std::move(run);
+  });
+}
+
+std::vector<RunRow> RunReader::present(const std::vector<std::int64_t>& ids) const {
+  return impl_->read([&] {
+    std::vector<RunRow> runs;
+    for (const std::int64_t id : ids)
+      if (auto run = detail::find_run(impl_->database, id))
+        runs.push_back(*std::move(run));
+    return runs;
   });
 }
 

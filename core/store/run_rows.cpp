@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/store/detail/process.h"
+#include "core/store/detail/ownership.h"
 #include "core/store/detail/sql.h"
 
 namespace batchscope::store::detail {
@@ -49,10 +49,7 @@ void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
 bool is_abandoned(SQLite::Statement& row) {
   if (row.getColumn(behind_outcome).isNull())
     return true;
-  return is_gone({.host = row.getColumn(behind_outcome),
-                  .boot = row.getColumn(behind_outcome + 1),
-                  .pid = row.getColumn(behind_outcome + 2).getInt64(),
-                  .started = row.getColumn(behind_outcome + 3).getInt64()});
+  return is_gone(read_process(row, behind_outcome));
 }
 
 } // namespace

@@ -11,9 +11,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::store {
+
+/// What the store refuses now may succeed when it is tried again: another program has the file locked, or the disk has
+/// no room.
+class PassingError : public Error {
+public:
+  using Error::Error;
+};
 
 /// What a process asks of the one that trains a run.
 struct Command {
@@ -33,6 +41,12 @@ struct NewRun {
   /// Called on the store's writer thread, not any more once RunWriter::finish() has returned or the writer is gone.
   /// Must return at once, never throw, and call nothing of the store. Without it commands to the run stay untaken.
   std::function<void(const Command&)> on_command;
+  /// Receives why the run's records cannot be stored, whenever that changes; empty when they are stored again. Called,
+  /// and to behave, as on_command.
+  std::function<void(const std::string&)> on_trouble;
+  /// Whether the run is to end soon, which its loop must not miss because it waits for room; see
+  /// StoreOptions::standstill. Any thread; not called any more once the loop has ended.
+  std::function<bool()> ending;
 };
 
 /// What a run came to, as stored and listed. Doubles may be NaN or infinite.
@@ -94,14 +108,16 @@ class RunWriter;
 struct StoreOptions {
   std::chrono::milliseconds interval{250};  ///< between two transactions
   std::chrono::milliseconds patience{5000}; ///< with a file that another program has locked
-  std::size_t standstill = 1'000'000;       ///< entries of a run that may wait in memory before its loop waits
+  std::size_t standstill =
+      1'000'000; ///< entries of a run that may wait in memory before its loop waits, unless it is ending
 };
 
 /// The run database for writing: one SQLite file in WAL mode and the one thread that writes to it.
 /// Open it only once the input is known to be good; it makes the file (and its folder) when missing.
 /// Thread-safe. Errors: Error (input) for a file that is no database, of another program, newer, read-only or locked;
 /// Error (unavailable) where the disk is full or the file damaged at the start. Where the disk refuses something later,
-/// training goes on and the writer tries again at every wake-up; finish() and flush() say so.
+/// training goes on and the writer tries again at every wake-up; finish(), flush(), load() and NewRun::on_trouble say
+/// so. What a lock or a full disk refuses is a PassingError once the store is open.
 class RunStore {
 public:
   explicit RunStore(const std::filesystem::path& file, const StoreOptions& options = {});
@@ -123,7 +139,8 @@ public:
   /// Marks runs as deleted, or takes that back; all of them or none. Deleted runs are there for RunReader::deleted()
   /// and this alone. Throws Error (input) for a run that is not there or is not over yet.
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
-  /// Removes what is marked as deleted for good; returns how many runs that were.
+  /// Removes what is marked as deleted for good, a part at a time, so that others may write in between; returns how
+  /// many runs that were. Throws with some of them removed. The file keeps its size; later runs use the room in it.
   std::int64_t purge_deleted();
 
   /// Sends a command to whichever process trains the run; returns the command's number, see RunReader::taken(). Throws
@@ -133,10 +150,12 @@ public:
   /// Waits until everything that was reported so far is stored; throws Error (failed) where that did not succeed.
   void flush();
 
-  /// Records and events stored and waiting, over all runs of this store (for a status line).
+  /// Records and events stored and waiting, over all runs of this store, and what keeps them waiting (for a status
+  /// line).
   struct Load {
     std::uint64_t stored = 0;
     std::uint64_t waiting = 0;
+    std::string error; ///< of the last attempt to store; empty when it succeeded
   };
   Load load() const;
 
@@ -151,8 +170,9 @@ public:
   virtual ~RunWriter() = default; ///< a run that was not finished is stored as failed, "abandoned"
   virtual std::int64_t id() const = 0;
   virtual telemetry::Sink& sink() = 0;
-  /// Writes what is left and the outcome. Call it when the loop has ended; any thread. Throws Error (failed) where the
-  /// disk refused something; it may be called again then, and the store goes on trying as long as it lives.
+  /// Writes what is left and the outcome. Call it when the loop has ended; any thread. Throws Error (failed), or
+  /// PassingError of that kind, where something refused it; it may be called again then, and the store goes on trying
+  /// as long as it lives.
   virtual void finish(const RunOutcome& outcome) = 0;
 };
 
@@ -166,10 +186,16 @@ public:
   RunReader(RunReader&&) noexcept;
   RunReader& operator=(RunReader&&) noexcept;
 
+  /// All that `read` reads of this reader is of one moment, whatever is written meanwhile. While it lasts the file's
+  /// log of changes cannot shrink, so nothing in it should wait for a person.
+  void at_one_moment(const std::function<void()>& read) const;
+
   /// All runs, or those of `where` (see list_filter.h's grammar), oldest first.
   std::vector<RunRow> list(const std::string& where = {}) const;
   std::vector<RunRow> deleted() const; ///< runs marked as deleted, which all other functions take for not there
   RunRow run(std::int64_t id) const;   ///< throws Error (input) where there is none
+  /// Those of the runs that are there, in the order of `ids`: some may have been deleted meanwhile.
+  std::vector<RunRow> present(const std::vector<std::int64_t>& ids) const;
   std::string spec_json(std::int64_t id) const;
   std::string start_json(std::int64_t id) const;
   std::vector<StoredEvent> events(std::int64_t id) const;

@@ -5,24 +5,37 @@
 
 #include <fmt/format.h>
 
-#include "core/store/detail/ownership.h"
 #include "core/store/detail/run_rows.h"
 
 namespace batchscope::store::detail {
 
 namespace {
 
-struct Failure {
-  Error::Kind kind;
-  std::string message;
-};
+/// The exception that is being handled.
+Failure caught() {
+  try {
+    throw;
+  } catch (const PassingError& error) {
+    return {error.kind(), error.what(), true};
+  } catch (const Error& error) {
+    return {error.kind(), error.what(), false};
+  } catch (const std::exception& error) {
+    return {Error::Kind::failed, fmt::format("cannot be stored: {}", error.what()), false};
+  }
+}
 
 } // namespace
+
+void Failure::raise() const {
+  if (passing)
+    throw PassingError(kind, message);
+  throw Error(kind, message);
+}
 
 Writer::Writer(const std::filesystem::path& file, const StoreOptions& options)
     : file_(file), options_(options), database_(open_for_writing(file, options.patience)) {
   guarded(file_, [this] {
-    process_ = enter_process(database_, file_);
+    process_ = enter_process(database_, file_, open_);
     records_.emplace(database_);
     commands_.emplace(database_);
   });
@@ -39,15 +52,12 @@ Writer::~Writer() {
 }
 
 void Writer::call(const std::function<void()>& work) {
-  // What went wrong crosses the threads as a value: an exception object would be shared by both.
   std::optional<Failure> failure;
   std::packaged_task<void()> task([&] {
     try {
       work();
-    } catch (const Error& error) {
-      failure = Failure{error.kind(), error.what()};
-    } catch (const std::exception& error) {
-      failure = Failure{Error::Kind::failed, error.what()};
+    } catch (const std::exception&) {
+      failure = caught();
     }
   });
   std::future<void> done = task.get_future();
@@ -58,7 +68,7 @@ void Writer::call(const std::function<void()>& work) {
   wake_.notify_one();
   done.get();
   if (failure)
-    throw Error(failure->kind, failure->message);
+    failure->raise();
 }
 
 std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>& work) {
@@ -91,14 +101,16 @@ void Writer::write_now(const std::function<void()>& prepare) {
     if (!error_)
       write_waiting();
     if (error_)
-      throw *error_;
+      error_->raise();
   });
 }
 
 RunStore::Load Writer::load() const {
-  RunStore::Load load{.stored = stored_.load(), .waiting = taken_.load()};
-  for (const auto& run : runs())
+  RunStore::Load load{.stored = stored_.load(), .waiting = taken_.load(), .error = {}};
+  const std::lock_guard lock(mutex_);
+  for (const auto& run : runs_)
     load.waiting += run->queue.waiting();
+  load.error = trouble_;
   return load;
 }
 
@@ -127,28 +139,41 @@ void Writer::loop() {
 
 // Never throws: what went wrong is kept for those who ask, and the next wake-up tries again.
 void Writer::write_waiting() {
-  const Runs all = runs();
-  // After a failure the queues are left alone, so that what waits in memory stays within their bound.
-  if (!error_)
-    for (const auto& run : all)
-      run->drain();
-  Runs dirty;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(dirty), [](const auto& run) { return run->dirty(); });
-  std::uint64_t entries = 0;
-  for (const auto& run : dirty)
-    entries += run->entries();
-  taken_ = entries;
   try {
+    const Runs all = runs();
+    // After a failure the queues are left alone, so that what waits in memory stays within their bound.
+    if (!error_)
+      for (const auto& run : all)
+        run->drain();
+    Runs dirty;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(dirty), [](const auto& run) { return run->dirty(); });
+    std::uint64_t entries = 0;
+    for (const auto& run : dirty)
+      entries += run->entries();
+    taken_ = entries;
     if (!dirty.empty())
       guarded(file_, [&] { store(dirty); });
     error_.reset();
     stored_ += entries;
     taken_ = 0;
     forget_closed();
-  } catch (const Error& error) {
-    error_ = Error(Error::Kind::failed, error.what());
-  } catch (const std::exception& error) {
-    error_ = Error(Error::Kind::failed, fmt::format("{}: cannot be written: {}", file_.string(), error.what()));
+  } catch (const std::exception&) {
+    error_ = caught();
+    error_->kind = Error::Kind::failed; // of the job, which goes on; a file that is locked at its start is bad input
+  }
+  tell();
+}
+
+// Never throws: what could not be told now is at the next wake-up.
+void Writer::tell() noexcept {
+  try {
+    const std::string error = error_ ? error_->message : std::string();
+    for (const auto& run : runs())
+      run->tell(error);
+    const std::lock_guard lock(mutex_);
+    trouble_ = error;
+  } catch (const std::exception&) {
+    // No memory, which write_waiting() meets, too.
   }
 }
 
@@ -165,15 +190,13 @@ void Writer::store(const Runs& dirty) {
 
 // Never throws: what the database does not give now is there at the next wake-up.
 void Writer::hand_out_commands() {
-  for (const auto& run : runs()) {
-    if (!run->obeys())
-      continue;
-    try {
-      for (const Command& command : commands_->take(run->id))
-        run->on_command(command);
-    } catch (const SQLite::Exception&) {
-      // A disk that refuses is said by write_waiting(), which meets it, too.
-    }
+  try {
+    for (const auto& run : runs())
+      if (run->obeys())
+        for (const Command& command : commands_->take(run->id))
+          run->on_command(command);
+  } catch (const std::exception&) {
+    // A disk that refuses is said by write_waiting(), which meets it, too.
   }
 }
 

@@ -1,11 +1,20 @@
 #include "core/telemetry/queue.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace batchscope::telemetry {
 
-RecordQueue::RecordQueue(std::size_t standstill, std::size_t capacity)
-    : ring_(capacity), standstill_(std::max<std::size_t>(1, standstill)) {}
+namespace {
+
+/// Whoever wants a loop to end does not know that it waits here, so it asks this often.
+constexpr std::chrono::milliseconds ask_interval{50};
+
+} // namespace
+
+RecordQueue::RecordQueue(std::size_t standstill, std::size_t capacity, std::function<bool()> ending)
+    : ring_(capacity), standstill_(std::max<std::size_t>(1, standstill)), ending_(std::move(ending)) {}
 
 void RecordQueue::record(const StepRecord& record) {
   push(record);
@@ -19,7 +28,8 @@ void RecordQueue::push(Entry entry) {
   if (spilled_count_.load(std::memory_order_acquire) == 0 && ring_.try_push(std::move(entry)))
     return;
   std::unique_lock lock(mutex_);
-  room_.wait(lock, [this] { return spilled_.size() < standstill_; });
+  while (spilled_.size() >= standstill_ && !(ending_ && ending_()))
+    room_.wait_for(lock, ask_interval);
   spilled_.push_back(std::move(entry));
   spilled_count_.store(spilled_.size(), std::memory_order_release);
 }

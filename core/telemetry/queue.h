@@ -20,10 +20,15 @@ using Entry = std::variant<StepRecord, Event>;
 ///
 /// The loop pushes into a lock-free ring. Where the other side falls behind so far that the ring is full, entries go
 /// to a list behind a lock that is never held for longer than exchanging two pointers. Only when `standstill` entries
-/// wait there, which takes a disk that has stood still for minutes, does the loop wait rather than lose one.
+/// wait there, which takes a disk that has stood still for minutes, does the loop wait rather than lose one; a loop
+/// that is to end waits no longer, and what it still pushes is added beyond that bound.
 class RecordQueue final : public Sink {
 public:
-  explicit RecordQueue(std::size_t standstill = 1'000'000, std::size_t capacity = 4096);
+  static constexpr std::size_t usual_capacity = 4096; ///< of the ring
+
+  /// `ending`: whether the loop is to end, asked on its thread while it waits.
+  explicit RecordQueue(std::size_t standstill = 1'000'000, std::size_t capacity = usual_capacity,
+                       std::function<bool()> ending = {});
 
   // --- the loop's thread ---
   void record(const StepRecord& record) override;
@@ -43,6 +48,7 @@ private:
 
   Ring<Entry> ring_;
   const std::size_t standstill_;
+  const std::function<bool()> ending_;
   /// Size of spilled_. While it is not 0, the loop pushes nothing into the ring: what is there is older.
   std::atomic<std::size_t> spilled_count_{0};
   std::mutex mutex_;

@@ -8,18 +8,25 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/base/error.h"
+#include "core/store/run_store.h"
 
 namespace batchscope::store::detail {
 
 /// What SQLite says as one line for a person, naming the file and what to do.
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file);
 
-/// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error.
+/// Whether what SQLite refused may be granted later: a lock passes, and a disk gets room again.
+bool may_pass(const SQLite::Exception& exception);
+
+/// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error, or PassingError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
   try {
     return work();
   } catch (const SQLite::Exception& exception) {
-    throw translated(exception, file);
+    const Error error = translated(exception, file);
+    if (may_pass(exception))
+      throw PassingError(error.kind(), error.what());
+    throw error;
   } catch (const std::filesystem::filesystem_error& error) {
     throw input_error(file.string() + ": " + error.code().message());
   }

@@ -5,13 +5,18 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/detail/process.h"
+
 namespace batchscope::store::detail {
 
 /// The entry of one RunStore in the table of processes, from opening to closing.
 ///
 /// Entries of processes that are gone tell of an unclean exit: the database is checked then (throws Error (failed) when
 /// it is damaged), and their runs are marked `interrupted`.
-std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file);
+std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store);
 void leave_process(SQLite::Database& database, std::int64_t id);
+
+/// From a result's columns `first` and following: host, boot, pid and started of a row of that table.
+ProcessIdentity read_process(SQLite::Statement& query, int first);
 
 } // namespace batchscope::store::detail

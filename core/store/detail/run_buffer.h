@@ -42,7 +42,8 @@ public:
   RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill);
 
   const std::int64_t id;
-  const std::function<void(const Command&)> on_command; ///< as in NewRun
+  const std::function<void(const Command&)> on_command;     ///< as in NewRun
+  const std::function<void(const std::string&)> on_trouble; ///< as in NewRun
   telemetry::RecordQueue queue;
 
   /// Takes what waits in the queue.
@@ -64,6 +65,8 @@ public:
   bool closed() const { return closed_; }
   /// Whether commands to the run are still wanted.
   bool obeys() const { return on_command && !outcome; }
+  /// Tells the run what keeps it from being stored, where that is news to it; nothing does where `error` is empty.
+  void tell(const std::string& error);
 
 private:
   void take(const telemetry::StepRecord& record);
@@ -77,6 +80,7 @@ private:
   std::vector<double> row_; ///< kept for its memory
   RunOutcome progress_;
   std::size_t entries_ = 0;
+  std::string told_; ///< the last of tell()
   bool closed_ = false;
 };
 

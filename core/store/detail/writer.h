@@ -8,15 +8,26 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "core/store/detail/commands.h"
 #include "core/store/detail/database.h"
+#include "core/store/detail/ownership.h"
 #include "core/store/detail/record_writer.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::store::detail {
+
+/// Why something was not stored. It crosses threads as a value: an exception object would be shared by both.
+struct Failure {
+  Error::Kind kind;
+  std::string message;
+  bool passing; ///< see PassingError
+
+  [[noreturn]] void raise() const;
+};
 
 /// The one thread that writes to a run database. At every wake-up it empties the queues of all runs and stores what
 /// came out in one transaction. Where that fails, what came out waits, the queues fill, and it is tried again at the
@@ -50,17 +61,19 @@ private:
   void hand_out_commands();
   void forget_closed();
   void close() noexcept;
+  void tell() noexcept;
   Runs runs() const;
 
   const std::filesystem::path file_;
   const StoreOptions options_;
+  const OpenStore open_; ///< before database_: until that is closed, this store is not gone
 
   // The writing thread's, once it runs.
   SQLite::Database database_;
   std::int64_t process_;
   std::optional<RecordWriter> records_;
   std::optional<CommandInbox> commands_;
-  std::optional<Error> error_; ///< of the last attempt to write; none when it succeeded
+  std::optional<Failure> error_; ///< of the last attempt to write; none when it succeeded
 
   std::atomic<std::uint64_t> stored_{0};
   std::atomic<std::uint64_t> taken_{0}; ///< out of the queues, not stored yet
@@ -69,6 +82,7 @@ private:
   std::condition_variable wake_;
   std::vector<std::packaged_task<void()>> calls_; ///< guarded by mutex_
   Runs runs_;                                     ///< guarded by mutex_
+  std::string trouble_;                           ///< guarded by mutex_; what error_ says
   bool stopping_ = false;                         ///< guarded by mutex_
 
   std::thread thread_; ///< last: it uses all of the above

@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -35,6 +36,9 @@ private Q_SLOTS:
   void finish_on_a_full_disk_is_tried_again();
   void a_locked_file_loses_nothing();
   void at_a_standstill_the_loop_waits();
+  void a_loop_that_ends_does_not_wait();
+  void what_is_wrong_is_told_while_it_lasts();
+  void a_store_that_closes_with_an_error_leaves_no_running_run();
 };
 
 // A disk without room is not to be had everywhere; SQLite's bound of a file's pages ends in the same error.
@@ -158,6 +162,84 @@ void TestFaults::at_a_standstill_the_loop_waits() {
   loop.join();
   run->finish(outcome("finished"));
   QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), static_cast<std::size_t>(steps));
+}
+
+void TestFaults::a_loop_that_ends_does_not_wait() {
+  const Folder folder;
+  RunStore store(folder.file(), impatient);
+  std::atomic<bool> ending{false};
+  NewRun given = new_run("ends");
+  given.ending = [&] { return ending.load(); };
+  auto run = store.begin(given);
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  run->sink().record(record_at(1));
+  QVERIFY(!error_of([&] { store.flush(); }).empty());
+  constexpr std::int64_t steps = 20'000;
+  std::thread loop([&] {
+    for (std::int64_t step = 2; step <= steps; ++step)
+      run->sink().record(record_at(step));
+  });
+  while (store.load().waiting < 4096 + 50)
+    std::this_thread::yield();
+  ending = true;
+  loop.join(); // with the file still locked
+  other.exec("ROLLBACK");
+  run->finish(outcome("stopped"));
+  QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), static_cast<std::size_t>(steps));
+}
+
+void TestFaults::what_is_wrong_is_told_while_it_lasts() {
+  const Folder folder;
+  std::mutex mutex;
+  std::vector<std::string> told;
+  NewRun given = new_run("told");
+  given.on_trouble = [&](const std::string& why) {
+    const std::lock_guard lock(mutex);
+    told.push_back(why);
+  };
+  const auto heard = [&] {
+    const std::lock_guard lock(mutex);
+    return told;
+  };
+  RunStore store(folder.file(), impatient);
+  auto run = store.begin(given);
+  run->sink().record(record_at(1));
+  store.flush();
+  QCOMPARE(store.load().error, std::string());
+  QVERIFY(heard().empty());
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  run->sink().record(record_at(2));
+  const std::string locked =
+      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+  for (int attempt = 0; attempt < 3; ++attempt)
+    QVERIFY_EXCEPTION_THROWN(store.flush(), PassingError);
+  QCOMPARE(store.load().error, locked);
+  QCOMPARE(heard(), std::vector<std::string>{locked}); // once
+  other.exec("ROLLBACK");
+  store.flush();
+  QCOMPARE(store.load().error, std::string());
+  QCOMPARE(heard(), (std::vector<std::string>{locked, ""}));
+  run->finish(outcome("finished"));
+}
+
+void TestFaults::a_store_that_closes_with_an_error_leaves_no_running_run() {
+  const Folder folder;
+  { RunStore make(folder.file()); }
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  {
+    RunStore store(folder.file(), impatient);
+    auto run = store.begin(new_run("left"));
+    other.exec("BEGIN IMMEDIATE");
+    run->sink().record(record_at(1));
+    run.reset();
+  }
+  other.exec("ROLLBACK");
+  QCOMPARE(RunReader(folder.file()).run(1).outcome.status, std::string("interrupted"));
+  const RunStore next(folder.file());
+  QCOMPARE(other.execAndGet("SELECT status FROM run").getString(), std::string("interrupted"));
+  QCOMPARE(other.execAndGet("SELECT count(*) FROM process").getInt(), 1);
 }
 
 QTEST_APPLESS_MAIN(TestFaults)

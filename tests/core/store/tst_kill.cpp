@@ -102,6 +102,8 @@ private Q_SLOTS:
   void at_most_the_last_second_is_missing_data();
   void at_most_the_last_second_is_missing();
   void tells_processes_apart();
+  void what_cannot_be_told_is_not_gone();
+  void identities_come_back_from_their_text();
 };
 
 void TestKill::at_most_the_last_second_is_missing_data() {
@@ -177,6 +179,53 @@ void TestKill::tells_processes_apart() {
   QVERIFY(is_gone(other));
   QCOMPARE(::waitpid(child, nullptr, 0), child);
   QVERIFY(is_gone(other));
+}
+
+void TestKill::what_cannot_be_told_is_not_gone() {
+  using store::detail::is_gone;
+  const store::detail::ProcessIdentity self = store::detail::this_process();
+  QVERIFY(!self.pids.empty());
+  auto other = self;
+  other.pid = 999'999'999; // above every number that a kernel gives
+  QVERIFY(is_gone(other));
+  other.pids = "pid:[1]"; // a container's, whose numbers are not ours
+  QVERIFY(!is_gone(other));
+  other.boot = "another"; // but that it is from before the boot is sure
+  QVERIFY(is_gone(other));
+  other.boot.clear();
+  QVERIFY(!is_gone(other));
+  other = self;
+  other.pids.clear(); // as it was written first
+  QVERIFY(!is_gone(other));
+  other.pid = 999'999'999;
+  QVERIFY(is_gone(other));
+  other = self;
+  other.pid = ::getppid(); // is there, and when it was started is not known
+  other.started = 0;
+  QVERIFY(!is_gone(other));
+
+  other = self;
+  {
+    const store::detail::OpenStore open;
+    other.store = open.number();
+    QVERIFY(!is_gone(other));
+  }
+  QVERIFY(is_gone(other)); // its process lives, but it does not
+}
+
+void TestKill::identities_come_back_from_their_text() {
+  using store::detail::ProcessIdentity;
+  ProcessIdentity identity = store::detail::this_process();
+  identity.store = 12;
+  ProcessIdentity read = identity;
+  store::detail::set_boot_text(read, store::detail::boot_text(identity));
+  QVERIFY(read == identity);
+  identity.pids.clear();
+  store::detail::set_boot_text(read, store::detail::boot_text(identity));
+  QVERIFY(read == identity);
+  store::detail::set_boot_text(read, identity.boot); // as it was written first
+  identity.store = 0;
+  QVERIFY(read == identity);
 }
 
 int main(int argc, char** argv) {

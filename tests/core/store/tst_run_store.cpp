@@ -30,6 +30,7 @@ private Q_SLOTS:
   void a_run_comes_back_as_it_was_written();
   void any_mix_of_writing_and_flushing_keeps_every_point();
   void readers_follow_a_running_run();
+  void several_reads_are_of_one_moment();
   void events_and_their_values();
   void unknown_metrics_become_series();
   void nan_and_infinities_survive();
@@ -135,6 +136,37 @@ void TestRunStore::readers_follow_a_running_run() {
   QCOMPARE(reader.series(run->id(), "loss").size(), std::size_t(10));
   run->finish(outcome("stopped"));
   QCOMPARE(reader.run(run->id()).outcome.status, std::string("stopped"));
+}
+
+void TestRunStore::several_reads_are_of_one_moment() {
+  const Folder folder;
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("live"));
+  const RunReader reader(folder.file());
+  std::int64_t step = 0;
+  const auto go_on = [&] {
+    run->sink().record(record_at(++step));
+    store.flush();
+  };
+  go_on();
+  reader.at_one_moment([&] {
+    QCOMPARE(reader.series(run->id(), "loss").size(), std::size_t(1));
+    go_on();
+    QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(1));
+    QCOMPARE(reader.run(run->id()).outcome.steps, std::int64_t(1));
+  });
+  QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(2));
+  // What goes wrong in it ends it.
+  QCOMPARE(error_of([&] { reader.at_one_moment([&] { reader.run(9); }); }),
+           folder.file().string() + ": there is no run 9");
+  go_on();
+  QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(3));
+
+  const std::int64_t gone = store.add_finished(new_run("gone"), outcome("finished"));
+  store.set_deleted({gone}, true);
+  const auto rows = reader.present({77, run->id(), gone});
+  QCOMPARE(rows.size(), std::size_t(1));
+  QCOMPARE(rows.front().name, std::string("live"));
 }
 
 void TestRunStore::events_and_their_values() {

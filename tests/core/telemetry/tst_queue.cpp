@@ -44,6 +44,7 @@ private Q_SLOTS:
   void a_full_ring_loses_nothing_and_blocks_nobody();
   void after_spilling_the_ring_is_used_again();
   void at_a_standstill_the_loop_waits_and_loses_nothing();
+  void a_loop_that_ends_goes_beyond_the_standstill();
   void two_threads_pass_everything_in_order_data();
   void two_threads_pass_everything_in_order();
 };
@@ -101,6 +102,29 @@ void TestQueue::at_a_standstill_the_loop_waits_and_loses_nothing() {
   loop.join();
   for (std::int64_t step = 1; step <= count; ++step)
     QCOMPARE(steps[static_cast<std::size_t>(step - 1)], step);
+}
+
+void TestQueue::a_loop_that_ends_goes_beyond_the_standstill() {
+  std::atomic<bool> ending{false};
+  std::promise<void> stuck;
+  RecordQueue queue(10, 4, [&, asked = false]() mutable {
+    if (!asked)
+      stuck.set_value();
+    asked = true;
+    return ending.load();
+  });
+  std::vector<std::int64_t> expected;
+  for (std::int64_t step = 1; step <= 100; ++step)
+    expected.push_back(step);
+  std::thread loop([&] {
+    for (const std::int64_t step : expected)
+      queue.record(record_at(step));
+  });
+  stuck.get_future().wait();
+  QCOMPARE(queue.waiting(), std::size_t(14));
+  ending = true;
+  loop.join(); // nobody drains
+  QCOMPARE(drained(queue), expected);
 }
 
 void TestQueue::two_threads_pass_everything_in_order_data() {
