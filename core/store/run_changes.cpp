@@ -55,8 +55,21 @@ void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& ru
   }
 }
 
-std::int64_t purge_deleted(SQLite::Database& database) {
-  return database.exec("DELETE FROM run WHERE deleted IS NOT NULL");
+// By steps, as these are what takes room: about 130 bytes each.
+std::int64_t purge_some(SQLite::Database& database) {
+  constexpr std::int64_t enough_steps = 50'000;
+  std::vector<std::int64_t> runs;
+  {
+    SQLite::Statement query(database, "SELECT id, steps FROM run WHERE deleted IS NOT NULL ORDER BY id");
+    for (std::int64_t steps = 0; steps < enough_steps && query.executeStep(); steps += query.getColumn(1).getInt64())
+      runs.push_back(query.getColumn(0).getInt64());
+  }
+  SQLite::Statement remove(database, "DELETE FROM run WHERE id = ?");
+  for (const std::int64_t run : runs) {
+    remove.bind(1, run);
+    execute(remove);
+  }
+  return static_cast<std::int64_t>(runs.size());
 }
 
 } // namespace batchscope::store::detail

@@ -132,7 +132,12 @@ void RunStore::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) 
 }
 
 std::int64_t RunStore::purge_deleted() {
-  return impl_->writer.change([](SQLite::Database& database) { return detail::purge_deleted(database); });
+  // SQLite moves the log of a large transaction into the file when it is committed, so that the next one begins in it
+  // anew, and others get their turn.
+  std::int64_t purged = 0;
+  while (const std::int64_t runs = impl_->writer.change(detail::purge_some))
+    purged += runs;
+  return purged;
 }
 
 std::int64_t RunStore::send(std::int64_t run, const Command& command) {

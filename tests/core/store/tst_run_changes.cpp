@@ -42,6 +42,7 @@ private Q_SLOTS:
   void deletion_is_all_or_nothing();
   void runs_that_go_on_are_not_deleted();
   void purging_removes_everything_for_good();
+  void purging_goes_in_parts();
 };
 
 void TestRunChanges::names_and_notes() {
@@ -189,6 +190,34 @@ void TestRunChanges::purging_removes_everything_for_good() {
   QCOMPARE(count("step_chunk"), 3);
   QCOMPARE(error_of([&] { store.set_deleted({one}, false); }), std::string("there is no run 1"));
   QVERIFY(add(store, "new") > told->id()); // numbers are not used again
+}
+
+void TestRunChanges::purging_goes_in_parts() {
+  const Folder folder;
+  {
+    RunStore store(folder.file());
+    Ids all;
+    for (int i = 0; i < 8; ++i) {
+      auto run = store.begin(new_run("long"));
+      RunOutcome end = outcome("finished");
+      end.steps = 30'000;
+      for (std::int64_t step = 1; step <= end.steps; ++step)
+        run->sink().record(record_at(step));
+      run->finish(end);
+      all.push_back(run->id());
+    }
+    store.set_deleted(all, true);
+  }
+  const auto size = std::filesystem::file_size(folder.file());
+  const RunReader reader(folder.file()); // as long as it is open the log stays where it is
+  RunStore store(folder.file());
+  QCOMPARE(store.purge_deleted(), std::int64_t{8});
+  const auto log = std::filesystem::file_size(folder.file().string() + "-wal");
+  QVERIFY2(log < size / 2, qPrintable(QString("%1 of %2").arg(log).arg(size)));
+  QCOMPARE(ids(reader.deleted()), Ids{});
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  add(store, "new");
+  QVERIFY(std::filesystem::file_size(folder.file()) <= size); // in the room that became free
 }
 
 QTEST_APPLESS_MAIN(TestRunChanges)
