@@ -1,6 +1,8 @@
 #include "core/store/export.h"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,12 +23,21 @@ struct ExportOptions {
   CLI::Option* force = nullptr;
 };
 
+/// In the order given, each once.
+std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
+  std::vector<std::int64_t> runs;
+  for (const std::int64_t run : integers_of(option))
+    if (std::find(runs.begin(), runs.end(), run) == runs.end())
+      runs.push_back(run);
+  return runs;
+}
+
 int run_export(const ExportOptions& options, const Context& context) {
   const std::string formats = fmt::format("{}", fmt::join(store::export_formats(), ", "));
   require(options.runs, "the numbers of one or more runs");
   require(options.format, formats);
   require(options.file, "the file to write");
-  const auto ids = integers_of(options.runs);
+  const auto ids = chosen_runs(options.runs);
   const std::string file = *text_of(options.file);
   const std::string format = *text_of(options.format);
   const auto known = store::export_formats();
@@ -38,7 +49,7 @@ int run_export(const ExportOptions& options, const Context& context) {
   if (context.json)
     print_json({{"exported", ids}, {"file", file}, {"format", format}});
   else
-    print(fmt::format("{} runs written to {}\n", ids.size(), file));
+    print(fmt::format("{} {} written to {}\n", ids.size(), ids.size() == 1 ? "run" : "runs", file));
   return exit_status::done;
 }
 

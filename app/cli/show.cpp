@@ -78,8 +78,11 @@ void series_text(const Series& series) {
 
 void show_series(const store::RunReader& reader, std::int64_t run, const CLI::Option* names, const Context& context) {
   Series series;
-  for (const auto& name : list_of(names))
-    series.emplace_back(name, reader.series(run, name));
+  // Of one moment: of a run that goes on the later series would have more steps.
+  reader.at_one_moment([&] {
+    for (const auto& name : list_of(names))
+      series.emplace_back(name, reader.series(run, name));
+  });
   context.json ? series_json(series) : series_text(series);
 }
 
@@ -91,6 +94,12 @@ void show_search(const store::RunReader& reader, std::int64_t id, const Context&
     print_json(json);
   else
     print(search_text(json, Palette::for_stdout()));
+}
+
+void show_document(const store::RunReader& reader, const store::RunRow& row) {
+  Json document;
+  reader.at_one_moment([&] { document = run_document(reader, reader.run(row.id)); });
+  print_json(document);
 }
 
 int run_show(const ShowOptions& options, const Context& context) {
@@ -109,7 +118,7 @@ int run_show(const ShowOptions& options, const Context& context) {
   if (options.series->count() > 0)
     show_series(reader, row.id, options.series, context);
   else if (context.json)
-    print_json(run_document(reader, row));
+    show_document(reader, row);
   else
     show_text(reader, row);
   return exit_status::done;

@@ -38,13 +38,16 @@ public:
   }
 
 private:
+  // Of one moment: a run that goes on has more points of one series than of the one that was read before.
   static std::vector<Cursor> read(const RunReader& reader, std::int64_t id) {
-    const auto names = reader.series_names(id);
     std::vector<Cursor> cursors;
-    for (const char* column : columns) {
-      const bool known = std::find(names.begin(), names.end(), column) != names.end();
-      cursors.push_back({.points = known ? reader.series(id, column) : std::vector<Point>{}, .at = 0});
-    }
+    reader.at_one_moment([&] {
+      const auto names = reader.series_names(id);
+      for (const char* column : columns) {
+        const bool known = std::find(names.begin(), names.end(), column) != names.end();
+        cursors.push_back({.points = known ? reader.series(id, column) : std::vector<Point>{}, .at = 0});
+      }
+    });
     return cursors;
   }
 

@@ -68,7 +68,7 @@ public:
     separator = "\n";
     for (const std::int64_t id : ids) {
       out << separator;
-      write_run(reader, id, out);
+      reader.at_one_moment([&] { write_run(reader, id, out); });
       separator = ",\n";
     }
     out << "]}\n";

@@ -1,11 +1,15 @@
 #include <QTest>
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <sstream>
+#include <streambuf>
+#include <thread>
 
 #include "core/base/json.h"
 #include "core/store/detail/exporters.h"
@@ -35,6 +39,30 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
+/// Keeps what is written, and lets something happen before each of the first pieces.
+class Interrupted : public std::streambuf {
+public:
+  explicit Interrupted(std::function<void()> happening) : happening_(std::move(happening)) {}
+  const std::string& text() const { return text_; }
+
+protected:
+  int_type overflow(int_type c) override {
+    text_ += traits_type::to_char_type(c);
+    return c;
+  }
+  std::streamsize xsputn(const char* data, std::streamsize size) override {
+    if (pieces_++ < 40)
+      happening_();
+    text_.append(data, static_cast<std::size_t>(size));
+    return size;
+  }
+
+private:
+  std::function<void()> happening_;
+  std::string text_;
+  int pieces_ = 0;
+};
+
 std::string number(double value) {
   std::string text;
   detail::append_number(text, value);
@@ -49,7 +77,9 @@ class TestExport : public QObject {
 private Q_SLOTS:
   void numbers_read_back_as_they_were();
   void csv_has_one_row_a_step();
+  void csv_of_a_run_that_goes_on_is_of_one_moment();
   void json_has_everything();
+  void json_of_a_run_that_goes_on_is_of_one_moment();
   void nothing_is_overwritten_or_left_behind();
   void a_full_disk_leaves_nothing_behind();
 };
@@ -102,6 +132,30 @@ void TestExport::csv_has_one_row_a_step() {
   QVERIFY(lines[1501].rfind("2,1,64,", 0) == 0);
 }
 
+void TestExport::csv_of_a_run_that_goes_on_is_of_one_moment() {
+  const Folder folder;
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("goes on"));
+  std::atomic<bool> over{false};
+  std::thread loop([&] {
+    for (std::int64_t step = 1; !over; ++step) {
+      run->sink().record(record_at(step));
+      store.flush();
+    }
+  });
+  const RunReader reader(folder.file());
+  std::size_t torn = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::ostringstream text;
+    detail::csv_exporter()->write(reader, {run->id()}, text);
+    for (const std::string& line : lines_of(text.str()))
+      torn += line.find(",,") != std::string::npos || line.back() == ',' ? 1 : 0;
+  }
+  over = true;
+  loop.join();
+  QCOMPARE(torn, std::size_t(0));
+}
+
 void TestExport::json_has_everything() {
   const Folder folder;
   RunStore store(folder.file());
@@ -152,6 +206,28 @@ void TestExport::json_has_everything() {
       QVERIFY(number_from_json(exported[i][1]) == points[i].value);
     }
   }
+}
+
+void TestExport::json_of_a_run_that_goes_on_is_of_one_moment() {
+  const Folder folder;
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("goes on"));
+  std::int64_t step = 0;
+  const auto go_on = [&] {
+    run->sink().record(record_at(++step));
+    store.flush();
+  };
+  go_on();
+  const RunReader reader(folder.file());
+  Interrupted buffer(go_on);
+  std::ostream out(&buffer);
+  detail::json_exporter()->write(reader, {run->id()}, out);
+  QVERIFY(step > 20);
+  const Json one = Json::parse(buffer.text())["runs"][0];
+  const auto steps = one["summary"]["steps"].get<std::size_t>();
+  QVERIFY(steps < static_cast<std::size_t>(step));
+  for (const std::string& name : telemetry::step_series())
+    QCOMPARE(one["series"][name].size(), steps);
 }
 
 void TestExport::nothing_is_overwritten_or_left_behind() {
