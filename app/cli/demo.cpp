@@ -58,6 +58,7 @@ public:
   }
   void record(const telemetry::StepRecord& record) override { display_.record(record); }
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
+  void not_stored(const std::string& why) override { display_.not_stored(why); }
   void ended(std::int64_t id, const train::RunSummary& summary) override { display_.ended(id, summary); }
 
 private:
@@ -84,15 +85,14 @@ private:
   std::int64_t refusals_ = 0;
 };
 
-std::vector<store::RunRow> rows_of(const store::RunReader& reader, const std::vector<std::int64_t>& ids) {
-  std::vector<store::RunRow> rows;
-  for (const std::int64_t id : ids)
-    rows.push_back(reader.run(id));
-  return rows;
-}
-
-std::vector<std::string> write_files(const store::RunReader& reader, const std::vector<std::int64_t>& runs,
+/// Those of the runs that were not deleted meanwhile.
+std::vector<std::string> write_files(const store::RunReader& reader, const std::vector<std::int64_t>& all,
                                      const fs::path& folder) {
+  std::vector<std::int64_t> runs;
+  for (const auto& row : reader.present(all))
+    runs.push_back(row.id);
+  if (runs.empty())
+    return {};
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem)
@@ -118,7 +118,7 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
                 {"files", files}});
     return;
   }
-  print('\n' + runs_table(rows_of(reader, result.runs()), Palette::for_stdout()) + '\n');
+  print('\n' + runs_table(reader.present(result.runs()), Palette::for_stdout()) + '\n');
   if (chosen)
     print(Palette::for_stdout().paint(Colour::good, fmt::format("Recommended batch size: {}", chosen->batch)) +
           fmt::format("\nWhy: {}.\n", chosen->reason));

@@ -53,8 +53,11 @@ Display::~Display() {
 }
 
 void Display::say(std::string line) {
-  if (quiet_)
-    return;
+  if (!quiet_)
+    add_line(std::move(line));
+}
+
+void Display::add_line(std::string line) {
   {
     const std::lock_guard lock(mutex_);
     lines_.push_back(std::move(line));
@@ -116,6 +119,11 @@ void Display::record(const telemetry::StepRecord& record) {
 void Display::event(telemetry::Event event) {
   say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
                                                               describe_event(event.kind, event.detail_json))));
+}
+
+void Display::not_stored(const std::string& why) {
+  add_line(why.empty() ? "stored again: nothing was lost"
+                       : palette_.paint(Colour::bad, "not stored yet, trying again: " + why));
 }
 
 void Display::ended(std::int64_t id, const train::RunSummary& summary) {

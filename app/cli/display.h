@@ -21,7 +21,7 @@ public:
   explicit Display(const Context& context);
   ~Display() override; ///< shows what is left
 
-  /// One line of its own.
+  /// One line of its own; nothing where quiet.
   void say(std::string line);
   /// Probes are numbered from 1 again.
   void begin_search() { probes_ = 0; }
@@ -33,6 +33,7 @@ public:
   void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
+  void not_stored(const std::string& why) override; ///< said even where quiet: the job may wait for it
   void ended(std::int64_t id, const train::RunSummary& summary) override;
 
 private:
@@ -46,6 +47,7 @@ private:
     std::int64_t examples_then = 0;
   };
 
+  void add_line(std::string line);
   void work();
   std::string progress_line(Running& running) const;
 

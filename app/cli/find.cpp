@@ -98,6 +98,7 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
   const InterruptGuard guard(control);
   search_options.stop = [&] { return control.stopping(); };
   search::SearchResult result;
+  std::int64_t id = 0;
   {
     Display display(context);
     search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
@@ -110,8 +111,8 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
       display.say("stopped; nothing is stored");
       return exit_status::interrupted;
     }
+    id = sweep::store_search(spec, result, store, display, control);
   }
-  const std::int64_t id = store.add_search(train::to_json(spec), search::to_json(result));
   print_result(result, id, context);
   return status_of(result);
 }

@@ -65,10 +65,7 @@ void print_result(std::int64_t id, const sweep::SweepResult& result, const Conte
     print_json({{"sweep", id}, {"runs", result.runs}});
     return;
   }
-  const store::RunReader reader(context.database());
-  std::vector<store::RunRow> rows;
-  for (const std::int64_t run : result.runs)
-    rows.push_back(reader.run(run));
+  const auto rows = store::RunReader(context.database()).present(result.runs);
   print(runs_table(rows, Palette::for_stdout()));
   print(fmt::format(
       "\nsweep {}: {} of {} runs finished\n", id,
@@ -78,9 +75,10 @@ void print_result(std::int64_t id, const sweep::SweepResult& result, const Conte
 
 /// Whether any run of the sweep is finished, those of earlier times included.
 bool any_finished(const sweep::SweepResult& result, const Context& context) {
-  const store::RunReader reader(context.database());
-  return std::any_of(result.runs.begin(), result.runs.end(),
-                     [&](std::int64_t run) { return reader.run(run).outcome.status == "finished"; });
+  if (result.finished > 0)
+    return true;
+  const auto rows = store::RunReader(context.database()).present(result.runs);
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.outcome.status == "finished"; });
 }
 
 int run_sweep_verb(const SweepOptions& options, const Context& context) {

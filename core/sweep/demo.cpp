@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/search/drive.h"
+#include "core/sweep/insist.h"
 
 namespace batchscope::sweep {
 
@@ -48,7 +49,7 @@ private:
     if (!answer)
       return;
     result_.search = *answer;
-    result_.search_id = store_.add_search(train::to_json(demo_spec()), search::to_json(result_.search));
+    result_.search_id = store_search(demo_spec(), result_.search, store_, watch_, control_);
     search_with(session, DemoStage::bisection, "binary");
   }
 
@@ -79,7 +80,7 @@ private:
     for (const std::int64_t size : sizes_up_to(*result_.search.largest))
       spec.batches.push_back({train::BatchChoice::Kind::number, size});
     watch_.stage(DemoStage::sweep);
-    result_.sweep_id = store_.add_sweep(to_json(spec));
+    insist(watch_, control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
     result_.sweep = run_sweep(plan_sweep(spec), result_.sweep_id, store_, watch_, control_);
   }
 
@@ -141,11 +142,9 @@ DemoResult run_demo(store::RunStore& store, DemoWatch& watch, train::RunControl&
 
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result) {
   std::vector<SizeResult> sizes;
-  for (const std::int64_t id : result.sweep.runs) {
-    const store::RunOutcome outcome = reader.run(id).outcome;
-    if (outcome.status == "finished" && outcome.batch && outcome.validation_accuracy)
+  for (const store::RunRow& row : reader.present(result.sweep.runs))
+    if (const auto& outcome = row.outcome; outcome.status == "finished" && outcome.batch && outcome.validation_accuracy)
       sizes.push_back({*outcome.batch, *outcome.validation_accuracy, outcome.examples_per_second});
-  }
   return recommend(sizes, result.validation_examples);
 }
 

@@ -48,7 +48,7 @@ train::RunSpec demo_spec();
 /// Ends at the next boundary where `control` says stop. Throws what the store and the session throw. One thread.
 DemoResult run_demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control);
 
-/// The size that its sweep speaks for.
+/// The size that its sweep speaks for; runs that were deleted meanwhile say nothing.
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result);
 
 } // namespace batchscope::sweep

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/search/drive.h"
+#include "core/sweep/insist.h"
 #include "core/sweep/obey.h"
 
 namespace batchscope::sweep {
@@ -67,6 +68,13 @@ std::optional<search::SearchResult> settle_batch(train::Session& session, Watch&
   return result;
 }
 
+std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
+                          Watch& watch, const train::RunControl& control) {
+  std::int64_t id = 0;
+  insist(watch, control, [&] { id = store.add_search(train::to_json(spec), search::to_json(result)); });
+  return id;
+}
+
 JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control) {
@@ -76,23 +84,25 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
     job.start.memory = search->memory;
   if (!job.start.memory && watch.wants_prediction())
     job.start.memory = session.predict_memory([&] { return control.stopping(); });
-  const std::string spec_json = train::to_json(spec);
   if (search)
-    job.search = store.add_search(spec_json, search::to_json(*search));
+    job.search = store_search(spec, *search, store, watch, control);
   job.start.search = job.search;
   store::NewRun run;
   run.name = spec.name;
-  run.spec_json = spec_json;
+  run.spec_json = train::to_json(spec);
   run.sweep = sweep;
   run.batch = job.start.batch;
   run.start_json = train::to_json(job.start);
   run.on_command = [&control](const store::Command& command) { obey(control, command); };
-  const auto writer = store.begin(run);
+  run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
+  run.ending = [&control] { return control.stopping(); };
+  std::unique_ptr<store::RunWriter> writer;
+  insist(watch, control, [&] { writer = store.begin(run); });
   job.id = writer->id();
   watch.started(job.id, spec, job.start);
   Tee tee(writer->sink(), watch);
   job.summary = session.run(tee, control);
-  writer->finish(outcome_of(job.summary, job.start.batch));
+  insist(watch, control, [&] { writer->finish(outcome_of(job.summary, job.start.batch)); });
   control.forget_orders();
   watch.ended(job.id, job.summary);
   return job;

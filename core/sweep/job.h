@@ -11,7 +11,8 @@
 
 namespace batchscope::sweep {
 
-/// Sees what a job does while it does it. Every call comes on the job's thread and must return at once.
+/// Sees what a job does while it does it. Every call but not_stored() comes on the job's thread. All must return at
+/// once.
 class Watch : public telemetry::Sink {
 public:
   virtual void probe(const search::Probe& /*probe*/, std::uint64_t /*budget_bytes*/) {}
@@ -22,6 +23,9 @@ public:
   virtual void started(std::int64_t /*id*/, const train::RunSpec& /*spec*/, const train::RunStart& /*start*/) {}
   void record(const telemetry::StepRecord& /*record*/) override {}
   void event(telemetry::Event /*event*/) override {}
+  /// Why the database does not take what the job has for it; it is tried again until it does, and told then with an
+  /// empty text. On any thread.
+  virtual void not_stored(const std::string& /*why*/) {}
   virtual void ended(std::int64_t /*id*/, const train::RunSummary& /*summary*/) {}
 };
 
@@ -38,8 +42,13 @@ struct JobResult {
 std::optional<search::SearchResult> settle_batch(train::Session& session, Watch& watch,
                                                  const train::RunControl& control);
 
-/// Runs a session whose batch is settled and stores it, with the search that settled it. Throws what the store throws;
-/// a failure of the run itself is in the result.
+/// Stores a search that is through, and returns its number. What a lock or a full disk refuses is tried again until
+/// `control` says stop. Throws what the store throws.
+std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
+                          Watch& watch, const train::RunControl& control);
+
+/// Runs a session whose batch is settled and stores it, with the search that settled it; insists as store_search()
+/// does. Throws what the store throws; a failure of the run itself is in the result.
 JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/base/error.h"
+#include "core/sweep/insist.h"
 
 namespace batchscope::sweep {
 
@@ -73,9 +74,11 @@ SweepPlan plan_sweep(const SweepSpec& spec) {
 SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep) {
   SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}};
   std::map<std::string, std::int64_t> done;
-  for (const std::int64_t id : reader.runs_of_sweep(sweep))
-    if (is_done(reader.run(id).outcome.status))
-      done[train::to_json(train::run_spec_from_json(reader.spec_json(id)))] = id;
+  reader.at_one_moment([&] {
+    for (const std::int64_t id : reader.runs_of_sweep(sweep))
+      if (is_done(reader.run(id).outcome.status))
+        done[train::to_json(train::run_spec_from_json(reader.spec_json(id)))] = id;
+  });
   for (auto& run : combinations(plan.spec)) {
     const auto found = done.find(train::to_json(run));
     plan.runs.push_back({std::move(run), found == done.end() ? std::nullopt : std::optional(found->second)});
@@ -83,8 +86,11 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep) {
   return plan;
 }
 
-SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      train::RunControl& control) {
+namespace {
+
+/// The whole plan, in its order.
+SweepResult run_all(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                    train::RunControl& control) {
   SweepResult result;
   for (std::size_t index = 0; index < plan.runs.size(); ++index) {
     const auto& [spec, run] = plan.runs[index];
@@ -100,7 +106,7 @@ SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore
       continue;
     if (!ready.session) {
       ++result.failed;
-      result.runs.push_back(store_refused(store, spec, sweep, ready.reason));
+      insist(watch, control, [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
       watch.refused(result.runs.back(), ready.reason);
       continue;
     }
@@ -111,6 +117,18 @@ SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore
   }
   result.stopped = control.stopping();
   return result;
+}
+
+} // namespace
+
+SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                      train::RunControl& control) {
+  try {
+    return run_all(plan, sweep, store, watch, control);
+  } catch (const Error& error) {
+    // Runs are behind it, so a database that cannot be used any more is no bad input.
+    throw Error(Error::Kind::failed, error.what());
+  }
 }
 
 } // namespace batchscope::sweep

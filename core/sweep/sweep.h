@@ -47,7 +47,8 @@ struct SweepResult {
 };
 
 /// Runs what the plan has no run for. A combination that cannot run or fails is stored as failed and the rest go on;
-/// a stop ends the whole sweep. Throws Error only for the store. One thread; see Session.
+/// a stop ends the whole sweep. Throws Error (failed) only for the store, and not for what passes until a stop; the
+/// runs until then are stored. One thread; see Session.
 SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
                       train::RunControl& control);
 

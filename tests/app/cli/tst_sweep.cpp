@@ -1,5 +1,6 @@
 #include <csignal>
 
+#include "core/store/run_store.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -14,6 +15,7 @@ private Q_SLOTS:
   void fromFile();
   void resumeRunsWhatIsMissing();
   void interruptEndsTheWholeSweep();
+  void runsThatAreDeletedMeanwhile();
   void refused_data();
   void refused();
 };
@@ -25,6 +27,16 @@ QStringList small_sweep(const QStringList& more) {
                      "mlp:hidden=8",    "--data", "synthetic:examples=100,shape=1x8x8,classes=2",
                      "--memory-budget", "50MB"} +
          more;
+}
+
+/// Waits until the program says that on stderr.
+bool says_soon(QProcess& process, const QByteArray& text) {
+  process.setReadChannel(QProcess::StandardError); // the one that waitForReadyRead() waits for
+  QByteArray said;
+  while (!(said += process.readAllStandardError()).contains(text))
+    if (!process.waitForReadyRead(60'000))
+      return false;
+  return true;
 }
 
 QJsonArray runs_of(const CliProgram& program) {
@@ -96,8 +108,7 @@ void TestSweep::interruptEndsTheWholeSweep() {
   const CliProgram program;
   QProcess process;
   program.start(process, small_sweep({"--batch", "4,8,16", "--epochs", "1000000"}));
-  while (!process.readAllStandardError().contains("run 1"))
-    QVERIFY(process.waitForReadyRead(60'000) || process.state() == QProcess::Running);
+  QVERIFY(says_soon(process, "run 1"));
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
   const Outcome outcome = CliProgram::finish(process);
   QVERIFY2(outcome.status == 130, outcome.shown().constData());
@@ -105,11 +116,23 @@ void TestSweep::interruptEndsTheWholeSweep() {
 
   // The stopped one and those that never began are what is missing.
   program.start(process, {"sweep", "--json", "--resume", "1"});
-  while (!process.readAllStandardError().contains("run 2"))
-    QVERIFY(process.waitForReadyRead(60'000) || process.state() == QProcess::Running);
+  QVERIFY(says_soon(process, "run 2"));
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
   QCOMPARE(CliProgram::finish(process).status, 130);
   QCOMPARE(statuses(program), QStringList({"stopped", "stopped"}));
+}
+
+void TestSweep::runsThatAreDeletedMeanwhile() {
+  const CliProgram program;
+  QStringList arguments = small_sweep({"--batch", "4,8", "--epochs", "300"});
+  arguments.removeOne("--json");
+  QProcess process;
+  program.start(process, arguments);
+  QVERIFY(says_soon(process, "run 2"));
+  batchscope::store::RunStore(program.path("default.db").toStdString()).set_deleted({1}, true);
+  const Outcome outcome = CliProgram::finish(process);
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QVERIFY2(outcome.out.contains("sweep 1: 1 of 1 runs finished"), outcome.shown().constData());
 }
 
 void TestSweep::refused_data() {
