@@ -63,7 +63,8 @@ void StatusLine::hideEvent(QHideEvent* event) {
 void StatusLine::refresh() {
   device_->setText(device_text());
   const auto load = workbench_.engine().load();
-  stored_->setText(tr("stored %1 records · %2 waiting")
+  stored_->setText((load.error.empty() ? tr("stored %1 records · %2 waiting")
+                                       : tr("stored %1 records · %2 waiting, as the database refuses them"))
                        .arg(format_count(static_cast<std::int64_t>(load.stored)),
                             format_count(static_cast<std::int64_t>(load.waiting))));
 }
