@@ -1,6 +1,7 @@
 #include "ui/find/find_page.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QJsonObject>
@@ -120,7 +121,7 @@ void FindPage::show_job(Job* job) {
     error_shown_ = false;
     plots_->choose(0);
   }
-  const bool keyboard_here = stack_->currentWidget() == empty_ && empty_->isAncestorOf(focusWidget());
+  const bool keyboard_here = empty_->isAncestorOf(QApplication::focusWidget());
   refresh();
   if (keyboard_here)
     cancel_->setFocus();

@@ -12,6 +12,7 @@ class TestEventText : public QObject {
 private Q_SLOTS:
   void words_data();
   void words();
+  void an_evaluation_as_a_number();
   void an_oom_in_training();
   void an_oom_in_evaluation();
   void an_oom_that_ended_the_run();
@@ -78,6 +79,12 @@ void TestEventText::words() {
   const EventText text = event_text(make_event(kind.constData(), detail.constData()));
   QCOMPARE((QStringList{text.what, text.tried, text.now, text.asked, text.in_use, text.action}), cells);
   QCOMPARE(text.alarming, alarming);
+}
+
+void TestEventText::an_evaluation_as_a_number() {
+  QCOMPARE(validation_loss(make_event("evaluation", R"({"loss":0.25,"accuracy":0.941})")), 0.25);
+  QVERIFY(std::isinf(validation_loss(make_event("evaluation", R"({"loss":"Infinity"})"))));
+  QVERIFY(std::isnan(validation_loss(make_event("edit", R"({"loss":0.25})"))));
 }
 
 void TestEventText::an_oom_in_training() {

@@ -1,10 +1,14 @@
 #include <QSet>
 #include <QtTest>
 
+#include "ui/plot/linked_plots.h"
+#include "ui/run/workbench_test.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
+using namespace batchscope;
 using namespace batchscope::ui;
+using namespace batchscope::ui::test;
 
 /// What the real pages have to be beside each other in one window.
 class PagesTest : public QObject {
@@ -102,6 +106,28 @@ private Q_SLOTS:
       pages_[index]->restore(states[index]);
       QCOMPARE(pages_[index]->state(), states[index]);
     }
+  }
+
+  void spaceOnLivePausesWhateverWasDoneBefore() {
+    // A search, so that Find has an answer and buttons for it.
+    train::RunSpec spec = small_run(1'000'000);
+    Job* search = bench_->engine().find({.spec = spec});
+    QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+    QTest::keyClick(window_.get(), Qt::Key_3, Qt::ControlModifier);
+    // A run from the form, by keys alone.
+    bench_->propose_run(spec);
+    QTRY_VERIFY(pages_[1]->isVisible());
+    QTest::keyClick(qApp->focusWidget(), Qt::Key_Return, Qt::ControlModifier);
+    QTRY_VERIFY(pages_[3]->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(bench_->current() && bench_->current()->running(), patience_ms);
+    QTRY_VERIFY(pages_[3]->findChild<LinkedPlots*>()->isVisible());
+    QWidget* focus = qApp->focusWidget();
+    QVERIFY2(focus != nullptr && focus == pages_[3]->focusProxy(),
+             focus ? qPrintable(QString(focus->metaObject()->className()) + " " + focus->objectName()) : "nothing");
+    QTest::keyClick(focus, Qt::Key_Space);
+    QTRY_VERIFY_WITH_TIMEOUT(bench_->current()->paused(), patience_ms);
+    bench_->engine().cancel_all();
+    QTRY_VERIFY_WITH_TIMEOUT(bench_->engine().idle(), patience_ms);
   }
 
 private:
