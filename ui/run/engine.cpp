@@ -1,5 +1,6 @@
 #include "ui/run/engine.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -45,17 +46,19 @@ void search(const FindRequest& request, JobWatch& watch, store::RunStore& store)
   options.stop = [&] { return watch.control().stopping(); };
   const std::uint64_t budget = session.budget_bytes();
   const auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
-  store.add_search(train::to_json(request.spec), search::to_json(result));
+  sweep::store_search(request.spec, result, store, watch, watch.control());
   watch.found(result);
 }
 
 } // namespace
 
-Job::Job(Kind kind, QString title, train::RunSpec spec, QObject* parent)
-    : QObject(parent), kind_(kind), title_(std::move(title)), spec_(std::move(spec)) {}
+Job::Job(Kind kind, QString title, train::RunSpec spec, Engine& engine)
+    : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)) {}
 
 void Job::cancel() {
   control_->stop();
+  if (state_ == State::waiting)
+    engine_.withdraw(this);
 }
 
 double Job::seconds() const {
@@ -90,6 +93,12 @@ public:
       waiting_.push_back({job, std::move(watch), stores, std::move(work)});
     }
     wake_.notify_one();
+  }
+
+  /// Takes a job back; false where it has been begun.
+  bool withdraw(const Job* job) {
+    const std::lock_guard lock(mutex_);
+    return std::erase_if(waiting_, [job](const Task& task) { return task.job == job; }) > 0;
   }
 
   store::RunStore::Load load() const {
@@ -139,10 +148,8 @@ private:
       return report(job, Job::State::cancelled, {});
     post([this, job] { engine_.begin(job); });
     try {
-      {
-        const std::lock_guard lock(store_mutex_);
-        store_ = task.stores ? std::make_unique<store::RunStore>(database_) : nullptr;
-      }
+      if (task.stores)
+        open_store();
       task.work(*task.watch, store_.get());
       close_store();
       report(job, task.watch->control().stopping() ? Job::State::cancelled : Job::State::done, {});
@@ -152,6 +159,13 @@ private:
       report(job, stopped ? Job::State::cancelled : Job::State::failed,
              stopped ? QString() : QString::fromUtf8(error.what()));
     }
+  }
+
+  void open_store() {
+    // A database that is locked or of an older format takes seconds to open, for which the screen must not wait.
+    auto opened = std::make_unique<store::RunStore>(database_);
+    const std::lock_guard lock(store_mutex_);
+    store_ = std::move(opened);
   }
 
   void close_store() {
@@ -196,11 +210,13 @@ Engine::Engine(std::filesystem::path database, QObject* parent) : QObject(parent
 }
 
 Engine::~Engine() {
-  cancel_all();
+  // Nobody is told any more: whoever listens may be gone already.
+  for (const Job* job : jobs_)
+    job->control_->stop();
 }
 
 Job* Engine::add(Job::Kind kind, const QString& title, const train::RunSpec& spec, bool stores, Work work) {
-  auto* job = new Job(kind, title, spec, this);
+  auto* job = new Job(kind, title, spec, *this);
   jobs_.append(job);
   Q_EMIT job_added(job);
   worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), stores, std::move(work));
@@ -236,7 +252,7 @@ Job* Engine::predict(const train::RunSpec& spec) {
              [spec](JobWatch& watch, store::RunStore* /*store*/) {
                train::Session session(spec);
                watch.limit(session.budget_bytes());
-               const auto curve = session.predict_memory();
+               const auto curve = session.predict_memory([&] { return watch.control().stopping(); });
                if (!curve)
                  throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
                watch.predicted(*curve);
@@ -257,9 +273,15 @@ bool Engine::idle() const {
 }
 
 void Engine::cancel_all() {
-  for (Job* job : jobs_)
+  // What hears of the end of one may add another.
+  for (const QList<Job*> jobs = jobs_; Job * job : jobs)
     if (job->state() == Job::State::working || job->state() == Job::State::waiting)
       job->cancel();
+}
+
+void Engine::withdraw(Job* job) {
+  if (worker_->withdraw(job))
+    end(job, Job::State::cancelled, {});
 }
 
 store::RunStore::Load Engine::load() const {
@@ -279,7 +301,8 @@ void Engine::end(Job* job, Job::State state, const QString& error) {
   job->state_ = state;
   job->error_ = error;
   job->progress_ = state == Job::State::done ? std::optional(1.0) : job->progress_;
-  progress_.stop();
+  if (working() == nullptr)
+    progress_.stop();
   Q_EMIT job->state_changed();
   Q_EMIT job_changed(job);
   if (idle())

@@ -24,6 +24,8 @@
 
 namespace batchscope::ui {
 
+class Engine;
+
 /// Something that the engine works on: a training, a search, a sweep, the demo, a prediction of memory. Lives in the UI
 /// thread; what the worker reports arrives there as signals. Records do not come as signals but through a queue that
 /// the screen empties.
@@ -39,7 +41,7 @@ public:
     std::int64_t id = 0; ///< in the database
     train::RunSpec spec;
     train::RunStart start;
-    std::shared_ptr<telemetry::RecordQueue> queue;
+    std::shared_ptr<telemetry::RecordQueue> queue; ///< filled as long as somebody holds it
     std::shared_ptr<train::RunControl> control;
   };
 
@@ -53,7 +55,8 @@ public:
   double seconds() const;                     ///< that it has worked so far
   std::optional<double> seconds_left() const; ///< by the progress so far
 
-  /// Ends it at the next step boundary (or between two trials); what was done stays stored. A waiting job never starts.
+  /// Ends it at the next step boundary (or between two trials); what was done stays stored. A waiting job never starts:
+  /// it is cancelled by the time this returns, or a moment later where the worker was about to begin it.
   void cancel();
 
   const std::vector<search::Probe>& probes() const { return probes_; }
@@ -79,8 +82,9 @@ Q_SIGNALS:
 private:
   friend class Engine;
   friend class JobWatch;
-  Job(Kind kind, QString title, train::RunSpec spec, QObject* parent);
+  Job(Kind kind, QString title, train::RunSpec spec, Engine& engine);
 
+  Engine& engine_;
   Kind kind_;
   State state_ = State::waiting;
   QString title_;
@@ -140,12 +144,15 @@ Q_SIGNALS:
   void idle_now();
 
 private:
+  friend class Job;
   class Worker;
   /// What a job does on the worker's thread; throws Error where it fails.
   using Work = std::function<void(class JobWatch& watch, store::RunStore* store)>;
 
   /// `stores`: whether the work needs the database.
   Job* add(Job::Kind kind, const QString& title, const train::RunSpec& spec, bool stores, Work work);
+  /// Ends a job at once that the worker has not begun yet.
+  void withdraw(Job* job);
   void begin(Job* job);
   void end(Job* job, Job::State state, const QString& error);
   void show_progress();

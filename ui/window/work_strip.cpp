@@ -106,10 +106,10 @@ QString WorkStrip::time_text(const Job& job) const {
 
 void WorkStrip::cancel() {
   if (Job* job = shown_job()) {
-    job->cancel();
     cancel_->setEnabled(false);
     // The next job's own.
     connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
+    job->cancel(); // one that waits ends at once
   }
 }
 

@@ -1,5 +1,14 @@
+#include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QtTest>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/store/run_store.h"
 #include "ui/run/workbench_test.h"
@@ -7,6 +16,50 @@
 using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
+
+namespace {
+
+/// Another process that keeps a database locked as long as this lives: whoever opens it waits, and then gives up.
+class LockedElsewhere {
+public:
+  explicit LockedElsewhere(const std::string& file) {
+    if (::pipe(end_.data()) != 0 || ::pipe(locked_.data()) != 0)
+      qFatal("no pipe");
+    child_ = ::fork();
+    if (child_ == 0)
+      lock_until_told(file.c_str());
+    ::close(end_[0]);
+    ::close(locked_[1]);
+    char ok = 0;
+    if (::read(locked_[0], &ok, 1) != 1)
+      qFatal("the database could not be locked");
+  }
+  ~LockedElsewhere() {
+    ::close(end_[1]);
+    ::close(locked_[0]);
+    ::waitpid(child_, nullptr, 0);
+  }
+  LockedElsewhere(const LockedElsewhere&) = delete;
+  LockedElsewhere& operator=(const LockedElsewhere&) = delete;
+
+private:
+  [[noreturn]] void lock_until_told(const char* file) {
+    ::close(end_[1]);
+    const int handle = ::open(file, O_RDWR);
+    struct flock all {};
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    char byte = 0;
+    if (handle >= 0 && ::fcntl(handle, F_SETLK, &all) == 0 && ::write(locked_[1], &byte, 1) == 1) [[maybe_unused]]
+      const ssize_t closed = ::read(end_[0], &byte, 1);
+    ::_exit(0);
+  }
+
+  std::array<int, 2> end_{}, locked_{};
+  pid_t child_ = -1;
+};
+
+} // namespace
 
 /// Jobs on the worker's thread: what they report, store and leave behind.
 class TestEngine : public QObject {
@@ -67,6 +120,56 @@ private Q_SLOTS:
     QCOMPARE(reader().run(id).outcome.status, std::string("stopped"));
   }
 
+  void aWaitingJobIsCancelledAtOnce() {
+    Job* working = engine_->train(small_run(1'000'000));
+    QTRY_COMPARE_WITH_TIMEOUT(working->state(), Job::State::working, patience_ms);
+    Job* waiting = engine_->train(small_run(10));
+    QSignalSpy changed(waiting, &Job::state_changed);
+    waiting->cancel();
+    QCOMPARE(waiting->state(), Job::State::cancelled);
+    QCOMPARE(changed.count(), 1);
+    QVERIFY(!engine_->idle());
+    // The other one goes on, and so does what is told of it.
+    QSignalSpy progressed(working, &Job::progressed);
+    QTRY_VERIFY_WITH_TIMEOUT(working->progress() && progressed.count() > 5, patience_ms);
+    QSignalSpy idle(engine_.get(), &Engine::idle_now);
+    working->cancel();
+    QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
+    QCOMPARE(working->state(), Job::State::cancelled);
+    QCOMPARE(changed.count(), 1);
+  }
+
+  void aPredictionIsCancelledBetweenItsProbes() {
+    Job* job = engine_->predict(growing_run());
+    connect(job, &Job::state_changed, job, [job] {
+      if (job->state() == Job::State::working)
+        job->cancel();
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
+    QVERIFY(!job->predicted());
+  }
+
+  void theLoadIsToldWhileADatabaseIsLocked() {
+    QVERIFY(engine_->idle());
+    std::optional<LockedElsewhere> lock(folder_.path().toStdString() + "/runs.db");
+    Job* job = engine_->train(small_run(10));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
+    // The worker is opening the database now, which it does for seconds.
+    QElapsedTimer all;
+    qint64 longest = 0;
+    for (all.start(); all.elapsed() < 500; QTest::qWait(10)) {
+      QElapsedTimer one;
+      one.start();
+      engine_->load();
+      longest = std::max(longest, one.elapsed());
+    }
+    QCOMPARE(job->state(), Job::State::working);
+    QVERIFY2(longest < 300, qPrintable(QString::number(longest)));
+    lock.reset();
+    QTRY_VERIFY_WITH_TIMEOUT(engine_->idle(), patience_ms);
+    QCOMPARE(job->state(), Job::State::done);
+  }
+
   void saysWhatIsWrongWithASpec() {
     train::RunSpec spec = small_run(5);
     spec.data = "idx:/nowhere/images,/nowhere/labels";
@@ -83,8 +186,10 @@ private Q_SLOTS:
     QSignalSpy probed(job, &Job::probed);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QVERIFY(job->search_result()->found);
-    QCOMPARE(static_cast<std::size_t>(probed.count()), job->search_result()->probes.size());
-    QCOMPARE(job->probes().size(), job->search_result()->probes.size());
+    // Those that settle the safe size, too.
+    const std::size_t all = job->search_result()->probes.size() + job->search_result()->checks.size();
+    QCOMPARE(static_cast<std::size_t>(probed.count()), all);
+    QCOMPARE(job->probes().size(), all);
     QCOMPARE(job->budget_bytes(), 24'000'000U);
     QCOMPARE(job->timings().size(), job->search_result()->timings.size());
     QVERIFY(job->predicted().has_value());
