@@ -44,6 +44,8 @@ int run(int& argc, char** argv, const Options& options) {
   ui::Theme theme;
   theme.apply_to(application);
   InterruptWatch interrupts;
+  bool interrupted = false;
+  QObject::connect(&interrupts, &InterruptWatch::interrupted, &application, [&interrupted] { interrupted = true; });
   const ui::Settings settings(ui::Settings::default_file());
   for (QString database = first_database(options, settings); !database.isEmpty();) {
     ui::Workbench workbench(theme, database.toStdString());
@@ -52,7 +54,8 @@ int run(int& argc, char** argv, const Options& options) {
     log_first_paint(window);
     window.show();
     QApplication::exec();
-    database = window.next_database();
+    // Who ends the program wants no other database, even if one was to be opened.
+    database = interrupted ? QString() : window.next_database();
   }
   return 0;
 }

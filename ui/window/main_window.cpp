@@ -42,9 +42,10 @@ MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QL
   palette_ = new CommandPalette(theme_, this);
   watch_workbench();
   restore();
+  writer_.setMaxThreadCount(1);
   keep_timer_.setInterval(keep_ms);
   connect(&keep_timer_, &QTimer::timeout, this, &MainWindow::keep);
-  connect(qApp, &QGuiApplication::commitDataRequest, this, &MainWindow::keep);
+  connect(qApp, &QGuiApplication::commitDataRequest, this, &MainWindow::keep_now);
 }
 
 MainWindow::~MainWindow() = default;
@@ -140,7 +141,7 @@ void MainWindow::show_page(const QString& key) {
   places_->actions().at(pages_.indexOf(wanted))->setChecked(true);
   fill_run_menu();
   // The keyboard goes where it was on that page.
-  if (QWidget* inside = wanted->focusWidget())
+  if (QWidget* inside = wanted->focusWidget(); inside != nullptr && inside->isVisible())
     inside->setFocus();
   else
     wanted->setFocus();

@@ -3,6 +3,7 @@
 #include <QHash>
 #include <QMainWindow>
 #include <QPointer>
+#include <QThreadPool>
 #include <QTimer>
 
 #include "ui/run/page.h"
@@ -70,7 +71,9 @@ private:
   void restore_runs(const QJsonObject& kept);
   void reset_layout();
   QJsonObject content() const;
-  void keep();
+  void keep();     ///< beside what goes on in the window
+  void keep_now(); ///< it is kept when this returns
+  void note_kept(const QJsonObject& content, const QString& problem);
   // Closing, main_window_closing.cpp.
   bool may_close_at_once() const;
   void ask_to_close();
@@ -102,9 +105,11 @@ private:
   QStringList recent_; ///< databases, the last opened one first
   QTimer keep_timer_;
   bool keep_failed_ = false;     ///< said once, until it succeeds again
+  bool keeping_ = false;         ///< a write is under way
   bool library_problem_ = false; ///< the banner shows one
   bool closing_ = false;         ///< once the engine rests
   QString next_database_;
+  QThreadPool writer_; ///< of settings, one at a time; last: waits for it
 };
 
 } // namespace batchscope::ui

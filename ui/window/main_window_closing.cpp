@@ -14,7 +14,7 @@ namespace batchscope::ui {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (workbench_.engine().idle()) {
     keep_timer_.stop();
-    keep();
+    keep_now();
     event->accept();
     return;
   }
@@ -55,9 +55,11 @@ void MainWindow::ask_to_close() {
   question_->setDefaultButton(stop);
   question_->setEscapeButton(stay);
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
-  connect(stay, &QPushButton::clicked, this, [this] { next_database_.clear(); });
+  // By its button, a key or the cross of its frame.
+  connect(question_, &QMessageBox::rejected, this, [this] { next_database_.clear(); });
   connect(&workbench_.engine(), &Engine::idle_now, question_.data(), [this] {
-    // Nothing is left to ask about.
+    // Nothing is left to ask about; another database that was chosen is opened.
+    disconnect(question_, &QMessageBox::rejected, this, nullptr);
     question_->close();
     close();
   });

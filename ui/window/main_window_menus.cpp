@@ -1,4 +1,7 @@
 // The menus of the window and what their commands do.
+#include <filesystem>
+#include <system_error>
+
 #include <QActionGroup>
 #include <QCoreApplication>
 #include <QFileDialog>
@@ -160,6 +163,10 @@ void MainWindow::choose_database() {
 }
 
 void MainWindow::open_database(const QString& file) {
+  std::error_code none_yet; // a new name is no other name of the one that is open
+  if (file == recent_.value(0) ||
+      std::filesystem::equivalent(file.toStdString(), recent_.value(0).toStdString(), none_yet))
+    return;
   next_database_ = file;
   recent_.removeAll(file);
   recent_.insert(1, file);

@@ -115,11 +115,33 @@ QJsonObject MainWindow::content() const {
 
 void MainWindow::keep() {
   const QJsonObject now = content();
-  if (now == kept_)
+  if (keeping_ || now == kept_)
+    return; // what changed meanwhile is kept the next time
+  keeping_ = true;
+  writer_.start([this, settings = settings_, now] {
+    QString problem;
+    settings.save(now, &problem);
+    QMetaObject::invokeMethod(this, [this, now, problem] {
+      if (std::exchange(keeping_, false))
+        note_kept(now, problem);
+    });
+  });
+}
+
+void MainWindow::keep_now() {
+  writer_.waitForDone();
+  const QJsonObject now = content();
+  // What was being written may be older than what was kept before it.
+  if (!std::exchange(keeping_, false) && now == kept_)
     return;
   QString problem;
-  if (settings_.save(now, &problem)) {
-    kept_ = now;
+  settings_.save(now, &problem);
+  note_kept(now, problem);
+}
+
+void MainWindow::note_kept(const QJsonObject& content, const QString& problem) {
+  if (problem.isEmpty()) {
+    kept_ = content;
     keep_failed_ = false;
   } else if (!std::exchange(keep_failed_, true)) {
     show_problem(problem);

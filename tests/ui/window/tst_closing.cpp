@@ -1,3 +1,4 @@
+#include <QFileDialog>
 #include <QLabel>
 #include <QMessageBox>
 #include <QProgressBar>
@@ -39,6 +40,35 @@ private Q_SLOTS:
     QVERIFY(window().isVisible());
     QVERIFY(job_->state() == Job::State::working);
     stop();
+  }
+
+  void whoClosesTheQuestionOpensNoOtherDatabase() {
+    begin_long_run();
+    const QString other = here_->folder().filePath("other.db");
+    choose_database(other);
+    QVERIFY(question() != nullptr);
+    QCOMPARE(window().next_database(), other);
+    QVERIFY(question()->close()); // by the cross of its frame
+    QTRY_VERIFY(question() == nullptr);
+    QCOMPARE(window().next_database(), QString());
+    QVERIFY(window().isVisible());
+    // A run that ends while it is asked about answers the question.
+    choose_database(other);
+    QVERIFY(question() != nullptr);
+    stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+    QCOMPARE(window().next_database(), other);
+  }
+
+  void aWaitingJobIsCancelledInTheStrip() {
+    Job* job = here_->bench().engine().train(WindowHere::small_run(1'000'000));
+    auto* strip = window().findChild<WorkStrip*>();
+    auto* cancel = strip->findChild<QPushButton*>();
+    QVERIFY(cancel->isVisible());
+    QTest::mouseClick(cancel, Qt::LeftButton); // before the worker has told that it begins
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
+    QVERIFY(!strip->isVisible());
+    QVERIFY(cancel->isEnabled());
   }
 
   void stopsStoresAndCloses() {
@@ -113,6 +143,14 @@ private:
     const auto labels = widget.findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(),
                        [&](const QLabel* label) { return label->isVisible() && label->text().contains(text); });
+  }
+
+  void choose_database(const QString& file) {
+    here_->action("Open database...")->trigger();
+    QPointer<QFileDialog> dialog = window().findChild<QFileDialog*>();
+    dialog->selectFile(file);
+    QMetaObject::invokeMethod(dialog.data(), "accept");
+    QTRY_VERIFY(!dialog);
   }
 
   void begin_long_run() {
