@@ -2,6 +2,7 @@
 
 #include <QElapsedTimer>
 #include <QPointer>
+#include <QThreadPool>
 
 #include <sys/stat.h>
 
@@ -12,6 +13,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/store/export.h"
@@ -28,10 +30,13 @@ constexpr std::size_t records_a_batch = 4096; // a few ms of the UI thread's tim
 
 } // namespace
 
-/// The database's thread: changes and questions in their order, then the list of runs, then runs being followed.
+/// The database's thread: changes and questions in their order, then the list of runs, then runs being followed. What
+/// takes long and can do without the others, exporting, has a thread of its own.
 class Library::Impl {
 public:
-  explicit Impl(Library& library) : library_(library), file_(library.database_), thread_([this] { loop(); }) {}
+  explicit Impl(Library& library) : library_(library), file_(library.database_), thread_([this] { loop(); }) {
+    exports_.setMaxThreadCount(1);
+  }
 
   ~Impl() {
     {
@@ -56,26 +61,34 @@ public:
   }
 
   Token follow(std::int64_t run, std::function<void(Batch&&)> take) {
-    auto follower = std::make_shared<Follower>();
-    follower->run = run;
-    follower->take = std::move(take);
-    ask([this, weak = std::weak_ptr(follower)] { followers_.push_back({weak, nullptr}); });
+    auto follower = std::make_shared<Follower>(Follower{std::move(take)});
+    ask([this, run, weak = std::weak_ptr(follower)] { followed_.push_back({run, weak}); });
     return follower;
   }
 
   // --- the database's thread ---
 
-  /// Makes a change, and says what went wrong with it.
-  void change(const std::function<void(store::RunStore&)>& work) {
+  /// Makes a change, and says what went wrong with it; false where something did.
+  bool change(const std::function<void(store::RunStore&)>& work) {
+    bool made = false;
     try {
+      // A database that is opened for writing is made where there is none: none of the runs would be in that one.
+      if (!std::filesystem::exists(file_))
+        throw Error(Error::Kind::input, gone().toStdString());
       store::RunStore store(file_);
       work(store);
+      made = true;
     } catch (const std::exception& error) {
       // Said each time, and not taken back by the next look at a database that can be read.
       post([this, what = QString::fromUtf8(error.what())] { Q_EMIT library_.problem(what); });
     }
     version_.reset();
+    return made;
   }
+
+  void export_soon(std::function<void()> work) { exports_.start(std::move(work)); }
+
+  // --- any thread ---
 
   /// Runs `function` in the UI thread, as long as the library lives.
   void post(std::function<void()> function) {
@@ -85,15 +98,20 @@ public:
   const std::filesystem::path& file() const { return file_; }
 
 private:
-  /// A run being followed. Whoever wants it holds the token, which is this.
+  /// A device and a number on it, which is a file whatever its name; zeros for no file.
+  using Identity = std::pair<dev_t, ino_t>;
+
+  /// Who follows a run; the token is this. Held in the UI thread alone, so that nobody is called who has dropped it.
   struct Follower {
-    std::int64_t run = 0;
-    std::function<void(Batch&&)> take; ///< UI thread
-    std::atomic<bool> busy{false};     ///< a batch is on its way; the next one waits for it
+    std::function<void(Batch&&)> take;
   };
   struct Followed {
+    std::int64_t run = 0;
     std::weak_ptr<Follower> follower;
-    std::unique_ptr<store::RunFollower> reader;
+    /// A batch is on its way; the next one waits for it.
+    std::shared_ptr<std::atomic<bool>> busy = std::make_shared<std::atomic<bool>>(false);
+    std::unique_ptr<store::RunFollower> reader = nullptr;
+    Identity file{}; ///< that the reader reads
   };
 
   void loop() {
@@ -117,16 +135,10 @@ private:
   /// Reads the list of runs where something in the database changed.
   void look() {
     try {
-      if (!std::filesystem::exists(file_)) {
-        reader_.reset();
-        if (had_database_)
-          tell(Library::tr("%1 is gone; the runs shown are those read before. Put it back, or open another database.")
-                   .arg(QString::fromStdString(file_.string())));
-        else if (!version_)
-          show({});
-        version_ = 0;
-        return;
-      }
+      if (!std::filesystem::exists(file_))
+        return look_at_nothing(had_database_);
+      if (std::filesystem::file_size(file_) == 0)
+        return look_at_nothing(false);
       if (!reader_ || !same_file())
         open();
       const std::int64_t version = reader_->version();
@@ -141,12 +153,24 @@ private:
     }
   }
 
+  /// There is no database, or an empty file that is to become one: that holds no runs, where none is missing.
+  void look_at_nothing(bool missing) {
+    if (std::exchange(reader_, nullptr) || missing)
+      version_.reset();
+    if (!missing && !version_) {
+      show({});
+      version_ = 0;
+    }
+    tell(missing ? gone() : QString());
+  }
+
+  QString gone() const {
+    return Library::tr("%1 is gone; the runs shown are those read before. Put it back, or open another database.")
+        .arg(QString::fromStdString(file_.string()));
+  }
+
   void open() {
     version_.reset();
-    if (std::filesystem::file_size(file_) == 0) {
-      reader_.reset();
-      throw Error(Error::Kind::input, file_.string() + ": empty; no run was stored in it yet");
-    }
     reader_ = read_or_bring_up_to_date();
     opened_ = identity();
     had_database_ = true;
@@ -166,7 +190,7 @@ private:
   /// A database that was removed and made again leaves our connection with a file that nobody else sees.
   bool same_file() const { return identity() == opened_; }
 
-  std::pair<dev_t, ino_t> identity() const {
+  Identity identity() const {
     struct stat status {};
     ::stat(file_.c_str(), &status);
     return {status.st_dev, status.st_ino};
@@ -197,22 +221,20 @@ private:
 
   void read_on() {
     more_ = false;
-    std::erase_if(followers_, [](const Followed& followed) { return followed.follower.expired(); });
-    for (auto& followed : followers_)
-      if (const auto follower = followed.follower.lock())
-        read_on(followed, follower);
+    std::erase_if(followed_, [](const Followed& followed) { return followed.follower.expired(); });
+    for (auto& followed : followed_)
+      read_on(followed);
   }
 
-  void read_on(Followed& followed, const std::shared_ptr<Follower>& follower) {
-    if (follower->busy) {
+  void read_on(Followed& followed) {
+    if (*followed.busy) {
       more_ = true;
       return;
     }
     Batch batch;
     bool over = false;
     try {
-      if (!followed.reader)
-        followed.reader = std::make_unique<store::RunFollower>(file_, follower->run);
+      begin_reading(followed);
       auto update = followed.reader->poll(records_a_batch);
       batch.records = std::move(update.records);
       batch.events = std::move(update.events);
@@ -224,17 +246,30 @@ private:
       batch.error = QString::fromUtf8(error.what());
       over = true;
     }
+    *followed.busy = true;
+    auto shared = std::make_shared<Batch>(std::move(batch));
+    post([weak = followed.follower, busy = followed.busy, shared] {
+      // Nobody wants it any more when the token is gone.
+      if (const auto wanted = weak.lock())
+        wanted->take(std::move(*shared));
+      *busy = false;
+    });
     if (over)
       followed.follower.reset();
-    follower->busy = true;
-    auto shared = std::make_shared<Batch>(std::move(batch));
-    post([weak = std::weak_ptr(follower), shared] {
-      // Nobody wants it any more when the token is gone.
-      if (const auto wanted = weak.lock()) {
-        wanted->take(std::move(*shared));
-        wanted->busy = false;
-      }
-    });
+  }
+
+  void begin_reading(Followed& followed) const {
+    const Identity now = identity();
+    if (!followed.reader) {
+      followed.reader = std::make_unique<store::RunFollower>(file_, followed.run);
+      followed.file = now;
+    } else if (now != followed.file && now != Identity{}) {
+      // What is read is a file without a name, which nobody writes to any more.
+      throw Error(Error::Kind::input,
+                  Library::tr("%1 was replaced by another file while the run was read; open the run again")
+                      .arg(QString::fromStdString(file_.string()))
+                      .toStdString());
+    }
   }
 
   Library& library_;
@@ -243,12 +278,12 @@ private:
   // The database's thread alone.
   std::unique_ptr<store::RunReader> reader_;
   std::optional<std::int64_t> version_; ///< of the database when the list was read; nothing: read it again
-  std::pair<dev_t, ino_t> opened_;
+  Identity opened_;
   bool any_running_ = false; ///< of the rows that were read
   QElapsedTimer looked_;     ///< since they were read
   bool had_database_ = false;
   QString told_;
-  std::vector<Followed> followers_;
+  std::vector<Followed> followed_;
   bool more_ = false; ///< something more can be read at once
 
   std::mutex mutex_;
@@ -256,6 +291,7 @@ private:
   std::deque<std::function<void()>> tasks_; ///< guarded by mutex_
   bool closing_ = false;                    ///< guarded by mutex_
 
+  QThreadPool exports_;
   std::thread thread_; ///< last: it uses all of the above
 };
 
@@ -286,15 +322,21 @@ void Library::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
   });
 }
 
-void Library::send(std::int64_t run, const store::Command& command) {
-  impl_->ask(
-      [impl = impl_.get(), run, command] { impl->change([&](store::RunStore& store) { store.send(run, command); }); });
+void Library::send(std::int64_t run, const store::Command& command, QObject* context, std::function<void()> refused) {
+  impl_->ask([impl = impl_.get(), run, command, context = QPointer(context), refused = std::move(refused)] {
+    if (impl->change([&](store::RunStore& store) { store.send(run, command); }) || !refused)
+      return;
+    impl->post([context, refused] {
+      if (context)
+        refused();
+    });
+  });
 }
 
 void Library::export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file,
                           QObject* context, std::function<void(const QString& error)> done) {
-  impl_->ask([impl = impl_.get(), runs, format = format.toStdString(), file = file.toStdString(),
-              context = QPointer(context), done = std::move(done)] {
+  auto work = [impl = impl_.get(), runs, format = format.toStdString(), file = file.toStdString(),
+               context = QPointer(context), done = std::move(done)] {
     QString problem;
     try {
       store::export_to_file(store::RunReader(impl->file()), runs, format, file, true);
@@ -305,7 +347,8 @@ void Library::export_runs(const std::vector<std::int64_t>& runs, const QString& 
       if (context)
         done(problem);
     });
-  });
+  };
+  impl_->ask([impl = impl_.get(), work = std::move(work)] { impl->export_soon(work); });
 }
 
 Library::Token Library::follow(std::int64_t run, std::function<void(Batch&&)> take) {

@@ -39,21 +39,23 @@ public:
   const std::vector<store::RunRow>& runs() const { return runs_; }
   bool loaded() const { return loaded_; }
 
-  /// Looks at the database again soon; it does so by itself about twice a second while anything runs.
+  /// Looks at the database again soon; it does so by itself about twice a second.
   void refresh();
 
   // Changes; each is said as runs_changed() once it is stored, or as problem().
   void rename(std::int64_t run, const QString& name);
   void set_note(std::int64_t run, const QString& note);
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
-  /// For a run of another process.
-  void send(std::int64_t run, const store::Command& command);
-  /// Writes runs to a file in one of store::export_formats(); `done` comes with an error, or an empty text.
+  /// For a run of another process. `refused` comes after problem() where it could not be sent.
+  void send(std::int64_t run, const store::Command& command, QObject* context = nullptr,
+            std::function<void()> refused = {});
+  /// Writes runs to a file in one of store::export_formats(), the changes asked for earlier included; `done` comes with
+  /// an error, or an empty text. Everything else goes on meanwhile.
   void export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file, QObject* context,
                    std::function<void(const QString& error)> done);
 
   /// Reads a run from its beginning and goes on while it is written; batches arrive in order in the UI thread until the
-  /// returned token is dropped or the run has ended.
+  /// returned token is dropped (in the UI thread) or the run has ended.
   struct Batch {
     std::vector<telemetry::StepRecord> records;
     std::vector<telemetry::Event> events;

@@ -27,7 +27,7 @@ constexpr int margin = 12;
 constexpr int gap = 10;
 
 /// What stands in the place of the table.
-enum Place { loading_place, empty_place, waiting_place, no_match_place, table_place };
+enum Place { loading_place, unreadable_place, empty_place, waiting_place, no_match_place, table_place };
 
 /// Whether a job makes runs, or will.
 bool run_comes(const Engine& engine) {
@@ -139,6 +139,7 @@ void RunsPage::make_filter_action() {
 QWidget* RunsPage::make_places() {
   places_ = new QStackedWidget(this);
   places_->insertWidget(loading_place, centred(tr("Reading the database…")));
+  places_->insertWidget(unreadable_place, make_unreadable());
   auto* empty = new EmptyState(tr("No runs yet"),
                                tr("Every run of this database will be a row here. The demo finds the batch size for a "
                                   "small network on bundled images, trains it with several sizes and survives running "
@@ -165,11 +166,30 @@ QWidget* RunsPage::make_places() {
   return places_;
 }
 
+/// Stands there as long as the database has not been read once; its library goes on trying.
+QWidget* RunsPage::make_unreadable() {
+  auto* place = new QWidget;
+  why_unreadable_ = centred({});
+  why_unreadable_->setObjectName(QStringLiteral("why-unreadable"));
+  why_unreadable_->setTextFormat(Qt::PlainText);
+  why_unreadable_->setWordWrap(true);
+  auto* layout = new QVBoxLayout(place);
+  layout->setSpacing(Theme::lines(0.75));
+  layout->addStretch(2);
+  layout->addWidget(page_title(tr("The database cannot be read")), 0, Qt::AlignHCenter);
+  layout->addWidget(why_unreadable_);
+  layout->addStretch(3);
+  return place;
+}
+
 void RunsPage::follow_workbench() {
   Library& library = workbench_.library();
   connect(&library, &Library::runs_changed, this, &RunsPage::show_runs);
-  // A change that was refused is not shown as if it had been made.
-  connect(&library, &Library::problem, this, &RunsPage::show_runs);
+  connect(&library, &Library::problem, this, [this](const QString& text) {
+    why_unreadable_->setText(text);
+    // A change that was refused is not shown as if it had been made.
+    show_runs();
+  });
   connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
   connect(&workbench_.engine(), &Engine::job_added, this, &RunsPage::show_place);
   connect(&workbench_.engine(), &Engine::job_changed, this, &RunsPage::show_place);
@@ -225,7 +245,7 @@ void RunsPage::show_place() {
   else if (all > 0)
     places_->setCurrentIndex(no_match_place);
   else if (!workbench_.library().loaded())
-    places_->setCurrentIndex(loading_place);
+    places_->setCurrentIndex(why_unreadable_->text().isEmpty() ? loading_place : unreadable_place);
   else
     places_->setCurrentIndex(run_comes(workbench_.engine()) ? waiting_place : empty_place);
   setFocusProxy(shown > 0 ? table_ : places_->currentWidget());

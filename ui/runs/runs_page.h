@@ -7,7 +7,6 @@
 class QLabel;
 class QLineEdit;
 class QStackedWidget;
-class QTimer;
 
 namespace batchscope::ui {
 
@@ -35,6 +34,7 @@ public:
 private:
   QWidget* make_header();
   QWidget* make_places();
+  QWidget* make_unreadable();
   void make_filter_action();
   void follow_workbench();
   void show_runs();
@@ -55,6 +55,7 @@ private:
   QLineEdit* filter_ = nullptr;
   QLabel* filter_error_ = nullptr;
   QWidget* tools_ = nullptr; ///< of the header: what only makes sense with runs
+  QLabel* why_unreadable_ = nullptr;
   QStackedWidget* places_ = nullptr;
   QSet<qint64> asked_; ///< running runs whose length was asked for
 };

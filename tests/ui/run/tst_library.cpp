@@ -91,6 +91,99 @@ private Q_SLOTS:
     QVERIFY(problem.back().front().toString().isEmpty());
   }
 
+  void changesNothingWhereTheDatabaseIsGone() {
+    QTemporaryDir folder;
+    const QString name = folder.path() + "/runs.db";
+    store::RunStore(name.toStdString()).add_finished(named("first"), finished());
+    Library library(name.toStdString());
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    QSignalSpy problem(&library, &Library::problem);
+    QVERIFY(QFile::rename(name, name + ".away"));
+    library.rename(1, "first again");
+    // Once for the change and once for the list.
+    QTRY_COMPARE(problem.count(), 2);
+    for (const auto& each : problem)
+      QVERIFY2(each.front().toString().contains("is gone"), qPrintable(each.front().toString()));
+    QVERIFY(!QFileInfo::exists(name));
+    QVERIFY(QFile::rename(name + ".away", name));
+    library.rename(1, "third");
+    QTRY_COMPARE(library.runs().front().name, std::string("third"));
+  }
+
+  void anEmptyFileHoldsNoRuns() {
+    QTemporaryDir folder;
+    const QString name = folder.path() + "/runs.db";
+    QFile file(name);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.close();
+    Library library(name.toStdString());
+    QSignalSpy problem(&library, &Library::problem);
+    QTRY_VERIFY(library.loaded());
+    QVERIFY(library.runs().empty());
+    QCOMPARE(problem.count(), 0);
+    store::RunStore(name.toStdString()).add_finished(named("first"), finished());
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    QCOMPARE(problem.count(), 0);
+  }
+
+  void saysThatAFollowedRunsFileWasReplaced() {
+    QTemporaryDir folder;
+    const QString name = folder.path() + "/runs.db";
+    store::RunStore store(name.toStdString());
+    const auto writer = store.begin(named("going on"));
+    Library library(name.toStdString());
+    std::vector<Library::Batch> batches;
+    const Library::Token token =
+        library.follow(writer->id(), [&](Library::Batch&& batch) { batches.push_back(std::move(batch)); });
+    QTRY_VERIFY(!batches.empty());
+    QCOMPARE(batches.back().error, QString());
+    QVERIFY(QFile::rename(name, name + ".away"));
+    QFile other(name);
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    QTRY_VERIFY(!batches.back().error.isEmpty());
+    QVERIFY2(batches.back().error.contains("replaced"), qPrintable(batches.back().error));
+  }
+
+  void nobodyIsCalledWhoHasDroppedTheToken() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore store(file);
+    const auto writer = store.begin(named("going on"));
+    Library library(file);
+    for (int time = 0; time < 20; ++time) {
+      bool wanted = true;
+      int calls = 0, late = 0;
+      Library::Token token = library.follow(writer->id(), [&](Library::Batch&&) {
+        ++calls;
+        late += wanted ? 0 : 1;
+      });
+      QTRY_VERIFY(calls > 0);
+      wanted = false;
+      token.reset();
+      QTest::qWait(1);
+      QCOMPARE(late, 0);
+    }
+  }
+
+  void saysThatACommandCouldNotBeSent() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    const std::int64_t over = store::RunStore(file).add_finished(named("over"), finished());
+    Library library(file);
+    QSignalSpy problem(&library, &Library::problem);
+    int refused = 0;
+    library.send(over, {"pause", "{}"}, this, [&] { ++refused; });
+    QTRY_COMPARE(refused, 1);
+    QCOMPARE(problem.count(), 1);
+    // Whoever is gone hears nothing.
+    auto gone = std::make_unique<QObject>();
+    library.send(over, {"pause", "{}"}, gone.get(), [&] { ++refused; });
+    gone.reset();
+    QTRY_COMPARE(problem.count(), 2);
+    QCoreApplication::processEvents();
+    QCOMPARE(refused, 1);
+  }
+
   void saysWhatIsNoDatabase() {
     QTemporaryDir folder;
     const QString name = folder.path() + "/runs.db";

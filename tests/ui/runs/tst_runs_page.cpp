@@ -112,6 +112,28 @@ private Q_SLOTS:
     QTRY_VERIFY(demo->isVisible()); // nothing came of it
   }
 
+  void says_that_a_database_cannot_be_read() {
+    QTemporaryDir folder;
+    QFile file(folder.filePath("runs.db"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray(4096, 'x'));
+    file.close();
+    Theme theme;
+    theme.apply_to(*qApp);
+    Workbench bench(theme, file.fileName().toStdString());
+    RunsPage page(bench);
+    page.resize(900, 500);
+    page.show();
+    auto* why = page.findChild<QLabel*>("why-unreadable");
+    QTRY_VERIFY_WITH_TIMEOUT(why->isVisible(), patience_ms);
+    QVERIFY2(why->text().contains("not a BatchScope database"), qPrintable(why->text()));
+    if (const QString pictures = qEnvironmentVariable("BATCHSCOPE_PICTURES"); !pictures.isEmpty())
+      QVERIFY(page.grab().save(pictures + "/unreadable.png"));
+    QVERIFY(file.remove());
+    QTRY_VERIFY_WITH_TIMEOUT(!why->isVisible(), patience_ms);
+    QVERIFY(bench.library().loaded());
+  }
+
   void rows_appear_as_a_sweep_goes_on() {
     PageHere here;
     sweep::SweepSpec spec;
