@@ -1,6 +1,9 @@
 #include "ui/live/live_page.h"
 
+#include <utility>
+
 #include <QAbstractButton>
+#include <QApplication>
 #include <QAction>
 #include <QComboBox>
 #include <QKeyEvent>
@@ -153,7 +156,9 @@ void LivePage::connect_parts() {
   });
   connect(reason_, &Banner::dismissed, reason_, &QWidget::hide);
   connect(view_, &ViewBar::axis_changed, this, [this] {
+    const series::Axis before = axis_;
     show_curves();
+    move_cursors(before, axis_);
     plots_->show_all();
   });
   connect(view_, &ViewBar::smoothing_changed, this, [this] {
@@ -168,6 +173,7 @@ void LivePage::connect_parts() {
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
   connect(plots_, &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(plan_, &PlanLayer::problem, &workbench_, &Workbench::problem);
   connect(events_, &EventTable::chosen, this, [this](int number) { choose(number); });
   connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);
   connect(&smoothing_, &QTimer::timeout, this, &LivePage::draw);
@@ -226,10 +232,12 @@ void LivePage::show_runs() {
 void LivePage::show_content(bool content) {
   if (stack_->currentIndex() == int(content))
     return;
+  const QWidget* focused = QApplication::focusWidget();
+  const bool keyboard_here = isVisible() && (focused == nullptr || isAncestorOf(focused));
   stack_->setCurrentIndex(int(content));
-  if (!plots_->hasFocus())
+  if (!keyboard_here)
     return;
-  // The focus came here because what had it is gone: nobody who uses the keys asked to see where it is.
+  // What had the keyboard is gone. Nobody who uses the keys asked to see where it is now.
   plots_->clearFocus();
   plots_->setFocus(Qt::MouseFocusReason);
 }
@@ -240,14 +248,13 @@ void LivePage::show_reason() {
   reason_->setVisible(wrong);
   if (!wrong)
     return;
-  const bool began = run->start().has_value(); // else it is the reading that failed
-  reason_->show_problem(run->status() == "failed" && began ? tr("The run failed: %1").arg(run->reason())
-                                                           : run->reason());
+  reason_->show_problem(run->status() == "failed" ? tr("The run failed: %1").arg(run->reason()) : run->reason());
 }
 
 void LivePage::show_curves() {
   OpenRun* current = workbench_.current();
   const series::Axis axis = view_->axis();
+  axis_ = axis;
   was_running_ = current != nullptr && current->running();
   curves_.show(workbench_.opened(), axis);
   const bool together = workbench_.opened().size() > 1;
@@ -312,10 +319,7 @@ void LivePage::update_readings() {
   const double newest = run->history()->position(run->steps(), axis).value_or(0);
   const double x = plots_->crosshair().value_or(newest);
   const auto step_at = [&](double place) {
-    auto step = run->history()->step_at(place, axis);
-    if (place > newest && plan_->editor().plan())
-      step = plan_->editor().plan()->history->step_at(place, axis);
-    return format_count(step.value_or(0));
+    return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };
   // What was planned for a place that has been reached is told no more.
   if (x > newest)
@@ -328,6 +332,34 @@ void LivePage::update_readings() {
     between_->show_between(
         tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
         std::min(*first, *second), std::max(*first, *second));
+}
+
+const series::History& LivePage::history_at(double place, series::Axis axis) const {
+  const OpenRun& run = *workbench_.current();
+  const auto& plan = plan_->editor().plan();
+  const double newest = run.history()->position(run.steps(), axis).value_or(0);
+  return place > newest && plan ? *plan->history : *run.history();
+}
+
+/// They stay at their steps. What was planned has no time yet; a cursor there goes.
+void LivePage::move_cursors(series::Axis from, series::Axis to) {
+  const auto moved = [&](const std::optional<double>& x) -> std::optional<double> {
+    if (!x || workbench_.current() == nullptr)
+      return std::nullopt;
+    const series::History& history = history_at(*x, from);
+    const auto step = history.step_at(*x, from);
+    if (!step || (to == series::Axis::seconds && &history != workbench_.current()->history().get()))
+      return std::nullopt;
+    return history.position(*step, to);
+  };
+  auto [first, second] = plots_->cursors();
+  first = moved(first);
+  second = moved(second);
+  if (!first)
+    std::swap(first, second);
+  plots_->set_crosshair(moved(plots_->crosshair()));
+  plots_->set_cursors(first, second);
+  update_readings();
 }
 
 void LivePage::choose(std::optional<int> event) {

@@ -56,11 +56,14 @@ private:
   void show_runs();                ///< others were opened
   void show_content(bool content); ///< else how to begin a run
   void show_curves();              ///< all of them anew: another run, another axis, a run that ended
-  void show_reason();              ///< why the run failed
+  void show_reason();              ///< why the run failed, or cannot be read
   void take_records();             ///< more came
   void take_events();
   void update_texts();
   void update_readings();
+  void move_cursors(series::Axis from, series::Axis to);
+  /// What tells of a place on an axis: the run, or the plan where the run has not come to yet.
+  const series::History& history_at(double place, series::Axis axis) const;
   void choose(std::optional<int> event);
   void show_oom();
   void draw();
@@ -77,6 +80,7 @@ private:
   BetweenCard* between_;
   QScrollArea* cards_ = nullptr;
   QSplitter* splitter_ = nullptr;
+  series::Axis axis_ = series::Axis::step; ///< drawn along
   LiveCurves curves_;
   EventMarks marks_;
   LimitLine limit_;

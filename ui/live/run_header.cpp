@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/run/run_status.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
@@ -22,26 +23,18 @@ namespace {
 constexpr int progress_steps = 1000;
 
 Pill::Tone tone_of(const QString& status) {
-  if (status == "running")
+  switch (role_of_status(status)) {
+  case Role::accent:
     return Pill::Tone::accent;
-  if (status == "finished")
+  case Role::good:
     return Pill::Tone::good;
-  if (status == "failed")
+  case Role::warning:
+    return Pill::Tone::warning;
+  case Role::error:
     return Pill::Tone::error;
-  return status == "paused" || status == "interrupted" ? Pill::Tone::warning : Pill::Tone::neutral;
-}
-
-QString word_of(const QString& status) {
-  const std::pair<const char*, QString> words[] = {
-      {"running", RunHeader::tr("running")},   {"paused", RunHeader::tr("paused")},
-      {"finished", RunHeader::tr("finished")}, {"stopped", RunHeader::tr("stopped")},
-      {"failed", RunHeader::tr("failed")},     {"interrupted", RunHeader::tr("interrupted")},
-      {"loading", RunHeader::tr("being read")}};
-  for (const auto& [name, word] : words) {
-    if (status == name)
-      return word;
+  default:
+    return Pill::Tone::neutral;
   }
-  return status;
 }
 
 std::optional<double> newest(const OpenRun& run, const char* name) {
@@ -151,7 +144,7 @@ void RunHeader::update_state() {
   edit_button_->setVisible(!again_->isEnabled());
   again_button_->setVisible(again_->isEnabled());
   if (run_)
-    status_->show_text(word_of(run_->status()), tone_of(run_->status()));
+    status_->show_text(status_text(run_->status()), tone_of(run_->status()));
   pending_->setVisible(running && run_->pending_edit().has_value());
   progress_->setVisible(running || loading);
   reserved_ = 0;

@@ -1,6 +1,7 @@
 #include "ui/run/open_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -27,13 +28,17 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
   connect(&timer_, &QTimer::timeout, this, &OpenRun::drain);
   timer_.start();
   connect(&job, &Job::run_ended, this, [this](std::int64_t id, const QString& status, const QString& reason) {
-    if (id != id_)
-      return;
-    drain();
-    timer_.stop();
-    control_.reset();
-    queue_.reset();
-    set_status(status, reason);
+    if (id == id_)
+      end(status, reason);
+  });
+  // Where its end could not be stored, the run is not said to have ended: its job ends, or goes on with the next run.
+  connect(&job, &Job::state_changed, this, [this, &job] {
+    if (job.state() != Job::State::waiting && job.state() != Job::State::working)
+      end("failed", job.error().isEmpty() ? tr("the end of the run could not be stored") : job.error());
+  });
+  connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {
+    if (next.id != id_)
+      end("failed", tr("the end of the run could not be stored"));
   });
 }
 
@@ -41,7 +46,7 @@ OpenRun::OpenRun(std::int64_t id, Library& library, QObject* parent)
     : QObject(parent), id_(id), history_(std::make_shared<series::History>()), library_(&library) {
   library.describe(id, this, [this](const StoredRun& stored, const QString& error) {
     if (!error.isEmpty()) {
-      set_status("failed", error);
+      set_status("unreadable", error);
       Q_EMIT problem(error);
       return;
     }
@@ -111,9 +116,9 @@ double OpenRun::last_examples() const {
   return seconds == nullptr || seconds->values.size() == 0 ? 0 : seconds->frame->x(series::Axis::examples).back();
 }
 
-void OpenRun::send(const char* verb, const std::string& detail) {
+void OpenRun::send(const char* verb, const std::string& detail, std::function<void()> refused) {
   if (library_ != nullptr && running())
-    library_->send(id_, {verb, detail});
+    library_->send(id_, {verb, detail}, this, std::move(refused));
 }
 
 void OpenRun::pause() {
@@ -147,11 +152,25 @@ void OpenRun::stop() {
 void OpenRun::edit(const train::ScheduleEdit& edit) {
   if (!running())
     return;
-  pending_ = edit;
+  pending_.push_back(edit);
   if (control_)
     control_->edit(edit);
   else
-    send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump());
+    send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump(),
+         [this, schedule = edit.schedule] { settle(schedule); });
+  Q_EMIT plan_changed();
+}
+
+std::optional<train::ScheduleEdit> OpenRun::pending_edit() const {
+  return pending_.empty() ? std::nullopt : std::optional(pending_.back());
+}
+
+/// An edit waits no more. The run takes them in their order, and those of others between them.
+void OpenRun::settle(const std::string& schedule) {
+  const auto settled = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const train::ScheduleEdit& edit) { return edit.schedule == schedule; });
+  if (settled != pending_.end())
+    pending_.erase(pending_.begin(), settled + 1);
   Q_EMIT plan_changed();
 }
 
@@ -187,22 +206,25 @@ void OpenRun::take(telemetry::Event event) {
 
 /// Edits and pauses show in the run's state once the run itself reports them.
 void OpenRun::obey(const telemetry::Event& event) {
-  const Json detail = Json::parse(event.detail_json, nullptr, false);
-  if (!detail.is_object())
-    return;
-  if (event.kind == "status") {
-    const std::string status = detail.value("status", "");
-    if (status == "paused" || status == "running")
-      seen_status_ = QString::fromStdString(status);
-    if (running())
-      set_status(seen_status_);
-    return;
+  try {
+    const Json detail = Json::parse(event.detail_json);
+    if (event.kind == "status")
+      return obey_status(detail.at("status").get<std::string>());
+    const auto schedule = detail.at("schedule").get<std::string>();
+    if (!detail.contains("refused"))
+      applied_.push_back(
+          {detail.at("applies_from_step").get<std::int64_t>() - 1, schedule, detail.at("batch").get<std::int64_t>()});
+    settle(schedule);
+  } catch (const Json::exception&) {
+    // A damaged one, or of another version: shown among the events, and that is all.
   }
-  if (!detail.contains("refused") && detail.contains("applies_from_step"))
-    applied_.push_back({detail.value("applies_from_step", std::int64_t{1}) - 1, detail.value("schedule", std::string()),
-                        detail.value("batch", std::int64_t{1})});
-  pending_.reset();
-  Q_EMIT plan_changed();
+}
+
+void OpenRun::obey_status(const std::string& status) {
+  if (status == "paused" || status == "running")
+    seen_status_ = QString::fromStdString(status);
+  if (running())
+    set_status(seen_status_);
 }
 
 void OpenRun::set_status(const QString& status, const QString& reason) {
@@ -211,7 +233,7 @@ void OpenRun::set_status(const QString& status, const QString& reason) {
   status_ = status;
   reason_ = reason;
   if (!running())
-    pending_.reset();
+    pending_.clear();
   Q_EMIT status_changed();
 }
 
@@ -229,9 +251,20 @@ void OpenRun::drain() {
     Q_EMIT grew();
 }
 
+/// Of a run of this window's engine.
+void OpenRun::end(const QString& status, const QString& reason) {
+  if (!queue_)
+    return; // it has ended already
+  drain();
+  timer_.stop();
+  control_.reset();
+  queue_.reset();
+  set_status(status, reason);
+}
+
 void OpenRun::take_batch(Library::Batch&& batch) {
   if (!batch.error.isEmpty()) {
-    set_status("failed", batch.error);
+    set_status("unreadable", batch.error);
     Q_EMIT problem(batch.error);
     return;
   }

@@ -3,8 +3,11 @@
 #include <QObject>
 #include <QTimer>
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/schedule/plan.h"
 #include "core/series/history.h"
@@ -32,9 +35,10 @@ public:
   const std::shared_ptr<series::History>& history() const { return history_; }
   const std::vector<telemetry::Event>& events() const { return history_->events(); }
 
-  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`, `loading`.
+  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`; of a stored run also `loading` and, where it
+  /// is not known how the run itself went, `unreadable`.
   QString status() const { return status_; }
-  QString reason() const { return reason_; }
+  QString reason() const { return reason_; } ///< of `failed` and `unreadable`
   bool running() const { return status_ == "running" || status_ == "paused"; }
   bool paused() const { return status_ == "paused"; }
   /// By what is known: a plan's length, the speed so far.
@@ -50,8 +54,8 @@ public:
   void step_once();
   void stop();
   void edit(const train::ScheduleEdit& edit);
-  /// The edit that waits for its step boundary, if any.
-  const std::optional<train::ScheduleEdit>& pending_edit() const { return pending_; }
+  /// The edit that waits for its step boundary, if any; of several the last.
+  std::optional<train::ScheduleEdit> pending_edit() const;
 
   /// What the run will do from its beginning to its end as things stand, the edits that were applied included.
   /// Empty where the run's beginning is not known yet.
@@ -71,10 +75,13 @@ private:
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event event);
   void obey(const telemetry::Event& event);
-  void send(const char* verb, const std::string& detail = "{}");
+  void obey_status(const std::string& status);
+  void settle(const std::string& schedule);
+  void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
   void set_status(const QString& status, const QString& reason = {});
   void drain();
+  void end(const QString& status, const QString& reason);
   void take_batch(Library::Batch&& batch);
 
   std::int64_t id_ = 0;
@@ -83,8 +90,8 @@ private:
   std::shared_ptr<series::History> history_;
   QString status_ = "loading";
   QString reason_;
-  QString seen_status_ = "running"; ///< of a run that goes on: whether it pauses
-  std::optional<train::ScheduleEdit> pending_;
+  QString seen_status_ = "running";          ///< of a run that goes on: whether it pauses
+  std::vector<train::ScheduleEdit> pending_; ///< the oldest first
   std::vector<schedule::PlanEdit> applied_;
   std::optional<std::int64_t> planned_steps_;
   std::optional<std::int64_t> planned_examples_;

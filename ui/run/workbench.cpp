@@ -36,7 +36,8 @@ void Workbench::open(const QList<qint64>& ids) {
       break;
     }
     OpenRun* run = find_opened(id);
-    if (run == nullptr) {
+    // What could not be read is read anew; perhaps the database is back.
+    if (run == nullptr || run->status() == QLatin1String("unreadable")) {
       run = new OpenRun(id, *library_, this);
       connect(run, &OpenRun::problem, this, &Workbench::problem);
     }

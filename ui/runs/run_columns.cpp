@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/run/run_status.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -89,7 +90,7 @@ template <Number Get> QString significant(const RunRow& run) {
 }
 
 QString shown_status(const RunRow& run) {
-  return status_text(run.outcome.status);
+  return status_text(QString::fromStdString(run.outcome.status));
 }
 
 template <auto Member> QString as_it_is(const RunRow& run) {
@@ -166,21 +167,6 @@ QString column_title(const RunColumn& column) {
 
 QString column_help(const RunColumn& column) {
   return QCoreApplication::translate("RunTable", column.help);
-}
-
-QString status_text(const std::string& status) {
-  static const std::pair<const char*, const char*> words[] = {
-      {"queued", QT_TRANSLATE_NOOP("RunTable", "queued")},
-      {"running", QT_TRANSLATE_NOOP("RunTable", "running")},
-      {"finished", QT_TRANSLATE_NOOP("RunTable", "finished")},
-      {"stopped", QT_TRANSLATE_NOOP("RunTable", "stopped")},
-      {"failed", QT_TRANSLATE_NOOP("RunTable", "failed")},
-      {"interrupted", QT_TRANSLATE_NOOP("RunTable", "interrupted")},
-  };
-  for (const auto& [key, word] : words)
-    if (status == key)
-      return QCoreApplication::translate("RunTable", word);
-  return QString::fromStdString(status);
 }
 
 QString copied_text(const RunColumn& column, const store::RunRow& run) {

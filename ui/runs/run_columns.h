@@ -53,9 +53,6 @@ int run_column(const QString& key);
 QString column_title(const RunColumn& column);
 QString column_help(const RunColumn& column);
 
-/// A run's status in a person's words.
-QString status_text(const std::string& status);
-
 /// The value without loss, for other programs: points as decimals, NaN and infinities by name.
 QString copied_text(const RunColumn& column, const store::RunRow& run);
 

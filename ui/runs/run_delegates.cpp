@@ -7,29 +7,13 @@
 #include <cmath>
 #include <optional>
 
+#include "ui/run/run_status.h"
 #include "ui/runs/run_table_model.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
 
 namespace {
-
-struct StatusLook {
-  Role role = Role::dimmed;
-  bool field = false; ///< in a coloured field
-};
-
-StatusLook look_of(const QString& status) {
-  if (status == QLatin1String("running"))
-    return {Role::accent, true};
-  if (status == QLatin1String("finished"))
-    return {Role::good, false};
-  if (status == QLatin1String("failed"))
-    return {Role::error, true};
-  if (status == QLatin1String("interrupted"))
-    return {Role::warning, true};
-  return {};
-}
 
 /// A shape of its own for each status, inside `box`.
 void draw_shape(QPainter& painter, const QString& status, const QRectF& box, const QColor& color) {
@@ -109,8 +93,9 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   QStyledItemDelegate::paint(painter, option, index);
   const QString status = index.data(RunTableModel::status_role).toString();
   const QVariant share = index.data(RunTableModel::progress_role);
-  const StatusLook look = look_of(status);
-  const QColor color = theme_.color(look.role);
+  const Role role = role_of_status(status);
+  const bool in_field = role != Role::dimmed && role != Role::good; // what is worth a look
+  const QColor color = theme_.color(role);
   QString text = index.data().toString();
   if (share.isValid())
     text += tr(" %1 %").arg(std::floor(share.toDouble() * 100), 0, 'f', 0);
@@ -125,7 +110,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   painter->setClipRect(option.rect);
   painter->setRenderHint(QPainter::Antialiasing);
   double left = cell.left();
-  if (look.field) {
+  if (in_field) {
     const double width = std::min(gap * 3 + shape + metrics.horizontalAdvance(text), cell.width());
     draw_field(*painter, {left, cell.center().y() - height / 2, width, height}, color,
                share.isValid() ? std::optional(share.toDouble()) : std::nullopt);
@@ -133,7 +118,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   }
   draw_shape(*painter, status, {left, cell.center().y() - shape / 2, shape, shape}, color);
   left += shape + gap;
-  painter->setPen(look.field ? color : theme_.color(Role::text));
+  painter->setPen(in_field ? color : theme_.color(Role::text));
   // In whole pixels, as the cells beside it.
   const QRect room(QPoint(qRound(left), option.rect.top()), QPoint(qRound(cell.right()), option.rect.bottom() - 1));
   painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(text, Qt::ElideRight, room.width()));

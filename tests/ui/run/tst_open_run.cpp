@@ -3,7 +3,7 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
-#include "ui/run/plan_editor.h"
+#include "core/store/store_test.h"
 #include "ui/run/workbench_test.h"
 
 using namespace batchscope;
@@ -26,6 +26,28 @@ std::vector<double> stored(const std::filesystem::path& database, std::int64_t i
     values.push_back(point.value);
   return values;
 }
+
+/// A run that another process makes: what it reports is in the test's hands, and what is sent to it is not taken.
+struct StoredRunHere {
+  StoredRunHere() {
+    train::RunStart start;
+    start.batch = 16;
+    start.train_examples = 100;
+    store::NewRun fresh;
+    fresh.spec_json = train::to_json(small_run(100));
+    fresh.start_json = train::to_json(start);
+    writer = store.begin(fresh);
+    run = std::make_unique<OpenRun>(writer->id(), library, nullptr);
+  }
+  void tell(const char* kind, const char* detail) { writer->sink().event({0, 0, kind, detail, {}}); }
+
+  QTemporaryDir folder;
+  std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+  store::RunStore store{file};
+  std::unique_ptr<store::RunWriter> writer;
+  Library library{file};
+  std::unique_ptr<OpenRun> run;
+};
 
 } // namespace
 
@@ -103,78 +125,70 @@ private Q_SLOTS:
     QSignalSpy problem(&*bench, &Workbench::problem);
     bench->open({77});
     QTRY_COMPARE_WITH_TIMEOUT(problem.count(), 1, patience_ms);
-    QCOMPARE(bench->current()->status(), QString("failed"));
+    QCOMPARE(bench->current()->status(), QString("unreadable"));
+    // Asked for once more it is read once more.
+    bench->open({77});
+    QTRY_COMPARE_WITH_TIMEOUT(problem.count(), 2, patience_ms);
   }
 
-  void plansADraftAndUndoes() {
-    QUndoStack undo;
-    PlanEditor editor(undo);
-    train::RunSpec spec = small_run(100);
-    spec.schedule = "piecewise:0=16,50=32";
-    editor.edit_draft({spec, 16});
-    QTRY_VERIFY_WITH_TIMEOUT(editor.plan(), patience_ms);
-    QCOMPARE(editor.segments().size(), std::size_t{2});
-    QCOMPARE(editor.plan()->steps, 100);
-
-    editor.drag(1, 64);
-    QVERIFY(editor.has_preview());
-    QCOMPARE(editor.schedule(), QString("piecewise:0=16,50=64"));
-    editor.apply();
-    QCOMPARE(editor.draft().spec.schedule, std::string("piecewise:0=16,50=64"));
-    QTRY_COMPARE_WITH_TIMEOUT(editor.segments().back().batch, 64, patience_ms);
-    undo.undo();
-    QCOMPARE(editor.draft().spec.schedule, std::string("piecewise:0=16,50=32"));
-    QTRY_COMPARE_WITH_TIMEOUT(editor.segments().back().batch, 32, patience_ms);
-    undo.redo();
-    QTRY_COMPARE_WITH_TIMEOUT(editor.segments().back().batch, 64, patience_ms);
-
-    editor.type("linear:max=");
-    QTRY_VERIFY_WITH_TIMEOUT(!editor.error().isEmpty(), patience_ms);
-    editor.apply();
-    QCOMPARE(editor.draft().spec.schedule, std::string("piecewise:0=16,50=64"));
-    editor.discard();
-    QTRY_VERIFY_WITH_TIMEOUT(editor.error().isEmpty(), patience_ms);
-  }
-
-  void firstBatchOfADraftFollowsTheDrag() {
-    QUndoStack undo;
-    PlanEditor editor(undo);
-    editor.edit_draft({small_run(100), 16});
-    QTRY_VERIFY_WITH_TIMEOUT(editor.plan() && editor.segments().size() == 1, patience_ms);
-    editor.drag(0, 20);
-    editor.apply();
-    QCOMPARE(editor.draft().batch, 20);
-    QCOMPARE(editor.draft().spec.batch.number, 20);
-    QTRY_VERIFY_WITH_TIMEOUT(editor.segments().front().batch == 20 && editor.error().isEmpty(), patience_ms);
-  }
-
-  void editsThePlanOfARunAndTakesItBack() {
+  void aRunWhoseEndCannotBeStoredIsNotSaidToGoOn() {
     WorkbenchHere bench;
-    train::RunSpec spec = small_run(100'000);
-    bench->start_run(spec);
+    Job* job = bench->start_run(small_run(3000));
     QTRY_VERIFY_WITH_TIMEOUT(bench->current() && bench->current()->steps() > 5, patience_ms);
     OpenRun& run = *bench->current();
-    run.pause();
-    QTRY_VERIFY_WITH_TIMEOUT(run.paused(), patience_ms);
-    PlanEditor editor(bench->undo_stack());
-    editor.edit_run(&run);
-    QTRY_VERIFY_WITH_TIMEOUT(!editor.segments().empty(), patience_ms);
-    QCOMPARE(editor.segments().front().first_step, run.steps() + 1);
-    editor.drag(0, 40);
-    editor.apply();
-    QVERIFY(run.pending_edit());
-    run.step_once();
-    QTRY_VERIFY_WITH_TIMEOUT(values(run, "batch").back() == 40, patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(!run.pending_edit(), patience_ms);
-    bench->undo_stack().undo();
-    run.step_once();
-    QTRY_VERIFY_WITH_TIMEOUT(values(run, "batch").back() == 16, patience_ms);
-    run.stop();
-    QTRY_COMPARE_WITH_TIMEOUT(run.status(), QString("stopped"), patience_ms);
-    int edits = 0;
-    for (const auto& event : store::RunReader(bench.database()).events(run.id()))
-      edits += event.kind == "edit" ? 1 : 0;
-    QCOMPARE(edits, 2);
+    QSignalSpy ended(job, &Job::run_ended);
+    {
+      const store::test::FileSizeLimit full(16 * 1024);
+      QTRY_COMPARE_WITH_TIMEOUT(run.steps(), 3000, patience_ms); // what comes is shown, stored or not
+      QVERIFY(run.running());
+      job->cancel();
+      QTRY_VERIFY_WITH_TIMEOUT(bench->engine().idle(), patience_ms);
+    }
+    QCOMPARE(ended.count(), 0);
+    QCOMPARE(run.status(), QString("failed"));
+    QVERIFY(!run.reason().isEmpty());
+  }
+
+  void eventsOfAnUnexpectedFormDoNoHarm() {
+    StoredRunHere here;
+    for (const char* detail : {R"({"status": 5})", R"({"status": null})", R"(["paused"])", "{", "5", "{}"})
+      here.tell("status", detail);
+    for (const char* detail :
+         {R"({"schedule": 7, "applies_from_step": 3, "batch": 8})", R"({"schedule": "constant", "batch": {}})",
+          R"({"schedule": "constant", "applies_from_step": "soon", "batch": 8})", R"({"refused": 1})", "null"})
+      here.tell("edit", detail);
+    here.tell("edit", R"({"schedule": "constant", "applies_from_step": 3, "batch": 8})");
+    here.tell("status", R"({"status": "paused"})");
+    QTRY_COMPARE_WITH_TIMEOUT(here.run->events().size(), std::size_t{13}, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run->paused(), patience_ms);
+    QCOMPARE(here.run->plan_request().edits.size(), std::size_t{1});
+    QCOMPARE(here.run->plan_request().edits.front().after_step, 2);
+  }
+
+  void severalEditsWaitEachForItsOwnEnd() {
+    StoredRunHere here;
+    QTRY_VERIFY_WITH_TIMEOUT(here.run->running(), patience_ms);
+    here.run->edit({"constant", 24});
+    here.run->edit({"linear:max=64", std::nullopt});
+    here.tell("edit", R"({"schedule": "step:interval=5", "applies_from_step": 1, "batch": 8})"); // somebody else's
+    here.tell("edit", R"({"schedule": "constant", "applies_from_step": 1, "batch": 24})");
+    QTRY_COMPARE_WITH_TIMEOUT(here.run->events().size(), std::size_t{2}, patience_ms);
+    QVERIFY(here.run->pending_edit());
+    QCOMPARE(here.run->pending_edit()->schedule, std::string("linear:max=64"));
+    here.tell("edit", R"({"schedule": "linear:max=64", "refused": "no"})");
+    QTRY_VERIFY_WITH_TIMEOUT(!here.run->pending_edit(), patience_ms);
+    QCOMPARE(here.run->plan_request().edits.size(), std::size_t{2});
+  }
+
+  void anEditThatCannotBeSentWaitsNoMore() {
+    StoredRunHere here;
+    QTRY_VERIFY_WITH_TIMEOUT(here.run->running(), patience_ms);
+    const QString name = here.folder.path() + "/runs.db";
+    QVERIFY(QFile::rename(name, name + ".away"));
+    here.run->edit({"constant", 24});
+    QVERIFY(here.run->pending_edit());
+    QTRY_VERIFY_WITH_TIMEOUT(!here.run->pending_edit(), patience_ms);
+    QVERIFY(here.run->running());
   }
 };
 
