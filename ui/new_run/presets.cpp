@@ -6,32 +6,33 @@
 
 namespace batchscope::ui {
 
-#define TEXT(source) QT_TRANSLATE_NOOP("Presets", source)
-
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
-      {TEXT("Demo, quick"),
-       TEXT("A small conv net on the bundled images, one epoch in some seconds"),
+      {QT_TRANSLATE_NOOP("Presets", "Demo, quick"),
+       QT_TRANSLATE_NOOP("Presets", "A small conv net on the bundled images, one epoch in some seconds"),
        {{"batch", "64"}, {"memory_budget", "400MB"}},
        std::nullopt},
-      {TEXT("Demo, growing batch under 32 MB"),
-       TEXT("One example more every 5 steps until memory runs out, then the same batches in smaller pieces"),
+      {QT_TRANSLATE_NOOP("Presets", "Demo, growing batch under 32 MB"),
+       QT_TRANSLATE_NOOP(
+           "Presets", "One example more every 5 steps until memory runs out, then the same batches in smaller pieces"),
        {{"batch", "8"}, {"schedule", "step:interval=5,increment=1"}, {"memory_budget", "32MB"}, {"epochs", "2"}},
        std::nullopt},
-      {TEXT("Demo, largest safe batch under 100 MB"),
-       TEXT("Searches first; the learning rate follows the square root of the size that is found"),
+      {QT_TRANSLATE_NOOP("Presets", "Demo, largest safe batch under 100 MB"),
+       QT_TRANSLATE_NOOP("Presets",
+                         "Searches first; the learning rate follows the square root of the size that is found"),
        {{"batch", "auto:safe"},
         {"memory_budget", "100MB"},
         {"lr_rule", "sqrt"},
         {"lr_reference_batch", "32"},
         {"epochs", "2"}},
        std::nullopt},
-      {TEXT("Demo, large batches by accumulation"),
-       TEXT("Four micro batches of 32 make one step of 128 in little memory"),
+      {QT_TRANSLATE_NOOP("Presets", "Demo, large batches by accumulation"),
+       QT_TRANSLATE_NOOP("Presets", "Four micro batches of 32 make one step of 128 in little memory"),
        {{"batch", "32"}, {"accumulate", "4"}, {"memory_budget", "32MB"}, {"epochs", "2"}},
        std::nullopt},
-      {TEXT("Residual net with AdaBatch"),
-       TEXT("SGD on the bundled images; the batch doubles every 2 epochs and the rate falls with it"),
+      {QT_TRANSLATE_NOOP("Presets", "Residual net with AdaBatch"),
+       QT_TRANSLATE_NOOP("Presets",
+                         "SGD on the bundled images; the batch doubles every 2 epochs and the rate falls with it"),
        {{"model", "resnet:width=8"},
         {"batch", "32"},
         {"schedule", "adabatch:factor=2,every=2,lr-decay=0.75"},
@@ -41,8 +42,8 @@ const std::vector<Preset>& presets() {
         {"warmup", "auto"},
         {"epochs", "6"}},
        std::nullopt},
-      {TEXT("Small gpt on made-up tokens"),
-       TEXT("Two transformer blocks on synthetic data, to see what sequences cost"),
+      {QT_TRANSLATE_NOOP("Presets", "Small gpt on made-up tokens"),
+       QT_TRANSLATE_NOOP("Presets", "Two transformer blocks on synthetic data, to see what sequences cost"),
        {{"model", "gpt:layers=2,heads=4,width=64,context=64"},
         {"data", "synthetic:examples=1000,vocabulary=65"},
         {"batch", "16"},
@@ -50,8 +51,8 @@ const std::vector<Preset>& presets() {
         {"lr_decay", "cosine"},
         {"clip", "1"}},
        std::nullopt},
-      {TEXT("gpt on a text…"),
-       TEXT("Predicts the next character of a text file of yours"),
+      {QT_TRANSLATE_NOOP("Presets", "gpt on a text…"),
+       QT_TRANSLATE_NOOP("Presets", "Predicts the next character of a text file of yours"),
        {{"model", "gpt:layers=4,heads=4,width=128,context=128"},
         {"batch", "16"},
         {"epochs", "5"},
@@ -60,19 +61,17 @@ const std::vector<Preset>& presets() {
         {"warmup", "auto"},
         {"clip", "1"}},
        DataKind::text},
-      {TEXT("mlp on a CSV table…"),
-       TEXT("Predicts one column of a table of yours from the others"),
+      {QT_TRANSLATE_NOOP("Presets", "mlp on a CSV table…"),
+       QT_TRANSLATE_NOOP("Presets", "Predicts one column of a table of yours from the others"),
        {{"model", "mlp:hidden=256"}, {"batch", "64"}, {"memory_budget", "400MB"}, {"epochs", "10"}},
        DataKind::csv},
-      {TEXT("cnn on IDX images…"),
-       TEXT("Images and labels in the format of MNIST"),
+      {QT_TRANSLATE_NOOP("Presets", "cnn on IDX images…"),
+       QT_TRANSLATE_NOOP("Presets", "Images and labels in the format of MNIST"),
        {{"model", "cnn"}, {"batch", "auto:recommended"}, {"memory_budget", "400MB"}},
        DataKind::idx},
   };
   return all;
 }
-
-#undef TEXT
 
 QString preset_name(const Preset& preset) {
   return QCoreApplication::translate("Presets", preset.name);
