@@ -30,6 +30,23 @@ void JobWatch::post(std::function<void(Job&)> change) {
 }
 
 void JobWatch::say(const QString& activity) {
+  {
+    const std::lock_guard lock(mutex_);
+    activity_ = activity;
+  }
+  show(activity);
+}
+
+void JobWatch::not_stored(const std::string& why) {
+  QString before;
+  {
+    const std::lock_guard lock(mutex_);
+    before = activity_;
+  }
+  show(why.empty() ? before : Job::tr("not stored yet, tried again and again: %1").arg(QString::fromStdString(why)));
+}
+
+void JobWatch::show(const QString& activity) {
   post([activity](Job& job) {
     job.activity_ = activity;
     Q_EMIT job.progressed();

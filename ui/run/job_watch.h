@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "core/sweep/demo.h"
 #include "ui/run/engine.h"
@@ -35,12 +36,14 @@ public:
   void say(const QString& activity);
 
   // --- any thread ---
+  void not_stored(const std::string& why) override;
   /// Share of the work done, 0..1; nothing where it is not known.
   std::optional<double> progress() const;
 
 private:
   /// Runs `change` on the job in the UI thread.
   void post(std::function<void(Job&)> change);
+  void show(const QString& activity);
 
   Job& job_;
   std::shared_ptr<train::RunControl> control_;
@@ -49,6 +52,9 @@ private:
   std::vector<search::Probe> probes_;
   std::int64_t farthest_ = 1; ///< batch up to which the prediction is drawn
   bool drawn_ = false;        ///< probes belong to the search that is shown
+
+  std::mutex mutex_;
+  QString activity_; ///< guarded by mutex_; as last said
 
   std::atomic<std::int64_t> step_{0};
   std::atomic<std::int64_t> expected_steps_{0}; ///< 0: not known

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/run/run_status.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_page.h"
@@ -151,7 +152,7 @@ void SchedulePage::show_header() {
   else if (pending)
     pill_->show_text(tr("pending"), Pill::Tone::warning);
   else
-    pill_->show_text(run->status(), run->running() ? Pill::Tone::accent : Pill::Tone::neutral);
+    pill_->show_text(status_text(run->status()), run->running() ? Pill::Tone::accent : Pill::Tone::neutral);
   pill_->setVisible(has_draft_ || run != nullptr);
   QString says;
   if (run != nullptr && pending)
