@@ -138,7 +138,7 @@ QWidget* FindPage::make_body() {
   connect(plots_, &SearchPlots::chosen, probes_, &ProbeCard::choose);
   connect(others_, &OtherSearches::chosen, this, &FindPage::show_job);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
-  connect(&plots_->plots(), &LinkedPlots::saved, &workbench_,
+  connect(&plots_->plots(), &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   return body_;
 }

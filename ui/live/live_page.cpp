@@ -3,8 +3,8 @@
 #include <utility>
 
 #include <QAbstractButton>
-#include <QApplication>
 #include <QAction>
+#include <QApplication>
 #include <QComboBox>
 #include <QKeyEvent>
 #include <QScrollArea>
@@ -173,6 +173,8 @@ void LivePage::connect_parts() {
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
   connect(plots_, &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(plots_, &LinkedPlots::saved, this,
+          [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   connect(plan_, &PlanLayer::problem, &workbench_, &Workbench::problem);
   connect(events_, &EventTable::chosen, this, [this](int number) { choose(number); });
   connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);

@@ -75,6 +75,8 @@ void SchedulePage::connect_parts() {
   connect(plots_, &SchedulePlots::dropped, this, &SchedulePage::drop);
   connect(&new_events_, &QTimer::timeout, this, &SchedulePage::show_plan);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(&plots_->plots(), &LinkedPlots::saved, this,
+          [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
 

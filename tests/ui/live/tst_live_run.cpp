@@ -23,6 +23,7 @@ private Q_SLOTS:
   void hidden_pages_draw_nothing();
   void a_run_that_is_not_there();
   void no_two_commands_are_called_the_same();
+  void what_became_of_a_file_of_the_plots_is_told();
 };
 
 namespace {
@@ -263,6 +264,20 @@ void TestLiveRun::no_two_commands_are_called_the_same() {
   }
   for (const char* text : {"Follow the newest", "Logarithmic: Loss", "Clip outliers", "Show all"})
     QVERIFY2(texts.contains(text), text);
+}
+
+void TestLiveRun::what_became_of_a_file_of_the_plots_is_told() {
+  LiveHere live;
+  QSignalSpy notes(&live.bench(), &Workbench::note);
+  QSignalSpy problems(&live.bench(), &Workbench::problem);
+  const QString file = live.folder() + "/plots.png";
+  live.plots().save(LinkedPlots::FileKind::png, file);
+  QTRY_COMPARE(notes.count(), 1);
+  QVERIFY(notes.first()[0].toString().contains(file));
+  QVERIFY(QFile::exists(file));
+  live.plots().save(LinkedPlots::FileKind::png, "/nowhere/plots.png");
+  QTRY_COMPARE(problems.count(), 1);
+  QCOMPARE(notes.count(), 1);
 }
 
 QTEST_MAIN(TestLiveRun)
