@@ -28,6 +28,13 @@ QString value_text(const LiveCurve& curve, double value, double x) {
   return panel_value(curve.panel, value);
 }
 
+/// As panel_number(), in few characters: four stand beside each other.
+QString short_number(int panel, double value) {
+  if (std::abs(value) >= 1000 && std::isfinite(value))
+    return format_count(std::llround(value));
+  return panel == loss_panel ? format_number(value, std::abs(value) < 0.1 ? 2 : 3) : panel_number(panel, value);
+}
+
 void put_into(QWidget& widget, Card* card) {
   auto* layout = new QVBoxLayout(&widget);
   layout->setContentsMargins(0, 0, 0, 0);
@@ -115,7 +122,7 @@ void BetweenCard::show_between(const QString& title, const std::vector<LiveCurve
     const auto summary = curve.source->summary(from, to);
     if (!summary || summary->count == 0)
       continue;
-    const auto number = [&](double value) { return panel_number(curve.panel, value); };
+    const auto number = [&](double value) { return short_number(curve.panel, value); };
     const double difference = summary->last - summary->first;
     set_cell(row, 0, curve.name);
     set_cell(row, 1, (difference > 0 ? "+" : "") + number(difference));

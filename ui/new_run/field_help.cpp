@@ -31,6 +31,11 @@ QString broken(const QString& form, int columns) {
   return text + rest;
 }
 
+/// May be broken after commas, too: forms such as idx:IMAGES,LABELS are wider than the card.
+QString breakable(QString text) {
+  return text.replace(u',', QStringLiteral(",\u200b"));
+}
+
 const std::vector<std::string>& forms_of(const train::SpecField& field) {
   return field.key == "schedule" ? schedule::schedule_forms() : field.choices;
 }
@@ -38,10 +43,13 @@ const std::vector<std::string>& forms_of(const train::SpecField& field) {
 } // namespace
 
 FieldHelp::FieldHelp(QWidget* parent)
-    : Card(tr("About this field"), parent), help_(new QLabel(this)), facts_(new FactList(this)),
+    : Card(tr("About this field"), parent), help_(new QLabel(this)), facts_(new QLabel(this)),
       forms_title_(dimmed_label({}, this)), forms_(new QLabel(this)) {
   help_->setWordWrap(true);
   help_->setTextFormat(Qt::PlainText);
+  facts_->setWordWrap(true);
+  facts_->setTextFormat(Qt::PlainText);
+  facts_->setProperty("kind", QStringLiteral("dimmed"));
   forms_->setTextFormat(Qt::PlainText);
   forms_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
@@ -55,17 +63,17 @@ FieldHelp::FieldHelp(QWidget* parent)
 
 void FieldHelp::show_field(const train::SpecField& field) {
   set_title(field_translation(field.label));
-  help_->setText(field_translation(field.help) + u'.');
-  QList<FactList::Fact> facts;
+  help_->setText(breakable(field_translation(field.help)) + u'.');
+  QStringList facts;
   const auto add = [&](const QString& name, const QString& value) {
     if (!value.isEmpty())
-      facts.append({name, value, {}, false});
+      facts.append(QStringLiteral("%1: %2").arg(name, value));
   };
-  add(tr("unit"), field_translation(field.unit));
-  add(tr("range"), field_translation(field.range));
-  add(tr("default"), field_translation(field.default_text));
-  add(tr("option"), QString::fromStdString(field.option));
-  facts_->set_facts(facts);
+  add(tr("Unit"), field_translation(field.unit));
+  add(tr("Range"), field_translation(field.range));
+  add(tr("Default"), field_translation(field.default_text));
+  add(tr("Option"), QString::fromStdString(field.option));
+  facts_->setText(facts.join(u'\n'));
   const int columns = Theme::lines(width_lines) / QFontMetrics(forms_->font()).horizontalAdvance(u'x');
   QStringList forms;
   for (const std::string& form : forms_of(field))

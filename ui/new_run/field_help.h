@@ -16,7 +16,7 @@ public:
 
 private:
   QLabel* help_;
-  FactList* facts_;
+  QLabel* facts_;
   QLabel* forms_title_;
   QLabel* forms_;
 };

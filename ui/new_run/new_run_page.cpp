@@ -7,7 +7,6 @@
 #include <QComboBox>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QResizeEvent>
 #include <QScrollArea>
 
 #include "core/base/error.h"
@@ -31,7 +30,6 @@ constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
-constexpr double side_by_side_from = 66; ///< lines of text
 
 // Data of the entries that are no presets.
 const QString last_entry = QStringLiteral("last");
@@ -41,6 +39,15 @@ const QString defaults_entry = QStringLiteral("defaults");
 bool same_settings(train::RunSpec a, train::RunSpec b) {
   a.name = b.name;
   return train::to_json(a) == train::to_json(b);
+}
+
+QScrollArea* scrolled(QWidget* content, QWidget* parent) {
+  auto* area = new QScrollArea(parent);
+  area->setWidgetResizable(true);
+  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  area->setFocusPolicy(Qt::NoFocus);
+  area->setWidget(content);
+  return area;
 }
 
 QFileDialog* file_dialog(QWidget* parent, const QString& title) {
@@ -66,18 +73,15 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   problem_->hide();
   layout->addWidget(problem_);
 
-  auto* content = new QWidget;
-  body_ = new QBoxLayout(QBoxLayout::LeftToRight, content);
-  body_->setContentsMargins(0, 0, 0, 0);
-  body_->setSpacing(gap);
-  body_->addWidget(form_, 1);
-  body_->addWidget(make_side());
-  scroll_ = new QScrollArea(this);
-  scroll_->setWidgetResizable(true);
-  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  scroll_->setFocusPolicy(Qt::NoFocus);
-  scroll_->setWidget(content);
-  layout->addWidget(scroll_, 1);
+  // The form scrolls alone: what is said of a field stays beside it.
+  auto* body = new QHBoxLayout;
+  body->setSpacing(gap);
+  scroll_ = scrolled(form_, this);
+  body->addWidget(scroll_, 1);
+  QScrollArea* side = scrolled(make_side(), this);
+  side->setFixedWidth(Theme::lines(side_lines));
+  body->addWidget(side);
+  layout->addLayout(body, 1);
   command_ = new CommandCard(bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
@@ -148,29 +152,21 @@ QWidget* NewRunPage::make_header() {
 }
 
 QWidget* NewRunPage::make_side() {
-  side_ = new QWidget;
-  auto* column = new QVBoxLayout(side_);
+  auto* side = new QWidget;
+  auto* column = new QVBoxLayout(side);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(gap);
-  outlook_ = new Card(tr("What will happen"), side_);
+  outlook_ = new Card(tr("What will happen"), side);
   outlook_text_ = new QLabel(outlook_);
   outlook_text_->setObjectName(QStringLiteral("outlook"));
   outlook_text_->setWordWrap(true);
   outlook_text_->setTextFormat(Qt::RichText);
   outlook_->body()->addWidget(outlook_text_);
-  help_ = new FieldHelp(side_);
+  help_ = new FieldHelp(side);
   column->addWidget(outlook_);
   column->addWidget(help_);
   column->addStretch();
-  return side_;
-}
-
-void NewRunPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  const bool wide = event->size().width() >= Theme::lines(side_by_side_from);
-  body_->setDirection(wide ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-  side_->setMinimumWidth(wide ? Theme::lines(side_lines) : 0);
-  side_->setMaximumWidth(wide ? Theme::lines(side_lines) : QWIDGETSIZE_MAX);
+  return side;
 }
 
 void NewRunPage::fill_presets() {

@@ -8,7 +8,6 @@
 #include "ui/new_run/data_file.h"
 #include "ui/run/page.h"
 
-class QBoxLayout;
 class QComboBox;
 class QLabel;
 class QPushButton;
@@ -45,9 +44,6 @@ public:
   void load(const QString& file);
   void save(const QString& file);
 
-protected:
-  void resizeEvent(QResizeEvent* event) override;
-
 private:
   void make_actions();
   QAction* add_action(const QString& text, const QString& icon, const QString& help, const QKeySequence& shortcut,
@@ -75,10 +71,8 @@ private:
   QAction* save_ = nullptr;
   QComboBox* presets_ = nullptr;
   QLabel* problem_ = nullptr;
-  QBoxLayout* body_ = nullptr;
   QScrollArea* scroll_ = nullptr;
   SpecForm* form_;
-  QWidget* side_ = nullptr;
   Card* outlook_ = nullptr;
   QLabel* outlook_text_ = nullptr;
   FieldHelp* help_ = nullptr;

@@ -68,7 +68,13 @@ std::optional<std::pair<double, double>> PointsCurve::range(double from, double 
 }
 
 std::optional<double> PointsCurve::value_at(double x) const {
-  return ui::value_at({x_, y_}, x);
+  const auto all = extent();
+  if (!all || x < all->first || x > all->second)
+    return std::nullopt;
+  const std::size_t left = series::index_at(x_, x);
+  if (left + 1 >= x_.size() || x == x_[left])
+    return y_[left];
+  return y_[left] + (y_[left + 1] - y_[left]) * (x - x_[left]) / (x_[left + 1] - x_[left]);
 }
 
 std::optional<CurveSummary> PointsCurve::summary(double from, double to) const {

@@ -155,6 +155,10 @@ void LinkedPlots::set_x_label(const QString& text) {
   impl_->board.touch_soon();
 }
 
+void LinkedPlots::show_crosshair_values() {
+  impl_->board.scene.crosshair_values = true;
+}
+
 void LinkedPlots::set_log_x(bool log) {
   impl_->board.navigate([log](View& view) { view.set_log(log); });
 }

@@ -125,6 +125,8 @@ public:
 
   void set_x_label(const QString& text);
   void set_log_x(bool log);
+  /// Writes the curves' values beside them at the crosshair: for pages that do not list them elsewhere.
+  void show_crosshair_values();
   /// Whether x ticks are whole numbers.
   void set_integer_x(bool integer);
 

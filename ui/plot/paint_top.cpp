@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <vector>
 
 #include "ui/plot/detail/paint.h"
 
@@ -50,8 +53,37 @@ void paint_cursors(const Picture& picture, QCPPainter& painter) {
   }
 }
 
+/// A curve's value at the crosshair.
+struct Dot {
+  QPointF at;
+  double value = 0;
+  QColor color;
+};
+
+/// The values of one panel beside their dots, from the top down and none upon another.
+void paint_values(const Picture& picture, QCPPainter& painter, std::vector<Dot> dots) {
+  std::sort(dots.begin(), dots.end(), [](const Dot& a, const Dot& b) { return a.at.y() < b.at.y(); });
+  painter.setFont(picture.fonts.small);
+  const QFontMetricsF metrics(picture.fonts.small);
+  constexpr double away = 9, padding = 3;
+  double free_from = -std::numeric_limits<double>::infinity();
+  for (const Dot& dot : dots) {
+    const QString text = number_text(dot.value);
+    QRectF place(0, 0, metrics.horizontalAdvance(text) + 2 * padding, metrics.height());
+    place.moveTop(std::max(dot.at.y() - place.height() / 2, free_from));
+    place.moveLeft(dot.at.x() + away);
+    if (place.right() > picture.stack().right())
+      place.moveRight(dot.at.x() - away);
+    free_from = place.bottom();
+    painter.fillRect(place, clear(picture.theme.color(Role::card), 0.85F));
+    painter.setPen(dot.color);
+    painter.drawText(place, Qt::AlignCenter, text);
+  }
+}
+
 /// Values of the curves at the crosshair, as dots on them.
 void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
+  std::map<int, std::vector<Dot>> dots;
   painter.setPen(QPen(picture.theme.color(Role::card), 1.5));
   for (const auto& curve : picture.curves) {
     const Panel& panel = *picture.panels[static_cast<std::size_t>(curve->panel)];
@@ -65,8 +97,12 @@ void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
       continue;
     painter.setBrush(curve->color);
     painter.drawEllipse(at, 4, 4);
+    dots[curve->panel].push_back({at, *y, curve->color});
   }
   painter.setBrush(Qt::NoBrush);
+  if (picture.scene.crosshair_values)
+    for (auto& [panel, of_panel] : dots)
+      paint_values(picture, painter, std::move(of_panel));
 }
 
 void paint_crosshair(const Picture& picture, QCPPainter& painter, double x) {

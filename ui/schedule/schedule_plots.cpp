@@ -30,6 +30,7 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(plots_);
+  plots_->show_crosshair_values();
   plots_->add_panel({.key = "batch", .title = tr("Batch size (examples)"), .height = 1.7, .lowest_top = {}});
   plots_->add_panel({.key = "memory", .title = tr("Memory (MB)"), .height = 1.3, .lowest_top = {}});
   plots_->add_panel({.key = "coverage", .title = tr("train_coverage (%)"), .height = 0.8, .lowest_top = 100});

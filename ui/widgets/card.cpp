@@ -73,7 +73,7 @@ void FactList::set_facts(const QList<Fact>& facts) {
 
 void FactList::add_row() {
   const auto row = static_cast<int>(rows_.size());
-  rows_.append({new QLabel(this), dimmed_label({}, this), new QLabel(this)});
+  rows_.append({new QLabel(this), dimmed_label({}, this), new QLabel(this), false});
   const Row& added = rows_.last();
   added.value->setProperty("kind", QStringLiteral("value"));
   added.value->setTextFormat(Qt::PlainText);
@@ -86,13 +86,14 @@ void FactList::add_row() {
 }
 
 void FactList::show_fact(qsizetype number, const Fact& fact) {
-  const Row& row = rows_[number];
+  Row& row = rows_[number];
   // A name without a sample begins where the samples of others begin.
-  if (const bool sample = !fact.color.isEmpty(); sample == row.sample->isHidden()) {
-    row.sample->setVisible(sample);
+  if (const bool sample = !fact.color.isEmpty(); sample != row.sampled) {
+    row.sampled = sample;
     grid_->addWidget(row.name, static_cast<int>(number), sample ? 1 : 0, 1, sample ? 1 : 2);
   }
-  if (!fact.color.isEmpty() && row.sample->property("color").toString() != fact.color) {
+  row.sample->setVisible(row.sampled);
+  if (row.sampled && row.sample->property("color").toString() != fact.color) {
     row.sample->setPixmap(line_sample(QColor(fact.color), devicePixelRatioF()));
     row.sample->setProperty("color", fact.color);
   }

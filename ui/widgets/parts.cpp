@@ -2,6 +2,7 @@
 #include <QFontMetricsF>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QStyle>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -13,8 +14,23 @@ namespace batchscope::ui {
 
 namespace {
 
+/// Enter presses it, as Space does; by itself Qt does that in dialogs only.
+class Button : public QPushButton {
+public:
+  using QPushButton::QPushButton;
+
+protected:
+  void keyPressEvent(QKeyEvent* event) override {
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (enter && (event->modifiers() & ~Qt::KeypadModifier) == Qt::NoModifier)
+      click();
+    else
+      QPushButton::keyPressEvent(event);
+  }
+};
+
 QPushButton* button_of_kind(const char* kind, const QString& text, QWidget* parent) {
-  auto* button = new QPushButton(text, parent);
+  auto* button = new Button(text, parent);
   button->setProperty("kind", QLatin1String(kind));
   // In a dialog, Enter is for its own default button.
   button->setAutoDefault(false);

@@ -51,6 +51,7 @@ private:
     QLabel* sample = nullptr;
     QLabel* name = nullptr;
     QLabel* value = nullptr;
+    bool sampled = false; ///< the name stands behind a sample
   };
   void add_row();
   void show_fact(qsizetype number, const Fact& fact);

@@ -311,7 +311,7 @@ private Q_SLOTS:
     for (const QLabel* label : here.page.findChildren<QLabel*>())
       texts.append(label->text());
     QVERIFY(texts.contains("Learning rate at the reference batch."));
-    QVERIFY(texts.contains("--lr"));
+    QVERIFY(texts.join('\n').contains("Option: --lr"));
     // Tab leads through the fields in their order.
     here.form.editor("name")->setFocus();
     QTest::keyClick(here.page.focusWidget(), Qt::Key_Tab);

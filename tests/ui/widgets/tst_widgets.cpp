@@ -140,6 +140,8 @@ private Q_SLOTS:
     empty->setFocus();
     QTest::keyClick(qApp->focusWidget(), Qt::Key_Space);
     QCOMPARE(chosen.count(), 1);
+    QTest::keyClick(qApp->focusWidget(), Qt::Key_Return);
+    QCOMPARE(chosen.count(), 2);
   }
 
   void cardsAndPillsChangeTheirTone() {

@@ -26,6 +26,7 @@ struct Scene {
   std::optional<qint64> dragged_handle;
   double dragged_to = 0; ///< y that the dragged handle has, whatever its owner says meanwhile
   std::optional<double> crosshair;
+  bool crosshair_values = false; ///< written beside the curves
   std::array<std::optional<double>, 2> cursors;
   std::optional<Range> zooming; ///< x being chosen with the pointer
   bool focus = false;           ///< the keyboard's focus is here and to be shown
