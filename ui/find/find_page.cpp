@@ -1,5 +1,7 @@
 #include "ui/find/find_page.h"
 
+#include <algorithm>
+
 #include <QAction>
 #include <QApplication>
 #include <QComboBox>
@@ -68,7 +70,9 @@ void FindPage::follow_workbench() {
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {
-    if (job == job_)
+    if (job == job_ && job->state() == Job::State::cancelled && job->probes().empty())
+      show_last_answer();
+    else if (job == job_)
       refresh();
     show_header(); // what it waits for may be over
   });
@@ -82,7 +86,7 @@ void FindPage::watch(Job* job) {
     if (!job->probes().empty() || job->search_result())
       show_job(job);
   };
-  if (job->kind() == Job::Kind::find || job->kind() == Job::Kind::train)
+  if (job->kind() == Job::Kind::find || job->kind() == Job::Kind::train || job->kind() == Job::Kind::demo)
     setup_->set_spec(job->spec());
   connect(job, &Job::probed, this, adopt);
   connect(job, &Job::timed, this, adopt);
@@ -127,9 +131,20 @@ void FindPage::show_job(Job* job) {
     cancel_->setFocus();
 }
 
+/// In place of a search that was given up before it had run anything.
+void FindPage::show_last_answer() {
+  const QList<Job*>& jobs = workbench_.engine().jobs();
+  const auto last =
+      std::find_if(jobs.rbegin(), jobs.rend(), [](const Job* job) { return job->search_result() != nullptr; });
+  show_job(last == jobs.rend() ? nullptr : *last);
+}
+
 void FindPage::refresh() {
-  if (!job_)
+  if (!job_) {
+    stack_->setCurrentWidget(empty_);
+    show_header();
     return;
+  }
   const Asked asked = asked_.value(job_);
   SearchView view = view_of(*job_, asked.strategy, asked.margin);
   if (asked.seconds)

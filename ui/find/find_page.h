@@ -57,6 +57,7 @@ private:
 
   void find();
   void show_job(Job* job);
+  void show_last_answer();
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
   void show_chips();

@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QResizeEvent>
 #include <QLocale>
 #include <QSlider>
 
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int slider_steps = 100; ///< a weight of 1 would never move
 constexpr int usual_smoothing = 60;
+constexpr double words_from = 38; ///< lines of text
 
 } // namespace
 
@@ -48,10 +50,10 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   auto* layout = new QHBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(Theme::lines(0.5));
-  layout->addWidget(dimmed_label(tr("x axis"), this));
+  layout->addWidget(add_word(tr("x axis")));
   layout->addWidget(axis_);
   layout->addSpacing(Theme::lines(0.75));
-  layout->addWidget(dimmed_label(tr("smoothing"), this));
+  layout->addWidget(add_word(tr("smoothing")));
   layout->addWidget(smoothing_);
   layout->addWidget(smoothing_value_);
   layout->addSpacing(Theme::lines(0.75));
@@ -70,6 +72,19 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   });
   smoothing_->setValue(usual_smoothing);
   connect(clip_, &QAction::toggled, this, &ViewBar::clipping_changed);
+}
+
+QLabel* ViewBar::add_word(const QString& text) {
+  words_.append(dimmed_label(text, this));
+  words_.last()->setMinimumWidth(1);
+  return words_.last();
+}
+
+void ViewBar::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  // The controls say by their tooltips what they are.
+  for (QLabel* word : std::as_const(words_))
+    word->setVisible(event->size().width() >= Theme::lines(words_from));
 }
 
 void ViewBar::make_axis_actions() {

@@ -38,10 +38,15 @@ Q_SIGNALS:
   void smoothing_changed();
   void clipping_changed();
 
+protected:
+  void resizeEvent(QResizeEvent* event) override;
+
 private:
+  QLabel* add_word(const QString& text);
   QCheckBox* add_box(QAction* action, const char* name);
   void make_axis_actions();
 
+  QList<QLabel*> words_; ///< before the controls, where there is room
   QComboBox* axis_;
   QSlider* smoothing_;
   QLabel* smoothing_value_;

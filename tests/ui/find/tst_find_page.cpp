@@ -45,6 +45,7 @@ private Q_SLOTS:
   void an_error_of_the_search_is_said_at_its_field();
   void where_nothing_fits_it_says_what_was_tried();
   void a_search_can_be_cancelled();
+  void a_search_that_never_began_leaves_the_answer_before();
   void a_narrow_window_is_enough();
   void the_search_before_a_run_is_shown_too();
   void fields_are_called_as_in_the_form_of_a_run();
@@ -241,6 +242,23 @@ void TestFindPage::where_nothing_fits_it_says_what_was_tried() {
   QVERIFY(here.named<QLabel>("tried")->text().contains("128 64 32 … 1"));
   QVERIFY(!here.named("train-largest")->isVisible());
   here.keep_picture("nothing");
+}
+
+void TestFindPage::a_search_that_never_began_leaves_the_answer_before() {
+  FindHere here;
+  Job* search = here.search(brief_net(), "predictive");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  Job* run = here.bench().start_run(small_run(1'000'000));
+  here.bench().propose_run(brief_net());
+  Job* second = here.search(brief_net(), "power");
+  QVERIFY(second != nullptr);
+  QCOMPARE(second->state(), Job::State::waiting);
+  here.click(here.named("cancel"));
+  QTRY_COMPARE_WITH_TIMEOUT(second->state(), Job::State::cancelled, patience_ms);
+  QCOMPARE(here.text("largest"), QString("2"));
+  QVERIFY(here.named("find")->isVisible());
+  run->cancel();
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
 }
 
 void TestFindPage::a_search_can_be_cancelled() {

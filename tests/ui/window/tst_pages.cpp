@@ -48,6 +48,14 @@ private Q_SLOTS:
     }
   }
 
+  void eachFitsASmallScreen() { // 900x600 with the rail, the menu and the strips
+    for (const Page* page : pages_) {
+      const QSize least = page->minimumSizeHint();
+      QVERIFY2(least.width() <= 830 && least.height() <= 480,
+               qPrintable(QString("%1: %2x%3").arg(page->key()).arg(least.width()).arg(least.height())));
+    }
+  }
+
   void noKeyMeansTwoThings() {
     QSet<QAction*> of_pages;
     for (const Page* page : pages_) {
