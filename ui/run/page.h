@@ -5,6 +5,8 @@
 #include <QList>
 #include <QWidget>
 
+class QUndoStack;
+
 namespace batchscope::ui {
 
 /// One place of the rail. The window puts pages together by this alone. UI thread.
@@ -19,6 +21,8 @@ public:
   virtual QString icon() const = 0;  ///< of the theme
   /// For menus and the command palette, each with text, shortcut and tooltip; owned by the page.
   virtual QList<QAction*> page_actions() const { return {}; }
+  /// What Undo takes back while this page is shown: what is seen on it, and nothing else. Null: nothing.
+  virtual QUndoStack* undo_stack() { return nullptr; }
   /// What is kept from one start to the next: columns, scales, what was typed. Unknown or broken content is ignored.
   virtual QJsonObject state() const { return {}; }
   virtual void restore(const QJsonObject& /*state*/) {}

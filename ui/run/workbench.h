@@ -24,7 +24,7 @@ public:
   const Theme& theme() const { return theme_; }
   Engine& engine() { return *engine_; }
   Library& library() { return *library_; }
-  QUndoStack& undo_stack() { return undo_; }
+  QUndoStack& undo_stack() { return undo_; } ///< of plans
 
   /// The run that Live and Schedule show, or null; the others are drawn over it.
   OpenRun* current() const { return runs_.isEmpty() ? nullptr : runs_.first(); }

@@ -23,8 +23,8 @@ bool goes_on(const store::RunRow& run) {
 
 } // namespace
 
-RunActions::RunActions(Workbench& workbench, RunTable& table, RunTableModel& runs, QWidget& page)
-    : QObject(&page), workbench_(workbench), table_(table), runs_(runs), page_(page) {
+RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, RunTableModel& runs, QWidget& page)
+    : QObject(&page), workbench_(workbench), undo_(undo), table_(table), runs_(runs), page_(page) {
   open_ = add(tr("Open"), QStringLiteral("open"), tr("Plot the selected runs together (Enter)"),
               &RunActions::open_selected);
   open_->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
@@ -118,7 +118,7 @@ void RunActions::delete_selected() {
   if (over.empty())
     return;
   const auto count = over.size();
-  workbench_.undo_stack().push(new DeleteRuns(workbench_.library(), std::move(over)));
+  undo_.push(new DeleteRuns(workbench_.library(), std::move(over)));
   const QString undo = QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText);
   Q_EMIT workbench_.note(count == 1 ? tr("1 run deleted. %1 brings it back.").arg(undo)
                                     : tr("%1 runs deleted. %2 brings them back.").arg(count).arg(undo));

@@ -8,6 +8,7 @@
 
 class QAction;
 class QMenu;
+class QUndoStack;
 class QWidget;
 
 namespace batchscope::ui {
@@ -22,7 +23,7 @@ class RunActions : public QObject {
   Q_OBJECT
 
 public:
-  RunActions(Workbench& workbench, RunTable& table, RunTableModel& runs, QWidget& page);
+  RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, RunTableModel& runs, QWidget& page);
 
   QAction* open() const { return open_; }
   QAction* train_again() const { return train_again_; }
@@ -45,6 +46,7 @@ private:
   void write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file);
 
   Workbench& workbench_;
+  QUndoStack& undo_;
   RunTable& table_;
   RunTableModel& runs_;
   QWidget& page_;

@@ -55,7 +55,7 @@ QLabel* centred(const QString& text) {
 RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), runs_(new RunTableModel(workbench.theme(), this)),
       shown_(new RunFilter(*runs_, this)), table_(new RunTable(workbench.theme(), *shown_, this)),
-      actions_(new RunActions(workbench, *table_, *runs_, *this)) {
+      actions_(new RunActions(workbench, undo_, *table_, *runs_, *this)) {
   make_filter_action();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
@@ -252,11 +252,11 @@ void RunsPage::show_place() {
 }
 
 void RunsPage::rename(qint64 run, const QString& before, const QString& name) {
-  workbench_.undo_stack().push(new RenameRun(workbench_.library(), run, before, name));
+  undo_.push(new RenameRun(workbench_.library(), run, before, name));
 }
 
 void RunsPage::annotate(qint64 run, const QString& before, const QString& note) {
-  workbench_.undo_stack().push(new AnnotateRun(workbench_.library(), run, before, note));
+  undo_.push(new AnnotateRun(workbench_.library(), run, before, note));
 }
 
 QList<QAction*> RunsPage::page_actions() const {

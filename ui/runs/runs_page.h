@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QSet>
+#include <QUndoStack>
 
 #include "ui/run/page.h"
 
@@ -28,6 +29,7 @@ public:
   QString title() const override { return tr("Runs"); }
   QString icon() const override { return QStringLiteral("runs"); }
   QList<QAction*> page_actions() const override;
+  QUndoStack* undo_stack() override { return &undo_; }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
@@ -46,6 +48,7 @@ private:
   void annotate(qint64 run, const QString& before, const QString& note);
 
   Workbench& workbench_;
+  QUndoStack undo_; ///< names, notes, deletions
   RunTableModel* runs_;
   RunFilter* shown_;
   RunTable* table_;

@@ -33,6 +33,7 @@ public:
   QString title() const override { return tr("Schedule"); }
   QString icon() const override { return QStringLiteral("schedule"); }
   QList<QAction*> page_actions() const override;
+  QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
@@ -54,6 +55,7 @@ private:
   void edit_proposed(const train::RunSpec& spec);
   void edit_run(OpenRun* run);
   void edit_nothing();
+  void take_keyboard();
   void let_go_of_run();
   void find_memory();
 

@@ -49,6 +49,11 @@ void Banner::dismiss() {
   Q_EMIT dismissed();
 }
 
+void Banner::dismiss_note() {
+  if (!problem_)
+    dismiss();
+}
+
 void Banner::show_text(const QString& text, const QString& action, bool problem) {
   problem_ = problem;
   setProperty("kind", problem ? QStringLiteral("problem") : QStringLiteral("note"));

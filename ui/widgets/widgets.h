@@ -137,6 +137,8 @@ public:
   QString text() const; ///< empty while nothing is shown
   /// Puts it away; says dismissed() where something was shown.
   void dismiss();
+  /// The same for a note; a problem stays.
+  void dismiss_note();
 
 Q_SIGNALS:
   void action_chosen();

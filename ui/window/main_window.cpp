@@ -10,6 +10,8 @@
 #include <QScreen>
 #include <QStackedWidget>
 #include <QToolButton>
+#include <QUndoGroup>
+#include <QUndoStack>
 
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/widgets.h"
@@ -31,7 +33,7 @@ QString file_of(const std::filesystem::path& path) {
 
 MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QList<Page*> pages)
     : theme_(theme), workbench_(workbench), settings_(std::move(settings)), pages_(std::move(pages)),
-      places_(new QActionGroup(this)), modes_(new QActionGroup(this)) {
+      undo_(new QUndoGroup(this)), places_(new QActionGroup(this)), modes_(new QActionGroup(this)) {
   const QString database = file_of(workbench.library().database());
   setObjectName(QStringLiteral("main_window"));
   setWindowTitle(tr("%1 – BatchScope").arg(QFileInfo(database).fileName()));
@@ -114,6 +116,14 @@ void MainWindow::watch_workbench() {
       banner_->dismiss();
     }
   });
+  for (Page* each : std::as_const(pages_)) {
+    QUndoStack* done = each->undo_stack();
+    if (done == nullptr || undo_->stacks().contains(done))
+      continue;
+    undo_->addStack(done);
+    // A note on what was done, and how it is taken back, holds until more is done.
+    connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note);
+  }
   connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
   connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
 }
@@ -138,6 +148,7 @@ void MainWindow::show_page(const QString& key) {
   if (wanted == nullptr)
     return;
   stack_->setCurrentWidget(wanted);
+  undo_->setActiveStack(wanted->undo_stack());
   places_->actions().at(pages_.indexOf(wanted))->setChecked(true);
   fill_run_menu();
   // The keyboard goes where it was on that page.

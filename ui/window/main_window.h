@@ -13,6 +13,7 @@
 class QActionGroup;
 class QMessageBox;
 class QStackedWidget;
+class QUndoGroup;
 
 namespace batchscope::ui {
 
@@ -89,6 +90,7 @@ private:
   QList<Page*> pages_;
   QHash<QString, QJsonObject> fresh_states_; ///< of the pages before anything was restored, by key
 
+  QUndoGroup* undo_; ///< each page brings its stack
   Rail* rail_ = nullptr;
   Banner* banner_ = nullptr;
   QStackedWidget* stack_ = nullptr;

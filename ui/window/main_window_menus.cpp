@@ -7,6 +7,7 @@
 #include <QFileDialog>
 #include <QMenuBar>
 #include <QMessageBox>
+#include <QUndoGroup>
 
 #include "core/store/export.h"
 #include "ui/widgets/command_palette.h"
@@ -74,10 +75,10 @@ void MainWindow::make_file_menu() {
 
 void MainWindow::make_edit_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&Edit"));
-  QAction* undo = workbench_.undo_stack().createUndoAction(this, tr("Undo"));
+  QAction* undo = undo_->createUndoAction(this, tr("Undo"));
   undo->setIcon(theme_.icon("undo"));
   undo->setShortcuts(QKeySequence::Undo);
-  QAction* redo = workbench_.undo_stack().createRedoAction(this, tr("Redo"));
+  QAction* redo = undo_->createRedoAction(this, tr("Redo"));
   redo->setIcon(theme_.icon("redo"));
   redo->setShortcuts({QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
   menu->addActions({undo, redo});

@@ -160,17 +160,17 @@ private Q_SLOTS:
     QTRY_COMPARE(here.text(here.ids[1], name_column), QString("better"));
     const auto stored = [&] { return store::RunReader(here.bench.database()).run(here.ids[1]).name; };
     QTRY_COMPARE(stored(), std::string("better"));
-    here.bench->undo_stack().undo();
+    here.page.undo_stack()->undo();
     QTRY_COMPARE(stored(), std::string("second"));
     QTRY_COMPARE(here.text(here.ids[1], name_column), QString("second"));
-    here.bench->undo_stack().redo();
+    here.page.undo_stack()->redo();
     QTRY_COMPARE(here.text(here.ids[1], name_column), QString("better"));
     // Escape changes nothing.
     QTest::keyClick(here.table, Qt::Key_F2);
     QTest::keyClicks(here.editor(), "not this");
     QTest::keyClick(here.editor(), Qt::Key_Escape);
     QCOMPARE(here.text(here.ids[1], name_column), QString("better"));
-    QCOMPARE(here.bench->undo_stack().count(), 1);
+    QCOMPARE(here.page.undo_stack()->count(), 1);
   }
 
   void notes_in_place() {
@@ -182,7 +182,7 @@ private Q_SLOTS:
     QTest::keyClick(here.editor(), Qt::Key_Return);
     const auto stored = [&] { return store::RunReader(here.bench.database()).run(here.ids[0]).note; };
     QTRY_COMPARE(stored(), std::string("the tail is odd"));
-    here.bench->undo_stack().undo();
+    here.page.undo_stack()->undo();
     QTRY_COMPARE(stored(), std::string());
     // A double click on the note is for the note alone.
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
@@ -204,7 +204,7 @@ private Q_SLOTS:
     QVERIFY(note[0][0].toString().startsWith("2 runs deleted"));
     QCOMPARE(store::RunReader(here.bench.database()).list().size(), std::size_t(3));
     QCOMPARE(here.table->selected_runs().size(), std::size_t(1)); // the row in their place
-    here.bench->undo_stack().undo();
+    here.page.undo_stack()->undo();
     QTRY_COMPARE(here.table->model()->rowCount(), 5);
     QCOMPARE(here.text(here.ids[3], name_column), QString("d"));
   }

@@ -122,13 +122,18 @@ private Q_SLOTS:
       QLineEdit* edit_;
     };
     QVERIFY(!here_->action("Undo")->isEnabled());
-    here_->bench().undo_stack().push(new Change(here_->page(0).edit));
-    QCOMPARE(here_->action("Undo renaming run 1")->isEnabled(), true);
+    here_->page(0).undo.push(new Change(here_->page(0).edit));
+    Q_EMIT here_->bench().note("Ctrl+Z brings it back.");
+    // What is done on a page is not taken back behind the others.
     window().show_page("live");
-    here_->page(1).setFocus();
-    here_->page(1).edit->clearFocus();
+    QVERIFY(!here_->action("Undo")->isEnabled());
+    window().show_page("runs");
+    QCOMPARE(here_->action("Undo renaming run 1")->isEnabled(), true);
+    here_->page(0).edit->clearFocus();
+    QCOMPARE(here_->banner().text(), "Ctrl+Z brings it back.");
     QTest::keyClick(&window(), Qt::Key_Z, Qt::ControlModifier);
     QCOMPARE(here_->page(0).edit->text(), "before");
+    QCOMPARE(here_->banner().text(), QString());
     QTest::keyClick(&window(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(here_->page(0).edit->text(), "after");
   }

@@ -8,6 +8,7 @@
 #include <QStackedWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QUndoStack>
 #include <QVBoxLayout>
 
 #include "ui/run/workbench_test.h"
@@ -37,6 +38,7 @@ public:
   QString title() const override { return title_; }
   QString icon() const override { return icon_; }
   QList<QAction*> page_actions() const override { return {command}; }
+  QUndoStack* undo_stack() override { return &undo; }
   QJsonObject state() const override { return {{"text", edit->text()}}; }
   void restore(const QJsonObject& state) override { edit->setText(state.value("text").toString(edit->text())); }
 
@@ -44,6 +46,7 @@ private:
   QString key_, title_, icon_;
 
 public:
+  QUndoStack undo;
   QLineEdit* edit;
   QAction* command;
 };
