@@ -25,6 +25,7 @@ struct PlanRequest {
   std::vector<PlanEdit> edits;
   std::int64_t outline_from = 1;        ///< first step that the outline covers
   std::size_t most_segments = 24;       ///< of the outline, at least 1
+  std::size_t most_pieces = 500;        ///< of the plan's pieces, at least 1
   std::int64_t most_steps = 20'000'000; ///< a longer plan is cut there, and says so
 };
 
@@ -34,6 +35,10 @@ struct PlanRequest {
 struct Plan {
   std::shared_ptr<const series::History> history;
   std::vector<PlanSegment> outline;
+  /// What the outline covers as a schedule is made of it: each size of its own, as long as there are no more than
+  /// `most_pieces`; beyond that the sizes that differ least are put together, but for the size of the first step, which
+  /// stays as it is.
+  std::vector<PlanSegment> pieces;
   std::vector<ScheduleEvent> events; ///< clamps and problems, the first 1,000 of them
   std::int64_t steps = 0;
   std::int64_t examples = 0;
@@ -45,6 +50,14 @@ struct Plan {
 /// Walks the plan as the training loop will. `cancelled` is asked now and then; true ends it with nothing.
 /// Throws Error (input) as Progression does, for its edits too. Any thread.
 std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled = {});
+
+/// A plan's pieces with other sizes over some of its steps; all else stays as it is. The changes lie within the pieces,
+/// do not overlap, and come in order, as the pieces do.
+std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& pieces, const std::vector<PlanSegment>& changes);
+
+/// Whether a schedule goes on as it was planned when it is put in later, with the batch that was planned for there:
+/// constant, piecewise and formulas. All others count from where they are put in.
+bool keeps_its_place(const std::string& schedule);
 
 /// The piecewise schedule that does what the segments say, for an edit after `after_step` steps (0: before the run)
 /// with the batch of the first segment. The segments begin with step `after_step` + 1. Neighbours of one size are put

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ui/run/plan_editor.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -67,7 +68,7 @@ EventText edit(const QJsonObject& detail) {
   text.what = Texts::tr("schedule edited, applied");
   text.tried = count_in(detail, "batch_before");
   text.now = count_in(detail, "batch");
-  const QString schedule = detail.value("schedule").toString();
+  const QString schedule = short_schedule(detail.value("schedule").toString(), 160);
   const QString from = count_in(detail, "applies_from_step");
   text.action = from.isEmpty() ? schedule : Texts::tr("from step %1: %2").arg(from, schedule);
   return text;

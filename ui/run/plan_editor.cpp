@@ -34,9 +34,9 @@ Segments clipped(const Segments& segments, std::int64_t from) {
 class PlanEditor::Change : public QUndoCommand {
 public:
   Change(PlanEditor& editor, Wish before, Wish after)
-      : QUndoCommand(tr("schedule %1").arg(after.from(editor.changeable_from()).schedule)), editor_(&editor),
-        run_(editor.run_), of_run_(editor.run_ != nullptr), draft_(editor.draft_number_), before_(std::move(before)),
-        after_(std::move(after)) {}
+      : QUndoCommand(tr("schedule %1").arg(short_schedule(after.from(editor.changeable_from()).schedule))),
+        editor_(&editor), run_(editor.run_), of_run_(editor.run_ != nullptr), draft_(editor.draft_number_),
+        before_(std::move(before)), after_(std::move(after)) {}
 
   void undo() override { put_in(before_); }
   void redo() override { put_in(after_); }
@@ -65,7 +65,8 @@ PlanEditor::Wish PlanEditor::Wish::from(std::int64_t step) const {
   if (stretches.empty())
     return *this;
   const Segments left = clipped(stretches, step);
-  return {QString::fromStdString(schedule::piecewise_text(left, step - 1)),
+  const bool kept = schedule::keeps_its_place(schedule.toStdString());
+  return {kept ? schedule : QString::fromStdString(schedule::piecewise_text(left, step - 1)),
           left.empty() ? std::nullopt : std::optional(left.front().batch), stretches};
 }
 
@@ -89,6 +90,7 @@ void PlanEditor::forget() {
 
 void PlanEditor::drop_preview() {
   preview_.reset();
+  undragged_ = {};
   dragging_ = false;
   apply_wanted_ = false;
 }
@@ -132,12 +134,12 @@ void PlanEditor::pass_stretches() {
   if (segments_.empty() || last_step(segments_.front()) >= changeable_from())
     return;
   take_segments(segments_);
-  if (!dragging_ || !as_planned()) {
+  if (!dragging_ || !changed().empty()) {
     Q_EMIT plan_changed();
     return;
   }
   const bool wanted = apply_wanted_; // nothing is left of what was dragged
-  discard();
+  end_drag();
   if (wanted)
     Q_EMIT apply_refused(too_late());
 }
@@ -224,15 +226,18 @@ bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
   batch = std::max<std::int64_t>(batch, 1);
   if (batch == dragged->batch)
     return true; // there it is: planned, or asked for
+  if (!dragging_)
+    undragged_ = {plan_, segments_, preview_};
   dragged->batch = batch;
   dragged->exact = true;
-  if (as_planned()) {
-    discard();
+  const Segments changes = changed();
+  if (changes.empty()) {
+    end_drag();
     return true;
   }
   dragging_ = true;
   apply_wanted_ = false;
-  preview_ = Wish{{}, std::nullopt, segments_};
+  preview_ = Wish{{}, std::nullopt, schedule::with_changes(undragged_.plan->pieces, changes)};
   replan();
   return true;
 }
@@ -248,15 +253,25 @@ QString PlanEditor::too_late() {
   return tr("the run has passed the stretch that was dragged");
 }
 
-/// Whether the stretches are what they were before the preview.
-bool PlanEditor::as_planned() const {
-  if (!planned_before_)
-    return false;
-  const Segments planned = clipped(planned_before_->outline, changeable_from());
-  return std::equal(segments_.begin(), segments_.end(), planned.begin(), planned.end(),
-                    [](const schedule::PlanSegment& a, const schedule::PlanSegment& b) {
-                      return a.first_step == b.first_step && a.steps == b.steps && a.batch == b.batch;
-                    });
+/// The stretches that are no longer where they were when dragging began. A stretch is known by its end: its beginning
+/// moves on with the run.
+PlanEditor::Segments PlanEditor::changed() const {
+  Segments changes;
+  for (const schedule::PlanSegment& before : undragged_.segments)
+    for (const schedule::PlanSegment& now : segments_)
+      if (last_step(now) == last_step(before) && now.batch != before.batch)
+        changes.push_back(now);
+  return changes;
+}
+
+/// Back to where dragging began: at the plan, or at what was typed.
+void PlanEditor::end_drag() {
+  const std::optional<Wish> typed = undragged_.typed;
+  if (!typed)
+    return discard();
+  drop_preview();
+  preview_ = typed;
+  replan();
 }
 
 void PlanEditor::discard() {
@@ -286,9 +301,9 @@ void PlanEditor::apply() {
   Wish before = present();
   if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
     before.batch = draft_.batch;
-  // Ramps count from where they are put in, so a run goes back to the sizes of the plan that it had.
+  // Most ramps count from where they are put in, so a run goes back to the sizes of the plan that it had.
   if (run_ && planned_before_)
-    before.stretches = planned_before_->outline;
+    before.stretches = planned_before_->pieces;
   drop_preview();
   planned_before_ = plan_;
   undo_.push(new Change(*this, before, after));
@@ -377,6 +392,10 @@ void PlanEditor::set_error(const QString& error) {
     return;
   error_ = error;
   Q_EMIT error_changed();
+}
+
+QString short_schedule(const QString& schedule, int most) {
+  return schedule.size() > most ? schedule.left(most - 1) + QChar(0x2026) : schedule;
 }
 
 } // namespace batchscope::ui

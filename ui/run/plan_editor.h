@@ -17,7 +17,12 @@ namespace batchscope::ui {
 
 /// The plan being edited: of a run that goes on (its future), or of a draft before anything runs. Dragging and typing
 /// give previews; applying makes the change, which can be undone: for a draft by taking the text back, for a run by a
-/// further edit with the plan that was there. UI thread.
+/// further edit with the plan that was there: its text where that means the same later on, else its sizes.
+///
+/// The stretches that are dragged may be coarse. What a drag makes is a piecewise schedule of the sizes of every step,
+/// other ones over the dragged stretches alone. A plan of more than 500 sizes (PlanRequest::most_pieces) is put
+/// together to so many, as closely as that goes; then the rest changes, too, but little. Beyond the last step that was
+/// planned the last size stays. UI thread.
 class PlanEditor : public QObject {
   Q_OBJECT
 
@@ -86,7 +91,8 @@ private:
   struct Wish {
     QString schedule;
     std::optional<std::int64_t> batch;
-    /// Where there are some, text and batch are made of those that are left when it is put in: a run goes on meanwhile.
+    /// Where there are some, the batch is made of those that are left when it is put in, as a run goes on meanwhile;
+    /// and so is the text, unless it is one that keeps its place.
     Segments stretches;
 
     Wish from(std::int64_t step) const;
@@ -101,7 +107,8 @@ private:
   void replan();
   void take_plan(const std::shared_ptr<const schedule::Plan>& plan);
   void take_segments(const Segments& segments);
-  bool as_planned() const;
+  Segments changed() const;
+  void end_drag();
   static QString too_late();
   void drop_preview();
   void refuse(const QString& error);
@@ -114,7 +121,13 @@ private:
   DraftPlan draft_;
   int draft_number_ = 0; ///< drafts so far: tells whose a change is
   std::optional<Wish> preview_;
-  bool dragging_ = false;     ///< segments_ are what was dragged, not what the plan says
+  bool dragging_ = false; ///< segments_ are what was dragged, not what the plan says
+  /// What the drags that add up began with.
+  struct {
+    std::shared_ptr<const schedule::Plan> plan;
+    Segments segments;
+    std::optional<Wish> typed;
+  } undragged_;
   bool judged_ = false;       ///< plan_ or error_ answer what was asked for last
   bool apply_wanted_ = false; ///< once that is so
   std::shared_ptr<const schedule::Plan> plan_;
@@ -124,5 +137,8 @@ private:
   std::uint64_t limit_ = 0;
   QString error_;
 };
+
+/// A schedule for a line of text: where it is longer than so many letters, its beginning.
+QString short_schedule(const QString& schedule, int most = 60);
 
 } // namespace batchscope::ui

@@ -46,7 +46,8 @@ QString label_of(std::int64_t batch, const std::optional<predict::Split>& split)
 std::vector<PlanStretch> plan_stretches(const PlanEditor& editor) {
   std::vector<PlanStretch> stretches;
   const auto& plan = editor.plan();
-  if (!plan || plan->epochs <= 0)
+  const bool over = editor.run() != nullptr && !editor.run()->running();
+  if (over || !plan || plan->epochs <= 0)
     return stretches;
   const std::int64_t known = parts_known(editor.run());
   const std::int64_t highest = highest_batch(editor);

@@ -18,7 +18,7 @@ struct PlanStretch {
   QString label;            ///< its size, and how it will be run
 };
 
-/// What can be dragged of the plan that is edited. UI thread.
+/// What can be dragged of the plan that is edited: nothing of a run that is over. UI thread.
 std::vector<PlanStretch> plan_stretches(const PlanEditor& editor);
 
 } // namespace batchscope::ui

@@ -14,6 +14,26 @@ namespace {
 
 constexpr std::int64_t to_the_end = PlanEditor::to_the_end;
 
+std::vector<std::int64_t> sizes_of(const schedule::Plan& plan) {
+  std::vector<std::int64_t> sizes;
+  const series::Series& batch = *plan.history->find("batch");
+  for (std::size_t i = 0; i < batch.values.size(); ++i)
+    sizes.push_back(std::llround(batch.values[i]));
+  return sizes;
+}
+
+/// Whether a plan's sizes are another's but over the steps from one to another, which have a size of their own.
+bool changed_only(const schedule::Plan& now, const schedule::Plan& before, std::int64_t from, std::int64_t to,
+                  std::int64_t batch) {
+  const auto sizes = sizes_of(now), then = sizes_of(before);
+  for (std::size_t i = 0; i < std::min(sizes.size(), then.size()); ++i) {
+    const auto step = static_cast<std::int64_t>(i) + 1;
+    if (sizes[i] != (step >= from && step <= to ? batch : then[i]))
+      return false;
+  }
+  return true;
+}
+
 double newest_batch(const OpenRun& run) {
   const auto* sizes = run.history()->find("batch");
   return sizes == nullptr || sizes->values.size() == 0 ? 0 : sizes->values.back();
@@ -73,6 +93,9 @@ private Q_SLOTS:
   void firstBatchOfADraftFollowsTheDrag();
   void waitsForThePlanBeforeItApplies();
   void undoKnowsItsDraft();
+  void draggingLeavesTheRestAsFineAsItWas_data();
+  void draggingLeavesTheRestAsFineAsItWas();
+  void draggedBackToWhatWasTyped();
   void undoOfADraftWorksWhileARunIsEdited();
   void undoLeavesAFirstBatchThatItDidNotChange();
   void aPlanOnItsWayIsNotOfWhatComesThen();
@@ -80,6 +103,9 @@ private Q_SLOTS:
   void tellsWhatCanBeDragged();
   void editsThePlanOfARunAndTakesItBack();
   void undoesAfterTheRunHasPassedStretches();
+  void undoBringsTheTextOfARunBack();
+  void theFutureOfARunStaysAsFineAsItWas();
+  void nothingIsDraggedOfARunThatIsOver();
   void aStretchKeepsItsNameWhileTheRunGoesOn();
   void aStretchThatHasPassedIsDraggedNoMore();
   void whatIsWrongStaysSaidWhenAStretchPasses();
@@ -145,6 +171,58 @@ void TestPlanEditor::waitsForThePlanBeforeItApplies() {
   QTRY_COMPARE_WITH_TIMEOUT(applied.count(), 1, patience_ms);
   QCOMPARE(editor.draft().spec.schedule, std::string("step:interval=50,increment=1"));
   QCOMPARE(refused.count(), 1);
+}
+
+void TestPlanEditor::draggingLeavesTheRestAsFineAsItWas_data() {
+  QTest::addColumn<QString>("schedule");
+  QTest::addRow("linear") << "linear:max=600";
+  QTest::addRow("step") << "step:interval=5,increment=1";
+}
+
+void TestPlanEditor::draggingLeavesTheRestAsFineAsItWas() {
+  QFETCH(const QString, schedule);
+  QUndoStack undo;
+  PlanEditor editor(undo);
+  train::RunSpec spec = small_run(100);
+  spec.length = {.epochs = 2, .examples = {}, .steps = {}};
+  spec.schedule = schedule.toStdString();
+  editor.edit_draft({spec, 16});
+  QTRY_VERIFY_WITH_TIMEOUT(editor.segments().size() > 10, patience_ms);
+  const auto before = editor.plan();
+  const schedule::PlanSegment third = editor.segments()[2], fifth = editor.segments()[4];
+  const std::int64_t name = editor.name_of(third), other = editor.name_of(fifth);
+  const auto end = [](const schedule::PlanSegment& stretch) { return stretch.first_step + stretch.steps - 1; };
+  editor.drag(name, 70);
+  editor.drag(other, 80);
+  editor.drag(other, fifth.batch); // back: its own sizes are there again
+  editor.drop(name, 75);
+  QTRY_VERIFY_WITH_TIMEOUT(undo.canUndo() && editor.plan() != before && !editor.has_preview(), patience_ms);
+  QVERIFY(changed_only(*editor.plan(), *before, third.first_step, end(third), 75));
+  QCOMPARE(editor.draft().batch, 16);
+  QVERIFY(undo.undoText().size() < 100);
+  const auto after = editor.plan();
+
+  // And again, before the plan of the first drag is there.
+  editor.drag(editor.name_of(editor.segments().back()), 90);
+  QTRY_VERIFY_WITH_TIMEOUT(sizes_of(*editor.plan()).back() == 90, patience_ms);
+  QVERIFY(changed_only(*editor.plan(), *after, editor.segments().back().first_step, to_the_end, 90));
+  editor.discard();
+  undo.undo();
+  QCOMPARE(editor.draft().spec.schedule, schedule.toStdString());
+  QCOMPARE(editor.draft().batch, 16);
+}
+
+void TestPlanEditor::draggedBackToWhatWasTyped() {
+  QUndoStack undo;
+  PlanEditor editor(undo);
+  editor.edit_draft({small_run(100), 16});
+  editor.type("step:interval=50,increment=16");
+  QTRY_COMPARE_WITH_TIMEOUT(editor.segments().size(), std::size_t{2}, patience_ms);
+  editor.drag(to_the_end, 40);
+  QCOMPARE(editor.schedule(), QString("piecewise:0=16,50=40"));
+  editor.drag(to_the_end, 32);
+  QCOMPARE(editor.schedule(), QString("step:interval=50,increment=16"));
+  QVERIFY(editor.has_preview());
 }
 
 void TestPlanEditor::undoKnowsItsDraft() {
@@ -303,6 +381,62 @@ void TestPlanEditor::undoesAfterTheRunHasPassedStretches() {
   edited.step();
   QCOMPARE(newest_batch(edited.run()), 64.0);
   QCOMPARE(edited.refused_edits(), 0);
+}
+
+void TestPlanEditor::undoBringsTheTextOfARunBack() {
+  EditedRun edited;
+  PlanEditor& editor = edited.editor();
+  const QString text = editor.schedule();
+  QVERIFY(text.startsWith("piecewise:"));
+  editor.drop(to_the_end, 64);
+  QTRY_VERIFY_WITH_TIMEOUT(edited.run().pending_edit(), patience_ms);
+  for (int i = 0; i < 3; ++i)
+    edited.step(); // into the second stretch
+  edited.bench()->undo_stack().undo();
+  QCOMPARE(QString::fromStdString(edited.run().pending_edit()->schedule), text);
+  edited.step();
+  QCOMPARE(newest_batch(edited.run()), 24.0);
+  for (int i = 0; i < 3; ++i)
+    edited.step();
+  QCOMPARE(newest_batch(edited.run()), 32.0);
+  QCOMPARE(editor.schedule(), text);
+  QCOMPARE(edited.refused_edits(), 0);
+}
+
+void TestPlanEditor::theFutureOfARunStaysAsFineAsItWas() {
+  EditedRun edited;
+  PlanEditor& editor = edited.editor();
+  edited.run().edit({"step:interval=250,increment=1", 16});
+  QTRY_VERIFY_WITH_TIMEOUT(editor.segments().size() == 24, patience_ms);
+  const auto before = editor.plan();
+  QVERIFY(!before->outline[4].exact); // several sizes in a stretch
+  const schedule::PlanSegment fifth = editor.segments()[4];
+  const std::int64_t next = edited.run().steps() + 1;
+  editor.drop(editor.name_of(fifth), 300);
+  QTRY_VERIFY_WITH_TIMEOUT(edited.bench()->undo_stack().canUndo(), patience_ms);
+  edited.step();
+  QTRY_VERIFY_WITH_TIMEOUT(!edited.run().pending_edit() && editor.plan() != before, patience_ms);
+  QVERIFY(editor.schedule().startsWith(QString("piecewise:%1=16,").arg(next - 1)));
+  QVERIFY(changed_only(*editor.plan(), *before, fifth.first_step, fifth.first_step + fifth.steps - 1, 300));
+  edited.bench()->undo_stack().undo();
+  edited.step();
+  QTRY_VERIFY_WITH_TIMEOUT(editor.plan()->steps == before->steps && sizes_of(*editor.plan()) == sizes_of(*before),
+                           patience_ms);
+  QCOMPARE(edited.refused_edits(), 0);
+}
+
+void TestPlanEditor::nothingIsDraggedOfARunThatIsOver() {
+  EditedRun edited;
+  PlanEditor& editor = edited.editor();
+  QVERIFY(!plan_stretches(editor).empty());
+  bool orphans = false;
+  connect(&edited.run(), &OpenRun::status_changed, &editor, [&] { orphans = !plan_stretches(editor).empty(); });
+  edited.run().stop();
+  QTRY_COMPARE_WITH_TIMEOUT(edited.run().status(), QString("stopped"), patience_ms);
+  QVERIFY(!orphans);
+  editor.edit_run(&edited.run()); // as when its page is opened once more
+  QTRY_VERIFY_WITH_TIMEOUT(editor.plan(), patience_ms);
+  QVERIFY(plan_stretches(editor).empty());
 }
 
 void TestPlanEditor::aStretchKeepsItsNameWhileTheRunGoesOn() {
