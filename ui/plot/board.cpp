@@ -204,6 +204,8 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
 }
 
 void Board::follow() {
+  if (scene.dragged_handle) // what is dragged must not run away from the pointer, however long its plan becomes
+    return;
   constexpr double of_the_plan = 0.1; // of the width, right of the newest: what comes next is worth seeing
   const auto curves = curves_range();
   const auto full = full_range(curves);

@@ -97,6 +97,8 @@ void Input::release(const QMouseEvent& event) {
       board_.navigate([&](View& view) { view.show(range->first, range->second); });
     board_.draw_top();
   } else if (drag == Drag::handle) {
+    if (board_.scene.dragged_to != handle_then_)
+      board_.scene.focused_handle.reset(); // or its label would stay over the plots
     drop_handle();
   }
   hover(event.position());

@@ -51,10 +51,7 @@ ScheduleForm::ScheduleForm(QWidget* parent)
   for (const std::string& form : schedule::schedule_forms())
     forms << QString::fromStdString(form);
   schedule_->set_help(tr("One of: %1").arg(forms.join(QStringLiteral("\n"))));
-  // There in good times too, so that the plots do not jump while a schedule is typed.
-  schedule_->set_hint(
-      tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return applies it, Escape "
-         "goes back"));
+  set_changeable(true);
   schedule_->edit()->installEventFilter(this);
   connect(schedule_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::typed);
   connect(schedule_->edit(), &QLineEdit::returnPressed, this, &ScheduleForm::entered);
@@ -96,8 +93,7 @@ void ScheduleForm::show_draft(const DraftPlan& draft) {
   draft_ = draft;
   for (QWidget* widget : of_draft_)
     widget->show();
-  schedule_->setEnabled(true);
-  presets_->setEnabled(true);
+  set_changeable(true);
   if (batch_->error().isEmpty() || !batch_->edit()->hasFocus()) {
     batch_->set_text(QString::number(draft.batch));
     batch_->set_error({});
@@ -117,13 +113,28 @@ void ScheduleForm::show_length() {
 void ScheduleForm::show_run(bool running) {
   for (QWidget* widget : of_draft_)
     widget->hide();
-  schedule_->setEnabled(running);
-  presets_->setEnabled(running);
+  set_changeable(running);
+}
+
+void ScheduleForm::set_changeable(bool changeable) {
+  schedule_->setEnabled(changeable);
+  presets_->setEnabled(changeable);
+  // There in good times too, so that the plots do not jump while a schedule is typed.
+  schedule_->set_hint(changeable ? tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return "
+                                      "applies it, Escape goes back")
+                                 : tr("The schedule of a run can be changed as long as it goes on"));
+}
+
+void ScheduleForm::focus_schedule() {
+  schedule_->edit()->setFocus();
+  schedule_->edit()->selectAll();
 }
 
 void ScheduleForm::set_schedule(const QString& text) {
-  if (text != schedule_->text()) // spaces at its ends are the user's
-    schedule_->set_text(text);
+  if (text == schedule_->text()) // spaces at its ends are the user's
+    return;
+  schedule_->set_text(text);
+  schedule_->edit()->setCursorPosition(0); // of a long one the beginning is seen
 }
 
 QString ScheduleForm::schedule() const {

@@ -26,6 +26,8 @@ public:
   void show_run(bool running);
   void set_schedule(const QString& text);
   QString schedule() const;
+  /// Gives the schedule's field the keyboard, its text selected: what is typed next takes its place.
+  void focus_schedule();
   /// Of the plan: shown at the field that it is about.
   void set_error(const QString& error);
   /// What the forms offered are made for.
@@ -42,6 +44,7 @@ protected:
 
 private:
   void read_draft();
+  void set_changeable(bool changeable);
   void show_length();
 
   bool batch_refused_ = false; ///< by the plan, not for how it is written

@@ -80,6 +80,12 @@ void SchedulePage::connect_parts() {
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
 
+  // Once the page is shown.
+  const auto wanted = [this](const QString& page) {
+    if (page == key())
+      take_keyboard();
+  };
+  connect(&workbench_, &Workbench::page_wanted, this, wanted, Qt::QueuedConnection);
   connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
   connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
   connect(&workbench_, &Workbench::current_changed, this, [this] {
@@ -117,6 +123,14 @@ void SchedulePage::edit_nothing() {
   editor_.edit_run(nullptr);
   stack_->setCurrentWidget(empty_);
   show_header();
+}
+
+/// Somebody wants to edit the schedule of the run that is looked at.
+void SchedulePage::take_keyboard() {
+  OpenRun* run = workbench_.current();
+  if (run != nullptr && run != editor_.run() && !editor_.has_preview())
+    edit_run(run);
+  form_->focus_schedule();
 }
 
 void SchedulePage::let_go_of_run() {
@@ -246,7 +260,8 @@ void SchedulePage::show_plan() {
   if (!editor_.has_preview())
     form_->set_schedule(editor_.schedule());
   if (const auto& plan = editor_.plan(); plan && !editor_.segments().empty())
-    form_->set_size(editor_.segments().front().batch, plan->steps, plan->epochs);
+    form_->set_size(editor_.is_draft() ? editor_.draft().batch : editor_.segments().front().batch, plan->steps,
+                    plan->epochs); // of a draft, a form that begins with another batch than its first is refused
   show_prediction();
   show_header();
 }

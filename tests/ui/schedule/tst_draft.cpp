@@ -46,6 +46,8 @@ private Q_SLOTS:
   void first_batch_and_length_change_the_plan();
   void what_is_typed_stays_while_the_first_batch_changes();
   void dragging_a_stretch_makes_a_piecewise_schedule();
+  void the_axis_holds_still_while_a_stretch_is_dragged();
+  void forms_begin_with_the_first_batch();
   void no_stretch_is_dragged_beyond_all_examples();
   void memory_is_predicted_where_it_is_asked_for();
   void the_first_batch_is_what_a_search_answered();
@@ -212,7 +214,6 @@ void TestDraft::dragging_a_stretch_makes_a_piecewise_schedule() {
 
   // By the keyboard: Tab chooses a stretch, the arrows move it.
   here.plots().setFocus();
-  QTest::keyClick(&here.plots(), Qt::Key_Escape); // lets go of the one that was dragged
   QTest::keyClick(&here.plots(), Qt::Key_Tab);
   QTest::keyClick(&here.plots(), Qt::Key_Up);
   QTRY_COMPARE(here.field("schedule")->text(), QString("piecewise:0=17,25=32,50=48,75=64"));
@@ -234,6 +235,45 @@ void TestDraft::what_is_typed_stays_while_the_first_batch_changes() {
   here.bench().undo_stack().undo();
   QTRY_COMPARE(here.field("schedule")->text(), QString("constant"));
   QCOMPARE(here.field("first_batch")->text(), QString("20")); // was not part of the change
+}
+
+void TestDraft::the_axis_holds_still_while_a_stretch_is_dragged() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(100);
+  spec.length = {.epochs = 1, .examples = {}, .steps = {}};
+  spec.schedule = "linear:max=600";
+  here.bench().propose_run(spec);
+  const std::int64_t steps = plan_of(spec, 16).steps;
+  QTRY_COMPARE(here.fact("steps"), number(steps));
+  here.keep_picture("fine");
+  const QPoint handle = here.handle_at(static_cast<double>(steps) - 1.5);
+  QVERIFY(handle.x() >= 0);
+  const auto range = here.plots().visible_range();
+  QTest::mousePress(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle);
+  for (int moved = 5; moved <= 90; moved += 5)
+    QTest::mouseMove(&here.plots(), handle + QPoint(0, moved));
+  QTRY_VERIFY(here.fact("steps") != number(steps)); // smaller at the end: more of them
+  here.plots().refresh_now();
+  QCOMPARE(here.plots().visible_range(), range);
+  QTest::mouseRelease(&here.plots(), Qt::LeftButton, Qt::NoModifier, handle + QPoint(0, 90));
+  QTRY_VERIFY(here.bench().undo_stack().canUndo());
+  here.plots().refresh_now();
+  QCOMPARE(number(std::llround(here.plots().visible_range().second)), here.fact("steps"));
+  QCOMPARE(here.field("first_batch")->text(), QString("16"));
+  QCOMPARE(here.fact("smallest batch"), QString("16"));
+  here.keep_picture("dragged");
+}
+
+void TestDraft::forms_begin_with_the_first_batch() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(100);
+  spec.schedule = "linear:max=600"; // its first stretch is of several sizes
+  here.bench().propose_run(spec);
+  QTRY_COMPARE(here.fact("steps"), QString("100"));
+  QStringList offered;
+  for (const QAction* form : here.page().findChild<QMenu*>()->actions())
+    offered << form->text();
+  QVERIFY2(offered.join('\n').contains("piecewise:0=16,50=32"), qPrintable(offered.join('\n')));
 }
 
 void TestDraft::no_stretch_is_dragged_beyond_all_examples() {

@@ -40,6 +40,8 @@ private Q_SLOTS:
   void sizes_that_will_not_fit_are_marked();
   void events_that_come_at_once_are_shown_at_once();
   void a_run_that_is_over_can_be_planned_again();
+  void a_run_that_was_stopped_leaves_no_handles();
+  void whoever_wants_to_edit_can_type_at_once();
   void draft_and_run_take_turns();
   void what_is_undone_of_a_draft_is_seen();
   void a_narrow_window_is_enough();
@@ -203,6 +205,40 @@ void TestRunning::a_run_that_is_over_can_be_planned_again() {
   QTRY_VERIFY(here.named("start")->isVisible());
   QVERIFY(here.field("schedule")->isEnabled());
   QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 0);
+}
+
+void TestRunning::a_run_that_was_stopped_leaves_no_handles() {
+  ScheduleHere here;
+  train::RunSpec spec = small_run(40'000);
+  spec.schedule = "step:interval=5000,increment=16";
+  here.begin_paused(spec);
+  QTRY_COMPARE(here.fact("final batch"), QString("128"));
+  here.plots().refresh_now();
+  QCOMPARE(here.plots().visible_range().second, 40'000.0);
+  QVERIFY(here.texts("schedule").contains("Return"));
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+  here.plots().refresh_now();
+  QCOMPARE(here.plots().visible_range().second, static_cast<double>(here.run()->steps())); // nothing stands beyond
+  QVERIFY2(!here.texts("schedule").contains("Return"), qPrintable(here.texts("schedule")));
+  here.keep_picture("stopped");
+}
+
+void TestRunning::whoever_wants_to_edit_can_type_at_once() {
+  ScheduleHere here;
+  here.begin_paused(small_run(1000));
+  here.bench().propose_run(small_run(77)); // the page shows a draft now
+  QTRY_COMPARE(here.fact("steps"), QString("77"));
+  here.plots().setFocus();
+  Q_EMIT here.bench().page_wanted("runs");
+  Q_EMIT here.bench().page_wanted("schedule");
+  QTRY_VERIFY(here.field("schedule")->hasFocus());
+  QTRY_COMPARE(here.fact("steps"), QString("1,000"));
+  QTest::keyClicks(QApplication::focusWidget(), "linear:max=64");
+  QCOMPARE(here.field("schedule")->text(), QString("linear:max=64"));
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
 }
 
 void TestRunning::draft_and_run_take_turns() {
