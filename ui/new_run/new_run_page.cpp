@@ -180,6 +180,7 @@ void NewRunPage::fill_presets() {
   if (last_started_)
     presets_->addItem(tr("As last started"), last_entry);
   presets_->addItem(tr("Defaults"), defaults_entry);
+  presets_->setMaxVisibleItems(presets_->count()); // the line counts as one, and ten are seen by themselves
 }
 
 void NewRunPage::choose_preset(int index) {

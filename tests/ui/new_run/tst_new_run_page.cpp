@@ -1,4 +1,6 @@
+#include <QAbstractItemView>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QLabel>
@@ -222,6 +224,18 @@ private Q_SLOTS:
     QCOMPARE(here.presets()->currentIndex(), -1); // settings of one's own by now
     here.choose_preset(here.presets()->findText("Defaults"));
     QCOMPARE(train::to_json(*here.form.spec()), train::to_json(train::RunSpec{}));
+  }
+
+  void all_presets_are_seen_at_once() {
+    PageHere here;
+    auto* combo = here.presets();
+    combo->setStyleSheet(QStringLiteral("QComboBox { combobox-popup: 0; }")); // the theme's: a list, not a menu
+    combo->showPopup();
+    QTRY_VERIFY(combo->view()->isVisible());
+    const QAbstractItemView& view = *combo->view();
+    const QRect last = view.visualRect(combo->model()->index(combo->count() - 1, 0));
+    QVERIFY(view.viewport()->rect().contains(last));
+    combo->hidePopup();
   }
 
   void the_last_one_started_can_be_had_again() {
