@@ -1,6 +1,7 @@
 #include "ui/find/probe_card.h"
 
 #include <QHeaderView>
+#include <QScrollBar>
 #include <QTableView>
 #include <QVBoxLayout>
 
@@ -45,6 +46,9 @@ ProbeCard::ProbeCard(const Theme& theme, QWidget* parent)
   header->setSectionsClickable(false);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setStretchLastSection(true);
+  // A scroll bar at its side leaves less room than the columns ask for: they stay where they are.
+  QScrollBar* sideways = table_->horizontalScrollBar();
+  connect(sideways, &QScrollBar::rangeChanged, sideways, [sideways] { sideways->setRange(0, 0); });
   body()->addWidget(table_);
   connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
     const QModelIndexList rows = table_->selectionModel()->selectedRows();

@@ -132,7 +132,7 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
   points.dashed = true;
   points.points = true;
   add(memory_panel, Texts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
-  add(loss_panel, Texts::tr("loss, %1").arg(name), smoothed(run, axis), style);
+  add(loss_panel, Texts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
   add(loss_panel, Texts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
   add(batch_panel, Texts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current)

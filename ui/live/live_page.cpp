@@ -324,7 +324,8 @@ void LivePage::update_readings() {
     return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };
   // What was planned for a place that has been reached is told no more.
-  if (x > newest)
+  const auto& plan = plan_->editor().plan();
+  if (plan && &history_at(x, axis) == plan->history.get())
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
     reading_->show_at(tr("At step %1").arg(step_at(x)), curves_.curves(), x, limit_.out_of_sight());
@@ -337,10 +338,12 @@ void LivePage::update_readings() {
 }
 
 const series::History& LivePage::history_at(double place, series::Axis axis) const {
-  const OpenRun& run = *workbench_.current();
+  const OpenRun& current = *workbench_.current();
+  for (const OpenRun* run : workbench_.opened())
+    if (place <= run->history()->position(run->steps(), axis).value_or(0))
+      return *run->history();
   const auto& plan = plan_->editor().plan();
-  const double newest = run.history()->position(run.steps(), axis).value_or(0);
-  return place > newest && plan ? *plan->history : *run.history();
+  return plan && current.running() ? *plan->history : *current.history();
 }
 
 /// They stay at their steps. What was planned has no time yet; a cursor there goes.
@@ -350,7 +353,9 @@ void LivePage::move_cursors(series::Axis from, series::Axis to) {
       return std::nullopt;
     const series::History& history = history_at(*x, from);
     const auto step = history.step_at(*x, from);
-    if (!step || (to == series::Axis::seconds && &history != workbench_.current()->history().get()))
+    const auto& plan = plan_->editor().plan();
+    const bool planned = plan && &history == plan->history.get();
+    if (!step || (to == series::Axis::seconds && planned))
       return std::nullopt;
     return history.position(*step, to);
   };

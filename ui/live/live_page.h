@@ -63,7 +63,7 @@ private:
   void update_texts();
   void update_readings();
   void move_cursors(series::Axis from, series::Axis to);
-  /// What tells of a place on an axis: the run, or the plan where the run has not come to yet.
+  /// What tells of a place on an axis: a run that came there, else the plan of the one that goes on.
   const series::History& history_at(double place, series::Axis axis) const;
   void choose(std::optional<int> event);
   void show_oom();

@@ -56,7 +56,7 @@ RunHeader::RunHeader(QWidget* parent)
                          QKeySequence("Ctrl+."))),
       edit_(make_command(this, tr("Edit the schedule"), tr("Change what the run will do from here"),
                          QKeySequence("Ctrl+E"))),
-      again_(make_command(this, tr("Run again"), tr("Fill the form of a new run with this one's settings"),
+      again_(make_command(this, tr("Train again with changes"), tr("Fill the form of a new run with this one's settings"),
                           QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
@@ -73,6 +73,7 @@ RunHeader::RunHeader(QWidget* parent)
   step_->setIconText(tr("Step"));
   stop_->setIconText(tr("Stop"));
   edit_->setIconText(tr("Edit schedule"));
+  again_->setIconText(tr("Train again"));
   edit_button_ = bind(filled_button({}, this), edit_);
   again_button_ = bind(filled_button({}, this), again_);
 

@@ -6,8 +6,8 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QResizeEvent>
 #include <QLocale>
+#include <QResizeEvent>
 #include <QSlider>
 
 #include "ui/theme/theme.h"

@@ -15,10 +15,10 @@ struct OutOfMemory {
   std::int64_t attempted = 0; ///< examples of the micro batch that did not fit
   std::int64_t length = 0;    ///< and its longest example
   memory::Refusal refusal;
-  std::int64_t nominal = 0;       ///< largest nominal micro batch of the window
-  std::int64_t parts_before = 0;  ///< micro batches that the window was tried as
-  std::int64_t parts_after = 0;   ///< and is tried as next; equal where nothing more can be done
-  std::int64_t largest_after = 0; ///< examples of the largest of them
+  std::int64_t nominal = 0;        ///< largest nominal micro batch of the window
+  std::int64_t parts_before = 0;   ///< micro batches that the window was tried as
+  std::int64_t parts_after = 0;    ///< and is tried as next; equal where nothing more can be done
+  std::int64_t largest_after = 0;  ///< examples of the largest of them
   std::int64_t examples_again = 0; ///< of the whole step: its effective batch
   std::int64_t largest_before = 0; ///< examples of the largest micro batch that the window was tried as
   std::int64_t accumulate = 0;     ///< nominal micro batches of the window

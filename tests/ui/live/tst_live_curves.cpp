@@ -60,7 +60,7 @@ void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
     }
   const auto smoothed_until = [&](const OpenRun* run) {
     for (const LiveCurve& curve : curves.curves())
-      if (curve.name == "loss, " + run->name())
+      if (curve.name == "smoothed loss, " + run->name())
         return curve.source->extent()->second;
     return 0.0;
   };

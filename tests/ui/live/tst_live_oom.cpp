@@ -2,8 +2,8 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
-#include "ui/live/live_test.h"
 #include "ui/live/event_model.h"
+#include "ui/live/live_test.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/format.h"
 

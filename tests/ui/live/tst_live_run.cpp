@@ -65,7 +65,7 @@ void TestLiveRun::nothing_is_open() {
   LiveHere live;
   QVERIFY(live.button("Run the demo sweep"));
   QVERIFY(!live.plots().isVisible());
-  for (const char* text : {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Run again"})
+  for (const char* text : {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Train again with changes"})
     QVERIFY2(!live.action(text)->isEnabled(), text);
   live.keep_picture("empty");
   QSignalSpy wanted(&live.bench(), &Workbench::page_wanted);
@@ -173,10 +173,10 @@ void TestLiveRun::an_ended_run_can_be_run_again() {
   LiveHere live;
   Job* job = live.bench().start_run(small_run(30));
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
-  QTRY_VERIFY(live.button("Run again"));
+  QTRY_VERIFY(live.button("Train again"));
   QVERIFY(!live.button("Edit schedule"));
   QSignalSpy proposed(&live.bench(), &Workbench::run_proposed);
-  QTest::mouseClick(live.button("Run again"), Qt::LeftButton);
+  QTest::mouseClick(live.button("Train again"), Qt::LeftButton);
   QCOMPARE(proposed.count(), 1);
   QCOMPARE(proposed.first().at(0).value<train::RunSpec>().model, std::string("mlp:hidden=16"));
 }
@@ -226,7 +226,7 @@ void TestLiveRun::several_runs_over_each_other() {
   peaks.sort();
   QCOMPARE(peaks, (QStringList{"batch 16", "batch 32", "batch 8"}));
   QCOMPARE(colors.size(), 3);
-  QTRY_VERIFY(live.texts("reading-facts").contains("loss, batch 8"));
+  QTRY_VERIFY(live.texts("reading-facts").contains("smoothed loss, batch 8"));
   live.keep_picture("several");
 }
 
@@ -250,7 +250,7 @@ void TestLiveRun::a_run_that_is_not_there() {
   const auto* banner = live.page().findChild<Banner*>();
   QTRY_VERIFY_WITH_TIMEOUT(banner->isVisible(), patience_ms);
   QVERIFY2(!banner->text().contains("The run failed"), qPrintable(banner->text())); // no run did
-  QVERIFY(!live.action("Run again")->isEnabled());
+  QVERIFY(!live.action("Train again with changes")->isEnabled());
 }
 
 void TestLiveRun::no_two_commands_are_called_the_same() {
