@@ -158,17 +158,6 @@ void RunHeader::resizeEvent(QResizeEvent* event) {
   fit_figures();
 }
 
-double RunHeader::share_done() const {
-  const auto& length = run_->spec().length;
-  if (const auto steps = run_->expected_steps())
-    return static_cast<double>(run_->steps()) / static_cast<double>(*steps);
-  if (const auto epoch = newest(*run_, "epoch"); length.epochs && epoch)
-    return *epoch / static_cast<double>(*length.epochs);
-  if (const auto seen = newest(*run_, "examples_seen"); length.examples && seen)
-    return *seen / static_cast<double>(*length.examples);
-  return -1;
-}
-
 QList<RunHeader::Part> RunHeader::progress_parts() const {
   if (run_->status() == "loading")
     return {{tr("%1 steps read").arg(format_count(run_->steps())), 0}};
@@ -193,13 +182,13 @@ void RunHeader::update_figures() {
     figures_->clear();
     return;
   }
-  const double share = share_done();
-  const bool known = share >= 0 && run_->status() != "loading";
+  const auto share = run_->progress();
+  const bool known = share && run_->status() != "loading";
   const int maximum = known ? progress_steps : 0; // 0: moves without saying how far
   if (progress_->maximum() != maximum)
     progress_->setMaximum(maximum);
   if (known)
-    progress_->setValue(std::clamp(static_cast<int>(share * progress_steps), 0, progress_steps));
+    progress_->setValue(static_cast<int>(*share * progress_steps));
   fit_figures();
 }
 

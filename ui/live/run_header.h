@@ -37,7 +37,6 @@ protected:
 private:
   void connect_actions();
   void update_state();
-  double share_done() const; ///< below 0 where it is not known
   struct Part {
     QString text;
     int rank = 0; ///< the highest is left out first where there is no room

@@ -82,6 +82,20 @@ std::optional<std::int64_t> OpenRun::expected_steps() const {
   return applied_.empty() && start_ ? start_->expected_steps : planned_steps_;
 }
 
+std::optional<double> OpenRun::progress() const {
+  const auto& length = spec_.length;
+  double share = 0;
+  if (const auto expected = expected_steps())
+    share = static_cast<double>(steps()) / static_cast<double>(std::max<std::int64_t>(*expected, 1));
+  else if (length.epochs)
+    share = last(*history_, "epoch") / static_cast<double>(*length.epochs);
+  else if (length.examples)
+    share = last_examples() / static_cast<double>(*length.examples);
+  else
+    return std::nullopt;
+  return std::clamp(share, 0.0, 1.0);
+}
+
 double OpenRun::elapsed_seconds() const {
   return last(*history_, "seconds");
 }

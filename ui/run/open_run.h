@@ -44,6 +44,7 @@ public:
   /// By what is known: a plan's length, the speed so far.
   std::optional<std::int64_t> expected_steps() const;
   std::int64_t steps() const;
+  std::optional<double> progress() const; ///< 0..1
   double elapsed_seconds() const;
   std::optional<double> seconds_left() const;
   double examples_per_second() const; ///< over the last seconds

@@ -206,7 +206,15 @@ void RunsPage::show_runs() {
 
 void RunsPage::ask_for_lengths() {
   for (const store::RunRow& run : workbench_.library().runs()) {
-    if (run.outcome.status != "running" || asked_.contains(run.id))
+    if (run.outcome.status != "running")
+      continue;
+    // A run that is open knows what edits made of its length.
+    const OpenRun* open = workbench_.find_opened(run.id);
+    if (const auto expected = open != nullptr ? open->expected_steps() : std::nullopt) {
+      runs_->set_expected_steps(run.id, *expected);
+      continue;
+    }
+    if (asked_.contains(run.id))
       continue;
     asked_.insert(run.id);
     workbench_.library().describe(run.id, this, [this](const StoredRun& stored, const QString& error) {

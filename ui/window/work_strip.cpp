@@ -73,7 +73,8 @@ void WorkStrip::refresh() {
     return timer_.stop();
   if (!timer_.isActive())
     timer_.start();
-  const auto progress = job->progress();
+  const OpenRun* run = run_of(*job);
+  const auto progress = run != nullptr ? run->progress() : job->progress();
   title_->setText(job->title());
   activity_->setText(job->activity());
   activity_->setToolTip(job->activity());
@@ -90,13 +91,16 @@ void WorkStrip::refresh() {
   cancel_->setAccessibleName(tr("Cancel %1").arg(job->title()));
 }
 
+const OpenRun* WorkStrip::run_of(const Job& job) const {
+  const OpenRun* run = job.kind() == Job::Kind::train ? workbench_.find_opened(run_) : nullptr;
+  return run != nullptr && run->running() ? run : nullptr;
+}
+
 QString WorkStrip::time_text(const Job& job) const {
   if (job.state() == Job::State::waiting)
     return tr("waiting");
   auto left = job.seconds_left();
-  // One run is the whole job: what pages say of it holds, and it may pause.
-  const OpenRun* run = job.kind() == Job::Kind::train ? workbench_.find_opened(run_) : nullptr;
-  if (run != nullptr && run->running()) {
+  if (const OpenRun* run = run_of(job)) {
     if (run->paused())
       return tr("paused");
     left = run->seconds_left();

@@ -11,6 +11,7 @@ namespace batchscope::ui {
 
 class Engine;
 class Job;
+class OpenRun;
 class Workbench;
 
 /// What the engine works on: title, what it does, progress, time left, how much waits, and a way to end it. Hidden
@@ -25,6 +26,8 @@ private:
   Job* shown_job() const; ///< the one that works, else the first that waits
   void watch(Job* job);
   void refresh();
+  /// The run that is the whole job, where it is open and goes on: what pages say of it holds, and it may pause.
+  const OpenRun* run_of(const Job& job) const;
   QString time_text(const Job& job) const;
   void cancel();
 
