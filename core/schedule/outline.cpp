@@ -131,6 +131,7 @@ std::vector<PlanSegment> Outline::segments(std::size_t most) const {
     cells.swap(joined);
   }
   std::vector<PlanSegment> segments;
+  segments.reserve(cells.size());
   for (const Cell& cell : cells)
     segments.push_back({cell.first_step, cell.steps, cell.exact ? cell.batch : std::llround(cell.mean()), cell.exact});
   return segments;

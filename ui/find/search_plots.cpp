@@ -160,8 +160,8 @@ void SearchPlots::show_memory(const SearchView& view) {
         {.name = predicted_drawn_ ? tr("predicted") : QString(), .series = 0, .role = {}, .dashed = true});
     plots_->set_style(measured_curve_, {.name = {}, .series = 0, .role = {}, .faint = true, .line = !predicted_drawn_});
   }
-  measured_->set(std::move(measured.x), std::move(measured.y));
-  predicted_->set(std::move(predicted.x), std::move(predicted.y));
+  measured_->set(measured.x, measured.y);
+  predicted_->set(predicted.x, predicted.y);
   QList<PlotLimit> limits;
   if (view.budget > 0)
     limits << PlotLimit{memory_, megabytes(view.budget),
@@ -177,7 +177,7 @@ void SearchPlots::show_throughput(const SearchView& view) {
     rates.push_back(timing.examples_per_second);
   }
   plots_->set_panel_visible(throughput_, !rates.empty());
-  rates_->set(std::move(batches), std::move(rates));
+  rates_->set(batches, rates);
 }
 
 void SearchPlots::show_marks(const SearchView& view) {

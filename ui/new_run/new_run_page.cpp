@@ -36,7 +36,7 @@ const QString last_entry = QStringLiteral("last");
 const QString defaults_entry = QStringLiteral("defaults");
 
 /// Whether both make the same run, whatever it is called.
-bool same_settings(train::RunSpec a, train::RunSpec b) {
+bool same_settings(train::RunSpec a, const train::RunSpec& b) {
   a.name = b.name;
   return train::to_json(a) == train::to_json(b);
 }

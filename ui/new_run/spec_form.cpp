@@ -210,7 +210,7 @@ void SpecForm::restore(const QJsonObject& state) {
     if (const QJsonValue text = fields[QString::fromStdString(field.key)]; text.isString())
       editor(field.key)->set_text(field.key, text.toString());
   filling_ = false;
-  for (const QJsonValue& key : state["unfolded"].toArray())
+  for (const QJsonValue key : state["unfolded"].toArray())
     if (FieldEditor* unfolded = editor(key.toString().toStdString()))
       cards_.at(unfolded)->set_folded(false);
   check();

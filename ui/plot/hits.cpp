@@ -26,7 +26,8 @@ double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
 
 /// Distance in px between the pointer and what was drawn of a curve.
 double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
-  const auto& [x, y, bad_x, bad_y] = curve.samples;
+  const auto& x = curve.samples.x;
+  const auto& y = curve.samples.y;
   const auto index = [&](double pixel) {
     return static_cast<std::size_t>(std::lower_bound(x.begin(), x.end(), panel.x_value(pixel)) - x.begin());
   };

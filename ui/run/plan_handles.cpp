@@ -33,7 +33,7 @@ std::int64_t highest_batch(const PlanEditor& editor) {
 }
 
 QString label_of(std::int64_t batch, const std::optional<predict::Split>& split) {
-  const QString size = format_count(batch);
+  QString size = format_count(batch);
   if (!split || (split->fits && split->micro_batches == 1))
     return size;
   if (!split->fits)

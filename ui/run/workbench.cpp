@@ -14,7 +14,7 @@ constexpr qsizetype most_opened = 8;
 
 Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject* parent)
     : QObject(parent), theme_(theme), engine_(std::make_unique<Engine>(database)),
-      library_(std::make_unique<Library>(database)) {
+      library_(std::make_unique<Library>(std::move(database))) {
   connect(engine_.get(), &Engine::job_added, this, &Workbench::watch);
   connect(engine_.get(), &Engine::job_changed, this, [this](Job* job) {
     library_->refresh();
