@@ -56,8 +56,8 @@ RunHeader::RunHeader(QWidget* parent)
                          QKeySequence("Ctrl+."))),
       edit_(make_command(this, tr("Edit the schedule"), tr("Change what the run will do from here"),
                          QKeySequence("Ctrl+E"))),
-      again_(make_command(this, tr("Train again with changes"), tr("Fill the form of a new run with this one's settings"),
-                          QKeySequence("Ctrl+R"))) {
+      again_(make_command(this, tr("Train again with changes"),
+                          tr("Fill the form of a new run with this one's settings"), QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
   for (QLabel* label : {name_, figures_})

@@ -65,7 +65,8 @@ void TestLiveRun::nothing_is_open() {
   LiveHere live;
   QVERIFY(live.button("Run the demo sweep"));
   QVERIFY(!live.plots().isVisible());
-  for (const char* text : {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Train again with changes"})
+  for (const char* text :
+       {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Train again with changes"})
     QVERIFY2(!live.action(text)->isEnabled(), text);
   live.keep_picture("empty");
   QSignalSpy wanted(&live.bench(), &Workbench::page_wanted);
