@@ -25,21 +25,11 @@ extern "C" void on_interrupt(int) {
 
 InterruptGuard::InterruptGuard(train::RunControl& control) {
   interrupted_job = &control;
-  for (std::size_t i = 0; i < caught.size(); ++i) {
-    sigaction(caught[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler == SIG_IGN)
-      continue;
-    struct sigaction action {};
-    action.sa_handler = caught[i] == SIGPIPE ? SIG_IGN : on_interrupt;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(caught[i], &action, nullptr);
-  }
+  actions_.emplace(SignalActions::Actions{{SIGINT, on_interrupt}, {SIGTERM, on_interrupt}, {SIGPIPE, SIG_IGN}});
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (std::size_t i = 0; i < caught.size(); ++i)
-    sigaction(caught[i], &before_[i], nullptr);
+  actions_.reset();
   interrupted_job = nullptr;
 }
 

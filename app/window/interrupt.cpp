@@ -45,21 +45,11 @@ InterruptWatch::InterruptWatch(QObject* parent)
     Q_EMIT interrupted();
   });
   wake_up = pipe_.write_end;
-  for (std::size_t i = 0; i < caught.size(); ++i) {
-    sigaction(caught[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler == SIG_IGN)
-      continue;
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(caught[i], &action, nullptr);
-  }
+  actions_.emplace(SignalActions::Actions{{SIGINT, on_interrupt}, {SIGTERM, on_interrupt}});
 }
 
 InterruptWatch::~InterruptWatch() {
-  for (std::size_t i = 0; i < caught.size(); ++i)
-    sigaction(caught[i], &before_[i], nullptr);
+  actions_.reset();
   wake_up = -1;
   ::close(pipe_.read_end);
   ::close(pipe_.write_end);

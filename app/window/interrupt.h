@@ -3,13 +3,13 @@
 #include <QObject>
 #include <QSocketNotifier>
 
-#include <array>
-#include <csignal>
+#include <optional>
+
+#include "app/signal_actions.h"
 
 namespace batchscope::window {
 
-/// Turns SIGINT and SIGTERM into a signal of the event loop; a second one ends the program at once. What was ignored
-/// before stays so: a shell starts what runs in the background of a script that way. One at a time.
+/// Turns SIGINT and SIGTERM into a signal of the event loop; a second one ends the program at once. One at a time.
 class InterruptWatch : public QObject {
   Q_OBJECT
 
@@ -26,11 +26,9 @@ private:
   };
   static Pipe make_pipe();
 
-  static constexpr std::array caught{SIGINT, SIGTERM};
-
   Pipe pipe_;
   QSocketNotifier notifier_;
-  std::array<struct sigaction, caught.size()> before_{};
+  std::optional<SignalActions> actions_;
 };
 
 } // namespace batchscope::window

@@ -324,8 +324,7 @@ void LivePage::update_readings() {
     return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };
   // What was planned for a place that has been reached is told no more.
-  const auto& plan = plan_->editor().plan();
-  if (plan && &history_at(x, axis) == plan->history.get())
+  if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
     reading_->show_at(tr("At step %1").arg(step_at(x)), curves_.curves(), x, limit_.out_of_sight());
@@ -346,6 +345,11 @@ const series::History& LivePage::history_at(double place, series::Axis axis) con
   return plan && current.running() ? *plan->history : *current.history();
 }
 
+bool LivePage::is_planned(const series::History& history) const {
+  const auto& plan = plan_->editor().plan();
+  return plan && &history == plan->history.get();
+}
+
 /// They stay at their steps. What was planned has no time yet; a cursor there goes.
 void LivePage::move_cursors(series::Axis from, series::Axis to) {
   const auto moved = [&](const std::optional<double>& x) -> std::optional<double> {
@@ -353,9 +357,7 @@ void LivePage::move_cursors(series::Axis from, series::Axis to) {
       return std::nullopt;
     const series::History& history = history_at(*x, from);
     const auto step = history.step_at(*x, from);
-    const auto& plan = plan_->editor().plan();
-    const bool planned = plan && &history == plan->history.get();
-    if (!step || (to == series::Axis::seconds && planned))
+    if (!step || (to == series::Axis::seconds && is_planned(history)))
       return std::nullopt;
     return history.position(*step, to);
   };

@@ -65,6 +65,7 @@ private:
   void move_cursors(series::Axis from, series::Axis to);
   /// What tells of a place on an axis: a run that came there, else the plan of the one that goes on.
   const series::History& history_at(double place, series::Axis axis) const;
+  bool is_planned(const series::History& history) const;
   void choose(std::optional<int> event);
   void show_oom();
   void draw();

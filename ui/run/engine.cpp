@@ -267,15 +267,13 @@ Job* Engine::working() const {
 }
 
 bool Engine::idle() const {
-  return std::none_of(jobs_.begin(), jobs_.end(), [](const Job* job) {
-    return job->state() == Job::State::working || job->state() == Job::State::waiting;
-  });
+  return std::all_of(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->over(); });
 }
 
 void Engine::cancel_all() {
   // What hears of the end of one may add another.
   for (const QList<Job*> jobs = jobs_; Job * job : jobs)
-    if (job->state() == Job::State::working || job->state() == Job::State::waiting)
+    if (!job->over())
       job->cancel();
 }
 

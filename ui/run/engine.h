@@ -47,6 +47,7 @@ public:
 
   Kind kind() const { return kind_; }
   State state() const { return state_; }
+  bool over() const { return state_ != State::waiting && state_ != State::working; }
   QString title() const { return title_; }
   QString error() const { return error_; } ///< of a failed job: one line
   /// 0..1, and what is done now; nothing where the share is not known.

@@ -33,7 +33,7 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
   });
   // Where its end could not be stored, the run is not said to have ended: its job ends, or goes on with the next run.
   connect(&job, &Job::state_changed, this, [this, &job] {
-    if (job.state() != Job::State::waiting && job.state() != Job::State::working)
+    if (job.over())
       end("failed", job.error().isEmpty() ? tr("the end of the run could not be stored") : job.error());
   });
   connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ui/run/spec_texts.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -318,30 +320,28 @@ void PlanEditor::put_in(OpenRun& run, const Wish& wish) {
 }
 
 void PlanEditor::put_in_draft(const Wish& wish) {
-  const Wish whole = wish.from(1);
-  draft_.spec.schedule = whole.schedule.toStdString();
-  draft_.batch = whole.batch.value_or(draft_.batch);
-  if (draft_.spec.batch.kind == train::BatchChoice::Kind::number)
-    draft_.spec.batch.number = draft_.batch;
+  draft_ = draft_with(wish);
   if (!run_)
     drop_preview();
-  Q_EMIT draft_changed(whole.schedule);
+  Q_EMIT draft_changed(QString::fromStdString(draft_.spec.schedule));
   if (!run_)
     replan();
+}
+
+DraftPlan PlanEditor::draft_with(const Wish& wish) const {
+  const Wish whole = wish.from(1);
+  DraftPlan draft = draft_;
+  draft.spec.schedule = whole.schedule.toStdString();
+  draft.batch = whole.batch.value_or(draft.batch);
+  if (draft.spec.batch.kind == train::BatchChoice::Kind::number)
+    draft.spec.batch.number = draft.batch;
+  return draft;
 }
 
 void PlanEditor::replan() {
   judged_ = false;
   if (!run_) {
-    DraftPlan draft = draft_;
-    if (preview_) {
-      const Wish wish = preview_->from(1);
-      draft.spec.schedule = wish.schedule.toStdString();
-      draft.batch = wish.batch.value_or(draft.batch);
-      if (draft.spec.batch.kind == train::BatchChoice::Kind::number)
-        draft.spec.batch.number = draft.batch;
-    }
-    planner_.request(draft);
+    planner_.request(preview_ ? draft_with(*preview_) : draft_);
     return;
   }
   if (!run_->start())
@@ -392,10 +392,6 @@ void PlanEditor::set_error(const QString& error) {
     return;
   error_ = error;
   Q_EMIT error_changed();
-}
-
-QString short_schedule(const QString& schedule, int most) {
-  return schedule.size() > most ? schedule.left(most - 1) + QChar(0x2026) : schedule;
 }
 
 } // namespace batchscope::ui

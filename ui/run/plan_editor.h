@@ -101,6 +101,7 @@ private:
   Wish present() const;
   void put_in(OpenRun& run, const Wish& wish);
   void put_in_draft(const Wish& wish);
+  DraftPlan draft_with(const Wish& wish) const;
   void follow_run();
   void follow_status();
   void pass_stretches();
@@ -137,8 +138,5 @@ private:
   std::uint64_t limit_ = 0;
   QString error_;
 };
-
-/// A schedule for a line of text: where it is longer than so many letters, its beginning.
-QString short_schedule(const QString& schedule, int most = 60);
 
 } // namespace batchscope::ui

@@ -25,6 +25,10 @@ QString field_translation(const std::string& text) {
   return text.empty() ? QString() : QCoreApplication::translate("SpecField", text.c_str());
 }
 
+QString short_schedule(const QString& schedule, int most) {
+  return schedule.size() > most ? schedule.left(most - 1) + QChar(0x2026) : schedule;
+}
+
 std::string field_to_blame(const train::RunSpec& spec, const QString& error) {
   const std::string message = error.toStdString();
   // What is wrong with a file begins with its name: `FILE: ...`, `FILE, line 3: ...`.

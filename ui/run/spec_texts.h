@@ -12,6 +12,9 @@ namespace batchscope::ui {
 /// A text of train::spec_fields(), which are English.
 QString field_translation(const std::string& text);
 
+/// A schedule for a line of text: where it is longer than so many letters, its beginning.
+QString short_schedule(const QString& schedule, int most = 60);
+
 /// The key of the field that a failed start is to be mended in; empty where there is none.
 std::string field_to_blame(const train::RunSpec& spec, const QString& error);
 

@@ -132,6 +132,8 @@ void RunTableModel::update(int row, const store::RunRow& run) {
 }
 
 void RunTableModel::set_expected_steps(std::int64_t run, std::int64_t steps) {
+  if (const auto known = expected_steps_.find(run); known != expected_steps_.end() && *known == steps)
+    return;
   expected_steps_[run] = steps;
   const int row = row_of(run);
   if (row >= 0)

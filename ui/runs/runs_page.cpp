@@ -34,7 +34,7 @@ bool run_comes(const Engine& engine) {
   return std::any_of(engine.jobs().begin(), engine.jobs().end(), [](const Job* job) {
     const bool makes_runs =
         job->kind() == Job::Kind::train || job->kind() == Job::Kind::sweep || job->kind() == Job::Kind::demo;
-    return makes_runs && (job->state() == Job::State::working || job->state() == Job::State::waiting);
+    return makes_runs && !job->over();
   });
 }
 

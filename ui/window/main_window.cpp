@@ -117,12 +117,12 @@ void MainWindow::watch_workbench() {
     }
   });
   for (Page* each : std::as_const(pages_)) {
-    QUndoStack* done = each->undo_stack();
-    if (done == nullptr || undo_->stacks().contains(done))
+    QUndoStack* done = each->undo_stack(); // pages may share one
+    if (done == nullptr)
       continue;
     undo_->addStack(done);
     // A note on what was done, and how it is taken back, holds until more is done.
-    connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note);
+    connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note, Qt::UniqueConnection);
   }
   connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
   connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);

@@ -30,10 +30,8 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 bool MainWindow::may_close_at_once() const {
   const auto& jobs = workbench_.engine().jobs();
   // A prediction stores nothing: ending it loses nothing.
-  return std::none_of(jobs.begin(), jobs.end(), [](const Job* job) {
-    const bool alive = job->state() == Job::State::working || job->state() == Job::State::waiting;
-    return alive && job->kind() != Job::Kind::predict;
-  });
+  return std::all_of(jobs.begin(), jobs.end(),
+                     [](const Job* job) { return job->over() || job->kind() == Job::Kind::predict; });
 }
 
 void MainWindow::ask_to_close() {
