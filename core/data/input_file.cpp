@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "core/base/error.h"
+#include "core/base/open_database.h"
 
 namespace batchscope::data {
 
@@ -49,6 +50,7 @@ void InputFile::Close::operator()(void* file) const {
 
 InputFile::InputFile(const std::string& path) : path_(path) {
   const std::uint64_t size = checked_size(path);
+  refuse_open_database(path);
   errno = 0;
   file_.reset(gzopen(path.c_str(), "rb"));
   if (!file_)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/open_database.h"
 
 namespace batchscope::store::detail {
 
@@ -58,6 +59,7 @@ FileOutput::~FileOutput() {
 void FileOutput::check_target() const {
   if (file_.empty() || !file_.has_filename())
     throw input_error(fmt::format("output `{}`: not the name of a file", file_.string()));
+  refuse_open_database(file_);
   std::error_code ignored;
   if (fs::is_directory(file_, ignored))
     throw input_error(fmt::format("{}: a folder; give the name of a file", file_.string()));

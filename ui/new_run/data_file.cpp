@@ -6,6 +6,7 @@
 #include <QFileInfo>
 
 #include "core/base/error.h"
+#include "core/base/open_database.h"
 #include "core/data/csv_text.h"
 
 namespace batchscope::ui {
@@ -30,7 +31,7 @@ DataKind kind_by_name(const QString& file) {
 QString last_column(const QString& path) {
   constexpr qint64 longest_line = 64 * 1024;
   QFile file(path);
-  if (!file.open(QIODevice::ReadOnly))
+  if (is_open_database(path.toStdString()) || !file.open(QIODevice::ReadOnly))
     return {};
   const std::string line = file.readLine(longest_line).toStdString();
   std::vector<std::string> fields;
@@ -108,7 +109,7 @@ DataText data_text(const QString& file, std::optional<DataKind> wanted) {
   return result;
 }
 
-QString name_filters(std::optional<DataKind> kind) {
+QStringList name_filters(std::optional<DataKind> kind) {
   const QString all = translated(QT_TRANSLATE_NOOP("DataFile", "All files (*)"));
   const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "Tables (*.csv)"));
   const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Texts (*.txt *.md)"));
@@ -116,7 +117,7 @@ QString name_filters(std::optional<DataKind> kind) {
   QStringList filters{all, tables, texts, images};
   if (kind)
     filters.prepend(filters.takeAt(*kind == DataKind::csv ? 1 : *kind == DataKind::idx ? 3 : 2));
-  return filters.join(QStringLiteral(";;"));
+  return filters;
 }
 
 } // namespace batchscope::ui

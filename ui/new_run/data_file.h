@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 #include <optional>
 
@@ -21,6 +22,6 @@ struct DataText {
 DataText data_text(const QString& file, std::optional<DataKind> wanted);
 
 /// For a file dialog.
-QString name_filters(std::optional<DataKind> kind);
+QStringList name_filters(std::optional<DataKind> kind);
 
 } // namespace batchscope::ui

@@ -20,6 +20,7 @@
 #include "ui/run/spec_texts.h"
 #include "ui/run/workbench.h"
 #include "ui/widgets/commands.h"
+#include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -48,13 +49,6 @@ QScrollArea* scrolled(QWidget* content, QWidget* parent) {
   area->setFocusPolicy(Qt::NoFocus);
   area->setWidget(content);
   return area;
-}
-
-QFileDialog* file_dialog(QWidget* parent, const QString& title) {
-  auto* dialog = new QFileDialog(parent, title);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setOption(QFileDialog::DontUseNativeDialog);
-  return dialog;
 }
 
 } // namespace
@@ -287,9 +281,8 @@ void NewRunPage::reset() {
 }
 
 void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
-  auto* dialog = file_dialog(this, tr("Choose the file to train on"));
+  QFileDialog* dialog = open_file_dialog(this, tr("Choose the file to train on"), name_filters(kind));
   dialog->setFileMode(QFileDialog::ExistingFile);
-  dialog->setNameFilters(name_filters(kind).split(QStringLiteral(";;")));
   connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
     const DataText data = data_text(file, kind);
     form_->editor("data")->set_text("data", data.text);
@@ -301,9 +294,9 @@ void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
 }
 
 void NewRunPage::ask_to_load() {
-  auto* dialog = file_dialog(this, tr("Load the description of a run"));
+  QFileDialog* dialog = open_file_dialog(this, tr("Load the description of a run"),
+                                         {tr("Descriptions of runs (*.json)"), tr("All files (*)")});
   dialog->setFileMode(QFileDialog::ExistingFile);
-  dialog->setNameFilters({tr("Descriptions of runs (*.json)"), tr("All files (*)")});
   connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::load);
   dialog->open();
 }
@@ -319,11 +312,9 @@ void NewRunPage::load(const QString& file) {
 void NewRunPage::ask_to_save() {
   if (!form_->spec())
     return;
-  auto* dialog = file_dialog(this, tr("Save the description of this run"));
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setDefaultSuffix(QStringLiteral("json"));
-  dialog->setNameFilters({tr("Descriptions of runs (*.json)")});
-  dialog->selectFile(QStringLiteral("run.json"));
+  const QString name = file_name_of(QString::fromStdString(form_->spec()->name), QStringLiteral("run"));
+  QFileDialog* dialog = save_file_dialog(this, tr("Save the description of this run"),
+                                         {tr("Descriptions of runs (*.json)")}, name + QStringLiteral(".json"));
   connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::save);
   dialog->open();
 }

@@ -5,6 +5,7 @@
 #include <QSaveFile>
 
 #include "core/base/error.h"
+#include "core/base/open_database.h"
 
 namespace batchscope::ui {
 
@@ -19,6 +20,7 @@ Error file_error(const QString& file, const QString& why) {
 } // namespace
 
 train::RunSpec read_spec_file(const QString& file) {
+  refuse_open_database(file.toStdString());
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly))
     throw file_error(file, source.errorString());
@@ -32,6 +34,7 @@ train::RunSpec read_spec_file(const QString& file) {
 }
 
 void write_spec_file(const train::RunSpec& spec, const QString& file) {
+  refuse_open_database(file.toStdString());
   QSaveFile target(file);
   const QByteArray text = QByteArray::fromStdString(train::to_json(spec)) + '\n';
   if (!target.open(QIODevice::WriteOnly) || target.write(text) != text.size() || !target.commit())

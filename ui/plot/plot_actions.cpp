@@ -1,10 +1,9 @@
 // The menu of the plots.
-#include <QDir>
 #include <QFileDialog>
 #include <QMenu>
-#include <QStandardPaths>
 
 #include "ui/plot/detail/linked_plots_impl.h"
+#include "ui/widgets/file_dialog.h"
 
 namespace batchscope::ui {
 
@@ -75,11 +74,7 @@ void LinkedPlots::open_menu(const QPoint& at) {
 }
 
 void LinkedPlots::ask_and_save(const QString& filter, const QString& ending, FileKind kind) {
-  auto* dialog =
-      new QFileDialog(this, tr("Save"), QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation), filter);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setDefaultSuffix(ending);
+  QFileDialog* dialog = save_file_dialog(this, tr("Save"), {filter}, QStringLiteral("plots.") + ending);
   connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) { save(kind, file); });
   dialog->open();
 }

@@ -16,6 +16,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/base/open_database.h"
 #include "ui/plot/detail/linked_plots_impl.h"
 
 namespace batchscope::ui {
@@ -29,6 +30,8 @@ using Content = std::function<QByteArray()>;
 
 /// What was wrong; empty: nothing.
 QString write(const QString& file, const QByteArray& content) {
+  if (is_open_database(file.toStdString()))
+    return LinkedPlots::tr("%1 is the run database that is open; give another file").arg(file);
   QSaveFile output(file);
   if (output.open(QIODevice::WriteOnly) && output.write(content) == content.size() && output.commit())
     return {};

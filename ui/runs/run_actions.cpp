@@ -12,6 +12,7 @@
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
+#include "ui/widgets/file_dialog.h"
 
 namespace batchscope::ui {
 
@@ -148,18 +149,19 @@ void RunActions::copy_commas() {
   QGuiApplication::clipboard()->setText(table_.selected_text(u','));
 }
 
+QString RunActions::name_of(std::int64_t id) const {
+  const int row = runs_.row_of(id);
+  return row >= 0 ? QString::fromStdString(runs_.run(row).name) : QString();
+}
+
 void RunActions::ask_for_file(const QString& format) {
   const auto runs = table_.selected_runs();
   if (runs.empty())
     return;
-  auto* dialog = new QFileDialog(&page_, tr("Export runs as %1").arg(format.toUpper()));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setOption(QFileDialog::DontUseNativeDialog);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setDefaultSuffix(format);
-  dialog->setNameFilters({tr("%1 files (*.%2)").arg(format.toUpper(), format), tr("All files (*)")});
-  dialog->selectFile((runs.size() == 1 ? QStringLiteral("run-%1.").arg(runs.front()) : QStringLiteral("runs.")) +
-                     format);
+  QFileDialog* dialog = save_file_dialog(
+      &page_, tr("Export runs as %1").arg(format.toUpper()),
+      {tr("%1 files (*.%2)").arg(format.toUpper(), format), tr("All files (*)")},
+      file_name_of_runs(name_of(runs.front()), runs.front(), static_cast<qsizetype>(runs.size())) + u'.' + format);
   connect(dialog, &QFileDialog::fileSelected, this,
           [this, runs, format](const QString& file) { write(runs, format, file); });
   dialog->open();

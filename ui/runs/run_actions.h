@@ -42,6 +42,7 @@ private:
   void train_current_again();
   void copy_tabs();
   void copy_commas();
+  QString name_of(std::int64_t id) const;
   void ask_for_file(const QString& format);
   void write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file);
 

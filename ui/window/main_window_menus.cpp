@@ -5,12 +5,14 @@
 #include <QActionGroup>
 #include <QCoreApplication>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QUndoGroup>
 
 #include "core/store/export.h"
 #include "ui/widgets/command_palette.h"
+#include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
 #include "ui/window/main_window.h"
 
@@ -154,9 +156,9 @@ void MainWindow::fill_recent_menu() {
 }
 
 void MainWindow::choose_database() {
-  auto* dialog = new QFileDialog(this, tr("Open a run database"), recent_.value(0),
-                                 tr("Run databases (*.db *.sqlite);;All files (*)"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  QFileDialog* dialog =
+      open_file_dialog(this, tr("Open a run database"), {tr("Run databases (*.db *.sqlite)"), tr("All files (*)")});
+  dialog->setDirectory(QFileInfo(recent_.value(0)).path());
   dialog->setFileMode(QFileDialog::AnyFile); // a new name begins a new database
   dialog->setDefaultSuffix(QStringLiteral("db"));
   connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
@@ -176,20 +178,17 @@ void MainWindow::open_database(const QString& file) {
 }
 
 void MainWindow::choose_export() {
-  auto* dialog = new QFileDialog(this, tr("Export runs"));
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
   QStringList filters;
   for (const std::string& format : store::export_formats())
     filters.append(
         QStringLiteral("%1 (*.%2)").arg(QString::fromStdString(format).toUpper(), QString::fromStdString(format)));
-  dialog->setNameFilters(filters);
-  const auto format_of = [](const QString& filter) { return filter.section(QLatin1Char(' '), 0, 0).toLower(); };
-  const auto follow = [dialog, format_of](const QString& filter) { dialog->setDefaultSuffix(format_of(filter)); };
-  connect(dialog, &QFileDialog::filterSelected, dialog, follow);
-  follow(filters.value(0));
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [this, dialog, format_of](const QString& file) { export_to(file, format_of(dialog->selectedNameFilter())); });
+  const auto opened = workbench_.opened();
+  const QString name = file_name_of_runs(opened.first()->name(), opened.first()->id(), opened.size());
+  QFileDialog* dialog = save_file_dialog(this, tr("Export runs"), filters,
+                                         name + u'.' + QString::fromStdString(store::export_formats().front()));
+  connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& file) {
+    export_to(file, dialog->selectedNameFilter().section(QLatin1Char(' '), 0, 0).toLower());
+  });
   dialog->open();
 }
 

@@ -1,6 +1,8 @@
 #include <QtTest>
 
 #include "core/data/split.h"
+#include "core/store/run_store.h"
+#include "tests/core/base/file_locks.h"
 #include "tests/core/data/data_files.h"
 
 using namespace batchscope;
@@ -53,6 +55,18 @@ private Q_SLOTS:
   void acceptsFileNamesWithEqualsSigns() {
     DataFiles files;
     QVERIFY(open_data("text:" + files.write("a=b.txt", "abcdefgh"), {.context = 2}).train->size() > 0);
+  }
+
+  void leavesTheOpenDatabaseAlone() {
+    DataFiles files;
+    const std::string database = files.path("runs.db").toStdString();
+    const store::RunStore store(database);
+    QVERIFY(test::is_locked_here(database));
+    for (const QString& text : {"csv:%1,target=x", "text:%1", "lines:%1", "idx:%1,%1", "text:%1-wal", "text:%1-shm"}) {
+      const QString message = DataFiles::refusal(text.arg(files.path("runs.db")).toStdString());
+      QVERIFY2(message.contains("is the run database that is open here"), qPrintable(message));
+    }
+    QVERIFY(test::is_locked_here(database) && test::is_locked_here(database + "-shm"));
   }
 
   void drawsAFixedSplit() {

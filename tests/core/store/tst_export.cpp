@@ -253,6 +253,12 @@ void TestExport::nothing_is_overwritten_or_left_behind() {
            target.file("no/out.csv").string() + ": its folder is not there; make it first");
   QVERIFY(refusal({id}, "csv", "", false).find("not the name of a file") != std::string::npos);
   QCOMPARE(files_in(target.path()), std::size_t(0));
+  // The database itself, by any name and with its log: it is open.
+  std::filesystem::create_hard_link(folder.file(), folder.file("link.db"));
+  for (const char* name : {"runs.db", "runs.db-wal", "runs.db-shm", "link.db"})
+    QCOMPARE(refusal({id}, "csv", folder.file(name), true),
+             folder.file(name).string() + ": is the run database that is open here; give another file");
+  QCOMPARE(reader.list().size(), std::size_t(1));
 
   std::ofstream(file) << "precious";
   QCOMPARE(refusal({id}, "csv", file, false), file.string() + ": exists already; --force overwrites it");

@@ -1,10 +1,15 @@
+#include <QFileDialog>
+#include <QPushButton>
 #include <QSet>
+#include <QTableView>
 #include <QtTest>
 
 #include "ui/plot/linked_plots.h"
 #include "ui/run/workbench_test.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
+
+#include "tests/core/base/file_locks.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -138,7 +143,57 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(bench_->engine().idle(), patience_ms);
   }
 
+  // Any other opener of these files takes the locks away that keep other programs from removing what is written.
+  void theirFileDialogsLeaveTheDatabaseAlone() {
+    Job* job = bench_->start_run(small_run(3));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!bench_->opened().isEmpty() && bench_->library().loaded(), patience_ms);
+    auto* table = pages_[0]->findChild<QTableView*>();
+    QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() > 0, patience_ms);
+    table->selectAll();
+    QTRY_VERIFY(database_is_locked());
+    int dialogs = 0;
+    for (QAction* action : window_->all_actions()) {
+      if (action->isEnabled() && (action->text().endsWith("...") || action->text().endsWith(u'…')))
+        dialogs += database_shown_by([action] { action->trigger(); }, action->text());
+    }
+    for (QPushButton* button : pages_[1]->findChildren<QPushButton*>()) {
+      if (button->text() == "Browse…")
+        dialogs += database_shown_by([button] { button->click(); }, button->text());
+    }
+    // Open and export of the window; load, save and browse of a new run; two exports of runs; four files of the plots.
+    QCOMPARE(dialogs, 11);
+  }
+
 private:
+  bool database_is_locked() const {
+    const std::string file = folder_.filePath("runs.db").toStdString();
+    return batchscope::test::is_locked_here(file) && batchscope::test::is_locked_here(file + "-shm");
+  }
+
+  /// Whether it opened a file dialog, which showed the folder of the database, and left it alone.
+  bool database_shown_by(const std::function<void()>& open, const QString& what) {
+    open();
+    const QPointer<QFileDialog> dialog = window_->findChild<QFileDialog*>();
+    if (!dialog)
+      return false;
+    dialog->setNameFilter("All files (*)");
+    dialog->setDirectory(folder_.path());
+    const auto* view = dialog->findChild<QAbstractItemView*>("listView");
+    const auto shows = [view] {
+      const auto* model = view->model();
+      return !model->match(model->index(0, 0, view->rootIndex()), Qt::DisplayRole, "runs.db", 1, Qt::MatchExactly)
+                  .isEmpty();
+    };
+    if (!QTest::qWaitFor(shows, patience_ms))
+      qFatal("%s: the folder is not shown", qPrintable(what));
+    dialog->grab(); // icons are asked for when they are painted
+    dialog->reject();
+    if (!QTest::qWaitFor([&] { return !dialog; }, patience_ms) || !database_is_locked())
+      qFatal("%s: the locks of the database are gone", qPrintable(what));
+    return true;
+  }
+
   QTemporaryDir folder_;
   Theme theme_;
   std::unique_ptr<Workbench> bench_;

@@ -1,0 +1,71 @@
+#include "core/base/open_database.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+namespace batchscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using namespace std::string_view_literals;
+
+/// How the files of an open database begin: itself, its log (big-endian, the last bit tells the order of its
+/// checksums), its index (in the machine's byte order).
+bool begins_like_database(std::string_view start) {
+  constexpr std::uint32_t index_version = 3007000;
+  std::array<char, sizeof index_version> index{};
+  std::memcpy(index.data(), &index_version, sizeof index_version);
+  const std::array<std::string_view, 4> starts{"SQLite format 3\0"sv, "\x37\x7f\x06\x82"sv, "\x37\x7f\x06\x83"sv,
+                                               std::string_view(index.data(), index.size())};
+  return std::any_of(starts.begin(), starts.end(), [&](std::string_view each) { return start.starts_with(each); });
+}
+
+std::optional<int> number_of(const fs::path& descriptor) {
+  const std::string name = descriptor.filename().string();
+  int number = -1;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return problem == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
+}
+
+/// A descriptor that is closed meanwhile, or stands for another file, is read at worst: nothing changes by that.
+bool is_database(int descriptor) {
+  std::array<char, 16> start{};
+  const ssize_t count = ::pread(descriptor, start.data(), start.size(), 0);
+  return count > 0 && begins_like_database({start.data(), static_cast<std::size_t>(count)});
+}
+
+} // namespace
+
+bool is_open_database(const fs::path& file) {
+  struct stat wanted {};
+  if (::stat(file.c_str(), &wanted) != 0 || !S_ISREG(wanted.st_mode))
+    return false;
+  std::error_code none;
+  for (fs::directory_iterator each("/proc/self/fd", none), end; !none && each != end; each.increment(none)) {
+    const auto descriptor = number_of(each->path());
+    struct stat open {};
+    if (descriptor && ::fstat(*descriptor, &open) == 0 && open.st_dev == wanted.st_dev &&
+        open.st_ino == wanted.st_ino && is_database(*descriptor))
+      return true;
+  }
+  return false;
+}
+
+void refuse_open_database(const fs::path& file) {
+  if (is_open_database(file))
+    throw input_error(file.string() + ": is the run database that is open here; give another file");
+}
+
+} // namespace batchscope

@@ -1,0 +1,137 @@
+#include "ui/widgets/file_dialog.h"
+
+#include <QAbstractItemView>
+#include <QAction>
+#include <QApplication>
+#include <QFileDialog>
+#include <QFileIconProvider>
+#include <QFileInfo>
+#include <QLineEdit>
+#include <QMimeDatabase>
+#include <QRegularExpression>
+#include <QShortcut>
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int longest_name = 80; // characters, which are at most 240 bytes
+
+/// Icon and type of a file as its name tells them: the file itself is not opened.
+class NameIcons : public QFileIconProvider {
+public:
+  QIcon icon(IconType type) const override { return QFileIconProvider::icon(type); }
+  QIcon icon(const QFileInfo& file) const override {
+    if (file.isRoot())
+      return icon(Drive);
+    if (file.isDir())
+      return icon(Folder);
+    return QIcon::fromTheme(type_of(file).iconName(), icon(File));
+  }
+  QString type(const QFileInfo& file) const override {
+    if (file.isDir())
+      return QFileDialog::tr("Folder");
+    const QMimeType type = type_of(file);
+    return type.isDefault() ? QFileDialog::tr("File") : type.comment();
+  }
+
+private:
+  static QMimeType type_of(const QFileInfo& file) {
+    return QMimeDatabase().mimeTypeForFile(file.fileName(), QMimeDatabase::MatchExtension);
+  }
+};
+
+/// A base, so that the icons are there longer than the dialog whose model asks for them.
+struct OwnIcons {
+  NameIcons icons;
+};
+
+class FileDialog : private OwnIcons, public QFileDialog {
+public:
+  FileDialog(QWidget* parent, const QString& title) : QFileDialog(parent, title) {
+    // Before any event: the model asks for the first icon in one.
+    setIconProvider(&icons);
+    setAttribute(Qt::WA_DeleteOnClose);
+  }
+};
+
+QFileDialog* make_dialog(QWidget* parent, const QString& title, const QStringList& filters) {
+  // Before the dialog is made, which asks the desktop for its own at once.
+  QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
+  auto* dialog = new FileDialog(parent, title);
+  dialog->setNameFilters(filters);
+  return dialog;
+}
+
+/// New folders can be made, and that is all: a file that is moved by Qt may be opened, to be copied.
+void keep_files(QFileDialog& dialog) {
+  for (const char* name : {"listView", "treeView"}) {
+    auto* view = dialog.findChild<QAbstractItemView*>(QLatin1String(name));
+    if (view == nullptr)
+      continue;
+    view->setDragDropMode(QAbstractItemView::NoDragDrop);
+    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    for (auto* shortcut : view->findChildren<QShortcut*>())
+      shortcut->setEnabled(false); // Delete
+  }
+  for (const char* name : {"qt_rename_action", "qt_delete_action"}) {
+    if (auto* action = dialog.findChild<QAction*>(QLatin1String(name)))
+      action->setVisible(false);
+  }
+}
+
+/// Of `Tables (*.csv)`; empty where it has none, or several.
+QString ending_of(const QString& filter) {
+  static const QRegularExpression one(QStringLiteral("\\(\\*\\.([^ *)]+)\\)"));
+  return one.match(filter).captured(1);
+}
+
+/// The name that stands in the field gets the ending of the filter that was chosen.
+void follow_filter(QFileDialog& dialog, const QString& filter) {
+  const QString ending = ending_of(filter);
+  if (ending.isEmpty())
+    return;
+  const QString before = dialog.defaultSuffix();
+  dialog.setDefaultSuffix(ending);
+  auto* edit = dialog.findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
+  if (edit != nullptr && !before.isEmpty() && edit->text().endsWith(u'.' + before))
+    edit->setText(edit->text().chopped(before.size()) + ending);
+}
+
+} // namespace
+
+QFileDialog* open_file_dialog(QWidget* parent, const QString& title, const QStringList& filters) {
+  QFileDialog* dialog = make_dialog(parent, title, filters);
+  dialog->setOption(QFileDialog::ReadOnly);
+  return dialog;
+}
+
+QFileDialog* save_file_dialog(QWidget* parent, const QString& title, const QStringList& filters, const QString& name) {
+  QFileDialog* dialog = make_dialog(parent, title, filters);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  keep_files(*dialog);
+  QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
+                   [dialog](const QString& filter) { follow_filter(*dialog, filter); });
+  dialog->setDefaultSuffix(ending_of(filters.value(0)));
+  dialog->selectFile(name);
+  return dialog;
+}
+
+QString file_name_of(const QString& text, const QString& otherwise) {
+  static const QRegularExpression refused(QStringLiteral("[\\x00-\\x1f\\x7f/\\\\:*?\"<>|]+"));
+  static const QRegularExpression edges(QStringLiteral("^[\\s.-]+|[\\s.-]+$"));
+  QString name = text;
+  name.replace(refused, QStringLiteral("-"));
+  name = name.remove(edges).left(longest_name);
+  if (!name.isEmpty() && name.back().isHighSurrogate())
+    name.chop(1);
+  name.remove(edges);
+  return name.isEmpty() ? otherwise : name;
+}
+
+QString file_name_of_runs(const QString& first_name, qint64 first_id, qsizetype count) {
+  const QString first = file_name_of(first_name, QStringLiteral("run-%1").arg(first_id));
+  return count == 1 ? first : QFileDialog::tr("%1 and %2 more").arg(first).arg(count - 1);
+}
+
+} // namespace batchscope::ui
