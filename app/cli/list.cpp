@@ -3,6 +3,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
 #include "app/cli/describe.h"
@@ -61,6 +64,9 @@ Verb add_list(CLI::App& program) {
   auto* app = program.add_subcommand("list", "List the stored runs");
   auto options = std::make_shared<ListOptions>();
   options->where = add_value(*app, "--where", "FILTER", "Only runs such as 'batch >= 64 and status = finished'");
+  app->footer(fmt::format("Fields of a filter: {}; short: {}. Values may have a unit: 'accuracy > 97% and peak < 90MB "
+                          "and time < 2min'.",
+                          fmt::join(store::list_filter_fields(), ", "), store::list_filter_short_names()));
   options->deleted = add_switch(*app, "--deleted", "The deleted runs instead");
   return {app, [options](const Context& context) { return run_list(*options, context); }};
 }

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
-#include "core/store/detail/run_fields.h"
+#include "core/store/detail/filter_values.h"
 
 namespace batchscope::store {
 
@@ -100,16 +98,6 @@ bool holds_number(const std::string& operation, double a, double b) {
   return (operation == "=" && both) || (operation == "!=" && !both);
 }
 
-std::optional<double> parse_value(const std::string& text) {
-  double value = 0;
-  const char* begin = text.data() + (text.size() > 1 && text[0] == '+' ? 1 : 0);
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (stop != end || error != std::errc())
-    return std::nullopt;
-  return value;
-}
-
 class Parser {
 public:
   explicit Parser(const std::string& text) : scanner_(text) { advance(); }
@@ -169,17 +157,32 @@ private:
   RunFilter comparison() {
     const detail::RunField field = this->field();
     const std::string operation = this->operation();
-    const Token value = token_;
+    Token value = token_;
     if (value.kind != Token::Kind::word && value.kind != Token::Kind::quoted)
       refuse(value, "a value is expected; write text with spaces or signs in quotes");
     advance();
-    return field.number ? number_comparison(field, operation, value) : text_comparison(field, operation, value);
+    if (!field.number)
+      return text_comparison(field, operation, value);
+    take_unit(field, value);
+    return number_comparison(field, operation, value);
+  }
+
+  /// That of `90 MB`, which stands apart.
+  void take_unit(const detail::RunField& field, Token& value) {
+    if (value.kind != Token::Kind::word || token_.kind != Token::Kind::word)
+      return;
+    const std::string with_unit = value.text + ' ' + token_.text;
+    if (!detail::value_of(field.kind, with_unit))
+      return;
+    value.text = with_unit;
+    advance();
   }
 
   detail::RunField field() {
     const auto& fields = detail::run_fields();
     const auto found = std::find_if(fields.begin(), fields.end(), [this](const detail::RunField& field) {
-      return token_.kind == Token::Kind::word && token_.text == field.name;
+      return token_.kind == Token::Kind::word &&
+             (token_.text == field.name || (field.short_name != nullptr && token_.text == field.short_name));
     });
     if (found == fields.end())
       refuse(token_, fmt::format("a field is expected: {}", fmt::join(list_filter_fields(), ", ")));
@@ -196,9 +199,11 @@ private:
   }
 
   static RunFilter number_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
-    const auto bound = value.kind == Token::Kind::word ? parse_value(value.text) : std::nullopt;
+    const auto bound = value.kind == Token::Kind::word ? detail::value_of(field.kind, value.text) : std::nullopt;
     if (!bound)
-      refuse(value, fmt::format("`{}` is compared with a number", field.name));
+      refuse(value, fmt::format("`{}` {}", field.name, detail::accepted_values(field.kind)));
+    if (const auto problem = detail::never_holds(field.kind, operation, *bound, value.text); !problem.empty())
+      refuse(value, fmt::format("`{}` {}", field.name, problem));
     return [get = field.number, operation, bound = *bound](const RunRow& run) {
       const auto number = get(run);
       return number && holds_number(operation, *number, bound);
@@ -230,6 +235,14 @@ std::vector<std::string> list_filter_fields() {
   for (const detail::RunField& field : detail::run_fields())
     names.emplace_back(field.name);
   return names;
+}
+
+std::string list_filter_short_names() {
+  std::vector<std::string> names;
+  for (const detail::RunField& field : detail::run_fields())
+    if (field.short_name != nullptr)
+      names.push_back(fmt::format("{} for {}", field.short_name, field.name));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 } // namespace batchscope::store

@@ -17,7 +17,7 @@ namespace {
 
 using store::RunRow;
 
-constexpr double bytes_in_megabyte = 1e6;
+constexpr int bytes_in_megabyte = 1'000'000;
 
 template <auto Member> std::optional<double> of_row(const RunRow& run) {
   const auto& value = run.*Member;
@@ -40,15 +40,8 @@ template <auto Member> std::optional<double> of_steps(const RunRow& run) {
   return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
 }
 
-std::optional<double> accuracy(const RunRow& run) {
-  const auto share = run.outcome.validation_accuracy;
-  return share ? std::optional(*share * 100) : std::nullopt;
-}
-
-std::optional<double> peak_megabytes(const RunRow& run) {
-  if (run.outcome.peak_bytes == 0)
-    return std::nullopt;
-  return static_cast<double>(run.outcome.peak_bytes) / bytes_in_megabyte;
+std::optional<double> peak_bytes(const RunRow& run) {
+  return run.outcome.peak_bytes == 0 ? std::nullopt : std::optional(static_cast<double>(run.outcome.peak_bytes));
 }
 
 template <auto Member> const std::string& text_of(const RunRow& run) {
@@ -73,7 +66,8 @@ template <Number Get> QString whole(const RunRow& run) {
   return std::isfinite(*value) ? format_count(std::llround(*value)) : format_number(*value);
 }
 
-template <Number Get, int Decimals> QString fixed(const RunRow& run) {
+/// The value times `Times` by `By`, where it is shown in another unit.
+template <Number Get, int Decimals, int Times = 1, int By = 1> QString fixed(const RunRow& run) {
   const auto value = Get(run);
   if (!value)
     return {};
@@ -81,7 +75,7 @@ template <Number Get, int Decimals> QString fixed(const RunRow& run) {
     return format_number(*value);
   QLocale locale;
   locale.setNumberOptions(QLocale::DefaultNumberOptions);
-  return locale.toString(*value, 'f', Decimals);
+  return locale.toString(*value * Times / By, 'f', Decimals);
 }
 
 template <Number Get> QString significant(const RunRow& run) {
@@ -133,15 +127,16 @@ const std::vector<RunColumn>& run_columns() {
       {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
        of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
       {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
-       accuracy, nullptr, fixed<accuracy, 1>},
-      {"peak_bytes", TEXT("Peak MB"), TEXT("Highest memory in use"), 7, true, false, peak_megabytes, nullptr,
-       fixed<peak_megabytes, 1>},
-      {"examples_per_second", TEXT("Examples/s"), TEXT("Throughput of the training alone"), 7, true, false,
+       of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 1, 100>},
+      {"peak_bytes", TEXT("Peak MB"), TEXT("Highest memory in use"), 7, true, false, peak_bytes, nullptr,
+       fixed<peak_bytes, 1, 1, bytes_in_megabyte>},
+      {"examples_per_second", TEXT("Examples/s"),
+       TEXT("Examples seen for each second of training; pauses and evaluations are left out"), 7, true, false,
        of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
       {"oom_events", TEXT("OOMs"), TEXT("How often it ran out of memory and went on in smaller pieces"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
-      {"seconds", TEXT("Time s"), TEXT("Training time; pauses and evaluations are left out"), 7, true, false,
-       of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
+      {"seconds", TEXT("Time s"), TEXT("Since the run's start; pauses are left out, evaluations are not"), 7, true,
+       false, of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
       {"started", TEXT("Started"), TEXT("When the run began, in your time zone"), 12, true, true, nullptr,
        text_of<&Row::started>, shown_start},
       {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true, of_row<&Row::sweep>,
@@ -179,6 +174,9 @@ QString copied_text(const RunColumn& column, const store::RunRow& run) {
     return QStringLiteral("NaN");
   if (std::isinf(*value))
     return *value > 0 ? QStringLiteral("Infinity") : QStringLiteral("-Infinity");
+  constexpr double exact = 9007199254740992; // 2^53
+  if (std::trunc(*value) == *value && std::abs(*value) <= exact)
+    return QString::number(static_cast<qint64>(*value)); // never as 1e+08
   return QString::number(*value, 'g', QLocale::FloatingPointShortest);
 }
 

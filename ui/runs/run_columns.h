@@ -38,7 +38,8 @@ struct RunColumn {
   int characters;    ///< width to begin with, of the values; the title has room in any case
   bool shown;        ///< until the user says otherwise
   bool dimmed;       ///< secondary
-  /// Null for a text. No value: the run has none.
+  /// Null for a text. No value: the run has none. In the unit that the key names and the store has: bytes, a share
+  /// from 0 to 1, seconds; shown_text() may have another one, which the title names.
   std::optional<double> (*number)(const store::RunRow&);
   /// Null for a number.
   const std::string& (*text)(const store::RunRow&);
@@ -53,7 +54,8 @@ int run_column(const QString& key);
 QString column_title(const RunColumn& column);
 QString column_help(const RunColumn& column);
 
-/// The value without loss, for other programs: points as decimals, NaN and infinities by name.
+/// The value without loss and in the unit of its key, for other programs: points as decimals, NaN and infinities by
+/// name.
 QString copied_text(const RunColumn& column, const store::RunRow& run);
 
 } // namespace batchscope::ui

@@ -8,11 +8,24 @@
 
 namespace batchscope::store::detail {
 
+/// What the values of a field are, and so what they may be compared with.
+enum class FieldKind {
+  text,
+  number,  ///< any
+  count,   ///< whole, 0 or more
+  amount,  ///< 0 or more
+  share,   ///< from 0 to 1
+  bytes,   ///< whole, 0 or more
+  seconds, ///< 0 or more
+};
+
 /// A field of a run by its name in lists and files: either a number or a text.
 struct RunField {
   const char* name;
+  FieldKind kind;
   std::optional<double> (*number)(const RunRow&); ///< null for a text
   std::string (*text)(const RunRow&);             ///< null for a number
+  const char* short_name = nullptr;               ///< as the table's title has it; null: none
 };
 
 const std::vector<RunField>& run_fields();

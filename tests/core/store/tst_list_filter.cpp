@@ -76,6 +76,21 @@ void TestListFilter::matches_data() {
   row("seconds = Infinity", true);
   row("seconds > -Infinity", true);
   row("peak_bytes > 1e8", true);
+  // units, and the names of the table's titles
+  row("peak > 90MB", true);
+  row("peak > 104 MB", false);
+  row("peak >= 104 MB and batch = 64", true);
+  row("peak_bytes = 104000kB", true);
+  row("peak < 0.1GiB", true);
+  row("accuracy > 90%", true);
+  row("accuracy > 91 %", false);
+  row("validation_accuracy = 91%", true);
+  row("accuracy = 0.91 or batch = 1", true);
+  row("accuracy >= 0 and accuracy <= 1", true);
+  row("time > 2h and seconds > 1.5 min and seconds > 30s", true);
+  row("ooms = 0", true);
+  row("peak_bytes >= 0", true);
+  row("batch > -1", true);
 }
 
 void TestListFilter::matches() {
@@ -104,6 +119,28 @@ void TestListFilter::refuses_data() {
   row("(batch = 1", "--where: position 11: the end where `and`, `or` or `)` is expected");
   row("batch = 1)", "--where: position 10: `)` where `and`, `or` or the end is expected");
   row("name = 'open", "--where: position 8: a text without its closing '");
+  row("batch > 90MB", "--where: position 9: `90MB` where `batch` is compared with a number");
+  row("batch > 90 MB", "--where: position 12: `MB` where `and`, `or` or the end is expected");
+  row("accuracy > 90MB", "--where: position 12: `90MB` where `validation_accuracy` is compared with a fraction or a "
+                         "percentage, such as 0.97 or 97%");
+  row("peak > 90%", "--where: position 8: `90%` where `peak_bytes` is compared with bytes, such as 90000000, 90MB or "
+                    "1.5GiB");
+  row("seconds > 2 weeks", "--where: position 13: `weeks` where `and`, `or` or the end is expected");
+  row("seconds > 2weeks", "--where: position 11: `2weeks` where `seconds` is compared with a time, such as 90, 90s, "
+                          "1.5min or 2h");
+  // what can never hold, or only by a mistaken unit
+  row("validation_accuracy > 97", "--where: position 23: `97` where `validation_accuracy` is a fraction from 0 to 1; "
+                                  "did you mean 97%?");
+  row("accuracy < 97", "--where: position 12: `97` where `validation_accuracy` is a fraction from 0 to 1; did you mean "
+                       "97%?");
+  row("accuracy > 1", "--where: position 12: `1` where `validation_accuracy` is a fraction from 0 to 1; did you mean "
+                      "1%?");
+  row("accuracy > 150%", "--where: position 12: `150%` where `validation_accuracy` is a fraction from 0 to 1");
+  row("train_coverage > 5000", "--where: position 18: `5000` where `train_coverage` is a fraction from 0 to 1");
+  row("peak > 90", "--where: position 8: `90` where `peak_bytes` is in bytes; did you mean 90MB?");
+  row("steps < 0", "--where: position 9: `0` where `steps` is never below 0");
+  row("epoch = -1", "--where: position 9: `-1` where `epoch` is never below 0");
+  row("batch = 64.5", "--where: position 9: `64.5` where `batch` is a whole number");
 }
 
 void TestListFilter::refuses() {
