@@ -107,18 +107,23 @@ void Display::started(std::int64_t id, const train::RunSpec& spec, const train::
   for (const auto& note : start.notes)
     say("note: " + note);
   const std::lock_guard lock(mutex_);
-  running_ = Running{spec.length, start.budget_bytes, {}, 0, 0, 0};
+  running_ = Running{spec.length, start.budget_bytes, {}, {}};
 }
 
 void Display::record(const telemetry::StepRecord& record) {
   const std::lock_guard lock(mutex_);
-  if (running_)
-    running_->last = record;
+  if (!running_)
+    return;
+  running_->last = record;
+  running_->clock.take(record);
 }
 
 void Display::event(telemetry::Event event) {
   say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
                                                               describe_event(event.kind, event.detail_json))));
+  const std::lock_guard lock(mutex_);
+  if (running_)
+    running_->clock.take(event);
 }
 
 void Display::not_stored(const std::string& why) {
@@ -139,22 +144,15 @@ void Display::ended(std::int64_t id, const train::RunSummary& summary) {
   say(palette_.paint(summary.status == train::Status::failed ? Colour::bad : Colour::plain, text));
 }
 
-std::string Display::progress_line(Running& running) const {
+std::string Display::progress_line(const Running& running) const {
   const telemetry::StepRecord& last = running.last;
   const double share = std::clamp(share_done(running.length, last), 0.0, 1.0);
-  if (last.seconds > running.seconds_then) {
-    const double rate =
-        static_cast<double>(last.examples_seen - running.examples_then) / (last.seconds - running.seconds_then);
-    running.examples_per_second = running.examples_then == 0 ? rate : 0.8 * running.examples_per_second + 0.2 * rate;
-    running.seconds_then = last.seconds;
-    running.examples_then = last.examples_seen;
-  }
   const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
   // What matters most first: a narrow terminal cuts the end off.
   std::string text =
       fmt::format("{} {:3.0f} %  {}  {} examples/s  step {}  loss {}  batch {}  {} of {}  epoch {:.2f}", bar(share, 12),
-                  100 * share, left, format_count(std::llround(running.examples_per_second)), format_count(last.step),
-                  figure(last.loss), format_count(last.batch),
+                  100 * share, left, format_count(std::llround(running.clock.examples_per_second())),
+                  format_count(last.step), figure(last.loss), format_count(last.batch),
                   format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
                   format_bytes(running.budget), last.epoch);
   // A line that wraps could not be cleared again.

@@ -10,6 +10,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/sweep/sweep.h"
+#include "core/telemetry/run_clock.h"
 
 namespace batchscope::cli {
 
@@ -42,14 +43,12 @@ private:
     schedule::RunLength length;
     std::uint64_t budget = 0;
     telemetry::StepRecord last;
-    double examples_per_second = 0; ///< smoothed over redraws
-    double seconds_then = 0;
-    std::int64_t examples_then = 0;
+    telemetry::RunClock clock;
   };
 
   void add_line(std::string line);
   void work();
-  std::string progress_line(Running& running) const;
+  std::string progress_line(const Running& running) const;
 
   const bool quiet_;
   const Palette palette_;

@@ -58,9 +58,8 @@ void RunBuffer::take(const telemetry::StepRecord& record) {
   progress_.loss = record.loss;
   progress_.peak_bytes =
       std::max(progress_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));
-  progress_.seconds = record.seconds;
-  if (record.seconds > 0)
-    progress_.examples_per_second = static_cast<double>(record.examples_seen) / record.seconds;
+  clock_.take(record);
+  take_time();
 }
 
 void RunBuffer::take(telemetry::Event&& event) {
@@ -71,8 +70,15 @@ void RunBuffer::take(telemetry::Event&& event) {
     if (name == "validation_accuracy")
       progress_.validation_accuracy = value;
   }
+  clock_.take(event);
+  take_time();
   progress_.oom_events += event.kind == "oom" ? 1 : 0;
   events_.push_back(std::move(event));
+}
+
+void RunBuffer::take_time() {
+  progress_.seconds = clock_.seconds();
+  progress_.examples_per_second = clock_.examples_per_second();
 }
 
 // Each other series is a frame of its own: nothing is known of which of them come together.

@@ -63,8 +63,8 @@ struct RunOutcome {
   std::optional<double> validation_loss;
   std::optional<double> validation_accuracy;
   std::uint64_t peak_bytes = 0;
-  double seconds = 0;
-  double examples_per_second = 0;
+  double seconds = 0;             ///< since the run's start, pauses left out; see telemetry::RunClock
+  double examples_per_second = 0; ///< of the training: pauses and evaluations left out
 };
 
 /// One row of the run table.

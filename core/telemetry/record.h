@@ -37,8 +37,9 @@ struct StepRecord {
 /// `detail_json` is one JSON object with the fields that the kind has (an `oom`: attempted_batch, requested_bytes,
 /// in_use_bytes, limit_bytes, action, cause, ...).
 struct Event {
-  std::int64_t step = 0; ///< steps done when it happened
-  double seconds = 0;    ///< since the run's start, pauses left out
+  /// The step it belongs to: that which was being made, for an `oom` in a step; else the last one done by then.
+  std::int64_t step = 0;
+  double seconds = 0; ///< since the run's start, pauses left out
   std::string kind;
   std::string detail_json = "{}";
   /// Values that become series of the run, such as validation_loss; empty for most events. A name of step_series()

@@ -56,7 +56,6 @@ bool Loop::obey_orders() {
 }
 
 bool Loop::make(const schedule::PlannedStep& step) {
-  const auto begin = Clock::now();
   if (order_epoch_ != step.takes.epoch_index) {
     order_.emplace(options_.progression.sampler.examples, options_.seed, step.takes.epoch_index);
     order_epoch_ = step.takes.epoch_index;
@@ -82,7 +81,6 @@ bool Loop::make(const schedule::PlannedStep& step) {
       options_.clip);
   before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
   before_.longest = std::max(before_.longest, outcome.longest);
-  training_seconds_ += seconds_between(begin, Clock::now());
   report(step, outcome);
   return true;
 }
@@ -101,6 +99,7 @@ void Loop::note_before(const memory::Readings& readings) {
 void Loop::evaluate() {
   if (evaluated_at_ == totals_.steps)
     return;
+  const double begin = seconds_since_start();
   const auto result = evaluator_.run(largest_micro_, [this] { return control_.stopping(); });
   if (!result) {
     if (learner_.validation_data() == nullptr || learner_.validation_data()->size() == 0)
@@ -109,7 +108,7 @@ void Loop::evaluate() {
   }
   evaluated_at_ = totals_.steps;
   totals_.validation = result;
-  report_validation(*result);
+  report_validation(*result, seconds_since_start() - begin);
 }
 
 double Loop::seconds_since_start() const {
@@ -119,9 +118,8 @@ double Loop::seconds_since_start() const {
 RunSummary Loop::summary(Status status, std::string reason) {
   totals_.status = status;
   totals_.reason = std::move(reason);
-  totals_.seconds = training_seconds_;
-  if (training_seconds_ > 0)
-    totals_.examples_per_second = static_cast<double>(totals_.examples_seen) / training_seconds_;
+  totals_.seconds = clock_.seconds();
+  totals_.examples_per_second = clock_.examples_per_second();
   return totals_;
 }
 

@@ -37,7 +37,14 @@ Json refusal_json(const memory::Refusal& refusal) {
 } // namespace
 
 void Loop::send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values) {
-  sink_.event({totals_.steps, seconds_since_start(), kind, std::move(detail), std::move(values)});
+  send_at(totals_.steps, kind, std::move(detail), std::move(values));
+}
+
+void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
+                   std::vector<std::pair<std::string, double>> values) {
+  telemetry::Event event{step, seconds_since_start(), kind, std::move(detail), std::move(values)};
+  clock_.take(event);
+  sink_.event(std::move(event));
 }
 
 void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome) {
@@ -68,6 +75,7 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome)
   totals_.loss = record.loss;
   totals_.peak_bytes = std::max(totals_.peak_bytes, readings.peak);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
+  clock_.take(record);
   sink_.record(record);
   const bool has_tokens = options_.progression.has_tokens;
   progression_.done({.loss = outcome.loss,
@@ -91,7 +99,7 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
   json["cause"] = describe(likely_cause(event, before_));
-  send("oom", json.dump());
+  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step that is being made
 }
 
 void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal) {
@@ -138,9 +146,10 @@ void Loop::report_paused(bool paused) {
   send("status", Json{{"status", paused ? "paused" : "running"}}.dump());
 }
 
-void Loop::report_validation(const Validation& validation) {
+void Loop::report_validation(const Validation& validation, double seconds) {
   Json json = {{"loss", json_number(validation.loss)}};
-  std::vector<std::pair<std::string, double>> values = {{"validation_loss", validation.loss}};
+  std::vector<std::pair<std::string, double>> values = {{telemetry::evaluation_seconds, seconds},
+                                                        {"validation_loss", validation.loss}};
   if (validation.accuracy) {
     json["accuracy"] = *validation.accuracy;
     values.emplace_back("validation_accuracy", *validation.accuracy);

@@ -35,8 +35,8 @@ struct RunSummary {
   double loss = 0;
   std::optional<Validation> validation;
   std::uint64_t peak_bytes = 0;
-  double seconds = 0; ///< training alone: pauses and evaluations left out
-  double examples_per_second = 0;
+  double seconds = 0;             ///< as telemetry::RunClock has it
+  double examples_per_second = 0; ///< likewise
 };
 
 /// A device, data, model and optimizer made ready as a RunSpec says; searches and runs on them.

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int drain_interval_ms = 33;
-constexpr double speed_window = 3; ///< seconds over which the speed is told
+constexpr double speed_window = 3; ///< seconds whose speed tells the time left
 
 double last(const series::History& history, const char* name) {
   const auto* series = history.find(name);
@@ -51,6 +51,7 @@ OpenRun::OpenRun(std::int64_t id, Library& library, QObject* parent)
       return;
     }
     spec_ = stored.spec;
+    spec_.name = stored.row.name;
     start_ = stored.start;
     Q_EMIT described();
     following_ = library_->follow(id_, [this](Library::Batch&& batch) { take_batch(std::move(batch)); });
@@ -67,6 +68,11 @@ QString OpenRun::name() const {
   return tr("%1 on %2, batch %3")
       .arg(QString::fromStdString(spec_.model), QString::fromStdString(spec_.data))
       .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(train::to_string(spec_.batch)));
+}
+
+bool OpenRun::set_name(const QString& name) {
+  const std::string before = std::exchange(spec_.name, name.toStdString());
+  return spec_.name != before;
 }
 
 std::int64_t OpenRun::steps() const {
@@ -96,11 +102,15 @@ std::optional<double> OpenRun::progress() const {
   return std::clamp(share, 0.0, 1.0);
 }
 
-double OpenRun::elapsed_seconds() const {
-  return last(*history_, "seconds");
+double OpenRun::seconds() const {
+  return outcome_ ? outcome_->seconds : clock_.seconds();
 }
 
 double OpenRun::examples_per_second() const {
+  return outcome_ ? outcome_->examples_per_second : clock_.examples_per_second();
+}
+
+double OpenRun::recent_examples_per_second() const {
   const auto* seconds = history_->find("seconds");
   if (seconds == nullptr || seconds->values.size() < 2)
     return 0;
@@ -118,11 +128,10 @@ std::optional<double> OpenRun::seconds_left() const {
   if (!running() || !expected || done < 1)
     return std::nullopt;
   // Steps may grow; where the plan tells the examples that are left, those count.
-  const double speed = examples_per_second();
+  const double speed = recent_examples_per_second();
   if (planned_examples_ && speed > 0)
     return std::max(static_cast<double>(*planned_examples_) - last_examples(), 0.0) / speed;
-  return elapsed_seconds() / static_cast<double>(done) *
-         static_cast<double>(std::max<std::int64_t>(*expected - done, 0));
+  return seconds() / static_cast<double>(done) * static_cast<double>(std::max<std::int64_t>(*expected - done, 0));
 }
 
 double OpenRun::last_examples() const {
@@ -205,11 +214,13 @@ void OpenRun::set_planned(const schedule::Plan& plan) {
 }
 
 void OpenRun::take(const telemetry::StepRecord& record) {
+  clock_.take(record);
   history_->append(record);
 }
 
 void OpenRun::take(telemetry::Event event) {
   const std::size_t before = history_->events().size();
+  clock_.take(event);
   history_->append(event);
   if (history_->events().size() == before)
     return; // nothing but values
@@ -295,6 +306,8 @@ void OpenRun::take_batch(Library::Batch&& batch) {
   if (!batch.complete)
     return;
   const QString stored = QString::fromStdString(batch.row.outcome.status);
+  if (stored != "running" && stored != "queued")
+    outcome_ = batch.row.outcome;
   set_status(stored == "running" ? seen_status_ : stored, QString::fromStdString(batch.row.outcome.reason));
   if (!running())
     following_.reset();

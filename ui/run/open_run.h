@@ -11,6 +11,7 @@
 
 #include "core/schedule/plan.h"
 #include "core/series/history.h"
+#include "core/telemetry/run_clock.h"
 #include "ui/run/engine.h"
 #include "ui/run/library.h"
 
@@ -30,6 +31,7 @@ public:
 
   std::int64_t id() const { return id_; }
   QString name() const;
+  bool set_name(const QString& name); ///< as it is stored now; false where that is no other one
   const train::RunSpec& spec() const { return spec_; }
   const std::optional<train::RunStart>& start() const { return start_; }
   const std::shared_ptr<series::History>& history() const { return history_; }
@@ -45,9 +47,10 @@ public:
   std::optional<std::int64_t> expected_steps() const;
   std::int64_t steps() const;
   std::optional<double> progress() const; ///< 0..1
-  double elapsed_seconds() const;
-  std::optional<double> seconds_left() const;
-  double examples_per_second() const; ///< over the last seconds
+  // As telemetry::RunClock has them, and as every list of runs shows them.
+  double seconds() const;
+  double examples_per_second() const;
+  std::optional<double> seconds_left() const; ///< by the speed of the last seconds
 
   // Steering; each takes effect at the next step boundary.
   void pause();
@@ -80,6 +83,7 @@ private:
   void settle(const std::string& schedule);
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
+  double recent_examples_per_second() const;
   void set_status(const QString& status, const QString& reason = {});
   void drain();
   void end(const QString& status, const QString& reason);
@@ -89,6 +93,8 @@ private:
   train::RunSpec spec_;
   std::optional<train::RunStart> start_;
   std::shared_ptr<series::History> history_;
+  telemetry::RunClock clock_;
+  std::optional<store::RunOutcome> outcome_; ///< as stored, of a run of the database that is over
   QString status_ = "loading";
   QString reason_;
   QString seen_status_ = "running";          ///< of a run that goes on: whether it pauses

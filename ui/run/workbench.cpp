@@ -16,6 +16,7 @@ Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject
     : QObject(parent), theme_(theme), engine_(std::make_unique<Engine>(database)),
       library_(std::make_unique<Library>(std::move(database))) {
   connect(engine_.get(), &Engine::job_added, this, &Workbench::watch);
+  connect(library_.get(), &Library::runs_changed, this, &Workbench::take_names);
   connect(engine_.get(), &Engine::job_changed, this, [this](Job* job) {
     library_->refresh();
     if (job->state() == Job::State::failed)
@@ -63,6 +64,20 @@ void Workbench::set_opened(const QList<OpenRun*>& runs) {
   for (OpenRun* run : closed)
     if (!runs_.contains(run))
       run->deleteLater();
+}
+
+/// A run may be renamed on any page, and by other programs.
+void Workbench::take_names() {
+  const std::vector<store::RunRow>& rows = library_->runs(); // by their numbers
+  bool changed = false;
+  for (OpenRun* run : std::as_const(runs_)) {
+    const auto row = std::lower_bound(rows.begin(), rows.end(), run->id(),
+                                      [](const store::RunRow& each, std::int64_t id) { return each.id < id; });
+    if (row != rows.end() && row->id == run->id())
+      changed = run->set_name(QString::fromStdString(row->name)) || changed;
+  }
+  if (changed)
+    Q_EMIT names_changed();
 }
 
 void Workbench::watch(Job* job) {

@@ -43,6 +43,7 @@ public:
 Q_SIGNALS:
   void current_changed();
   void opened_changed();
+  void names_changed(); ///< of opened runs
   void search_started(batchscope::ui::Job* job);
   void run_proposed(const batchscope::train::RunSpec& spec);
   /// A page asks to be shown: `runs`, `new-run`, `find`, `live`, `schedule`.
@@ -52,6 +53,7 @@ Q_SIGNALS:
 
 private:
   void watch(Job* job);
+  void take_names();
   void set_opened(const QList<OpenRun*>& runs);
 
   const Theme& theme_;

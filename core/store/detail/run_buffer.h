@@ -11,6 +11,7 @@
 #include "core/store/detail/chunk.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/queue.h"
+#include "core/telemetry/run_clock.h"
 
 namespace batchscope::store::detail {
 
@@ -71,6 +72,7 @@ public:
 private:
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event&& event);
+  void take_time();
   void add_other(std::int64_t step, const std::string& name, double value);
 
   std::vector<std::unique_ptr<FrameBuffer>> frames_;
@@ -79,6 +81,7 @@ private:
   std::vector<telemetry::Event> events_;
   std::vector<double> row_; ///< kept for its memory
   RunOutcome progress_;
+  telemetry::RunClock clock_;
   std::size_t entries_ = 0;
   std::string told_; ///< the last of tell()
   bool closed_ = false;

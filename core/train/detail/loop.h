@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/schedule/progression.h"
+#include "core/telemetry/run_clock.h"
 #include "core/train/detail/evaluator.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
@@ -42,10 +43,12 @@ private:
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
-  void report_validation(const Validation& validation);
+  void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
+  void send_at(std::int64_t step, const char* kind, std::string detail,
+               std::vector<std::pair<std::string, double>> values);
   double seconds_since_start() const;
   RunSummary summary(Status status, std::string reason);
 
@@ -63,7 +66,7 @@ private:
   Clock::time_point started_;
   double paused_seconds_ = 0;
   bool said_paused_ = false;
-  double training_seconds_ = 0; ///< steps alone
+  telemetry::RunClock clock_; ///< of what was reported
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
   std::string failure_;

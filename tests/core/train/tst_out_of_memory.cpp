@@ -132,6 +132,16 @@ private Q_SLOTS:
     QVERIFY(!events.empty());
     const auto& event = events.front();
     QCOMPARE(event["attempted_batch"].get<int>(), 250);
+    // It belongs to the step that has the size which was tried.
+    for (const auto& each : finished.recorded.events) {
+      if (each.kind != "oom")
+        continue;
+      const auto& records = finished.recorded.records;
+      const auto of_step =
+          std::find_if(records.begin(), records.end(), [&](const auto& record) { return record.step == each.step; });
+      QVERIFY(of_step != records.end());
+      QCOMPARE(of_step->batch, std::int64_t{250});
+    }
     QCOMPARE(event["limit_bytes"].get<std::uint64_t>(), budget);
     QVERIFY(event["requested_bytes"].get<std::uint64_t>() + event["in_use_bytes"].get<std::uint64_t>() > budget);
     QCOMPARE(event["micro_batches_before"].get<int>(), 1);
@@ -161,7 +171,7 @@ private Q_SLOTS:
     // 500 examples an epoch: every one of the 8 steps is run in parts, but only the first ones met the error.
     QCOMPARE(finished.recorded.records.size(), std::size_t{8});
     for (const auto& event : finished.recorded.events)
-      QVERIFY(event.kind != "oom" || event.step == 0);
+      QVERIFY(event.kind != "oom" || event.step == 1);
     for (const auto& record : finished.recorded.records) {
       QCOMPARE(record.batch, std::int64_t{250});
       QCOMPARE(record.effective_batch, std::int64_t{250});

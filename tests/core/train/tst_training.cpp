@@ -119,6 +119,25 @@ private Q_SLOTS:
     QCOMPARE(finished.recorded.details("evaluation").size(), std::size_t{6});
   }
 
+  void countsTimeAtItsEndAsOnTheWay() {
+    RunSpec spec = small_spec(50, 1);
+    spec.length = {.epochs = 3, .examples = {}, .steps = {}};
+    const FinishedRun finished = run(spec);
+    const auto& last = finished.recorded.records.back();
+    const auto& evaluation = finished.recorded.events.back();
+    QCOMPARE(evaluation.kind, std::string("evaluation"));
+    QVERIFY(evaluation.seconds > last.seconds);
+    QCOMPARE(finished.summary.seconds, evaluation.seconds);
+    double evaluated = 0; // before the last step
+    for (const auto& event : finished.recorded.events)
+      for (const auto& [name, value] : event.values)
+        if (name == "evaluation_seconds" && event.step < last.step)
+          evaluated += value;
+    QVERIFY(evaluated > 0);
+    QCOMPARE(finished.summary.examples_per_second,
+             static_cast<double>(last.examples_seen) / (last.seconds - evaluated));
+  }
+
   void runsForTheExamplesAskedFor() {
     RunSpec spec = small_spec(64, 1);
     spec.length = {.epochs = {}, .examples = 700, .steps = {}};

@@ -87,6 +87,12 @@ private Q_SLOTS:
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     const std::int64_t id = bench->current()->id();
     const auto live = values(*bench->current(), "loss");
+    // Time and speed mean the same in the run that is watched and in the list of runs, to the last digit.
+    QTRY_COMPARE_WITH_TIMEOUT(bench->current()->status(), QString("finished"), patience_ms);
+    const store::RunOutcome outcome = store::RunReader(bench.database()).run(id).outcome;
+    QCOMPARE(bench->current()->seconds(), outcome.seconds);
+    QCOMPARE(bench->current()->examples_per_second(), outcome.examples_per_second);
+    QVERIFY(outcome.seconds > values(*bench->current(), "seconds").back()); // an evaluation ends it
     bench->open({});
     QCOMPARE(bench->current(), nullptr);
     bench->open({id});
@@ -94,6 +100,8 @@ private Q_SLOTS:
     QCOMPARE(run.status(), QString("loading"));
     QTRY_COMPARE_WITH_TIMEOUT(run.status(), QString("finished"), patience_ms);
     QCOMPARE(values(run, "loss"), live);
+    QCOMPARE(run.seconds(), outcome.seconds);
+    QCOMPARE(run.examples_per_second(), outcome.examples_per_second);
     QVERIFY(values(run, "validation_loss").size() >= 1);
     QVERIFY(run.start()->memory.has_value());
     QVERIFY(
