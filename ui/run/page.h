@@ -23,6 +23,8 @@ public:
   virtual QList<QAction*> page_actions() const { return {}; }
   /// What Undo takes back while this page is shown: what is seen on it, and nothing else. Null: nothing.
   virtual QUndoStack* undo_stack() { return nullptr; }
+  /// Whether the page itself says this while it is shown, so that nothing else needs to.
+  virtual bool tells(const QString& /*problem*/) const { return false; }
   /// What is kept from one start to the next: columns, scales, what was typed. Unknown or broken content is ignored.
   virtual QJsonObject state() const { return {}; }
   virtual void restore(const QJsonObject& /*state*/) {}

@@ -29,8 +29,8 @@ QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDialog#command_palette { background: @card; border: 1px solid @border; }
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
-QFrame[kind="note"] { background: @chosen; border: none; border-bottom: 1px solid @border; }
-QFrame[kind="problem"] { background: @on_error; border: none; border-bottom: 1px solid @error; }
+QFrame[kind="note"] { background: @chosen; border: 1px solid @accent; border-radius: 8u; }
+QFrame[kind="problem"] { background: @on_error; border: 1px solid @error; border-radius: 8u; }
 QFrame[kind="rail"] { background: @card; border: none; border-right: 1px solid @border; }
 
 QLabel[kind="title"] { font-size: @title-size; font-weight: 600; }

@@ -1,11 +1,23 @@
 #include <QAccessible>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QToolButton>
+
+#include <algorithm>
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
+
+namespace {
+
+constexpr int from_edges = 12;         ///< px
+constexpr double widest = 56;          ///< lines of text
+constexpr qsizetype longest = 600;     ///< characters that are shown
+constexpr double most_of_height = 0.5; ///< of the parent's
+
+} // namespace
 
 Banner::Banner(const Theme& theme, QWidget* parent)
     : QFrame(parent), theme_(theme), icon_(new QLabel(this)), text_(new QLabel(this)), action_(plain_button({}, this)) {
@@ -27,6 +39,8 @@ Banner::Banner(const Theme& theme, QWidget* parent)
   connect(action_, &QPushButton::clicked, this, &Banner::action_chosen);
   connect(close, &QToolButton::clicked, this, &Banner::dismiss);
   connect(&theme, &Theme::changed, this, &Banner::show_icon);
+  close_ = close;
+  parent->installEventFilter(this);
   hide();
 }
 
@@ -39,7 +53,7 @@ void Banner::show_note(const QString& text, const QString& action) {
 }
 
 QString Banner::text() const {
-  return isHidden() ? QString() : text_->text();
+  return isHidden() ? QString() : full_text_;
 }
 
 void Banner::dismiss() {
@@ -59,13 +73,38 @@ void Banner::show_text(const QString& text, const QString& action, bool problem)
   setProperty("kind", problem ? QStringLiteral("problem") : QStringLiteral("note"));
   restyle(*this);
   show_icon();
-  text_->setText(text);
+  full_text_ = text;
+  text_->setText(text.size() > longest ? text.left(longest) + QChar(0x2026) : text);
   action_->setText(action);
   action_->setVisible(!action.isEmpty());
   setAccessibleName(text);
+  place();
   show();
+  raise();
   QAccessibleEvent alert(this, QAccessible::Alert);
   QAccessible::updateAccessibility(&alert);
+}
+
+bool Banner::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == parent() && event->type() == QEvent::Resize)
+    place();
+  return QFrame::eventFilter(watched, event);
+}
+
+/// In the middle of the parent's lower edge, as wide as its text, and as high as that needs then.
+void Banner::place() {
+  const QWidget& over = *parentWidget();
+  const QMargins margins = layout()->contentsMargins();
+  int natural = margins.left() + margins.right() + Theme::lines(1.25) + layout()->spacing() +
+                text_->fontMetrics().boundingRect(QRect(), Qt::AlignLeft, text_->text()).width() + 2 +
+                layout()->spacing() + close_->sizeHint().width() + 2 * frameWidth() + 2;
+  if (!action_->text().isEmpty())
+    natural += action_->sizeHint().width() + layout()->spacing();
+  const int width = std::min({natural, Theme::lines(widest), std::max(1, over.width() - 2 * from_edges)});
+  layout()->invalidate();
+  const int wanted = hasHeightForWidth() ? heightForWidth(width) : sizeHint().height();
+  const int height = std::min(wanted, static_cast<int>(over.height() * most_of_height));
+  setGeometry((over.width() - width) / 2, over.height() - height - from_edges, width, height);
 }
 
 void Banner::show_icon() {

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 namespace {
 
-QPixmap line_sample(const QColor& color, qreal scale) {
+QPixmap dash_of(const QColor& color, qreal scale) {
   const QSizeF size(Theme::lines(0.875), Theme::lines(0.2));
   QPixmap pixmap((size * scale).toSize());
   pixmap.setDevicePixelRatio(scale);
@@ -73,7 +73,9 @@ void FactList::set_facts(const QList<Fact>& facts) {
 
 void FactList::add_row() {
   const auto row = static_cast<int>(rows_.size());
-  rows_.append({new QLabel(this), dimmed_label({}, this), new QLabel(this), false});
+  auto* name = new ElidedLabel(Qt::ElideRight, this);
+  name->setProperty("kind", QStringLiteral("dimmed"));
+  rows_.append({new QLabel(this), name, new QLabel(this), false});
   const Row& added = rows_.last();
   added.value->setProperty("kind", QStringLiteral("value"));
   added.value->setTextFormat(Qt::PlainText);
@@ -94,7 +96,7 @@ void FactList::show_fact(qsizetype number, const Fact& fact) {
   }
   row.sample->setVisible(row.sampled);
   if (row.sampled && row.sample->property("color").toString() != fact.color) {
-    row.sample->setPixmap(line_sample(QColor(fact.color), devicePixelRatioF()));
+    row.sample->setPixmap(dash_of(QColor(fact.color), devicePixelRatioF()));
     row.sample->setProperty("color", fact.color);
   }
   row.name->setText(fact.name);

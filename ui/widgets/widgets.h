@@ -6,6 +6,7 @@
 #include <QFrame>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 
 class QGridLayout;
 class QTableView;
@@ -32,7 +33,27 @@ private:
   QVBoxLayout* body_;
 };
 
-/// Names dimmed on the left, values right-aligned with tabular figures; `color` as "#rrggbb" draws a line sample.
+/// One line that may be narrower than its text, which then ends in an ellipsis (or has it in its middle) and stands in
+/// the tooltip: for names. Figures are never shortened.
+class ElidedLabel : public QLabel {
+  Q_OBJECT
+
+public:
+  explicit ElidedLabel(Qt::TextElideMode mode, QWidget* parent = nullptr);
+  QSize minimumSizeHint() const override;
+
+protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override; // tooltips
+
+private:
+  QString fitted() const;
+
+  Qt::TextElideMode mode_;
+};
+
+/// Names dimmed on the left, elided where there is no room; values right-aligned with tabular figures, always whole.
+/// `color` as "#rrggbb" draws a line sample.
 class FactList : public QWidget {
   Q_OBJECT
 
@@ -60,6 +81,18 @@ private:
   QList<Row> rows_; ///< kept from one set_facts() to the next: values change many times a second
 };
 
+/// Cells of a table that keep the colours of their texts where their row is chosen.
+class RowDelegate : public QStyledItemDelegate {
+  Q_OBJECT
+
+public:
+  explicit RowDelegate(const Theme& theme, QObject* parent = nullptr);
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+protected:
+  const Theme& theme_;
+};
+
 /// A word in a rounded coloured field: a run's status.
 class Pill : public QLabel {
   Q_OBJECT
@@ -75,6 +108,8 @@ QPushButton* filled_button(const QString& text, QWidget* parent = nullptr);
 QPushButton* plain_button(const QString& text, QWidget* parent = nullptr);
 QLabel* page_title(const QString& text, QWidget* parent = nullptr);
 QLabel* dimmed_label(const QString& text, QWidget* parent = nullptr);
+/// A piece of a line in a series' colour and dashes, as a plot's legend has it.
+QPixmap line_sample(const Theme& theme, int series, const QSize& size, double ratio);
 /// What all tables have in common: rows are chosen whole, no grid, rows of the font's height, a quiet header.
 void prepare_table(QTableView& table);
 /// Frames an input in the colour of errors, or no more.
@@ -125,12 +160,13 @@ private:
   std::array<FactList*, 2> columns_{};
 };
 
-/// One strip at the top of the window for what went wrong and what to do about it; the newest replaces the one before.
+/// What went wrong and what to do about it, over the lower edge of what it is a child of, in no layout: nothing moves
+/// when it comes or goes. The newest replaces the one before.
 class Banner : public QFrame {
   Q_OBJECT
 
 public:
-  explicit Banner(const Theme& theme, QWidget* parent = nullptr);
+  Banner(const Theme& theme, QWidget* parent);
   /// `action` is the text of a button; empty: none.
   void show_problem(const QString& text, const QString& action = {});
   void show_note(const QString& text, const QString& action = {});
@@ -144,15 +180,21 @@ Q_SIGNALS:
   void action_chosen();
   void dismissed();
 
+protected:
+  bool eventFilter(QObject* watched, QEvent* event) override; // of the parent
+
 private:
   void show_text(const QString& text, const QString& action, bool problem);
   void show_icon();
+  void place();
 
   const Theme& theme_;
   bool problem_ = false;
+  QString full_text_;
   QLabel* icon_;
   QLabel* text_;
   QPushButton* action_;
+  QWidget* close_;
 };
 
 /// What a page shows while it has nothing: what will be here, and the one step that fills it.

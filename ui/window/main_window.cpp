@@ -55,8 +55,9 @@ MainWindow::~MainWindow() = default;
 void MainWindow::make_body() {
   auto* body = new QWidget(this);
   rail_ = new Rail(body);
-  banner_ = new Banner(theme_, body);
-  stack_ = new QStackedWidget(body);
+  auto* over_pages = new QWidget(body);
+  stack_ = new QStackedWidget(over_pages);
+  banner_ = new Banner(theme_, over_pages);
   for (Page* each : pages_)
     stack_->addWidget(each);
   auto* columns = new QHBoxLayout(body);
@@ -64,8 +65,10 @@ void MainWindow::make_body() {
   columns->setSpacing(0);
   auto* rows = new QVBoxLayout;
   rows->setSpacing(0);
-  rows->addWidget(banner_);
-  rows->addWidget(stack_, 1);
+  auto* place = new QVBoxLayout(over_pages);
+  place->setContentsMargins(0, 0, 0, 0);
+  place->addWidget(stack_);
+  rows->addWidget(over_pages, 1);
   rows->addWidget(new WorkStrip(workbench_, body));
   columns->addWidget(rail_);
   columns->addLayout(rows, 1);
@@ -131,6 +134,8 @@ void MainWindow::watch_workbench() {
 void MainWindow::show_problem(const QString& text) {
   if (text.isEmpty())
     return;
+  if (const Page* shown = page(shown_page()); shown != nullptr && shown->tells(text))
+    return;
   library_problem_ = false;
   banner_->show_problem(text);
 }
@@ -150,6 +155,8 @@ void MainWindow::show_page(const QString& key) {
   stack_->setCurrentWidget(wanted);
   undo_->setActiveStack(wanted->undo_stack());
   places_->actions().at(pages_.indexOf(wanted))->setChecked(true);
+  if (const QString text = banner_->text(); !text.isEmpty() && wanted->tells(text))
+    banner_->dismiss();
   fill_run_menu();
   // The keyboard goes where it was on that page.
   if (QWidget* inside = wanted->focusWidget(); inside != nullptr && inside->isVisible())

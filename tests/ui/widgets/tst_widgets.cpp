@@ -4,6 +4,7 @@
 #include <QSignalSpy>
 #include <QStandardItemModel>
 #include <QTableView>
+#include <QTableWidget>
 #include <QToolButton>
 #include <QToolTip>
 #include <QtTest>
@@ -102,16 +103,26 @@ private Q_SLOTS:
   void theBannerShowsTheNewest() {
     QWidget window;
     auto* layout = new QVBoxLayout(&window);
+    auto* content = new QLabel("content", &window);
+    layout->addWidget(content);
     auto* banner = new Banner(theme_, &window);
-    layout->addWidget(banner);
     window.resize(600, 200);
     window.show();
+    const QRect place = content->geometry();
     QCOMPARE(banner->text(), QString());
     QSignalSpy dismissed(banner, &Banner::dismissed);
     QSignalSpy chosen(banner, &Banner::action_chosen);
     banner->show_problem("The disk is full.", "Open another...");
     banner->show_note("Exported.");
     QCOMPARE(banner->text(), "Exported.");
+    // It lies over the lower edge, and moves nothing.
+    QCoreApplication::processEvents();
+    QCOMPARE(content->geometry(), place);
+    QVERIFY(window.rect().contains(banner->geometry()));
+    QVERIFY(banner->geometry().top() > window.height() / 2);
+    window.resize(400, 300);
+    QVERIFY(window.rect().contains(banner->geometry()));
+    QVERIFY(banner->geometry().top() > window.height() / 2);
     QVERIFY(!banner->findChild<QPushButton*>()->isVisible());
     banner->show_problem("The disk is full.", "Open another...");
     QTest::mouseClick(banner->findChild<QPushButton*>(), Qt::LeftButton);
@@ -121,6 +132,62 @@ private Q_SLOTS:
     QCOMPARE(banner->text(), QString());
     banner->dismiss();
     QCOMPARE(dismissed.count(), 1);
+  }
+
+  void aBannerShowsAsMuchOfALongTextAsThereIsRoomFor() {
+    QWidget window;
+    window.resize(700, 400);
+    auto* banner = new Banner(theme_, &window);
+    window.show();
+    const QString text = QString("word ").repeated(10'000);
+    banner->show_problem(text);
+    QCOMPARE(banner->text(), text);
+    QVERIFY(window.rect().contains(banner->geometry()));
+    QVERIFY(banner->height() <= window.height() / 2);
+  }
+
+  void namesAreElidedAndFiguresAreNot() {
+    QWidget window;
+    auto* layout = new QVBoxLayout(&window);
+    auto* facts = new FactList(&window);
+    layout->addWidget(facts);
+    facts->set_facts({{.name = QString("a name that is far too long ").repeated(4), .value = "1,234.5 MB"},
+                      {.name = "batch", .value = "128", .color = "#0072b2"}});
+    window.show();
+    window.resize(window.minimumSizeHint().width(), 100);
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    QVERIFY2(window.width() < 300, qPrintable(QString::number(window.width())));
+    for (const auto* label : facts->findChildren<QLabel*>()) {
+      QVERIFY(facts->rect().contains(label->geometry()));
+      if (qobject_cast<const ElidedLabel*>(label) == nullptr && !label->text().isEmpty())
+        QVERIFY2(label->width() >= label->fontMetrics().horizontalAdvance(label->text()), qPrintable(label->text()));
+    }
+    const auto* name = facts->findChild<ElidedLabel*>();
+    QHelpEvent help(QEvent::ToolTip, QPoint(5, 5), name->mapToGlobal(QPoint(5, 5)));
+    QApplication::sendEvent(const_cast<ElidedLabel*>(name), &help);
+    QCOMPARE(QToolTip::text(), name->text());
+  }
+
+  void chosenRowsKeepTheirColours() {
+    QTableWidget table(1, 1);
+    prepare_table(table);
+    table.setItemDelegate(new RowDelegate(theme_, &table));
+    auto* item = new QTableWidgetItem("12,345");
+    item->setForeground(theme_.color(Role::error));
+    table.setItem(0, 0, item);
+    table.show();
+    table.selectRow(0);
+    QVERIFY(QTest::qWaitForWindowExposed(&table));
+    const QImage image = table.viewport()->grab(table.visualItemRect(item)).toImage();
+    int red = 0, chosen = 0;
+    for (int y = 0; y < image.height(); ++y)
+      for (int x = 0; x < image.width(); ++x) {
+        const QColor pixel = image.pixelColor(x, y);
+        red += pixel.red() > pixel.green() + 60 && pixel.red() > pixel.blue() + 60;
+        chosen += pixel == theme_.color(Role::chosen);
+      }
+    QVERIFY(red > 10);
+    QVERIFY(chosen > 100);
   }
 
   void anEmptyPageSaysItsWholeText() {

@@ -154,6 +154,32 @@ private Q_SLOTS:
     QCOMPARE(here_->banner().text(), "Only the first 8 runs are shown together.");
   }
 
+  void saysNothingTwice() {
+    here_->page(1).told = "no room for 64 examples";
+    // On another page it is news; on its own it is there already.
+    window().show_page("runs");
+    Q_EMIT here_->bench().problem("Training: no room for 64 examples");
+    QCOMPARE(here_->banner().text(), "Training: no room for 64 examples");
+    window().show_page("live");
+    QCOMPARE(here_->banner().text(), QString());
+    Q_EMIT here_->bench().problem("Training: no room for 64 examples");
+    QCOMPARE(here_->banner().text(), QString());
+    Q_EMIT here_->bench().problem("The disk is full.");
+    QCOMPARE(here_->banner().text(), "The disk is full.");
+  }
+
+  void bannersMoveNothing() {
+    window().show_page("runs");
+    QWidget* edit = here_->page(0).edit;
+    const QPoint place = edit->mapTo(&window(), QPoint());
+    const QSize size = here_->page(0).size();
+    Q_EMIT here_->bench().problem("The disk is full.");
+    QVERIFY(here_->banner().isVisible());
+    QCoreApplication::processEvents();
+    QCOMPARE(edit->mapTo(&window(), QPoint()), place);
+    QCOMPARE(here_->page(0).size(), size);
+  }
+
   void keepsWhatIsOpen() {
     window().show_page("schedule");
     window().setGeometry(60, 50, 1010, 640);

@@ -40,6 +40,7 @@ public:
   QList<QAction*> page_actions() const override { return {command}; }
   QUndoStack* undo_stack() override { return &undo; }
   QJsonObject state() const override { return {{"text", edit->text()}}; }
+  bool tells(const QString& problem) const override { return !told.isEmpty() && problem.contains(told); }
   void restore(const QJsonObject& state) override { edit->setText(state.value("text").toString(edit->text())); }
 
 private:
@@ -49,6 +50,7 @@ public:
   QUndoStack undo;
   QLineEdit* edit;
   QAction* command;
+  QString told; ///< a problem that the page shows itself
 };
 
 /// A window with three such pages on a database in a folder of its own; close() and open() as often as wanted.

@@ -1,0 +1,46 @@
+#include <QHelpEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include "ui/theme/theme.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr double least_lines = 2; ///< of width: a few letters
+
+} // namespace
+
+ElidedLabel::ElidedLabel(Qt::TextElideMode mode, QWidget* parent) : QLabel(parent), mode_(mode) {
+  setTextFormat(Qt::PlainText);
+}
+
+QSize ElidedLabel::minimumSizeHint() const {
+  const QSize whole = QLabel::sizeHint();
+  return {std::min(whole.width(), Theme::lines(least_lines)), whole.height()};
+}
+
+QString ElidedLabel::fitted() const {
+  return fontMetrics().elidedText(text(), mode_, contentsRect().width());
+}
+
+void ElidedLabel::paintEvent(QPaintEvent* event) {
+  if (fitted() == text()) {
+    QLabel::paintEvent(event);
+    return;
+  }
+  QPainter painter(this);
+  painter.setPen(palette().color(foregroundRole()));
+  painter.drawText(contentsRect(), static_cast<int>(alignment()) | Qt::TextSingleLine, fitted());
+}
+
+bool ElidedLabel::event(QEvent* event) {
+  if (event->type() != QEvent::ToolTip || fitted() == text())
+    return QLabel::event(event);
+  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+  return true;
+}
+
+} // namespace batchscope::ui
