@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/sweep/demo.h"
@@ -20,6 +21,7 @@ using namespace batchscope::ui;
 namespace {
 
 constexpr QSize window_size(1440, 900);
+constexpr QSize small_size(1024, 700); ///< the least that is promised to do
 constexpr int patience_ms = 600'000;
 constexpr int look_interval_ms = 20;
 
@@ -75,6 +77,14 @@ public:
     take(name);
   }
 
+  /// The same in a large and in a small window.
+  void take_sizes(const QString& key, const QString& name) {
+    take_page(key, name);
+    window_.resize(small_size);
+    take(name + "-small");
+    window_.resize(window_size);
+  }
+
 private:
   MainWindow& window_;
   Theme& theme_;
@@ -95,34 +105,76 @@ train::RunSpec growing_run() {
   return spec;
 }
 
+/// One of several that are to be compared: a name as people give them, and a length of its own.
+train::RunSpec compared_run(int number) {
+  train::RunSpec spec = sweep::demo_spec();
+  spec.model = "mlp:hidden=64";
+  const std::int64_t batch = std::int64_t{8} << number;
+  spec.name = "mlp of 64 on the demo images, batch " + std::to_string(batch);
+  spec.batch = {train::BatchChoice::Kind::number, batch};
+  spec.length = {.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
+  return spec;
+}
+
+void train_to_the_end(Workbench& bench, const train::RunSpec& spec) {
+  const Job* job = bench.start_run(spec);
+  until("a run", [&] { return job->over(); });
+}
+
+/// 1, 3 and 7 runs opened together, and one that failed.
+void take_several(Workbench& bench, Photographer& photographer) {
+  QList<qint64> ids;
+  for (int number = 0; number < 7; ++number) {
+    train_to_the_end(bench, compared_run(number));
+    ids.prepend(bench.current()->id());
+  }
+  for (const qsizetype count : {1, 3, 7}) {
+    bench.open(ids.first(count));
+    until("runs to be read", [&] {
+      return std::all_of(bench.opened().begin(), bench.opened().end(),
+                         [](const OpenRun* run) { return run->status() == "finished"; });
+    });
+    photographer.take_sizes("live", QString("live-%1-runs").arg(count));
+    photographer.take_sizes("schedule", QString("schedule-%1-runs").arg(count));
+    photographer.take_sizes("runs", QString("runs-%1-plotted").arg(count));
+  }
+  train::RunSpec spec = growing_run();
+  spec.name = "cnn that is told to fail";
+  spec.on_oom = train::OnOom::fail;
+  train_to_the_end(bench, spec);
+  photographer.take_sizes("live", "live-failed");
+  photographer.take_sizes("runs", "runs-failed");
+}
+
 void take_all(Workbench& bench, Photographer& photographer) {
-  photographer.take_page("runs", "runs-empty");
-  photographer.take_page("live", "live-empty");
-  photographer.take_page("find", "find-empty");
+  photographer.take_sizes("runs", "runs-empty");
+  photographer.take_sizes("live", "live-empty");
+  photographer.take_sizes("find", "find-empty");
 
   FindRequest request;
   request.spec = sweep::demo_spec();
   Job* search = bench.start_search(request);
   until("a search", [&] { return search->state() == Job::State::done || search->state() == Job::State::failed; });
-  photographer.take_page("find", "find");
+  photographer.take_sizes("find", "find");
 
   bench.propose_run(growing_run());
-  photographer.take_page("new-run", "new-run");
-  photographer.take_page("schedule", "schedule-draft");
+  photographer.take_sizes("new-run", "new-run");
+  photographer.take_sizes("schedule", "schedule-draft");
 
   bench.start_run(growing_run());
   until("a run to have met its limit", [&] { return bench.current() && bench.current()->steps() >= met_limit; });
   bench.current()->pause();
   until("the run to pause", [&] { return bench.current()->paused(); });
-  photographer.take_page("live", "live");
-  photographer.take_page("schedule", "schedule-run");
+  photographer.take_sizes("live", "live");
+  photographer.take_sizes("schedule", "schedule-run");
   bench.current()->stop();
   until("the run to stop", [&] { return bench.engine().idle(); });
 
   Job* demo = bench.start_demo();
   until("the demo", [&] { return demo->state() == Job::State::done || demo->state() == Job::State::failed; });
-  photographer.take_page("live", "live-several");
-  photographer.take_page("runs", "runs");
+  photographer.take_sizes("live", "live-several");
+  photographer.take_sizes("runs", "runs");
+  take_several(bench, photographer);
 }
 
 } // namespace

@@ -100,11 +100,15 @@ SearchPlots::SearchPlots(const Theme& theme, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(plots_);
   memory_ = plots_->add_panel({.key = QStringLiteral("memory"),
-                               .title = tr("Peak memory against batch size (MB)"),
+                               .title = tr("Peak memory against batch size"),
+                               .unit = QStringLiteral("MB"),
                                .height = 1.7,
                                .lowest_top = {}});
-  throughput_ = plots_->add_panel(
-      {.key = QStringLiteral("throughput"), .title = tr("Throughput (examples/s)"), .height = 1, .lowest_top = {}});
+  throughput_ = plots_->add_panel({.key = QStringLiteral("throughput"),
+                                   .title = tr("Throughput"),
+                                   .unit = tr("examples/s"),
+                                   .height = 1,
+                                   .lowest_top = {}});
   plots_->set_x_label(tr("batch size"));
   plots_->set_integer_x(true);
   plots_->show_crosshair_values();

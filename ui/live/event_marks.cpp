@@ -13,13 +13,6 @@ namespace {
 constexpr double to_megabytes = 1e-6;
 constexpr double to_percent = 100;
 
-/// Where an event stands: one before the first step at the beginning.
-double place_of(const OpenRun& run, const telemetry::Event& event, series::Axis axis) {
-  if (axis == series::Axis::seconds)
-    return event.seconds;
-  return run.history()->position(event.step, axis).value_or(0);
-}
-
 /// Of a series at that step; nothing before the first one.
 std::optional<double> value_at(const OpenRun& run, const char* name, std::int64_t step) {
   const series::Series* series = run.history()->find(name);
@@ -45,15 +38,27 @@ void EventMarks::update(const OpenRun& run) {
   if (taken_ == count)
     return;
   Signs signs;
-  for (; taken_ < count; ++taken_)
-    add(run, taken_, signs);
+  for (; taken_ < count; ++taken_) {
+    const auto where = place(run, run.events()[taken_], axis_);
+    if (!where)
+      break; // its step comes soon
+    add(run, taken_, *where, signs);
+  }
   plots_.add_marks(signs.marks);
   plots_.add_arrows(signs.arrows);
 }
 
-void EventMarks::add(const OpenRun& run, int number, Signs& signs) const {
+std::optional<double> EventMarks::place(const OpenRun& run, const telemetry::Event& event, series::Axis axis) {
+  if (event.step > run.steps() && run.running())
+    return std::nullopt;
+  if (axis == series::Axis::seconds)
+    return event.seconds;
+  return run.history()->position(event.step, axis).value_or(0); // before the first step: the beginning
+}
+
+void EventMarks::add(const OpenRun& run, int number, double place, Signs& signs) const {
   const telemetry::Event& event = run.events()[number];
-  PlotMark mark{.id = number, .x = place_of(run, event, axis_)};
+  PlotMark mark{.id = number, .x = place};
   if (const auto oom = oom_details(event)) {
     mark.kind = PlotMark::Kind::oom;
     mark.panel = memory_panel;

@@ -15,13 +15,15 @@ public:
   void show(const OpenRun* run, series::Axis axis); ///< null: none
   /// Gives the plots what came since, which costs nothing of what was there before.
   void update(const OpenRun& run);
+  /// Where an event stands; nothing of a step that is still being made.
+  static std::optional<double> place(const OpenRun& run, const telemetry::Event& event, series::Axis axis);
 
 private:
   struct Signs {
     QList<PlotMark> marks;
     QList<PlotArrow> arrows;
   };
-  void add(const OpenRun& run, int number, Signs& signs) const;
+  void add(const OpenRun& run, int number, double place, Signs& signs) const;
 
   LinkedPlots& plots_;
   series::Axis axis_ = series::Axis::step;

@@ -5,7 +5,6 @@
 #include <QHeaderView>
 #include <QPainter>
 #include <QScopedValueRollback>
-#include <QStyledItemDelegate>
 #include <QTableView>
 
 #include "ui/widgets/widgets.h"
@@ -15,27 +14,18 @@ namespace batchscope::ui {
 namespace {
 
 /// Marks what went wrong and is chosen with a bar at its left.
-class EventDelegate : public QStyledItemDelegate {
+class EventDelegate : public RowDelegate {
 public:
-  EventDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
+  using RowDelegate::RowDelegate;
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    // A chosen row keeps its colours; the row as a whole shows the focus.
-    const bool selected = option.state & QStyle::State_Selected;
-    if (selected)
-      painter->fillRect(option.rect, theme_.color(Role::chosen));
-    QStyleOptionViewItem plain = option;
-    plain.state &= ~(QStyle::State_HasFocus | QStyle::State_Selected);
-    QStyledItemDelegate::paint(painter, plain, index);
-    if (index.column() != EventModel::step || !selected)
+    RowDelegate::paint(painter, option, index);
+    if (index.column() != EventModel::step || !(option.state & QStyle::State_Selected))
       return;
     const bool alarming = index.data(EventModel::alarming_role).toBool();
     painter->fillRect(QRect(option.rect.topLeft(), QSize(3, option.rect.height())),
                       theme_.color(alarming ? Role::error : Role::accent));
   }
-
-private:
-  const Theme& theme_;
 };
 
 } // namespace

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ui/live/run_names.h"
+#include "ui/run/run_looks.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -62,11 +63,11 @@ QColor curve_color(const Theme& theme, const CurveStyle& style) {
 }
 
 void LiveCurves::add_panels(LinkedPlots& plots) {
-  plots.add_panel({.key = "memory", .title = Texts::tr("Memory (MB)"), .height = 1.2});
+  plots.add_panel({.key = "memory", .title = Texts::tr("Memory"), .unit = "MB", .height = 1.2});
   plots.add_panel({.key = "loss", .title = Texts::tr("Loss"), .height = 1.0});
-  plots.add_panel({.key = "batch", .title = Texts::tr("Batch size (examples)"), .height = 1.0});
+  plots.add_panel({.key = "batch", .title = Texts::tr("Batch size"), .unit = Texts::tr("examples"), .height = 1.0});
   plots.add_panel(
-      {.key = "train_coverage", .title = Texts::tr("train_coverage (%)"), .height = 0.7, .lowest_top = 100.0});
+      {.key = "train_coverage", .title = Texts::tr("train_coverage"), .unit = "%", .height = 0.7, .lowest_top = 100.0});
 }
 
 void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
@@ -84,8 +85,9 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
     numbers += run->id();
   }
   names = short_names(names, numbers);
+  const QList<int> looks = run_looks(numbers);
   for (int number = 0; number < runs.size(); ++number)
-    show_beside(*runs[number], names[number], axis, number);
+    show_beside(*runs[number], names[number], axis, looks[number], number == 0);
 }
 
 std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::Axis axis) {
@@ -122,19 +124,21 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   add(no_panel, Texts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
 }
 
-void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int number) {
-  const bool current = number == 0;
-  CurveStyle style{.name = name, .series = number, .highlighted = current};
+void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current) {
+  CurveStyle style{.name = name, .series = look, .highlighted = current};
   CurveStyle staircase = style;
   staircase.steps = true;
   CurveStyle points = style;
   points.name.clear();
+  points.with = name;
   points.dashed = true;
   points.points = true;
-  add(memory_panel, Texts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
-  add(loss_panel, Texts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
-  add(loss_panel, Texts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
-  add(batch_panel, Texts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
+  const auto of_run = [&](int panel, const QString& what, std::shared_ptr<const CurveSource> source,
+                          const CurveStyle& look) { add(panel, what, std::move(source), look).run = name; };
+  of_run(memory_panel, Texts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
+  of_run(loss_panel, Texts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
+  of_run(loss_panel, Texts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
+  of_run(batch_panel, Texts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current)
     add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
 }
@@ -143,7 +147,7 @@ LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const
                            const CurveStyle& style) {
   if (panel != no_panel)
     plots_.add_curve(panel, source, style);
-  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr});
+  return curves_.emplace_back(LiveCurve{name, panel, std::move(source), style, nullptr, {}});
 }
 
 void LiveCurves::set_smoothing(double weight) {

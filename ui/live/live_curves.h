@@ -22,6 +22,7 @@ struct LiveCurve {
   std::shared_ptr<const CurveSource> source;
   CurveStyle style;
   std::shared_ptr<const CurveSource> parts; ///< where the value is a size that is run this many times: 2 x 136
+  QString run;                              ///< short name, where several runs are shown and this is one's own
 };
 
 /// A value of a panel with its unit: 366.2 MB, 0.1586, 272, 47.2 %.
@@ -48,7 +49,7 @@ public:
 
 private:
   void show_alone(const OpenRun& run, series::Axis axis);
-  void show_beside(const OpenRun& run, const QString& name, series::Axis axis, int number);
+  void show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current);
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 

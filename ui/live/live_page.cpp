@@ -18,6 +18,7 @@
 #include "ui/live/oom_card.h"
 #include "ui/live/plan_layer.h"
 #include "ui/live/reading_card.h"
+#include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
 #include "ui/live/view_bar.h"
 #include "ui/widgets/format.h"
@@ -62,7 +63,7 @@ LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
 
 LivePage::LivePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), stack_(new QStackedWidget(this)), header_(new RunHeader(this)),
-      reason_(new Banner(workbench.theme(), this)), plots_(new_plots(workbench.theme(), this)),
+      reason_(new ReasonCard(this)), plots_(new_plots(workbench.theme(), this)),
       view_(new ViewBar(plots_->log_action(loss_panel), plots_->follow_action(), this)),
       events_(new EventTable(workbench.theme(), this)), oom_(new OomCard(workbench.theme(), this)),
       reading_(new ReadingCard(workbench.theme(), this)), between_(new BetweenCard(workbench.theme(), this)),
@@ -107,12 +108,10 @@ QWidget* LivePage::make_content() {
   splitter_->setStretchFactor(1, 0);
   splitter_->setCollapsible(0, false);
   splitter_->setSizes({Theme::lines(36), Theme::lines(9)});
-  reason_->hide();
   auto* layout = new QVBoxLayout(content);
   layout->setContentsMargins(page_margin, page_margin, page_margin, page_margin);
   layout->setSpacing(between_cards);
   layout->addWidget(header_);
-  layout->addWidget(reason_);
   layout->addWidget(splitter_, 1);
   return content;
 }
@@ -130,6 +129,7 @@ QWidget* LivePage::make_cards() {
   auto* layout = new QVBoxLayout(column);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(between_cards);
+  layout->addWidget(reason_);
   layout->addWidget(oom_);
   layout->addWidget(between_);
   layout->addWidget(reading_);
@@ -148,13 +148,13 @@ QWidget* LivePage::make_cards() {
 
 void LivePage::connect_parts() {
   connect(&workbench_, &Workbench::opened_changed, this, &LivePage::show_runs);
+  connect(&workbench_, &Workbench::names_changed, this, &LivePage::show_curves);
   connect(&workbench_.theme(), &Theme::changed, this, &LivePage::update_readings);
   connect(header_, &RunHeader::edit_wanted, this, [this] { Q_EMIT workbench_.page_wanted("schedule"); });
   connect(header_, &RunHeader::again_wanted, this, [this] {
     if (workbench_.current() != nullptr)
       workbench_.propose_run(workbench_.current()->spec());
   });
-  connect(reason_, &Banner::dismissed, reason_, &QWidget::hide);
   connect(view_, &ViewBar::axis_changed, this, [this] {
     const series::Axis before = axis_;
     show_curves();
@@ -217,15 +217,20 @@ void LivePage::show_runs() {
   shown_oom_.reset();
   latest_oom_.reset();
   seen_events_ = 0;
+  // Places on another run's axis mean nothing on this one's.
+  if (const qint64 before = std::exchange(current_, current != nullptr ? current->id() : 0); before != current_) {
+    plots_->set_cursors(std::nullopt, std::nullopt);
+    plots_->set_crosshair(std::nullopt);
+  }
   if (current != nullptr) {
     connect(current, &OpenRun::event_came, watching_.get(), [this] { new_events_.start(); });
     connect(current, &OpenRun::status_changed, watching_.get(), [this, current] {
-      show_reason();
+      reason_->show_run(current);
       if (current->running() != was_running_)
         show_curves();
     });
   }
-  show_reason();
+  reason_->show_run(current);
   show_curves();
   plots_->show_all();
   take_events();
@@ -244,15 +249,6 @@ void LivePage::show_content(bool content) {
   plots_->setFocus(Qt::MouseFocusReason);
 }
 
-void LivePage::show_reason() {
-  const OpenRun* run = workbench_.current();
-  const bool wrong = run != nullptr && !run->reason().isEmpty() && !run->running();
-  reason_->setVisible(wrong);
-  if (!wrong)
-    return;
-  reason_->show_problem(run->status() == "failed" ? tr("The run failed: %1").arg(run->reason()) : run->reason());
-}
-
 void LivePage::show_curves() {
   OpenRun* current = workbench_.current();
   const series::Axis axis = view_->axis();
@@ -262,6 +258,7 @@ void LivePage::show_curves() {
   const bool together = workbench_.opened().size() > 1;
   plan_->show(current, axis, together ? std::optional(0) : std::nullopt);
   marks_.show(current, axis);
+  plots_->set_caption(caption());
   plots_->set_x_label(axis_label(axis));
   plots_->set_integer_x(axis == series::Axis::step || axis == series::Axis::examples);
   if (chosen_)
@@ -270,10 +267,24 @@ void LivePage::show_curves() {
   update_texts();
 }
 
+/// Which runs a saved picture is of.
+QString LivePage::caption() const {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr)
+    return {};
+  const QString name = tr("Run %1: %2").arg(run->id()).arg(run->name());
+  const auto others = workbench_.opened().size() - 1;
+  if (others == 0)
+    return name;
+  return others == 1 ? tr("%1, and 1 other").arg(name) : tr("%1, and %2 others").arg(name).arg(others);
+}
+
 void LivePage::take_records() {
   if (!isVisible())
     return;
   plan_->follow();
+  if (const OpenRun* run = workbench_.current())
+    marks_.update(*run); // of a step that is done now
   draw();
 }
 
@@ -319,12 +330,15 @@ void LivePage::update_readings() {
   std::vector<LiveCurve> all = curves_.curves();
   all.insert(all.end(), plan_->curves().begin(), plan_->curves().end());
   const double newest = run->history()->position(run->steps(), axis).value_or(0);
+  const bool several = workbench_.opened().size() > 1;
   const double x = plots_->crosshair().value_or(newest);
   const auto step_at = [&](double place) {
     return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };
   // What was planned for a place that has been reached is told no more.
-  if (is_planned(history_at(x, axis)))
+  if (several && !plots_->crosshair())
+    reading_->show_at(tr("At the last step of each"), curves_.curves(), std::nullopt, limit_.out_of_sight());
+  else if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
     reading_->show_at(tr("At step %1").arg(step_at(x)), curves_.curves(), x, limit_.out_of_sight());
@@ -371,11 +385,18 @@ void LivePage::move_cursors(series::Axis from, series::Axis to) {
   update_readings();
 }
 
-void LivePage::choose(std::optional<int> event) {
+/// All that tells of an event, and the values of its step, whichever way it was chosen.
+void LivePage::choose(int event) {
+  const OpenRun* run = workbench_.current();
+  if (run == nullptr)
+    return;
   chosen_ = event;
   events_->choose(event);
-  plots_->choose_mark(event ? std::optional<qint64>(*event) : std::nullopt);
+  plots_->choose_mark(event);
+  if (const auto place = EventMarks::place(*run, run->events()[event], axis_))
+    plots_->set_crosshair(*place);
   show_oom();
+  update_readings();
 }
 
 /// The chosen one, else the latest.
@@ -394,6 +415,11 @@ void LivePage::show_oom() {
   if (number && number != shown_oom_)
     oom_->show_event(*oom_details(events[*number]));
   shown_oom_ = number;
+}
+
+bool LivePage::tells(const QString& problem) const {
+  const OpenRun* run = workbench_.current();
+  return run != nullptr && !reason_->isHidden() && problem.contains(run->reason());
 }
 
 QJsonObject LivePage::state() const {

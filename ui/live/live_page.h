@@ -18,12 +18,12 @@ class QStackedWidget;
 
 namespace batchscope::ui {
 
-class Banner;
 class BetweenCard;
 class EventTable;
 class OomCard;
 class PlanLayer;
 class ReadingCard;
+class ReasonCard;
 class RunHeader;
 class ViewBar;
 
@@ -41,6 +41,7 @@ public:
   QString icon() const override { return "live"; }
   QList<QAction*> page_actions() const override;
   QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
+  bool tells(const QString& problem) const override;
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
@@ -57,8 +58,8 @@ private:
   void show_runs();                ///< others were opened
   void show_content(bool content); ///< else how to begin a run
   void show_curves();              ///< all of them anew: another run, another axis, a run that ended
-  void show_reason();              ///< why the run failed, or cannot be read
-  void take_records();             ///< more came
+  QString caption() const;
+  void take_records(); ///< more came
   void take_events();
   void update_texts();
   void update_readings();
@@ -66,14 +67,14 @@ private:
   /// What tells of a place on an axis: a run that came there, else the plan of the one that goes on.
   const series::History& history_at(double place, series::Axis axis) const;
   bool is_planned(const series::History& history) const;
-  void choose(std::optional<int> event);
+  void choose(int event);
   void show_oom();
   void draw();
 
   Workbench& workbench_;
   QStackedWidget* stack_;
   RunHeader* header_;
-  Banner* reason_;
+  ReasonCard* reason_;
   LinkedPlots* plots_;
   ViewBar* view_;
   EventTable* events_;
@@ -89,6 +90,7 @@ private:
   PlanLayer* plan_;
 
   QList<QPointer<OpenRun>> runs_;     ///< drawn; the first is the current one
+  qint64 current_ = 0;                ///< number of that; 0: none
   std::unique_ptr<QObject> watching_; ///< context of what is connected to them
   std::optional<int> chosen_;         ///< event, by the user
   std::optional<int> shown_oom_;

@@ -6,6 +6,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ui/widgets/widgets.h"
@@ -21,13 +22,16 @@ constexpr int progress_steps = 1000;
 NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), workbench_(workbench) {
   empty_ = make_empty();
   busy_ = make_busy();
+  other_ = make_other();
   addWidget(empty_);
   addWidget(busy_);
+  addWidget(other_);
   for (Job* job : workbench_.engine().jobs())
     watch(job);
   connect(&workbench_.engine(), &Engine::job_added, this, &NoRun::watch);
   connect(&workbench_.engine(), &Engine::job_changed, this, &NoRun::update_job);
   connect(&workbench_.engine(), &Engine::idle_now, this, &NoRun::update_job);
+  connect(&workbench_.library(), &Library::runs_changed, this, &NoRun::update_job);
   update_job();
 }
 
@@ -84,6 +88,46 @@ QWidget* NoRun::make_busy() {
   return page;
 }
 
+QWidget* NoRun::make_other() {
+  auto* page = new QWidget(this);
+  auto* title = page_title(tr("A run is training"), page);
+  title->setAlignment(Qt::AlignHCenter);
+  other_text_ = dimmed_label({}, page);
+  other_text_->setObjectName("other-run");
+  other_text_->setAlignment(Qt::AlignHCenter);
+  other_text_->setWordWrap(true);
+  watch_other_ = filled_button({}, page);
+  watch_other_->setObjectName("watch-other");
+  auto* layout = new QVBoxLayout(page);
+  layout->setSpacing(Theme::lines(0.75));
+  layout->addStretch(2);
+  layout->addWidget(title);
+  layout->addWidget(other_text_);
+  layout->addWidget(watch_other_, 0, Qt::AlignHCenter);
+  layout->addStretch(3);
+  connect(watch_other_, &QPushButton::clicked, this, [this] { workbench_.open({other_run_}); });
+  return page;
+}
+
+bool NoRun::update_other() {
+  const auto& runs = workbench_.library().runs();
+  const auto running = [](const store::RunRow& run) { return run.outcome.status == "running"; };
+  const auto newest = std::find_if(runs.rbegin(), runs.rend(), running);
+  if (newest == runs.rend())
+    return false;
+  other_run_ = newest->id;
+  const auto others = std::count_if(runs.begin(), runs.end(), running) - 1;
+  const QString name = newest->name.empty()
+                           ? tr("Run %1").arg(newest->id)
+                           : tr("Run %1, %2,").arg(newest->id).arg(QString::fromStdString(newest->name));
+  QString text = tr("%1 is being trained into this database by another program.").arg(name);
+  if (others > 0)
+    text += ' ' + tr("So are %1 others; they are on the page Runs.").arg(others);
+  other_text_->setText(text);
+  watch_other_->setText(tr("Watch run %1").arg(newest->id));
+  return true;
+}
+
 void NoRun::watch(Job* job) {
   connect(job, &Job::progressed, this, &NoRun::update_job);
   connect(job, &Job::probed, this, &NoRun::update_job);
@@ -92,9 +136,9 @@ void NoRun::watch(Job* job) {
 
 void NoRun::update_job() {
   const Job* job = workbench_.engine().working();
-  setCurrentWidget(job != nullptr ? busy_ : empty_);
   if (job == nullptr)
-    return;
+    return setCurrentWidget(update_other() ? other_ : empty_);
+  setCurrentWidget(busy_);
   job_title_->setText(job->title());
   job_activity_->setText(job->activity());
   job_activity_->setVisible(!job->activity().isEmpty());

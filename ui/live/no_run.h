@@ -10,7 +10,8 @@ class QPushButton;
 
 namespace batchscope::ui {
 
-/// What the page shows while no run is open: how to begin one, or what is done before one begins. UI thread.
+/// What the page shows while no run is open: how to begin one, what is done before one begins, or the run that another
+/// program trains into this database. UI thread.
 class NoRun : public QStackedWidget {
   Q_OBJECT
 
@@ -20,8 +21,10 @@ public:
 private:
   QWidget* make_empty();
   QWidget* make_busy();
+  QWidget* make_other();
   void watch(Job* job);
   void update_job();
+  bool update_other(); ///< false where no other program trains
 
   Workbench& workbench_;
   QWidget* empty_ = nullptr;
@@ -30,6 +33,10 @@ private:
   QLabel* job_activity_ = nullptr;
   QProgressBar* job_progress_ = nullptr;
   QPushButton* find_ = nullptr;
+  QWidget* other_ = nullptr;
+  QLabel* other_text_ = nullptr;
+  QPushButton* watch_other_ = nullptr;
+  qint64 other_run_ = 0; ///< the newest that runs
 };
 
 } // namespace batchscope::ui

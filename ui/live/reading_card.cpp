@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/live/runs_reading.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -44,21 +45,29 @@ void put_into(QWidget& widget, Card* card) {
 } // namespace
 
 ReadingCard::ReadingCard(const Theme& theme, QWidget* parent)
-    : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)) {
+    : QWidget(parent), theme_(theme), card_(new Card({}, this)), runs_(new RunsReading(theme, card_)),
+      facts_(new FactList(card_)) {
+  runs_->setObjectName("reading-runs");
   facts_->setObjectName("reading-facts");
+  card_->body()->addWidget(runs_);
   card_->body()->addWidget(facts_);
   put_into(*this, card_);
 }
 
-void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& curves, double x,
+void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& curves, std::optional<double> x,
                           std::optional<double> limit_bytes) {
+  runs_->show_at(curves, x);
   QList<FactList::Fact> facts;
   QString all = title;
   for (const LiveCurve& curve : curves) {
-    const auto value = curve.source->value_at(x);
+    if (!curve.run.isEmpty())
+      continue;
+    const auto extent = curve.source->extent();
+    const double place = x.value_or(extent ? extent->second : 0);
+    const auto value = curve.source->value_at(place);
     if (!value)
       continue;
-    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, x)};
+    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, place)};
     if (curve.panel != no_panel)
       fact.color = curve_color(theme_, curve.style).name();
     if (curve.panel == loss_panel && !std::isfinite(*value))
@@ -75,6 +84,7 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
   shown_ = all;
   card_->set_title(title);
   facts_->set_facts(facts);
+  facts_->setVisible(!facts.isEmpty());
 }
 
 BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)
@@ -97,7 +107,9 @@ QLabel* BetweenCard::cell(int row, int column) {
     const int made = static_cast<int>(cells_.size());
     const int at = made % between_columns;
     const bool head = made < between_columns || at == 0;
-    auto* label = head ? dimmed_label({}, card_) : new QLabel(card_);
+    QLabel* label = at == 0 ? new ElidedLabel(Qt::ElideMiddle, card_) : new QLabel(card_);
+    if (head)
+      label->setProperty("kind", QStringLiteral("dimmed"));
     label->setFont(grid_font_);
     label->setAlignment((at == 0 ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     grid_->addWidget(label, made / between_columns, at);

@@ -11,6 +11,7 @@ namespace batchscope::ui {
 
 class Card;
 class FactList;
+class RunsReading;
 
 /// What the curves are worth at one place. UI thread.
 class ReadingCard : public QWidget {
@@ -19,15 +20,16 @@ class ReadingCard : public QWidget {
 public:
   explicit ReadingCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// At `x`; changes only what has become another text.
-  void show_at(const QString& title, const std::vector<LiveCurve>& curves, double x,
+  /// At `x` (each at its end where there is none); changes only what has become another text.
+  void show_at(const QString& title, const std::vector<LiveCurve>& curves, std::optional<double> x,
                std::optional<double> limit_bytes = std::nullopt);
 
 private:
   const Theme& theme_;
   Card* card_;
-  FactList* facts_;
-  QString shown_; ///< all that it shows, to tell whether anything changed
+  RunsReading* runs_; ///< a row each, of several
+  FactList* facts_;   ///< all else
+  QString shown_;     ///< of the facts, to tell whether anything changed
 };
 
 /// What the curves came to between two places: difference, smallest, mean, greatest. UI thread.

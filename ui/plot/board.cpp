@@ -104,6 +104,7 @@ int Board::add_curve(int panel, std::shared_ptr<const CurveSource> source, const
   auto* graph = new Graph(where->rect()->axis(QCPAxis::atBottom), where->rect()->axis(QCPAxis::atLeft)); // the canvas's
   curves_.push_back(std::make_unique<Curve>(next_curve_++, panel, std::move(source), graph));
   curves_.back()->set_style(style, theme_);
+  curves_.back()->set_hidden(is_hidden(panel, curves_.back()->entry()));
   where->fit_anew = true;
   touch_soon();
   return curves_.back()->id;
@@ -119,6 +120,22 @@ void Board::clear_curves() {
   canvas_->clearGraphs();
   fit_anew();
   touch_soon();
+}
+
+void Board::set_hidden(int panel, const QString& entry, bool hidden) {
+  Panel* where = this->panel(panel);
+  if (!where || entry.isEmpty() || is_hidden(panel, entry) == hidden)
+    return;
+  if (hidden)
+    hidden_.insert({panel, entry});
+  else
+    hidden_.erase({panel, entry});
+  for (const auto& curve : curves_)
+    if (curve->panel == panel && curve->entry() == entry)
+      curve->set_hidden(hidden);
+  where->fit_anew = true;
+  touch();
+  pacer_.soon();
 }
 
 void Board::fit_anew() {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/detail/clip.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -20,7 +22,9 @@ QPointF within(const QPointF& point) {
 /// whole line costs that goes up and down; square ends close the corners.
 class Stroke {
 public:
-  Stroke(QCPPainter& painter, bool in_pieces) : painter_(painter), in_pieces_(in_pieces) {}
+  /// Into a file of lines, which has no clipping of its own, only what lies in `area`.
+  Stroke(QCPPainter& painter, const QRectF& area)
+      : painter_(painter), area_(area), in_pieces_(!painter.modes().testFlag(QCPPainter::pmVectorized)) {}
 
   void add(const QPointF& point) { points_.push_back(within(point)); }
   bool empty() const { return points_.isEmpty(); }
@@ -30,12 +34,15 @@ public:
   void draw() {
     if (points_.isEmpty())
       return;
-    if (is_dot())
-      draw_dot();
-    else if (in_pieces_)
+    if (is_dot()) {
+      if (in_pieces_ || area_.contains(points_.front()))
+        draw_dot();
+    } else if (in_pieces_) {
       draw_pieces();
-    else
-      painter_.drawPolyline(points_);
+    } else {
+      for (const QPolygonF& part : clipped(points_, area_))
+        painter_.drawPolyline(part);
+    }
     clear();
   }
 
@@ -119,6 +126,7 @@ private:
   }
 
   QCPPainter& painter_;
+  QRectF area_;
   bool in_pieces_;
   QPolygonF points_;
 };
@@ -165,7 +173,7 @@ void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const
 }
 
 void Graph::draw_sparse(QCPPainter& painter, const QVector<QPointF>& points) const {
-  Stroke stroke(painter, !painter.modes().testFlag(QCPPainter::pmVectorized));
+  Stroke stroke(painter, clipRect());
   for (const QPointF& point : points) {
     if (broken(point))
       stroke.draw();
@@ -182,7 +190,7 @@ void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) cons
   pen.setStyle(Qt::SolidLine);
   painter.setPen(pen);
   QVector<QRectF> bars;
-  Stroke stroke(painter, true);
+  Stroke stroke(painter, clipRect());
   bool leads_on = false; // the stroke is but the end of the bar before
   for (qsizetype i = 0; i < points.size();) {
     if (broken(points[i])) {
@@ -237,8 +245,11 @@ void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) cons
 void Graph::drawScatterPlot(QCPPainter* painter, const QVector<QPointF>& points, const QCPScatterStyle& style) const {
   painter->setAntialiasing(true);
   style.applyTo(painter, mPen);
+  // Whole shapes at the border; a file of lines has no clipping that would keep others out.
+  const QRectF area = QRectF(clipRect()).adjusted(-1, -1, 1, 1);
+  const bool all = !painter->modes().testFlag(QCPPainter::pmVectorized);
   for (const QPointF& point : points)
-    if (!broken(point))
+    if (!broken(point) && (all || area.contains(point)))
       style.drawShape(painter, point);
 }
 

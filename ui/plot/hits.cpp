@@ -86,7 +86,7 @@ QString mark_text(const Picture& picture, const PlotMark& mark) {
     lines << mark.label;
   lines << place_text(picture, mark.x);
   if (mark.y && mark.panel >= 0)
-    lines << Texts::tr("%1: %2").arg(picture.panels[static_cast<std::size_t>(mark.panel)]->spec.title,
+    lines << Texts::tr("%1: %2").arg(picture.panels[static_cast<std::size_t>(mark.panel)]->spec.heading(),
                                      number_text(*mark.y));
   return lines.join(QLatin1Char('\n'));
 }
@@ -96,12 +96,12 @@ QString bad_text(const Picture& picture, const Panel& panel, int number, const Q
   if (at.y() > panel.area().top() + 2 * near_point)
     return {};
   for (const auto& curve : picture.curves) {
-    if (curve->panel != number)
+    if (curve->panel != number || curve->hidden)
       continue;
     for (std::size_t i = 0; i < curve->samples.bad_x.size(); ++i)
       if (std::abs(panel.x_pixel(curve->samples.bad_x[i]) - at.x()) <= near_point)
         return Texts::tr("%1 is %2\n%3")
-            .arg(curve->style.name.isEmpty() ? panel.spec.title : curve->style.name,
+            .arg(curve->style.name.isEmpty() ? panel.spec.heading() : curve->style.name,
                  number_text(curve->samples.bad_y[i]), place_text(picture, curve->samples.bad_x[i]));
   }
   return {};
@@ -111,7 +111,7 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
   const Curve* nearest = nullptr;
   double best = near_point;
   for (const auto& curve : picture.curves) {
-    if (curve->panel != number || curve->style.name.isEmpty())
+    if (curve->panel != number || curve->hidden || curve->style.name.isEmpty())
       continue;
     const double away = distance_to(*curve, panel, at);
     if (away <= best) {
@@ -186,7 +186,19 @@ std::optional<std::size_t> cursor_at(const Picture& picture, const QPointF& at) 
   return std::nullopt;
 }
 
+std::optional<LegendEntry> legend_at(const Picture& picture, const QPointF& at) {
+  std::optional<LegendEntry> found;
+  picture.each_panel([&](const Panel& panel, int number) {
+    for (const LegendEntry& entry : legend(picture, panel, number))
+      if (entry.place.contains(at))
+        found = entry;
+  });
+  return found;
+}
+
 QString tip_at(const Picture& picture, const QPointF& at) {
+  if (const auto entry = legend_at(picture, at))
+    return (entry->curve->hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(entry->curve->style.name);
   if (const PlotMark* mark = mark_at(picture, at))
     return mark_text(picture, *mark);
   QString text;

@@ -85,6 +85,8 @@ void Input::release(const QMouseEvent& event) {
   const Drag drag = drag_;
   drag_ = Drag::none;
   if (drag == Drag::pressed) {
+    if (toggle_entry(event.position()))
+      return hover(event.position());
     if (const PlotMark* mark = mark_at(board_.picture(), event.position())) {
       const qint64 id = mark->id;
       choose_mark(id);
@@ -104,7 +106,17 @@ void Input::release(const QMouseEvent& event) {
   hover(event.position());
 }
 
+/// Hides the curve whose entry in a legend is there, or shows it again; false where none is.
+bool Input::toggle_entry(const QPointF& at) {
+  const auto entry = legend_at(board_.picture(), at);
+  if (entry)
+    board_.set_hidden(entry->curve->panel, entry->curve->style.name, !entry->curve->hidden);
+  return entry.has_value();
+}
+
 void Input::double_click(const QMouseEvent& event) {
+  if (event.button() == Qt::LeftButton && toggle_entry(event.position()))
+    return; // as two clicks
   if (event.button() == Qt::LeftButton && board_.panel_at(event.position()))
     owner_.show_all();
 }
@@ -220,7 +232,7 @@ void Input::hover(const QPointF& at) {
   const auto hovered = handle ? std::optional(handle->id) : std::nullopt;
   if (handle)
     owner_.setCursor(Qt::SizeVerCursor);
-  else if (mark_at(picture, at))
+  else if (mark_at(picture, at) || legend_at(picture, at))
     owner_.setCursor(Qt::PointingHandCursor);
   else if (cursor_at(picture, at))
     owner_.setCursor(Qt::SizeHorCursor);

@@ -35,7 +35,7 @@ int LinkedPlots::add_panel(const PanelSpec& spec) {
   add_panel_action(number);
   QStringList titles;
   for (const auto& panel : impl_->board.panels())
-    titles << panel->spec.title;
+    titles << panel->spec.heading();
   setAccessibleName(tr("Plots: %1").arg(titles.join(tr(", "))));
   setMinimumHeight(Theme::lines(4) * static_cast<int>(titles.size()));
   return number;
@@ -80,12 +80,25 @@ int LinkedPlots::add_curve(int panel, std::shared_ptr<const CurveSource> source,
 void LinkedPlots::set_style(int curve, const CurveStyle& style) {
   if (Curve* found = impl_->board.curve(curve)) {
     found->set_style(style, impl_->board.theme());
+    found->set_hidden(impl_->board.is_hidden(found->panel, found->entry()));
     impl_->board.touch_soon();
   }
 }
 
 void LinkedPlots::clear_curves() {
   impl_->board.clear_curves();
+}
+
+void LinkedPlots::set_hidden(int panel, const QString& name, bool hidden) {
+  impl_->board.set_hidden(panel, name, hidden);
+}
+
+bool LinkedPlots::hidden(int panel, const QString& name) const {
+  return impl_->board.is_hidden(panel, name);
+}
+
+void LinkedPlots::set_caption(const QString& text) {
+  impl_->board.scene.caption = text;
 }
 
 void LinkedPlots::set_marks(const QList<PlotMark>& marks) {

@@ -17,15 +17,19 @@ namespace batchscope::ui {
 
 /// One of the plots that stand over each other and share the x axis.
 struct PanelSpec {
-  QString key;   ///< "memory": names it in files
-  QString title; ///< at its upper left, with the unit: "Memory (MB)"
+  QString key;       ///< "memory": names it in files
+  QString title;     ///< at its upper left: "Memory"
+  QString unit = {}; ///< of y, behind the title and in tables: "MB"; empty: none
   bool from_zero = true;
   double height = 1;                ///< relative to the others
   std::optional<double> lowest_top; ///< the y axis reaches at least up to here (100 for percent)
+
+  QString heading() const { return unit.isEmpty() ? title : QStringLiteral("%1 (%2)").arg(title, unit); }
 };
 
 struct CurveStyle {
   QString name;             ///< in the legend; empty: not in it
+  QString with = {};        ///< of a curve that is not in it: the name of the one that it is shown and hidden with
   int series = 0;           ///< Theme::series()
   std::optional<Role> role; ///< instead of a series' colour
   bool dashed = false;
@@ -86,10 +90,11 @@ struct PlotHandle {
 /// doings are behind it. UI thread.
 ///
 /// Mouse: wheel zooms x at the pointer (with Ctrl: y), drag pans, drag with Shift zooms into the range, double click
-/// shows all, right click opens the menu. Keys (with focus): Left/Right pan, +/- zoom, Home all, End or F follow the
-/// tail, Ctrl+Left/Right move the crosshair (with Shift faster), C sets the first or second cursor at the crosshair,
-/// Escape ends a drag or takes cursors away, M/Shift+M next/previous mark, Tab/Shift+Tab between handles and Up/Down
-/// (Page for tens) to move one: each press is a drag and a drop. Cursors can be dragged, too.
+/// shows all, a click on an entry of a legend hides its curve or shows it again, right click opens the menu. Keys (with
+/// focus): Left/Right pan, +/- zoom, Home all, End or F follow the tail, Ctrl+Left/Right move the crosshair (with Shift
+/// faster), C sets the first or second cursor at the crosshair, Escape ends a drag or takes cursors away, M/Shift+M
+/// next/previous mark, Tab/Shift+Tab between handles and Up/Down (Page for tens) to move one: each press is a drag and
+/// a drop. Cursors can be dragged, too.
 class LinkedPlots : public QWidget {
   Q_OBJECT
 
@@ -108,6 +113,10 @@ public:
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   void set_style(int curve, const CurveStyle& style);
   void clear_curves();
+  /// Hides what has this name in a panel's legend, or shows it again: as a click on it does. Curves that are added
+  /// later under the name are hidden, too.
+  void set_hidden(int panel, const QString& name, bool hidden);
+  bool hidden(int panel, const QString& name) const;
 
   void set_marks(const QList<PlotMark>& marks);
   /// Puts more among them; cheap where they come behind those that are there, however many these are.
@@ -162,14 +171,16 @@ public:
   QList<Reading> readings() const;
 
   // What is shown, as pictures and files.
+  /// Stands over the plots in pictures, which are higher by it: what they are of. Empty: nothing.
+  void set_caption(const QString& text);
   QImage to_image(double scale) const;
   void copy() const; ///< picture to the clipboard
   enum class FileKind {
     png, ///< at 2x
     svg,
     pdf,
-    /// One row a visible x of any named curve; columns named `panel.curve`. Of more than 100,000 points of a curve the
-    /// first, smallest, greatest and last of each stretch.
+    /// One row a visible x of any named curve; columns named `panel.curve`, with the unit in brackets. Of more than
+    /// 100,000 points of a curve the first, smallest, greatest and last of each stretch.
     csv
   };
   /// What is shown at this moment; another thread makes a file of it and then saved() or problem() comes. The file is
@@ -201,8 +212,10 @@ protected:
   bool focusNextPrevChild(bool next) override;
 
 private:
+  QString title() const; ///< of a picture
   void add_actions();
   void add_panel_action(int panel);
+  QMenu* make_curves_menu(QWidget& parent);
   void open_menu(const QPoint& at);
   void ask_and_save(const QString& filter, const QString& ending, FileKind kind);
 

@@ -15,12 +15,6 @@ constexpr double sample_width = 18; ///< px: of a line in a legend
 constexpr double sample_gap = 6;    ///< between line and name
 constexpr double entry_gap = 16;    ///< between entries
 
-struct Entry {
-  const Curve* curve;
-  QString text;
-  double width;
-};
-
 /// How wide a text may be so that all of them fit: short ones stay as they are.
 double widest_that_fits(std::vector<double> widths, double room) {
   std::sort(widths.begin(), widths.end());
@@ -31,28 +25,6 @@ double widest_that_fits(std::vector<double> widths, double room) {
     room -= widths[i];
   }
   return widths.empty() ? 0 : widths.back();
-}
-
-/// The legend of a panel, shortened where it does not fit.
-std::vector<Entry> legend(const Picture& picture, int number, double room) {
-  const QFontMetricsF metrics(picture.fonts.small);
-  std::vector<Entry> entries;
-  std::vector<double> widths;
-  for (const auto& curve : picture.curves) {
-    if (curve->panel != number || curve->style.name.isEmpty())
-      continue;
-    widths.push_back(metrics.horizontalAdvance(curve->style.name) + 1);
-    entries.push_back({curve.get(), curve->style.name, widths.back()});
-  }
-  const double widest =
-      widest_that_fits(widths, room - static_cast<double>(entries.size()) * (sample_width + sample_gap + entry_gap));
-  for (Entry& entry : entries) {
-    if (entry.width <= widest)
-      continue;
-    entry.text = widest > 0 ? metrics.elidedText(entry.text, Qt::ElideRight, widest) : QString();
-    entry.width = metrics.horizontalAdvance(entry.text);
-  }
-  return entries;
 }
 
 void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, double left, double y) {
@@ -73,31 +45,46 @@ void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, d
   }
 }
 
-void paint_strip(const Picture& picture, QCPPainter& painter, const Panel& panel, int number) {
+QRectF strip_of(const Picture& picture, const Panel& panel) {
   const QRectF area = panel.area();
   const double height = strip_height(picture.fonts);
-  const QRectF strip(area.left(), area.top() - height, area.width(), height - 3);
-  const QFontMetricsF bold(picture.fonts.bold);
-  const double title_room = area.width() * 0.5;
-  const QString title = bold.elidedText(panel.spec.title, Qt::ElideRight, title_room);
+  return {area.left(), area.top() - height, area.width(), height - 3};
+}
+
+QString title_of(const Picture& picture, const Panel& panel) {
+  return QFontMetricsF(picture.fonts.bold).elidedText(panel.spec.heading(), Qt::ElideRight, panel.area().width() * 0.5);
+}
+
+void paint_entry(const Picture& picture, QCPPainter& painter, const LegendEntry& entry) {
+  QColor ink = picture.theme.color(Role::dimmed);
+  QFont font = picture.fonts.small;
+  if (entry.curve->hidden) {
+    constexpr float faint = 0.45F;
+    ink.setAlphaF(faint);
+    painter.setOpacity(faint);
+    font.setStrikeOut(true);
+  }
+  paint_sample(painter, *entry.curve, picture.theme, entry.place.left(), entry.place.center().y());
+  painter.setOpacity(1);
+  painter.setFont(font);
+  painter.setPen(ink);
+  painter.drawText(entry.place.adjusted(sample_width + sample_gap, 0, 2, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                   entry.text);
+}
+
+void paint_strip(const Picture& picture, QCPPainter& painter, const Panel& panel, int number) {
+  const QRectF strip = strip_of(picture, panel);
+  const QString title = title_of(picture, panel);
   const auto clear = [&](double left, double width) { // lines of marks go on behind words
     painter.fillRect(QRectF(left - 3, strip.top(), width + 6, strip.height() - 1), picture.theme.color(Role::card));
   };
   painter.setFont(picture.fonts.bold);
   painter.setPen(picture.theme.color(Role::text));
-  clear(strip.left(), bold.horizontalAdvance(title));
+  clear(strip.left(), QFontMetricsF(picture.fonts.bold).horizontalAdvance(title));
   painter.drawText(strip, Qt::AlignLeft | Qt::AlignVCenter, title);
-  const auto entries = legend(picture, number, area.width() - bold.horizontalAdvance(title) - 2 * entry_gap);
-  painter.setFont(picture.fonts.small);
-  double right = strip.right();
-  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    const double left = right - entry->width;
-    clear(left - sample_gap - sample_width, right - left + sample_gap + sample_width);
-    painter.setPen(picture.theme.color(Role::dimmed));
-    painter.drawText(QRectF(left, strip.top(), entry->width + 2, strip.height()), Qt::AlignLeft | Qt::AlignVCenter,
-                     entry->text);
-    paint_sample(painter, *entry->curve, picture.theme, left - sample_gap - sample_width, strip.center().y());
-    right = left - sample_gap - sample_width - entry_gap;
+  for (const LegendEntry& entry : legend(picture, panel, number)) {
+    clear(entry.place.left(), entry.place.width());
+    paint_entry(picture, painter, entry);
   }
 }
 
@@ -112,6 +99,8 @@ void paint_band(const Picture& picture, QCPPainter& painter, const PlotBand& ban
     add(i, band.low[i]);
   for (std::size_t i = count; i-- > 0;)
     add(i, band.high[i]);
+  if (painter.modes().testFlag(QCPPainter::pmVectorized)) // SVG knows no clipping
+    outline = outline.intersected(QPolygonF(panel.area()));
   QColor color = picture.theme.series(band.series);
   color.setAlphaF(picture.theme.dark() ? 0.28F : 0.20F);
   painter.save();
@@ -146,6 +135,50 @@ double Picture::x_pixel(double x) const {
     if (panel->visible)
       return panel->x_pixel(x);
   return 0;
+}
+
+std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number) {
+  const QFontMetricsF metrics(picture.fonts.small);
+  const QRectF strip = strip_of(picture, panel);
+  std::vector<LegendEntry> entries;
+  std::vector<double> widths;
+  for (const auto& curve : picture.curves) {
+    if (curve->panel != number || curve->style.name.isEmpty() || (curve->hidden && picture.scene.in_file))
+      continue;
+    widths.push_back(metrics.horizontalAdvance(curve->style.name) + 1);
+    entries.push_back({curve.get(), curve->style.name, {}});
+  }
+  const double title = QFontMetricsF(picture.fonts.bold).horizontalAdvance(title_of(picture, panel));
+  const double room = strip.width() - title - 2 * entry_gap;
+  const double widest =
+      widest_that_fits(widths, room - static_cast<double>(entries.size()) * (sample_width + sample_gap + entry_gap));
+  double right = strip.right();
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    if (widths[i] > widest) {
+      entries[i].text = widest > 0 ? metrics.elidedText(entries[i].text, Qt::ElideRight, widest) : QString();
+      widths[i] = metrics.horizontalAdvance(entries[i].text);
+    }
+    const double width = sample_width + sample_gap + widths[i];
+    entries[i].place = QRectF(right - width, strip.top(), width, strip.height());
+    right -= width + entry_gap;
+  }
+  return entries;
+}
+
+double caption_height(const Picture& picture) {
+  constexpr double with_margins = 1.9;
+  return picture.scene.caption.isEmpty() ? 0 : std::ceil(QFontMetricsF(picture.fonts.bold).height() * with_margins);
+}
+
+void paint_caption(const Picture& picture, QPainter& painter, double width) {
+  constexpr double beside = 10; // px
+  const QRectF strip(0, 0, width, caption_height(picture));
+  painter.fillRect(strip, picture.theme.color(Role::card));
+  painter.setFont(picture.fonts.bold);
+  painter.setPen(picture.theme.color(Role::text));
+  const QRectF room = strip.adjusted(beside, 0, -beside, 0);
+  painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
+                   QFontMetricsF(picture.fonts.bold).elidedText(picture.scene.caption, Qt::ElideRight, room.width()));
 }
 
 double strip_height(const PlotFonts& fonts) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/detail/clip.h"
 #include "ui/plot/detail/paint.h"
 
 namespace batchscope::ui {
@@ -56,7 +57,15 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
   painter.setPen(QPen(color, 1.3, Qt::SolidLine, Qt::RoundCap));
   QPainterPath path(tail);
   path.quadTo(control, head);
-  painter.drawPath(path);
+  if (!painter.modes().testFlag(QCPPainter::pmVectorized)) {
+    painter.drawPath(path);
+  } else { // a file of lines has no clipping
+    for (const QPolygonF& line : path.toSubpathPolygons())
+      for (const QPolygonF& part : clipped(line, panel.area()))
+        painter.drawPolyline(part);
+    if (!panel.area().contains(head))
+      return;
+  }
   const QPointF along = QPointF(head - control) / std::max(1.0, QLineF(control, head).length());
   const QPointF side(-along.y(), along.x());
   painter.setBrush(color);
@@ -235,7 +244,7 @@ void paint_bad_values(const Picture& picture, QCPPainter& painter, const Panel& 
     painter.setAntialiasing(true);
   };
   for (const auto& curve : picture.curves) {
-    if (curve->panel != number)
+    if (curve->panel != number || curve->hidden)
       continue;
     std::optional<Range> stretch;
     for (const double x : curve->samples.bad_x) {

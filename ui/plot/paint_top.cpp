@@ -87,7 +87,7 @@ void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
   painter.setPen(QPen(picture.theme.color(Role::card), 1.5));
   for (const auto& curve : picture.curves) {
     const Panel& panel = *picture.panels[static_cast<std::size_t>(curve->panel)];
-    if (curve->style.name.isEmpty() || !panel.visible)
+    if (curve->style.name.isEmpty() || curve->hidden || !panel.visible)
       continue;
     const auto y = curve->source->value_at(x);
     if (!y || !std::isfinite(*y) || (panel.log && *y <= 0))

@@ -113,7 +113,7 @@ void Panel::fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, c
   Gathered gathered(view, log);
   std::vector<double> values;
   for (const auto& curve : curves) {
-    if (curve->panel != number)
+    if (curve->panel != number || curve->hidden)
       continue;
     if (clipping > 0)
       std::copy_if(curve->samples.y.begin(), curve->samples.y.end(), std::back_inserter(values),

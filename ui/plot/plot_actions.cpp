@@ -47,7 +47,7 @@ void LinkedPlots::add_panel_action(int panel) {
     separator->setSeparator(true);
     impl_->actions.push_back(separator);
   }
-  auto* action = new QAction(tr("Logarithmic: %1").arg(impl_->board.panel(panel)->spec.title), this);
+  auto* action = new QAction(tr("Logarithmic: %1").arg(impl_->board.panel(panel)->spec.heading()), this);
   action->setCheckable(true);
   connect(action, &QAction::triggered, this, [this, panel](bool on) { set_log(panel, on); });
   impl_->actions.push_back(action);
@@ -66,10 +66,28 @@ QAction* LinkedPlots::log_action(int panel) const {
   return impl_->log_actions.value(panel);
 }
 
+/// What a click on the legends does, for the keyboard.
+QMenu* LinkedPlots::make_curves_menu(QWidget& parent) {
+  auto* menu = new QMenu(tr("Curves"), &parent);
+  Board& board = impl_->board;
+  for (const auto& curve : board.curves()) {
+    const Panel& panel = *board.panel(curve->panel);
+    if (curve->style.name.isEmpty() || !panel.visible)
+      continue;
+    QAction* action = menu->addAction(tr("%1: %2").arg(panel.spec.title, curve->style.name));
+    action->setCheckable(true);
+    action->setChecked(!curve->hidden);
+    connect(action, &QAction::toggled, this,
+            [this, panel = curve->panel, name = curve->style.name](bool shown) { set_hidden(panel, name, !shown); });
+  }
+  return menu;
+}
+
 void LinkedPlots::open_menu(const QPoint& at) {
   auto* menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->addActions(impl_->actions);
+  menu->addMenu(make_curves_menu(*menu));
   menu->popup(at);
 }
 

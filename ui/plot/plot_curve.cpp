@@ -97,6 +97,11 @@ void Curve::set_style(const CurveStyle& new_style, const Theme& theme) {
   look_.reset();
 }
 
+void Curve::set_hidden(bool hide) {
+  hidden = hide;
+  graph->setVisible(!hide);
+}
+
 bool Curve::take_samples(const View& view, int pixels, bool log_y) {
   const Look look{source->generation(), view.range(), pixels, view.log(), log_y};
   const bool grown = std::exchange(revision_, source->revision()) != source->revision();

@@ -54,11 +54,19 @@ private:
   Board& board_;
 };
 
+/// Of the plots and what stands over them.
+QSize picture_size(const Board& board) {
+  const Picture picture = board.picture();
+  return picture.whole.size().toSize() + QSize(0, static_cast<int>(caption_height(picture)));
+}
+
 /// Paints onto a device that keeps lines as lines.
 void paint_vectors(Board& board, QPaintDevice& device) {
   const ForFile for_file(board);
   QCPPainter painter;
   painter.begin(&device);
+  paint_caption(board.picture(), painter, board.canvas().width());
+  painter.translate(0, caption_height(board.picture()));
   painter.setMode(QCPPainter::pmVectorized);
   painter.setMode(QCPPainter::pmNoCaching);
   board.canvas().toPainter(&painter, board.canvas().width(), board.canvas().height());
@@ -102,9 +110,10 @@ CsvTable take_table(const Board& board) {
   CsvTable table{board.scene.x_label.isEmpty() ? QStringLiteral("x") : board.scene.x_label, board.view().range(), {}};
   for (const auto& curve : board.curves()) {
     const Panel& panel = *board.panel(curve->panel);
-    if (curve->style.name.isEmpty() || !panel.visible)
+    if (curve->style.name.isEmpty() || curve->hidden || !panel.visible)
       continue;
-    table.columns.push_back({panel.spec.key + QLatin1Char('.') + curve->style.name, {}, 0});
+    const QString unit = panel.spec.unit.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(panel.spec.unit);
+    table.columns.push_back({panel.spec.key + QLatin1Char('.') + curve->style.name + unit, {}, 0});
     curve->source->sample(table.view.first, table.view.second, points_in_csv / 4, table.columns.back().samples);
   }
   return table;
@@ -166,8 +175,8 @@ QByteArray svg(Board& board, const QString& title, int dots_an_inch) {
   buffer.open(QIODevice::WriteOnly);
   QSvgGenerator generator;
   generator.setOutputDevice(&buffer);
-  generator.setSize(board.canvas().size());
-  generator.setViewBox(board.canvas().rect());
+  generator.setSize(picture_size(board));
+  generator.setViewBox(QRect({0, 0}, picture_size(board)));
   generator.setResolution(dots_an_inch);
   generator.setTitle(title);
   paint_vectors(board, generator);
@@ -182,7 +191,7 @@ QByteArray pdf(Board& board, const QString& title, int dots_an_inch) {
   {
     QPdfWriter writer(&buffer); // complete once it is gone
     writer.setResolution(dots_an_inch);
-    writer.setPageSize(QPageSize(QSizeF(board.canvas().size()) * points_an_inch / dots_an_inch, QPageSize::Point, {},
+    writer.setPageSize(QPageSize(QSizeF(picture_size(board)) * points_an_inch / dots_an_inch, QPageSize::Point, {},
                                  QPageSize::ExactMatch));
     writer.setPageMargins({});
     writer.setTitle(title);
@@ -214,11 +223,23 @@ QImage LinkedPlots::to_image(double scale) const {
   const ForFile for_file(board);
   QImage image = board.canvas().toPixmap(board.canvas().width(), board.canvas().height(), scale).toImage();
   image.setDevicePixelRatio(1);
-  return image;
+  const double above = caption_height(board.picture());
+  if (above <= 0)
+    return image;
+  QImage whole(image.width(), image.height() + static_cast<int>(std::lround(above * scale)), image.format());
+  QPainter painter(&whole);
+  painter.drawImage(0, whole.height() - image.height(), image);
+  painter.scale(scale, scale);
+  paint_caption(board.picture(), painter, image.width() / scale);
+  return whole;
 }
 
 void LinkedPlots::copy() const {
   QGuiApplication::clipboard()->setImage(to_image(2));
+}
+
+QString LinkedPlots::title() const {
+  return impl_->board.scene.caption.isEmpty() ? accessibleName() : impl_->board.scene.caption;
 }
 
 void LinkedPlots::save(FileKind kind, const QString& file) {
@@ -228,10 +249,10 @@ void LinkedPlots::save(FileKind kind, const QString& file) {
     make = [image = to_image(2)] { return png(image); };
     break;
   case FileKind::svg:
-    make = [content = svg(impl_->board, accessibleName(), logicalDpiX())] { return content; };
+    make = [content = svg(impl_->board, title(), logicalDpiX())] { return content; };
     break;
   case FileKind::pdf:
-    make = [content = pdf(impl_->board, accessibleName(), logicalDpiX())] { return content; };
+    make = [content = pdf(impl_->board, title(), logicalDpiX())] { return content; };
     break;
   case FileKind::csv:
     make = [table = take_table(impl_->board)]() mutable { return csv_text(std::move(table)); };

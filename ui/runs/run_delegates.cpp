@@ -10,6 +10,7 @@
 #include "ui/run/run_status.h"
 #include "ui/runs/run_table_model.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
@@ -60,24 +61,6 @@ void draw_field(QPainter& painter, const QRectF& field, const QColor& color, std
   painter.setClipPath(outline);
   painter.fillRect(QRectF(field.topLeft(), QSizeF(field.width() * *progress, field.height())), tint(color, done));
   painter.restore();
-}
-
-/// A piece of the run's line, as in a plot's legend.
-QPixmap line_sample(const Theme& theme, int series, QSize size, double ratio) {
-  QPixmap pixmap(size * ratio);
-  pixmap.setDevicePixelRatio(ratio);
-  pixmap.fill(Qt::transparent);
-  QPainter painter(&pixmap);
-  painter.setRenderHint(QPainter::Antialiasing);
-  QPen pen(theme.color(Role::text), 2.5);
-  pen.setColor(theme.series(series));
-  pen.setCapStyle(Qt::FlatCap);
-  if (const auto dashes = theme.dashes(series); !dashes.isEmpty())
-    pen.setDashPattern(dashes);
-  painter.setPen(pen);
-  const double middle = static_cast<double>(size.height()) / 2;
-  painter.drawLine(QPointF(0, middle), QPointF(size.width(), middle));
-  return pixmap;
 }
 
 } // namespace
@@ -132,7 +115,7 @@ void TextDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelInd
   const QVariant series = index.data(RunTableModel::series_role);
   if (!series.isValid())
     return;
-  const QSize size(Theme::lines(1), Theme::lines(0.5));
+  const QSize size(Theme::lines(1.5), Theme::lines(0.5));
   const double ratio = option->widget ? option->widget->devicePixelRatioF() : 1;
   const QPixmap sample = line_sample(theme_, series.toInt(), size, ratio);
   // The same where the row is chosen: its colour is a name.

@@ -35,6 +35,7 @@ QString separated(const QString& text, QChar separator) {
 RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
     : QTableView(parent), runs_(runs), columns_menu_(new QMenu(tr("Columns"), this)) {
   setModel(&runs);
+  setItemDelegate(new RowDelegate(theme, this));
   setItemDelegateForColumn(status_column, new StatusDelegate(theme, this));
   setItemDelegateForColumn(name_column, new TextDelegate(theme, this));
   setItemDelegateForColumn(note_column, new TextDelegate(theme, this));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/run/run_looks.h"
 #include "ui/runs/run_columns.h"
 #include "ui/theme/theme.h"
 
@@ -144,6 +145,7 @@ void RunTableModel::set_plotted(const QList<qint64>& runs) {
   if (runs == plotted_)
     return;
   plotted_ = runs;
+  looks_ = run_looks(runs);
   if (rows_.empty())
     return;
   Q_EMIT dataChanged(index(0, name_column), index(rowCount() - 1, name_column), {series_role});
@@ -238,7 +240,7 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   }
   case series_role: {
     const auto at = plotted_.indexOf(run.id);
-    return at < 0 || index.column() != name_column ? QVariant() : QVariant(static_cast<int>(at));
+    return at < 0 || index.column() != name_column ? QVariant() : QVariant(looks_[at]);
   }
   default:
     return {};

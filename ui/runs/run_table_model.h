@@ -24,7 +24,7 @@ public:
   enum ItemRole {
     progress_role = Qt::UserRole, ///< of a running run: 0..1; invalid where it is not known
     status_role,                  ///< the status as stored, for drawing
-    series_role,                  ///< index of the run's colour while it is plotted; invalid else
+    series_role,                  ///< index of the run's colour and dashes while it is plotted; invalid else
   };
 
   explicit RunTableModel(const Theme& theme, QObject* parent = nullptr);
@@ -33,7 +33,7 @@ public:
   void set_runs(const std::vector<store::RunRow>& runs);
   /// How many steps a running run will make, where that is known.
   void set_expected_steps(std::int64_t run, std::int64_t steps);
-  /// The runs that are plotted now, in the order of their colours.
+  /// The runs that are plotted now.
   void set_plotted(const QList<qint64>& runs);
 
   const store::RunRow& run(int row) const { return rows_[static_cast<std::size_t>(row)].run; }
@@ -77,6 +77,7 @@ private:
   std::vector<Row> rows_;
   QHash<qint64, qint64> expected_steps_;
   QList<qint64> plotted_;
+  QList<int> looks_; ///< of these
   QTimer idle_{this};
   int prepared_ = 0; ///< rows before this have words and key, but for those that changed since
 };

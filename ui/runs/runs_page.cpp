@@ -61,7 +61,6 @@ RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
   layout->addWidget(make_header());
-  layout->addWidget(filter_error_);
   layout->addWidget(make_places(), 1);
 
   connect(runs_, &RunTableModel::renamed, this, &RunsPage::rename);
@@ -78,7 +77,7 @@ QWidget* RunsPage::make_header() {
   row->setSpacing(gap);
   count_ = new Pill;
   filter_ = new QLineEdit;
-  filter_->setPlaceholderText(tr("Filter: words, or batch >= 64 and status = finished"));
+  filter_->setPlaceholderText(tr("Filter: words, or batch >= 64 and accuracy > 97%"));
   filter_->setAccessibleName(tr("Filter"));
   filter_->setClearButtonEnabled(true);
   filter_->setMinimumWidth(160);
@@ -86,10 +85,15 @@ QWidget* RunsPage::make_header() {
   QStringList fields;
   for (const std::string& field : store::list_filter_fields())
     fields.append(QString::fromStdString(field));
-  filter_->setToolTip(tr("Words that a run has to have, or comparisons joined by \"and\" and \"or\" of: %1 (%2)")
-                          .arg(fields.join(QStringLiteral(", ")), find_action_->shortcut().toString()));
+  filter_->setToolTip(tr("Words that a run has to have, or comparisons joined by \"and\" and \"or\" of: %1; short: %2. "
+                         "Values may have a unit: accuracy > 97%, peak < 90MB, time < 2min (%3)")
+                          .arg(fields.join(QStringLiteral(", ")),
+                               QString::fromStdString(store::list_filter_short_names()),
+                               find_action_->shortcut().toString()));
   filter_error_ = new QLabel(this);
-  filter_error_->setProperty("tone", QStringLiteral("error"));
+  // Over the table, in no layout: nothing moves while a filter is typed.
+  filter_error_->setProperty("kind", QStringLiteral("problem"));
+  filter_error_->setMargin(Theme::lines(0.4));
   filter_error_->setWordWrap(true);
   filter_error_->setObjectName(QStringLiteral("filter-error"));
   filter_error_->hide();
@@ -237,7 +241,22 @@ void RunsPage::show_filter() {
   mark_wrong(*filter_, !error.isEmpty());
   filter_error_->setText(error);
   filter_error_->setVisible(!error.isEmpty());
+  place_filter_error();
   show_place();
+}
+
+/// Beneath the filter's box, as wide as the text where there is room.
+void RunsPage::place_filter_error() {
+  const QPoint at = filter_->mapTo(this, QPoint(0, filter_->height() + gap / 2));
+  const int natural = filter_error_->fontMetrics().horizontalAdvance(filter_error_->text()) + Theme::lines(1.2);
+  const int width = std::min(natural, std::max(1, this->width() - at.x() - margin));
+  filter_error_->setGeometry(at.x(), at.y(), width, filter_error_->heightForWidth(width));
+  filter_error_->raise();
+}
+
+void RunsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  place_filter_error();
 }
 
 void RunsPage::show_place() {

@@ -33,6 +33,9 @@ public:
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+protected:
+  void resizeEvent(QResizeEvent* event) override;
+
 private:
   QWidget* make_header();
   QWidget* make_places();
@@ -42,6 +45,7 @@ private:
   void show_runs();
   void show_plotted();
   void show_filter();
+  void place_filter_error();
   void show_place(); ///< table, or what stands for it while there is nothing to show
   void ask_for_lengths();
   void rename(qint64 run, const QString& before, const QString& name);

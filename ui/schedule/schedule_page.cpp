@@ -88,6 +88,10 @@ void SchedulePage::connect_parts() {
   connect(&workbench_, &Workbench::page_wanted, this, wanted, Qt::QueuedConnection);
   connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
   connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
+  connect(&workbench_, &Workbench::names_changed, this, [this] {
+    list_choices();
+    show_plan();
+  });
   connect(&workbench_, &Workbench::current_changed, this, [this] {
     // A draft that is being typed is not taken away.
     if (workbench_.current() != nullptr && !editor_.has_preview())

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "ui/run/oom_details.h"
 #include "ui/run/plan_handles.h"
 #include "ui/widgets/format.h"
 
@@ -31,9 +33,10 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(plots_);
   plots_->show_crosshair_values();
-  plots_->add_panel({.key = "batch", .title = tr("Batch size (examples)"), .height = 1.7, .lowest_top = {}});
-  plots_->add_panel({.key = "memory", .title = tr("Memory (MB)"), .height = 1.3, .lowest_top = {}});
-  plots_->add_panel({.key = "coverage", .title = tr("train_coverage (%)"), .height = 0.8, .lowest_top = 100});
+  plots_->add_panel(
+      {.key = "batch", .title = tr("Batch size"), .unit = tr("examples"), .height = 1.7, .lowest_top = {}});
+  plots_->add_panel({.key = "memory", .title = tr("Memory"), .unit = "MB", .height = 1.3, .lowest_top = {}});
+  plots_->add_panel({.key = "coverage", .title = tr("train_coverage"), .unit = "%", .height = 0.8, .lowest_top = 100});
   plots_->add_panel({.key = "epoch", .title = tr("Epoch"), .height = 0.8, .lowest_top = {}});
   plots_->add_panel({.key = "rate", .title = tr("Learning rate"), .height = 0.8, .lowest_top = {}});
   plots_->set_x_label(tr("optimizer step"));
@@ -57,6 +60,9 @@ bool SchedulePlots::has_future(const PlanEditor& editor) {
 
 void SchedulePlots::show_edited(const PlanEditor& editor) {
   plots_->clear_curves();
+  // Places on another run's axis mean nothing on this one's.
+  if (const std::int64_t run = editor.run() != nullptr ? editor.run()->id() : 0; std::exchange(edited_, run) != run)
+    plots_->set_cursors(std::nullopt, std::nullopt);
   drawn_ = nullptr;
   future_drawn_ = has_future(editor);
   const auto add = [this](Panel panel, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style) {
@@ -94,6 +100,8 @@ void SchedulePlots::update_plan(const PlanEditor& editor) {
     return;
   if (future_drawn_ != has_future(editor))
     return show_edited(editor);
+  const OpenRun* run = editor.run();
+  plots_->set_caption(run != nullptr ? tr("Run %1: %2").arg(run->id()).arg(run->name()) : tr("Draft"));
   follow_plan(editor);
   show_marks(editor);
   follow(editor);
@@ -190,7 +198,7 @@ void SchedulePlots::show_handles(const PlanEditor& editor) {
 
 void SchedulePlots::show_marks(const PlanEditor& editor) {
   QList<PlotMark> marks;
-  const auto add = [&marks](PlotMark::Kind kind, std::int64_t step, const QString& label) {
+  const auto add = [&marks](PlotMark::Kind kind, std::int64_t step, const QString& label) -> PlotMark& {
     PlotMark mark;
     mark.id = marks.size();
     mark.kind = kind;
@@ -199,13 +207,16 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
     mark.label = label;
     mark.through = kind != PlotMark::Kind::note;
     marks << mark;
+    return marks.last();
   };
   if (editor.run() != nullptr) {
     for (const telemetry::Event& event : editor.run()->events()) {
       if (event.kind == "edit")
         add(PlotMark::Kind::edit, event.step, tr("edited"));
-      else if (event.kind == "oom")
-        add(PlotMark::Kind::oom, event.step, {});
+      else if (const auto oom = oom_details(event))
+        // At the size that did not fit; one of the evaluation is none of this plot.
+        if (oom->end != OomDetails::End::evaluation_shrunk)
+          add(PlotMark::Kind::oom, event.step, {}).y = static_cast<double>(oom->attempted);
     }
   }
   int clamps = 0;

@@ -57,6 +57,7 @@ private:
   std::shared_ptr<DerivedCurve> as_run_; ///< and as it is run
   std::shared_ptr<DerivedCurve> micro_;  ///< micro batch that it is run as
   std::shared_ptr<const schedule::Plan> drawn_;
+  std::int64_t edited_ = 0; ///< number of the run; 0: a draft
   bool future_drawn_ = false;
   bool in_parts_ = false;
   int micro_curve_ = 0;

@@ -92,7 +92,9 @@ QColor Theme::series(int index) const {
 }
 
 QList<qreal> Theme::dashes(int index) const {
-  switch (index / 6 % 4) {
+  constexpr int colors = 6, patterns = 4;
+  static_assert(colors * patterns == looks);
+  switch (index / colors % patterns) {
   case 1:
     return {6, 3};
   case 2:

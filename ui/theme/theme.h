@@ -52,6 +52,7 @@ public:
   QColor series(int index) const;
   /// Dash pattern that goes with a series of that index (solid for the first six), for eyes that cannot tell colours.
   QList<qreal> dashes(int index) const;
+  static constexpr int looks = 24; ///< pairs of colour and dash pattern that can be told apart
   /// resources/icons/NAME.svg in the text's colour, in the accent's where it is chosen (QIcon::On).
   QIcon icon(const QString& name) const;
 

@@ -85,7 +85,7 @@ void TestLiveOom::the_card_says_what_is_stored() {
   // What it claims: the step was made with the whole batch.
   const auto batch = reader.series(live_->run()->id(), "effective_batch");
   const auto step =
-      std::find_if(batch.begin(), batch.end(), [&](const auto& point) { return point.step == last->step + 1; });
+      std::find_if(batch.begin(), batch.end(), [&](const auto& point) { return point.step == last->step; });
   QVERIFY(step != batch.end());
   QCOMPARE(step->value, detail.at("examples_again").get<double>());
 }
@@ -99,6 +99,12 @@ void TestLiveOom::a_row_leads_to_its_mark() {
   const auto [from, to] = live_->plots().visible_range();
   QVERIFY2(from <= step && step <= to, qPrintable(QString("%1 not in %2..%3").arg(step).arg(from).arg(to)));
   QVERIFY(live_->texts("oom-card").contains(QString("Out of memory at step %1").arg(step)));
+  // The card shows the step in which that size was tried, as after a click on the mark.
+  QCOMPARE(*live_->plots().crosshair(), double(step));
+  const QString tried = row.siblingAtColumn(EventModel::tried).data().toString();
+  const series::Series* batch = live_->run()->history()->find("batch");
+  QCOMPARE(format_count(std::llround(batch->values[step - 1])), tried);
+  QVERIFY2(live_->texts("reading-facts").contains("batch\n" + tried), qPrintable(live_->texts("reading-facts")));
   live_->keep_picture("oom-chosen");
   live_->plots().show_all();
 }

@@ -53,9 +53,8 @@ private Q_SLOTS:
     QFile other(name);
     QVERIFY(other.open(QIODevice::WriteOnly));
     QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("unreadable"), patience_ms);
-    const auto* banner = live.page().findChild<Banner*>();
-    QVERIFY(banner->isVisible());
-    QCOMPARE(banner->text(), live.run()->reason());
+    QVERIFY(live.named<QLabel>("reason")->isVisible());
+    QCOMPARE(live.named<QLabel>("reason")->text(), live.run()->reason());
     QCOMPARE(live.named<QLabel>("run-status")->text(), QString("cannot be read"));
     QVERIFY(!live.action("Pause the run")->isEnabled());
   }

@@ -20,6 +20,9 @@ private Q_SLOTS:
   void an_ended_run_can_be_run_again();
   void a_run_that_fails_says_why();
   void several_runs_over_each_other();
+  void a_new_name_is_shown_at_once();
+  void cursors_go_with_their_run();
+  void a_run_of_another_program_is_offered();
   void hidden_pages_draw_nothing();
   void a_run_that_is_not_there();
   void no_two_commands_are_called_the_same();
@@ -187,13 +190,18 @@ void TestLiveRun::a_run_that_fails_says_why() {
   train::RunSpec spec = growing_run();
   spec.on_oom = train::OnOom::fail;
   Job* job = live.bench().start_run(spec);
+  QTRY_VERIFY_WITH_TIMEOUT(live.run() != nullptr, patience_ms);
+  QCoreApplication::processEvents();
+  const QPoint plots_then = live.plots().mapTo(&live.page(), QPoint());
   QTRY_VERIFY_WITH_TIMEOUT(job->state() == Job::State::done || job->state() == Job::State::failed, patience_ms);
   QTRY_COMPARE(live.run()->status(), QString("failed"));
   QVERIFY(!live.run()->reason().isEmpty());
-  const auto banners = live.page().findChildren<Banner*>();
-  QCOMPARE(banners.size(), 1);
-  QVERIFY(banners.first()->isVisible());
-  QVERIFY(banners.first()->text().contains(live.run()->reason()));
+  // Said once, in a place of its own: nothing on the page moves.
+  QVERIFY(live.named<QLabel>("reason")->isVisible());
+  QCOMPARE(live.named<QLabel>("reason")->text(), live.run()->reason());
+  QVERIFY(live.page().tells(job->title() + ": " + job->error()));
+  QVERIFY(!live.page().tells("something else"));
+  QCOMPARE(live.plots().mapTo(&live.page(), QPoint()), plots_then);
   QTRY_VERIFY(live.page().findChild<QWidget*>("oom-card")->isVisible());
   // Examples were lost here: nothing says otherwise.
   QVERIFY(!live.page().findChild<QLabel*>("oom-kept")->isVisible());
@@ -227,8 +235,82 @@ void TestLiveRun::several_runs_over_each_other() {
   peaks.sort();
   QCOMPARE(peaks, (QStringList{"batch 16", "batch 32", "batch 8"}));
   QCOMPARE(colors.size(), 3);
-  QTRY_VERIFY(live.texts("reading-facts").contains("smoothed loss, batch 8"));
+  // A row a run, each figure whole.
+  QTRY_VERIFY(live.texts("reading-runs").contains("batch 8"));
+  const auto* reading = live.named<QWidget>("reading-runs");
+  int figures = 0;
+  for (const auto* label : reading->findChildren<QLabel*>()) {
+    if (!label->isVisible() || label->text().isEmpty() || qobject_cast<const ElidedLabel*>(label))
+      continue;
+    ++figures;
+    QVERIFY2(label->width() >= label->fontMetrics().horizontalAdvance(label->text()), qPrintable(label->text()));
+    QVERIFY(reading->rect().contains(label->geometry()));
+  }
+  QCOMPARE(figures, 4 * (1 + 3)); // heads, and those of three runs
+  QVERIFY(reading->parentWidget()->rect().contains(reading->geometry()));
   live.keep_picture("several");
+  // A run keeps its colour, whatever is beside it.
+  const auto color_of = [&](const QString& name) {
+    for (const auto& reading : live.plots().readings())
+      if (reading.panel == memory_panel && reading.name == name)
+        return reading.color;
+    return QColor();
+  };
+  const QColor before = color_of("batch 8");
+  QVERIFY(before.isValid());
+  live.bench().open({ids[2], ids[0]});
+  QCOMPARE(color_of("batch 8"), before);
+}
+
+void TestLiveRun::a_new_name_is_shown_at_once() {
+  LiveHere live;
+  train::RunSpec spec = small_run(30);
+  spec.name = "old name";
+  Job* job = live.bench().start_run(spec);
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_COMPARE(live.named<QLabel>("run-name")->text(), QString("old name"));
+  live.bench().library().rename(live.run()->id(), "new name");
+  QTRY_COMPARE_WITH_TIMEOUT(live.named<QLabel>("run-name")->text(), QString("new name"), patience_ms);
+  QCOMPARE(live.run()->spec().name, std::string("new name"));
+}
+
+void TestLiveRun::cursors_go_with_their_run() {
+  LiveHere live;
+  QList<qint64> ids;
+  for (int i = 0; i < 2; ++i) {
+    Job* job = live.bench().start_run(small_run(30));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    ids += live.run()->id();
+  }
+  live.plots().set_cursors(5, 20);
+  live.bench().open({ids[1], ids[0]}); // the same one, with another beside it
+  QVERIFY(live.plots().cursors().first);
+  live.bench().open({ids[0]});
+  QVERIFY(!live.plots().cursors().first);
+  QVERIFY(!live.plots().cursors().second);
+}
+
+void TestLiveRun::a_run_of_another_program_is_offered() {
+  LiveHere live;
+  QVERIFY(!live.named<QPushButton>("watch-other")->isVisible());
+  store::RunStore store(live.database());
+  train::RunStart start;
+  start.batch = 16;
+  store::NewRun run;
+  run.name = "from a terminal";
+  run.spec_json = train::to_json(small_run(100));
+  run.start_json = train::to_json(start);
+  const auto writer = store.begin(run);
+  QTRY_VERIFY_WITH_TIMEOUT(live.named<QPushButton>("watch-other")->isVisible(), patience_ms);
+  QVERIFY(live.named<QLabel>("other-run")->text().contains("from a terminal"));
+  live.keep_picture("other-program");
+  live.click(live.named<QPushButton>("watch-other"));
+  QVERIFY(live.run() != nullptr);
+  QCOMPARE(live.run()->id(), writer->id());
+  // Once it is over, nothing is offered any more.
+  writer->finish({.status = "finished"});
+  live.bench().open({});
+  QTRY_VERIFY_WITH_TIMEOUT(!live.named<QPushButton>("watch-other")->isVisible(), patience_ms);
 }
 
 void TestLiveRun::hidden_pages_draw_nothing() {
@@ -248,9 +330,11 @@ void TestLiveRun::hidden_pages_draw_nothing() {
 void TestLiveRun::a_run_that_is_not_there() {
   LiveHere live;
   live.bench().open({77});
-  const auto* banner = live.page().findChild<Banner*>();
-  QTRY_VERIFY_WITH_TIMEOUT(banner->isVisible(), patience_ms);
-  QVERIFY2(!banner->text().contains("The run failed"), qPrintable(banner->text())); // no run did
+  const auto* reason = live.named<QLabel>("reason");
+  QTRY_VERIFY_WITH_TIMEOUT(reason->isVisible(), patience_ms);
+  const auto* card = reason->parentWidget();
+  for (const auto* label : card->findChildren<QLabel*>())
+    QVERIFY2(!label->text().contains("The run failed"), qPrintable(label->text())); // no run did
   QVERIFY(!live.action("Train again with changes")->isEnabled());
 }
 

@@ -1,6 +1,7 @@
 #include <QClipboard>
 #include <QFile>
 #include <QFileDialog>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 
 #include "plot_test.h"
@@ -42,12 +43,15 @@ private Q_SLOTS:
   void initTestCase() { theme_.apply_to(*qApp); }
 
   void a_table_of_what_is_visible();
+  void a_table_names_the_units();
   void a_table_of_very_many_points();
   void pictures_data();
   void pictures();
   void pictures_are_of_any_scale();
   void pictures_of_what_was_never_shown();
   void pictures_are_without_the_pointer();
+  void pictures_say_what_they_are_of();
+  void drawings_stay_within_their_panels();
   void the_clipboard();
   void files_that_cannot_be_written();
   void a_file_is_of_the_moment_when_it_was_asked_for();
@@ -74,6 +78,19 @@ void TestPlotFiles::a_table_of_what_is_visible() {
                                     "9,,5\n"));
   plots.show_range(2, 3);
   QCOMPARE(table_of(plots).count(QLatin1Char('\n')), 4);
+}
+
+void TestPlotFiles::a_table_names_the_units() {
+  Plots plots(theme_, 0);
+  plots.add_panel({.key = "memory", .title = "Memory", .unit = "MB"});
+  plots.add_panel({.key = "loss", .title = "Loss"});
+  plots.add_curve(0, points({1}, {2}), named("peak"));
+  plots.add_curve(0, points({1}, {3}), named("in use"));
+  plots.add_curve(1, points({1}, {4}), named("training"));
+  plots.put_up();
+  QCOMPARE(table_of(plots), QString("step,memory.peak (MB),memory.in use (MB),loss.training\n1,2,3,4\n"));
+  plots.set_hidden(0, "in use", true); // it is not visible
+  QCOMPARE(table_of(plots), QString("step,memory.peak (MB),loss.training\n1,2,4\n"));
 }
 
 void TestPlotFiles::a_table_of_very_many_points() {
@@ -159,6 +176,55 @@ void TestPlotFiles::pictures_are_without_the_pointer() {
   QCOMPARE(plots.to_image(1), before);
   plots.set_cursors(10, 20); // those were put there to be seen
   QVERIFY(plots.to_image(1) != before);
+}
+
+void TestPlotFiles::pictures_say_what_they_are_of() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(50), named("a"));
+  plots.put_up();
+  const QImage bare = plots.to_image(2);
+  plots.set_caption("Run 12: a name");
+  const QImage image = plots.to_image(2);
+  QCOMPARE(image.width(), bare.width());
+  const int above = image.height() - bare.height();
+  QVERIFY(above > 20 && above < 100);
+  QCOMPARE(image.copy(0, above, bare.width(), bare.height()), bare);
+  QVERIFY(count_color(image, theme_.color(Role::text), QRect(0, 0, image.width(), above)) > 50);
+  const QByteArray drawing = saved(plots, LinkedPlots::FileKind::svg);
+  QVERIFY(drawing.contains("Run 12: a name"));
+  QVERIFY(drawing.contains(QString("viewBox=\"0 0 800 %1\"").arg(500 + above / 2).toUtf8()));
+}
+
+/// Numbers of all `points` in a drawing, two by two.
+QList<QPointF> points_in(const QByteArray& drawing) {
+  static const QRegularExpression list("points=\"([^\"]*)\"");
+  QList<QPointF> points;
+  for (auto matches = list.globalMatch(QString::fromUtf8(drawing)); matches.hasNext();) {
+    const QStringList numbers = matches.next().captured(1).split(QRegularExpression("[ ,]"), Qt::SkipEmptyParts);
+    for (qsizetype i = 0; i + 1 < numbers.size(); i += 2)
+      points += QPointF(numbers[i].toDouble(), numbers[i + 1].toDouble());
+  }
+  return points;
+}
+
+void TestPlotFiles::drawings_stay_within_their_panels() {
+  Plots plots(theme_);
+  Values wild;
+  for (int i = 0; i <= 100; ++i)
+    wild.push_back(i % 2 == 0 ? 10 : 1000);
+  plots.add_curve(0, points(counted(0, 101), wild), named("a"));
+  plots.set_bands({{.panel = 0, .x = {0, 100}, .low = {-500, -500}, .high = {5000, 5000}, .series = 2}});
+  plots.set_arrows({{.panel = 0, .x0 = 50, .y0 = 20, .x1 = 50, .y1 = 4000}});
+  plots.put_up();
+  plots.wheel(plots.at(50, 10), 12, Qt::ControlModifier); // y, around the lower values
+  const auto low = plots.position(0, plots.visible_range().first, 10);
+  QVERIFY(low && !plots.position(0, plots.visible_range().first, 1000));
+  const QByteArray drawing = saved(plots, LinkedPlots::FileKind::svg);
+  const auto drawn = points_in(drawing);
+  QVERIFY(drawn.size() > 100);
+  for (const QPointF& point : drawn)
+    QVERIFY2(point.x() >= -1 && point.x() <= 801 && point.y() >= -1 && point.y() <= 501,
+             qPrintable(QString("%1, %2").arg(point.x()).arg(point.y())));
 }
 
 void TestPlotFiles::the_clipboard() {

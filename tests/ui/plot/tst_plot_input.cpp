@@ -31,6 +31,7 @@ private Q_SLOTS:
   void between_the_cursors();
   void tooltips_name_the_curve();
   void the_menu_offers_what_can_be_done();
+  void an_entry_of_the_legend_toggles_its_curve();
   void the_focus_is_shown();
   void words_for_those_who_listen();
 
@@ -328,6 +329,59 @@ void TestPlotInput::the_menu_offers_what_can_be_done() {
   QVERIFY(menu);
   QCOMPARE(menu->actions(), plots.actions_for_menu());
   menu->close();
+}
+
+void TestPlotInput::an_entry_of_the_legend_toggles_its_curve() {
+  Plots plots(theme_);
+  plots.add_curve(0, points({0, 100}, {5, 5}), named("low", 0));
+  plots.add_curve(0, points({0, 100}, {900, 900}), named("high", 2));
+  CurveStyle partner = named("", 5);
+  partner.with = "high";
+  plots.add_curve(0, points({0, 100}, {700, 700}), partner);
+  plots.put_up();
+  const auto drawn = [&](int series) {
+    const QRect below(0, 40, plots.width(), plots.height() - 40); // without the legend
+    return count_color(plots.grab().toImage(), theme_.series(series), below) > 50;
+  };
+  // The last entry is at the right of the strip above the plot.
+  QPoint entry(plots.width(), 14);
+  do {
+    entry -= QPoint(4, 0);
+    plots.move(entry);
+  } while (entry.x() > 0 && plots.cursor().shape() != Qt::PointingHandCursor);
+  QVERIFY(entry.x() > plots.width() / 2);
+  QVERIFY(drawn(0) && drawn(2) && drawn(5));
+  QHelpEvent help(QEvent::ToolTip, entry, plots.mapToGlobal(entry));
+  QApplication::sendEvent(&plots, &help);
+  QCOMPARE(QToolTip::text(), QString("Hide high"));
+  QTest::mouseClick(&plots, Qt::LeftButton, Qt::NoModifier, entry);
+  plots.settle();
+  QVERIFY(plots.hidden(0, "high"));
+  QVERIFY(drawn(0) && !drawn(2) && !drawn(5));
+  QVERIFY(!plots.position(0, 50, 900)); // the axis is that of what is left
+  // It stays hidden where its curve is added anew.
+  plots.clear_curves();
+  plots.add_curve(0, points({0, 100}, {5, 5}), named("low", 0));
+  plots.add_curve(0, points({0, 100}, {900, 900}), named("high", 2));
+  plots.settle();
+  QVERIFY(drawn(0) && !drawn(2));
+  QTest::mouseClick(&plots, Qt::LeftButton, Qt::NoModifier, entry);
+  plots.settle();
+  QVERIFY(!plots.hidden(0, "high"));
+  QVERIFY(drawn(0) && drawn(2));
+  // Without a mouse there is the menu.
+  QContextMenuEvent menu(QContextMenuEvent::Keyboard, QPoint(100, 100), plots.mapToGlobal(QPoint(100, 100)));
+  QApplication::sendEvent(&plots, &menu);
+  QAction* of_low = nullptr;
+  for (QAction* action : plots.findChild<QMenu*>()->findChild<QMenu*>()->actions())
+    if (action->text() == "Panel 0: low")
+      of_low = action;
+  QVERIFY(of_low && of_low->isChecked());
+  of_low->trigger();
+  plots.findChild<QMenu*>()->close();
+  plots.settle();
+  QVERIFY(plots.hidden(0, "low"));
+  QVERIFY(!drawn(0) && drawn(2));
 }
 
 void TestPlotInput::the_focus_is_shown() {

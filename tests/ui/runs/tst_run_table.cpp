@@ -86,6 +86,9 @@ private Q_SLOTS:
     QCOMPARE(copied_text(run_columns()[loss_column], run), QString("NaN"));
     QCOMPARE(copied_text(run_columns()[steps_column], run), QString("12345"));
     QCOMPARE(copied_text(run_columns()[accuracy_column], failed), QString());
+    // In the unit that the name of the column says, whatever the table shows.
+    QCOMPARE(copied_text(run_columns()[accuracy_column], run), QString("0.97349"));
+    QCOMPARE(copied_text(run_columns()[peak_column], run), QString("1234567890"));
   }
 
   void tellsTheStartInThePersonsTimeZone() {
@@ -279,7 +282,10 @@ private Q_SLOTS:
     QCOMPARE(status.data(RunTableModel::progress_role).toDouble(), 0.25);
     QVERIFY(!table.model.index(0, status_column).data(RunTableModel::progress_role).isValid()); // it is over
     table.model.set_plotted({2, 1});
-    QCOMPARE(table.model.index(0, name_column).data(RunTableModel::series_role).toInt(), 1);
+    QCOMPARE(table.model.index(0, name_column).data(RunTableModel::series_role).toInt(), 0);
+    table.model.set_plotted({1}); // its look is its own, whatever is plotted beside it
+    QCOMPARE(table.model.index(0, name_column).data(RunTableModel::series_role).toInt(), 0);
+    QVERIFY(!table.model.index(1, name_column).data(RunTableModel::series_role).isValid());
     QVERIFY(!table.model.index(0, note_column).data(RunTableModel::series_role).isValid());
   }
 

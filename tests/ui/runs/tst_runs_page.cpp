@@ -329,6 +329,21 @@ private Q_SLOTS:
     QVERIFY(QGuiApplication::clipboard()->text().startsWith("id,name,batch"));
   }
 
+  void a_filter_that_cannot_be_read_moves_nothing() {
+    PageHere here({"a", "b"});
+    const QRect before = here.table->geometry();
+    auto* filter = here.page.findChild<QLineEdit*>();
+    QTest::keyClicks(filter, "accuracy > 97");
+    const auto* error = here.page.findChild<QLabel*>("filter-error");
+    QTRY_VERIFY(error->isVisible());
+    QVERIFY2(error->text().contains("did you mean 97%?"), qPrintable(error->text()));
+    QVERIFY(here.page.rect().contains(error->geometry()));
+    QCoreApplication::processEvents();
+    QCOMPARE(here.table->geometry(), before);
+    QTest::keyClicks(filter, "%");
+    QVERIFY(!error->isVisible());
+  }
+
   void exports_through_a_dialog() {
     PageHere here({"a", "b"});
     QTemporaryDir folder;

@@ -2,6 +2,8 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
+#include "ui/plot/plot_test.h"
+#include "ui/run/oom_details.h"
 #include "ui/schedule/schedule_test.h"
 #include "ui/widgets/widgets.h"
 
@@ -39,6 +41,7 @@ private Q_SLOTS:
   void a_stretch_is_dragged_and_applied_and_taken_back();
   void sizes_that_will_not_fit_are_marked();
   void events_that_come_at_once_are_shown_at_once();
+  void an_out_of_memory_is_marked_at_the_size_that_was_tried();
   void a_run_that_is_over_can_be_planned_again();
   void a_run_that_was_stopped_leaves_no_handles();
   void whoever_wants_to_edit_can_type_at_once();
@@ -189,6 +192,28 @@ void TestRunning::events_that_come_at_once_are_shown_at_once() {
   QTRY_COMPARE(watch.times(), 2);
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+}
+
+void TestRunning::an_out_of_memory_is_marked_at_the_size_that_was_tried() {
+  ScheduleHere here;
+  Job* job = here.bench().start_run(growing_run());
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
+  std::optional<OomDetails> oom;
+  for (const telemetry::Event& event : here.run()->events())
+    if (!oom)
+      oom = oom_details(event);
+  QVERIFY(oom);
+  constexpr int batch_panel = 0;
+  const auto crosses_at = [&](double y) {
+    here.plots().refresh_now();
+    const auto place = here.plots().position(batch_panel, static_cast<double>(oom->step), y);
+    return place ? count_color(here.plots().grab().toImage(), here.theme().color(Role::error),
+                               QRect(place->toPoint() - QPoint(4, 4), QSize(9, 9)))
+                 : 0;
+  };
+  QTRY_VERIFY(crosses_at(static_cast<double>(oom->attempted)) > 15);
+  QVERIFY(crosses_at(static_cast<double>(oom->attempted) / 2) < 15); // the line through all plots alone
 }
 
 void TestRunning::a_run_that_is_over_can_be_planned_again() {

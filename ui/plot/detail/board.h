@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "ui/plot/detail/pacer.h"
@@ -35,6 +36,8 @@ public:
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   Curve* curve(int id) const;
   void clear_curves();
+  void set_hidden(int panel, const QString& entry, bool hidden);
+  bool is_hidden(int panel, const QString& entry) const { return hidden_.contains({panel, entry}); }
 
   /// Changes the view, tells of it, and draws soon.
   void navigate(const std::function<void(View&)>& change);
@@ -69,6 +72,7 @@ private:
   std::vector<std::unique_ptr<Curve>> curves_;
   View view_;
   Range reported_{0, 1};
+  std::set<std::pair<int, QString>> hidden_; ///< entries of legends, by panel
   int next_curve_ = 1;
   double left_ = 0;                     ///< margin; grows only, so that the plots do not jump sideways
   std::map<const Panel*, int> heights_; ///< of the plots themselves

@@ -13,6 +13,8 @@ const PlotMark* mark_at(const Picture& picture, const QPointF& at);
 const PlotHandle* handle_at(const Picture& picture, const QPointF& at);
 /// The number of the cursor whose line is within 4 px.
 std::optional<std::size_t> cursor_at(const Picture& picture, const QPointF& at);
+/// The entry of a legend that is under the pointer.
+std::optional<LegendEntry> legend_at(const Picture& picture, const QPointF& at);
 /// What is to be said of what is there; empty: nothing is.
 QString tip_at(const Picture& picture, const QPointF& at);
 

@@ -39,6 +39,15 @@ struct Picture {
   bool in_view(double x) const { return x >= view.range().first && x <= view.range().second; }
 };
 
+/// An entry of a panel's legend, as drawn.
+struct LegendEntry {
+  const Curve* curve = nullptr;
+  QString text; ///< shortened where there is no room
+  QRectF place; ///< of sample and text
+};
+/// From the left to the right; in a file without those that are hidden.
+std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number);
+
 /// Height of the strip above a panel, where title and legend are.
 double strip_height(const PlotFonts& fonts);
 
@@ -53,6 +62,10 @@ void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair,
 QPointF mark_place(const PlotMark& mark, const Panel& panel);
 /// The visible stretch of a handle: nothing where it is out of view.
 std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& handle);
+
+/// What stands over the plots in a picture, and how high that is; 0 where there is nothing to say.
+double caption_height(const Picture& picture);
+void paint_caption(const Picture& picture, QPainter& painter, double width);
 
 /// Text in a small frame, kept within the canvas.
 void paint_pill(const Picture& picture, QCPPainter& painter, const QString& text, const QPointF& middle,

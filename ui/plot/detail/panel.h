@@ -28,6 +28,9 @@ public:
       : id(id), panel(panel), source(std::move(source)), graph(graph) {}
 
   void set_style(const CurveStyle& style, const Theme& theme);
+  void set_hidden(bool hidden);
+  /// The entry of the legend that it belongs to; empty: none.
+  const QString& entry() const { return style.name.isEmpty() ? style.with : style.name; }
   /// Takes new samples where anything changed; false where nothing did.
   bool take_samples(const View& view, int pixels, bool log_y);
 
@@ -36,6 +39,7 @@ public:
   const std::shared_ptr<const CurveSource> source;
   Graph* const graph; ///< the canvas's
   CurveStyle style;
+  bool hidden = false; ///< by the user; told with set_hidden()
   QColor color;
   QList<qreal> dashes;
   series::Samples samples; ///< cut just outside of the view

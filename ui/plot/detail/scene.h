@@ -19,6 +19,7 @@ struct Scene {
   std::optional<double> future;
   std::optional<double> end; ///< the x axis reaches at least up to here
   QString x_label;
+  QString caption; ///< over the plots in pictures
 
   std::optional<qint64> chosen;         ///< mark
   std::optional<qint64> hovered_handle; ///< the pointer is on it
