@@ -128,6 +128,14 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
   return y ? Texts::tr("%1: %2\n%3").arg(nearest->style.name, number_text(*y), place_text(picture, x)) : QString();
 }
 
+QString entry_text(const Picture& picture, const Curve& curve) {
+  const QString text = (curve.hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(curve.style.name);
+  const bool elsewhere = std::any_of(picture.curves.begin(), picture.curves.end(), [&](const auto& other) {
+    return other->panel != curve.panel && other->style.name == curve.style.name;
+  });
+  return elsewhere ? Texts::tr("%1 (with Ctrl in all plots)").arg(text) : text;
+}
+
 } // namespace
 
 const PlotMark* mark_at(const Picture& picture, const QPointF& at) {
@@ -198,7 +206,7 @@ std::optional<LegendEntry> legend_at(const Picture& picture, const QPointF& at) 
 
 QString tip_at(const Picture& picture, const QPointF& at) {
   if (const auto entry = legend_at(picture, at))
-    return (entry->curve->hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(entry->curve->style.name);
+    return entry_text(picture, *entry->curve);
   if (const PlotMark* mark = mark_at(picture, at))
     return mark_text(picture, *mark);
   QString text;

@@ -85,7 +85,7 @@ void Input::release(const QMouseEvent& event) {
   const Drag drag = drag_;
   drag_ = Drag::none;
   if (drag == Drag::pressed) {
-    if (toggle_entry(event.position()))
+    if (toggle_entry(event))
       return hover(event.position());
     if (const PlotMark* mark = mark_at(board_.picture(), event.position())) {
       const qint64 id = mark->id;
@@ -106,16 +106,23 @@ void Input::release(const QMouseEvent& event) {
   hover(event.position());
 }
 
-/// Hides the curve whose entry in a legend is there, or shows it again; false where none is.
-bool Input::toggle_entry(const QPointF& at) {
-  const auto entry = legend_at(board_.picture(), at);
-  if (entry)
-    board_.set_hidden(entry->curve->panel, entry->curve->style.name, !entry->curve->hidden);
-  return entry.has_value();
+/// Hides the curve whose entry in a legend is there (with Control, those of the name in all plots), or shows it again;
+/// false where none is.
+bool Input::toggle_entry(const QMouseEvent& event) {
+  const auto entry = legend_at(board_.picture(), event.position());
+  if (!entry)
+    return false;
+  const QString name = entry->curve->style.name;
+  const bool hide = !entry->curve->hidden;
+  const bool everywhere = event.modifiers().testFlag(Qt::ControlModifier);
+  for (int panel = 0; board_.panel(panel) != nullptr; ++panel)
+    if (everywhere || panel == entry->curve->panel)
+      board_.set_hidden(panel, name, hide);
+  return true;
 }
 
 void Input::double_click(const QMouseEvent& event) {
-  if (event.button() == Qt::LeftButton && toggle_entry(event.position()))
+  if (event.button() == Qt::LeftButton && toggle_entry(event))
     return; // as two clicks
   if (event.button() == Qt::LeftButton && board_.panel_at(event.position()))
     owner_.show_all();

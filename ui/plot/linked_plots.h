@@ -90,7 +90,8 @@ struct PlotHandle {
 /// doings are behind it. UI thread.
 ///
 /// Mouse: wheel zooms x at the pointer (with Ctrl: y), drag pans, drag with Shift zooms into the range, double click
-/// shows all, a click on an entry of a legend hides its curve or shows it again, right click opens the menu. Keys (with
+/// shows all, a click on an entry of a legend hides its curve or shows it again (with Ctrl those of its name in all
+/// plots), right click opens the menu. Keys (with
 /// focus): Left/Right pan, +/- zoom, Home all, End or F follow the tail, Ctrl+Left/Right move the crosshair (with Shift
 /// faster), C sets the first or second cursor at the crosshair, Escape ends a drag or takes cursors away, M/Shift+M
 /// next/previous mark, Tab/Shift+Tab between handles and Up/Down (Page for tens) to move one: each press is a drag and

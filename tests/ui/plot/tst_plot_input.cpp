@@ -369,6 +369,16 @@ void TestPlotInput::an_entry_of_the_legend_toggles_its_curve() {
   plots.settle();
   QVERIFY(!plots.hidden(0, "high"));
   QVERIFY(drawn(0) && drawn(2));
+  // Control takes all plots.
+  const int second = plots.add_panel({.key = "second", .title = "Second"});
+  plots.add_curve(second, points({0, 100}, {1, 2}), named("high", 3));
+  plots.settle();
+  QTest::mouseClick(&plots, Qt::LeftButton, Qt::ControlModifier, entry);
+  QVERIFY(plots.hidden(0, "high") && plots.hidden(second, "high"));
+  QTest::mouseClick(&plots, Qt::LeftButton, Qt::ControlModifier, entry);
+  QVERIFY(!plots.hidden(0, "high") && !plots.hidden(second, "high"));
+  plots.set_panel_visible(second, false);
+  plots.settle();
   // Without a mouse there is the menu.
   QContextMenuEvent menu(QContextMenuEvent::Keyboard, QPoint(100, 100), plots.mapToGlobal(QPoint(100, 100)));
   QApplication::sendEvent(&plots, &menu);

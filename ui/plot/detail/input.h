@@ -40,7 +40,7 @@ public:
 private:
   enum class Drag { none, pressed, view, zoom, handle, cursor };
 
-  bool toggle_entry(const QPointF& at);
+  bool toggle_entry(const QMouseEvent& event);
   void drag_view(const QPointF& at);
   void drag_zoom(const QPointF& at);
   void drag_handle(const QPointF& at);
