@@ -210,28 +210,32 @@ void RunHeader::fit_figures() {
   }
   if (!run_)
     return;
-  int room = width() - name_->sizeHint().width();
+  int room = width() - name_->sizeHint().width() - layout()->spacing(); // before the figures
   for (int i = 0; i < layout()->count(); ++i) {
-    const QLayoutItem* item = layout()->itemAt(i);
-    if (item->widget() == name_ || item->widget() == figures_ || item->isEmpty())
+    QLayoutItem* item = layout()->itemAt(i);
+    if (item->widget() == name_ || item->widget() == figures_ || item == slack_)
       continue;
-    room -= item->minimumSize().width() + layout()->spacing();
+    if (item->spacerItem() != nullptr)
+      room -= item->minimumSize().width(); // stands without spacing
+    else if (!item->isEmpty())
+      room -= item->minimumSize().width() + layout()->spacing();
   }
   QList<Part> parts = progress_parts();
   const QString all = joined(parts);
   const auto less_telling = [](const Part& a, const Part& b) { return a.rank < b.rank; };
   while (parts.size() > 1 && figures_->fontMetrics().horizontalAdvance(joined(parts)) > room)
     parts.erase(std::max_element(parts.begin(), parts.end(), less_telling));
-  const QString text = joined(parts);
-  if (text == figures_->text())
-    return;
-  figures_->setText(text);
-  figures_->setToolTip(all);
-  // Grows, and does not shrink again with every digit.
+  if (const QString text = joined(parts); text != figures_->text()) {
+    figures_->setText(text);
+    figures_->setToolTip(all);
+  }
+  // Grows, and does not shrink again with every digit; but never so that the texts are squeezed.
   const int needed = figures_->sizeHint().width();
   reserved_ = std::clamp(reserved_, needed, std::max(needed, room));
-  slack_->changeSize(reserved_ - needed, 0, QSizePolicy::Maximum, QSizePolicy::Minimum);
-  layout()->invalidate();
+  if (const int slack = reserved_ - needed; slack != slack_->sizeHint().width()) {
+    slack_->changeSize(slack, 0, QSizePolicy::Maximum, QSizePolicy::Minimum);
+    layout()->invalidate();
+  }
 }
 
 } // namespace batchscope::ui

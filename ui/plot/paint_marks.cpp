@@ -15,6 +15,13 @@ namespace {
 constexpr double label_gap = 8;  ///< px between a mark and its label
 constexpr double most_bend = 48; ///< px between a bow and the straight line
 
+/// Lets a label be read where a curve runs through it.
+void clear_behind(const Picture& picture, QCPPainter& painter, const QRectF& place) {
+  QColor ground = picture.theme.color(Role::card);
+  ground.setAlphaF(0.75F);
+  painter.fillRect(place.adjusted(-1, 1, 1, -1), ground);
+}
+
 /// Returns where its label is; empty where it has none in view.
 QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel) {
   const QRectF area = panel.area();
@@ -29,6 +36,7 @@ QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit&
   const double width = metrics.horizontalAdvance(limit.label) + 2;
   const bool above = y - metrics.height() - 2 >= area.top() - 2;
   const QRectF place(area.right() - 4 - width, above ? y - metrics.height() - 1 : y + 2, width, metrics.height());
+  clear_behind(picture, painter, place);
   painter.setFont(picture.fonts.bold);
   painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter, limit.label);
   return place;
@@ -178,6 +186,7 @@ public:
       if (!area.adjusted(-2, -4, 8, 2).contains(place) || std::any_of(taken_.begin(), taken_.end(), meets))
         continue;
       taken_.push_back(place);
+      clear_behind(picture_, painter_, place);
       painter_.setFont(picture_.fonts.bold);
       painter_.setPen(color);
       painter_.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, text);

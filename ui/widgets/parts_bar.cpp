@@ -14,7 +14,7 @@ PartsBar::PartsBar(const Theme& theme, QWidget* parent)
   layout->setSpacing(Theme::lines(0.5));
   layout->addWidget(bar_);
   auto* columns = new QHBoxLayout;
-  columns->setSpacing(Theme::lines(1.25));
+  columns->setSpacing(Theme::lines(0.9));
   for (FactList*& column : columns_) {
     column = new FactList(this);
     columns->addWidget(column, 1, Qt::AlignTop);

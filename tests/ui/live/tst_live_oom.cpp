@@ -181,6 +181,15 @@ void TestLiveOom::fits_a_small_window() {
   QVERIFY(figures->width() >= figures->fontMetrics().horizontalAdvance(figures->text()));
   QVERIFY(figures->text().startsWith("step "));
   QVERIFY(figures->toolTip().contains("examples/s"));
+  // At no width anything is cut off.
+  const auto* name = live_->named<QLabel>("run-name");
+  for (int width = 1440; width >= 940; width -= 20) {
+    live_->page().resize(width, 640);
+    QCoreApplication::processEvents();
+    for (const QLabel* label : {name, static_cast<const QLabel*>(figures)})
+      QVERIFY2(label->width() >= label->fontMetrics().horizontalAdvance(label->text()),
+               qPrintable(QString("%1 at %2").arg(label->text()).arg(width)));
+  }
   live_->keep_picture("small");
   live_->page().resize(before);
   QTRY_VERIFY(figures->text().contains("examples/s"));
