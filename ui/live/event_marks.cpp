@@ -65,16 +65,19 @@ void EventMarks::add(const OpenRun& run, int number, double place, Signs& signs)
     mark.y = static_cast<double>(oom->in_use_bytes + oom->requested_bytes) * to_megabytes;
     mark.through = true;
     signs.marks += mark;
-    if (oom->end != OomDetails::End::run_in_parts)
+    if (oom->end == OomDetails::End::evaluation_shrunk)
       return;
     mark.through = false;
     const auto attempted = static_cast<double>(oom->attempted);
+    mark.panel = batch_panel;
+    mark.y = attempted;
+    signs.marks += mark;
+    if (oom->end != OomDetails::End::run_in_parts)
+      return; // its step was not made
     signs.arrows +=
         {.panel = batch_panel, .x0 = mark.x, .y0 = attempted, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
     const std::pair<LivePanel, std::optional<double>> others[] = {
-        {loss_panel, value_at(run, "loss", event.step)},
-        {batch_panel, attempted},
-        {coverage_panel, value_at(run, "train_coverage", event.step)}};
+        {loss_panel, value_at(run, "loss", event.step)}, {coverage_panel, value_at(run, "train_coverage", event.step)}};
     for (const auto& [panel, y] : others) {
       if (!y)
         continue;

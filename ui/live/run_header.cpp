@@ -203,7 +203,7 @@ QString RunHeader::joined(const QList<Part>& parts) {
 void RunHeader::fit_figures() {
   const QString name = run_ ? run_->name() : QString();
   const int name_room = std::max(Theme::lines(6), width() / 4);
-  const QString short_name = name_->fontMetrics().elidedText(name, Qt::ElideRight, name_room);
+  const QString short_name = name_->fontMetrics().elidedText(name, Qt::ElideMiddle, name_room);
   if (short_name != name_->text()) {
     name_->setText(short_name);
     name_->setToolTip(name);

@@ -23,7 +23,7 @@ RunsReading::RunsReading(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), grid_(new QGridLayout(this)), font_(figures_font(font())) {
   font_.setPointSizeF(QFontInfo(font_).pointSizeF() * small);
   grid_->setContentsMargins(0, 0, 0, 0);
-  grid_->setHorizontalSpacing(Theme::lines(0.5));
+  grid_->setHorizontalSpacing(Theme::lines(0.4));
   grid_->setVerticalSpacing(Theme::lines(0.25));
   grid_->setColumnStretch(name_column, 1);
   const QString heads[column_count] = {tr("peak MB"), tr("loss"), tr("val. loss"), tr("batch")};
@@ -76,7 +76,7 @@ void RunsReading::show_sample(Row& row, int look) {
     return;
   row.look = look;
   row.dark = theme_.dark();
-  row.sample->setPixmap(line_sample(theme_, look, {Theme::lines(1.4), Theme::lines(0.3)}, devicePixelRatioF()));
+  row.sample->setPixmap(line_sample(theme_, look, {Theme::lines(1.3), Theme::lines(0.3)}, devicePixelRatioF()));
 }
 
 void RunsReading::show_at(const std::vector<LiveCurve>& curves, std::optional<double> x) {

@@ -6,12 +6,13 @@
 #include <cmath>
 
 #include "ui/plot/detail/paint.h"
+#include "ui/theme/sample_dashes.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr double sample_width = 18; ///< px: of a line in a legend
+constexpr double sample_width = 22; ///< px: of a line in a legend
 constexpr double sample_gap = 6;    ///< between line and name
 constexpr double entry_gap = 16;    ///< between entries
 
@@ -33,7 +34,7 @@ void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, d
     QPen pen = curve.graph->pen();
     pen.setWidthF(curve.style.highlighted ? 2.5 : 2);
     if (!curve.dashes.isEmpty())
-      pen.setDashPattern({2.4, 1.4});
+      pen.setDashPattern(sample_dashes(curve.dashes, pen.widthF(), sample_width));
     painter.setPen(pen);
     painter.drawLine(QPointF(left, middle), QPointF(left + sample_width, middle));
   }
@@ -43,6 +44,14 @@ void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, d
     painter.drawEllipse(QPointF(left + sample_width / 2, middle), 3.5, 3.5);
     painter.setBrush(Qt::NoBrush);
   }
+}
+
+/// Whether names differ at their ends: batch 128, batch 256.
+bool begin_alike(const std::vector<LegendEntry>& entries) {
+  constexpr qsizetype letters = 3;
+  return entries.size() > 1 && std::all_of(entries.begin(), entries.end(), [&](const LegendEntry& entry) {
+           return entry.text.left(letters) == entries.front().text.left(letters);
+         });
 }
 
 QRectF strip_of(const Picture& picture, const Panel& panel) {
@@ -138,6 +147,7 @@ double Picture::x_pixel(double x) const {
 }
 
 std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number) {
+  constexpr qsizetype shortest_text = 3;
   const QFontMetricsF metrics(picture.fonts.small);
   const QRectF strip = strip_of(picture, panel);
   std::vector<LegendEntry> entries;
@@ -152,10 +162,13 @@ std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int 
   const double room = strip.width() - title - 2 * entry_gap;
   const double widest =
       widest_that_fits(widths, room - static_cast<double>(entries.size()) * (sample_width + sample_gap + entry_gap));
+  const Qt::TextElideMode mode = begin_alike(entries) ? Qt::ElideLeft : Qt::ElideRight;
   double right = strip.right();
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (widths[i] > widest) {
-      entries[i].text = widest > 0 ? metrics.elidedText(entries[i].text, Qt::ElideRight, widest) : QString();
+      entries[i].text = metrics.elidedText(entries[i].text, mode, widest);
+      if (entries[i].text.size() < shortest_text) // an ellipsis says no more than the sample alone
+        entries[i].text.clear();
       widths[i] = metrics.horizontalAdvance(entries[i].text);
     }
     const double width = sample_width + sample_gap + widths[i];

@@ -112,6 +112,7 @@ TextDelegate::TextDelegate(const Theme& theme, QObject* parent) : QStyledItemDel
 
 void TextDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
   QStyledItemDelegate::initStyleOption(option, index);
+  option->textElideMode = Qt::ElideMiddle; // names often differ at their ends
   const QVariant series = index.data(RunTableModel::series_role);
   if (!series.isValid())
     return;

@@ -1,5 +1,6 @@
 #include <QPainter>
 
+#include "ui/theme/sample_dashes.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
@@ -25,7 +26,7 @@ QPixmap line_sample(const Theme& theme, int series, const QSize& size, double ra
   QPen pen(theme.series(series), 2.5);
   pen.setCapStyle(Qt::FlatCap);
   if (const auto dashes = theme.dashes(series); !dashes.isEmpty())
-    pen.setDashPattern(dashes);
+    pen.setDashPattern(sample_dashes(dashes, pen.widthF(), size.width()));
   painter.setPen(pen);
   const double middle = static_cast<double>(size.height()) / 2;
   painter.drawLine(QPointF(0, middle), QPointF(size.width(), middle));
