@@ -163,6 +163,16 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos)
+    return std::string(text);
+  std::string result = "'";
+  for (const char c : text)
+    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
 NamedParameters parse_named(std::string_view text, std::string_view field) {
   const auto colon = text.find(':');
   NamedParameters named{std::string(text.substr(0, colon)), {}};

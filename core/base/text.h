@@ -27,6 +27,9 @@ std::string format_duration(double seconds);
 /// As one line for people: spaces, line breaks and control characters become one space, those at the ends nothing.
 std::string one_line(std::string_view text);
 
+/// As a shell takes it: bare where that is safe, else in single quotes.
+std::string shell_quoted(std::string_view text);
+
 /// `name:key=value,key=value` (`cnn:width=32,norm=group`). Values keep everything up to the next comma.
 struct NamedParameters {
   std::string name;

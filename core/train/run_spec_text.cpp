@@ -3,27 +3,17 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/train/run_spec.h"
 
 namespace batchscope::train {
 
 namespace {
 
-/// As a shell takes it: bare where that is safe, else in single quotes.
-std::string quoted(std::string_view text) {
-  constexpr std::string_view safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
-  if (!text.empty() && text.find_first_not_of(safe) == std::string_view::npos)
-    return std::string(text);
-  std::string result = "'";
-  for (const char c : text)
-    result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 class Arguments {
 public:
   void add(const char* option, const std::string& value) {
-    text_ += fmt::format("{}{} {}", gap(), option, quoted(value));
+    text_ += fmt::format("{}{} {}", gap(), option, shell_quoted(value));
   }
   void add(const char* option) { text_ += std::string(gap()) + option; }
 

@@ -199,6 +199,10 @@ QList<QAction*> FindPage::page_actions() const {
   return QList<QAction*>{find_action_, cancel_action_, setup_action_, log_action_} + plots_->plots().actions_for_menu();
 }
 
+QList<KeyGroup> FindPage::key_groups() const {
+  return {{tr("Plots"), LinkedPlots::key_help()}};
+}
+
 QJsonObject FindPage::state() const {
   return {{"strategy", strategy_->currentText()},
           {"setup", setup_->state()},

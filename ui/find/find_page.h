@@ -38,6 +38,7 @@ public:
   QString title() const override { return tr("Find"); }
   QString icon() const override { return QStringLiteral("find"); }
   QList<QAction*> page_actions() const override;
+  QList<KeyGroup> key_groups() const override;
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 

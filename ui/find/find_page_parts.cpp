@@ -15,6 +15,7 @@
 #include "ui/find/other_searches.h"
 #include "ui/find/probe_card.h"
 #include "ui/find/search_plots.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -162,8 +163,8 @@ void FindPage::show_header() {
   find_->setVisible(job_ && !searching); // while there is nothing, the page itself has the button
   if (hand_over)
     (searching ? cancel_ : find_)->setFocus();
-  find_action_->setEnabled(!searching);
-  cancel_action_->setEnabled(searching);
+  allow(*find_action_, !searching, tr("A search goes on"));
+  allow(*cancel_action_, searching, tr("No search goes on"));
 }
 
 } // namespace batchscope::ui

@@ -422,6 +422,10 @@ bool LivePage::tells(const QString& problem) const {
   return run != nullptr && !reason_->isHidden() && problem.contains(run->reason());
 }
 
+QList<KeyGroup> LivePage::key_groups() const {
+  return {{tr("Plots"), LinkedPlots::key_help()}};
+}
+
 QJsonObject LivePage::state() const {
   return {{"view", view_->state()},
           {"events", events_->state()},

@@ -40,6 +40,7 @@ public:
   QString title() const override { return tr("Live"); }
   QString icon() const override { return "live"; }
   QList<QAction*> page_actions() const override;
+  QList<KeyGroup> key_groups() const override;
   QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
   bool tells(const QString& problem) const override;
   QJsonObject state() const override;

@@ -135,13 +135,14 @@ void RunHeader::show_run(OpenRun* run) {
 void RunHeader::update_state() {
   const bool running = run_ && run_->running();
   const bool loading = run_ && run_->status() == "loading";
-  pause_->setEnabled(running);
+  const QString none = run_ ? tr("The run is over") : tr("No run is open");
+  allow(*pause_, running, none);
   pause_->setText(running && run_->paused() ? tr("Continue the run") : tr("Pause the run"));
   pause_->setIconText(running && run_->paused() ? tr("Continue") : tr("Pause"));
-  step_->setEnabled(running && run_->paused());
-  stop_->setEnabled(running);
-  edit_->setEnabled(running);
-  again_->setEnabled(run_ && !running && !loading && run_->start());
+  allow(*step_, running && run_->paused(), running ? tr("Pause the run first") : none);
+  allow(*stop_, running, none);
+  allow(*edit_, running, none);
+  allow(*again_, run_ && !running && !loading && run_->start(), run_ ? tr("The run goes on") : none);
   edit_button_->setVisible(!again_->isEnabled());
   again_button_->setVisible(again_->isEnabled());
   if (run_)

@@ -1,3 +1,4 @@
+#include <QCoreApplication>
 #include <QKeyEvent>
 
 #include <algorithm>
@@ -14,96 +15,170 @@ constexpr double pan_of_a_key = 0.1; ///< of the width
 constexpr double zoom_of_a_key = 0.8;
 constexpr double tens = 10;
 
-bool is_plain(const QKeyEvent& event) {
-  return !(event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier));
+double steps_of(const QKeyEvent& event) {
+  return event.modifiers().testFlag(Qt::ShiftModifier) ? tens : 1;
 }
 
 } // namespace
 
+/// What keys do, one line each: the sheet of all keys is made of the same lines.
+struct Input::Key {
+  std::vector<int> keys;
+  Qt::KeyboardModifiers with;    ///< beside Shift, at which `act` looks itself
+  bool (Input::*counts)() const; ///< null: always
+  void (Input::*act)(const QKeyEvent&);
+  const char* shown; ///< untranslated, as `help`
+  const char* help;
+};
+
+const std::vector<Input::Key>& Input::keys() {
+  static const std::vector<Key> all = {
+      {{Qt::Key_Left, Qt::Key_Right},
+       Qt::NoModifier,
+       nullptr,
+       &Input::pan,
+       QT_TRANSLATE_NOOP("PlotKeys", "Left, Right"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Move the view along x")},
+      {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus},
+       Qt::NoModifier,
+       nullptr,
+       &Input::zoom,
+       QT_TRANSLATE_NOOP("PlotKeys", "+, -"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Zoom in and out around the crosshair")},
+      {{Qt::Key_Home},
+       Qt::NoModifier,
+       nullptr,
+       &Input::show_all,
+       QT_TRANSLATE_NOOP("PlotKeys", "Home"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Show all")},
+      {{Qt::Key_End, Qt::Key_F},
+       Qt::NoModifier,
+       nullptr,
+       &Input::follow,
+       QT_TRANSLATE_NOOP("PlotKeys", "F, End"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Follow the newest step")},
+      {{Qt::Key_Left, Qt::Key_Right},
+       Qt::ControlModifier,
+       nullptr,
+       &Input::walk,
+       QT_TRANSLATE_NOOP("PlotKeys", "Ctrl+Left, Ctrl+Right"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Move the crosshair; with Shift ten times as far")},
+      {{Qt::Key_C},
+       Qt::NoModifier,
+       nullptr,
+       &Input::set_cursor,
+       QT_TRANSLATE_NOOP("PlotKeys", "C"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Set a cursor at the crosshair; a second one shows differences")},
+      {{Qt::Key_M},
+       Qt::NoModifier,
+       nullptr,
+       &Input::go_to_mark,
+       QT_TRANSLATE_NOOP("PlotKeys", "M, Shift+M"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Go to the next or previous event")},
+      {{Qt::Key_Up, Qt::Key_Down},
+       Qt::NoModifier,
+       &Input::handle_has_keys,
+       &Input::move_handle,
+       QT_TRANSLATE_NOOP("PlotKeys", "Tab, Up, Down"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Go to a handle of the plan and move it by one")},
+      {{Qt::Key_PageUp, Qt::Key_PageDown},
+       Qt::NoModifier,
+       &Input::handle_has_keys,
+       &Input::move_handle,
+       QT_TRANSLATE_NOOP("PlotKeys", "Page Up, Page Down"),
+       QT_TRANSLATE_NOOP("PlotKeys", "Move that handle by ten")},
+      {{Qt::Key_Escape},
+       Qt::NoModifier,
+       &Input::can_escape,
+       &Input::escape,
+       QT_TRANSLATE_NOOP("PlotKeys", "Escape"),
+       QT_TRANSLATE_NOOP("PlotKeys", "End a drag, remove the cursors, or leave the handle")},
+  };
+  return all;
+}
+
+QList<KeyHelp> Input::key_help() {
+  QList<KeyHelp> help;
+  for (const Key& line : keys())
+    help.append(
+        {QCoreApplication::translate("PlotKeys", line.shown), QCoreApplication::translate("PlotKeys", line.help)});
+  return help;
+}
+
+const Input::Key* Input::line_of(const QKeyEvent& event) const {
+  const auto with = event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier);
+  const auto line = std::find_if(keys().begin(), keys().end(), [&](const Key& each) {
+    return each.with == with && std::find(each.keys.begin(), each.keys.end(), event.key()) != each.keys.end() &&
+           (each.counts == nullptr || (this->*each.counts)());
+  });
+  return line == keys().end() ? nullptr : &*line;
+}
+
 bool Input::takes(const QKeyEvent& event) const {
-  switch (event.key()) {
-  case Qt::Key_Left:
-  case Qt::Key_Right:
-    return !event.modifiers().testFlag(Qt::AltModifier);
-  case Qt::Key_Plus:
-  case Qt::Key_Equal:
-  case Qt::Key_Minus:
-  case Qt::Key_Home:
-  case Qt::Key_End:
-  case Qt::Key_F:
-  case Qt::Key_C:
-  case Qt::Key_M:
-    return is_plain(event);
-  case Qt::Key_Up:
-  case Qt::Key_Down:
-  case Qt::Key_PageUp:
-  case Qt::Key_PageDown:
-    return is_plain(event) && board_.scene.focused_handle.has_value();
-  case Qt::Key_Escape:
-    return drag_ != Drag::none || board_.scene.focused_handle || board_.scene.cursors[0] || board_.scene.cursors[1];
-  default:
-    return false;
-  }
+  return line_of(event) != nullptr;
 }
 
 bool Input::key(const QKeyEvent& event) {
-  if (!takes(event))
+  const Key* line = line_of(event);
+  if (line == nullptr)
     return false;
   if (!board_.scene.focus) {
     board_.scene.focus = true;
     board_.draw_top();
   }
-  const bool control = event.modifiers().testFlag(Qt::ControlModifier);
-  const double far = event.modifiers().testFlag(Qt::ShiftModifier) ? tens : 1;
-  const auto middle = [&](const View& view) {
-    const double from = to_place(view.range().first, view.log());
-    const double to = to_place(view.range().second, view.log());
-    return board_.scene.crosshair.value_or(to_value((from + to) / 2, view.log()));
-  };
-  switch (event.key()) {
-  case Qt::Key_Left:
-  case Qt::Key_Right: {
-    const double direction = event.key() == Qt::Key_Left ? -1 : 1;
-    if (control)
-      step_crosshair(direction * far);
-    else
-      board_.navigate([&](View& view) { view.move(view.range(), direction * pan_of_a_key); });
-    return true;
-  }
-  case Qt::Key_Plus:
-  case Qt::Key_Equal:
-    board_.navigate([&](View& view) { view.zoom(zoom_of_a_key, middle(view)); });
-    return true;
-  case Qt::Key_Minus:
-    board_.navigate([&](View& view) { view.zoom(1 / zoom_of_a_key, middle(view)); });
-    return true;
-  case Qt::Key_Home:
-    owner_.show_all();
-    return true;
-  case Qt::Key_End:
-  case Qt::Key_F:
-    owner_.set_following(true);
-    return true;
-  case Qt::Key_C:
-    put_cursor();
-    return true;
-  case Qt::Key_M:
-    next_mark(event.modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
-    return true;
-  case Qt::Key_Up:
-  case Qt::Key_Down:
-    move_focused(event.key() == Qt::Key_Up ? 1 : -1);
-    return true;
-  case Qt::Key_PageUp:
-  case Qt::Key_PageDown:
-    move_focused(event.key() == Qt::Key_PageUp ? tens : -tens);
-    return true;
-  default:
-    return escape();
-  }
+  (this->*line->act)(event);
+  return true;
 }
 
-bool Input::escape() {
+void Input::pan(const QKeyEvent& event) {
+  const double direction = event.key() == Qt::Key_Left ? -1 : 1;
+  board_.navigate([&](View& view) { view.move(view.range(), direction * pan_of_a_key); });
+}
+
+void Input::zoom(const QKeyEvent& event) {
+  const double factor = event.key() == Qt::Key_Minus ? 1 / zoom_of_a_key : zoom_of_a_key;
+  board_.navigate([&](View& view) {
+    const double from = to_place(view.range().first, view.log());
+    const double to = to_place(view.range().second, view.log());
+    view.zoom(factor, board_.scene.crosshair.value_or(to_value((from + to) / 2, view.log())));
+  });
+}
+
+void Input::show_all(const QKeyEvent& /*event*/) {
+  owner_.show_all();
+}
+
+void Input::follow(const QKeyEvent& /*event*/) {
+  owner_.set_following(true);
+}
+
+void Input::walk(const QKeyEvent& event) {
+  step_crosshair((event.key() == Qt::Key_Left ? -1 : 1) * steps_of(event));
+}
+
+void Input::set_cursor(const QKeyEvent& /*event*/) {
+  put_cursor();
+}
+
+void Input::go_to_mark(const QKeyEvent& event) {
+  next_mark(event.modifiers().testFlag(Qt::ShiftModifier) ? -1 : 1);
+}
+
+bool Input::handle_has_keys() const {
+  return board_.scene.focused_handle.has_value();
+}
+
+void Input::move_handle(const QKeyEvent& event) {
+  const bool up = event.key() == Qt::Key_Up || event.key() == Qt::Key_PageUp;
+  const bool far = event.key() == Qt::Key_PageUp || event.key() == Qt::Key_PageDown;
+  move_focused((up ? 1 : -1) * (far ? tens : 1));
+}
+
+bool Input::can_escape() const {
+  return drag_ != Drag::none || board_.scene.focused_handle || board_.scene.cursors[0] || board_.scene.cursors[1];
+}
+
+void Input::escape(const QKeyEvent& /*event*/) {
   if (drag_ != Drag::none) {
     cancel();
   } else if (board_.scene.cursors[0] || board_.scene.cursors[1]) {
@@ -112,7 +187,6 @@ bool Input::escape() {
     board_.scene.focused_handle.reset();
     board_.draw_top();
   }
-  return true;
 }
 
 bool Input::focus_next(bool next) {

@@ -10,6 +10,7 @@
 
 #include "ui/plot/curve.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/keys.h"
 
 class QMenu;
 
@@ -91,11 +92,8 @@ struct PlotHandle {
 ///
 /// Mouse: wheel zooms x at the pointer (with Ctrl: y), drag pans, drag with Shift zooms into the range, double click
 /// shows all, a click on an entry of a legend hides its curve or shows it again (with Ctrl those of its name in all
-/// plots), right click opens the menu. Keys (with
-/// focus): Left/Right pan, +/- zoom, Home all, End or F follow the tail, Ctrl+Left/Right move the crosshair (with Shift
-/// faster), C sets the first or second cursor at the crosshair, Escape ends a drag or takes cursors away, M/Shift+M
-/// next/previous mark, Tab/Shift+Tab between handles and Up/Down (Page for tens) to move one: each press is a drag and
-/// a drop. Cursors can be dragged, too.
+/// plots), right click opens the menu. Keys (with focus): see key_help(); each press that moves a handle is a drag and a
+/// drop. Cursors can be dragged, too.
 class LinkedPlots : public QWidget {
   Q_OBJECT
 
@@ -189,6 +187,8 @@ public:
   void save(FileKind kind, const QString& file);
   /// Actions of the context menu, for menus and the command palette; owned by this. One a panel comes with the panel.
   QList<QAction*> actions_for_menu() const;
+  /// What keys and pointer do in plots, for a sheet of keys.
+  static QList<KeyHelp> key_help();
   // Of these, checkable: for a page that shows them as boxes, too.
   QAction* follow_action() const;
   QAction* log_action(int panel) const;

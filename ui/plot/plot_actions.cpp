@@ -58,6 +58,12 @@ QList<QAction*> LinkedPlots::actions_for_menu() const {
   return impl_->actions;
 }
 
+QList<KeyHelp> LinkedPlots::key_help() {
+  return Input::key_help() + QList<KeyHelp>{{tr("Wheel"), tr("Zoom in and out at the pointer; with Ctrl: y")},
+                                            {tr("Drag"), tr("Move the view; with Shift: zoom into the range")},
+                                            {tr("Double click"), tr("Show all")}};
+}
+
 QAction* LinkedPlots::follow_action() const {
   return impl_->follow_action;
 }
@@ -92,7 +98,8 @@ void LinkedPlots::open_menu(const QPoint& at) {
 }
 
 void LinkedPlots::ask_and_save(const QString& filter, const QString& ending, FileKind kind) {
-  QFileDialog* dialog = save_file_dialog(this, tr("Save"), {filter}, QStringLiteral("plots.") + ending);
+  const QString name = file_name_of(QString(impl_->board.scene.caption).remove(u':'), QStringLiteral("plots"));
+  QFileDialog* dialog = save_file_dialog(this, tr("Save"), {filter}, name + u'.' + ending);
   connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) { save(kind, file); });
   dialog->open();
 }

@@ -5,6 +5,8 @@
 #include <QList>
 #include <QWidget>
 
+#include "ui/widgets/keys.h"
+
 class QUndoStack;
 
 namespace batchscope::ui {
@@ -21,6 +23,8 @@ public:
   virtual QString icon() const = 0;  ///< of the theme
   /// For menus and the command palette, each with text, shortcut and tooltip; owned by the page.
   virtual QList<QAction*> page_actions() const { return {}; }
+  /// What keys do here beside those of page_actions(). Several pages may tell of the same place, such as plots.
+  virtual QList<KeyGroup> key_groups() const { return {}; }
   /// What Undo takes back while this page is shown: what is seen on it, and nothing else. Null: nothing.
   virtual QUndoStack* undo_stack() { return nullptr; }
   /// Whether the page itself says this while it is shown, so that nothing else needs to.

@@ -4,6 +4,9 @@
 
 #include <string_view>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/store/run_store.h"
 #include "core/train/spec_fields.h"
 
 namespace batchscope::ui {
@@ -19,6 +22,16 @@ bool names_file(std::string_view data, std::string_view file) {
   return false;
 }
 
+/// What a terminal takes where no database is named. One that is set for this program may not be set there.
+bool is_default(const std::filesystem::path& database) {
+  try {
+    return !qEnvironmentVariableIsSet("BATCHSCOPE_DB") &&
+           std::filesystem::absolute(database) == std::filesystem::absolute(store::default_database());
+  } catch (const Error&) {
+    return false; // there is none
+  }
+}
+
 } // namespace
 
 QString field_translation(const std::string& text) {
@@ -27,6 +40,12 @@ QString field_translation(const std::string& text) {
 
 QString short_schedule(const QString& schedule, int most) {
   return schedule.size() > most ? schedule.left(most - 1) + QChar(0x2026) : schedule;
+}
+
+QString train_command(const train::RunSpec& spec, const std::filesystem::path& database) {
+  const std::string named =
+      is_default(database) ? std::string() : " --db " + shell_quoted(std::filesystem::absolute(database).string());
+  return QString::fromStdString("batchscope-cli train " + train::to_command_line(spec) + named);
 }
 
 std::string field_to_blame(const train::RunSpec& spec, const QString& error) {

@@ -12,6 +12,7 @@
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
 
 namespace batchscope::ui {
@@ -82,7 +83,7 @@ QList<QAction*> RunActions::all() const {
 void RunActions::update() {
   const auto selected = table_.selected_runs().size();
   for (QAction* action : actions_)
-    action->setEnabled(selected > 0);
+    allow(*action, selected > 0, tr("Select a run first"));
   open_->setText(selected > 1 ? tr("Plot %1 together").arg(selected) : tr("Open"));
 }
 

@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 
 #include "ui/run/run_status.h"
+#include "ui/run/spec_texts.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_page.h"
@@ -46,8 +47,7 @@ void SchedulePage::make_actions() {
       make_command(this, tr("Copy as command line"), tr("The call of batchscope-cli that trains with this plan"),
                    Qt::CTRL | Qt::SHIFT | Qt::Key_C);
   connect(copy_action_, &QAction::triggered, this, [this] {
-    QApplication::clipboard()->setText(QStringLiteral("batchscope-cli train ") +
-                                       QString::fromStdString(train::to_command_line(draft_spec())));
+    QApplication::clipboard()->setText(train_command(draft_spec(), workbench_.library().database()));
     Q_EMIT workbench_.note(tr("The command line is on the clipboard."));
   });
   undo_action_ = workbench_.undo_stack().createUndoAction(this);
@@ -164,14 +164,16 @@ void SchedulePage::show_header() {
 
   discard_->setVisible(preview);
   apply_->setVisible(!draft && changeable());
-  apply_action_->setEnabled(preview && good);
+  const QString wrong = tr("The schedule is wrong");
+  allow(*apply_action_, preview && good, preview ? wrong : tr("Nothing was changed"));
   apply_->setEnabled(preview && good);
-  discard_action_->setEnabled(preview);
+  allow(*discard_action_, preview, tr("Nothing was changed"));
   copy_->setVisible(draft && has_draft_);
   start_->setVisible(draft && has_draft_);
   start_->setEnabled(good);
-  start_action_->setEnabled(draft && has_draft_ && good);
-  copy_action_->setEnabled(draft && has_draft_ && good);
+  const QString no_draft = draft ? tr("There is no draft yet") : tr("A run is shown, not a draft");
+  allow(*start_action_, draft && has_draft_ && good, draft && has_draft_ ? wrong : no_draft);
+  allow(*copy_action_, draft && has_draft_ && good, draft && has_draft_ ? wrong : no_draft);
   copy_->setEnabled(good);
   again_->setVisible(run != nullptr && !run->running() && run->start());
 }

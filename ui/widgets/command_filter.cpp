@@ -60,7 +60,10 @@ bool CommandFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 bool CommandFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
   const int one = score(left.data().toString(), words_);
   const int other = score(right.data().toString(), words_);
-  return one != other ? one < other : left.row() < right.row();
+  if (one != other)
+    return one < other;
+  const bool enabled = left.data(enabled_role).toBool();
+  return enabled != right.data(enabled_role).toBool() ? enabled : left.row() < right.row();
 }
 
 } // namespace batchscope::ui

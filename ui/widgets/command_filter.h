@@ -5,11 +5,15 @@
 
 namespace batchscope::ui {
 
-/// Rows whose text has all words of what was typed, in any order; the best match first.
+/// Rows whose text has all words of what was typed, in any order; the best match first, and among equals
+/// what can be triggered.
 class CommandFilter : public QSortFilterProxyModel {
   Q_OBJECT
 
 public:
+  /// Of a row: false where the command cannot be triggered now.
+  static constexpr int enabled_role = Qt::UserRole + 3;
+
   using QSortFilterProxyModel::QSortFilterProxyModel;
 
   void set_words(const QString& words);

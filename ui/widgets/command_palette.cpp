@@ -1,6 +1,7 @@
 #include "ui/widgets/command_palette.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QAction>
 #include <QCoreApplication>
@@ -15,6 +16,7 @@
 
 #include "ui/theme/theme.h"
 #include "ui/widgets/command_filter.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -22,39 +24,57 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int shortcut_role = Qt::UserRole + 1;
+constexpr int why_not_role = Qt::UserRole + 2;
 constexpr int most_rows = 14;
 
-/// The command's text at the left, its shortcut at the right.
+/// The command's text at the left, its shortcut at the right; of one that cannot be triggered now, all dimmed, and the
+/// reason at the right.
 class CommandDelegate : public QStyledItemDelegate {
 public:
   CommandDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    QStyledItemDelegate::paint(painter, option, index);
+    const QString why_not = index.data(why_not_role).toString();
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    const QStyle& style = *item.widget->style();
+    const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, &item, item.widget) + 1; // as Qt draws texts
+    const QRect room = style.subElementRect(QStyle::SE_ItemViewItemText, &item, item.widget)
+                           .adjusted(margin, 0, -Theme::lines(0.6), 0);
+    const int text_width = item.fontMetrics.horizontalAdvance(item.text);
+    const QString text = std::exchange(item.text, why_not.isEmpty() ? item.text : QString());
+    style.drawControl(QStyle::CE_ItemViewItem, &item, painter, item.widget);
     painter->setPen(theme_.color(Role::dimmed));
-    painter->drawText(option.rect.adjusted(0, 0, -Theme::lines(0.6), 0), Qt::AlignRight | Qt::AlignVCenter,
-                      index.data(shortcut_role).toString());
+    painter->setFont(item.font);
+    if (!why_not.isEmpty())
+      painter->drawText(room, Qt::AlignLeft | Qt::AlignVCenter, text);
+    const QString right = why_not.isEmpty() ? index.data(shortcut_role).toString() : why_not;
+    painter->drawText(room, Qt::AlignRight | Qt::AlignVCenter,
+                      item.fontMetrics.elidedText(right, Qt::ElideRight, room.width() - text_width - Theme::lines(1)));
   }
 
 private:
   const Theme& theme_;
 };
 
-QString plain_text(const QAction& action) {
-  QString text = action.text();
-  text.replace(QLatin1String("&&"), QLatin1String("\1"))
-      .remove(QLatin1Char('&'))
-      .replace(QLatin1Char('\1'), QLatin1Char('&'));
+QString text_of(const QAction& action) {
+  const QString text = plain_text(action);
   const QString place = action.property(CommandPalette::place_property).toString();
   return place.isEmpty() ? text : CommandPalette::tr("%1: %2").arg(place, text);
 }
 
 QStandardItem* item_of(const QAction& action) {
-  auto* item = new QStandardItem(plain_text(action));
+  auto* item = new QStandardItem(text_of(action));
   const QString shortcut = action.shortcut().toString(QKeySequence::NativeText);
+  QString obstacle = why_not(action);
+  if (!action.isEnabled() && obstacle.isEmpty())
+    obstacle = CommandPalette::tr("Not possible now");
+  const QString behind = obstacle.isEmpty() ? shortcut : obstacle;
   item->setData(shortcut, shortcut_role);
+  item->setData(obstacle, why_not_role);
+  item->setData(action.isEnabled(), CommandFilter::enabled_role);
   item->setData(action.toolTip(), Qt::ToolTipRole);
-  item->setData(shortcut.isEmpty() ? item->text() : QStringLiteral("%1, %2").arg(item->text(), shortcut),
+  item->setData(behind.isEmpty() ? item->text() : QStringLiteral("%1, %2").arg(item->text(), behind),
                 Qt::AccessibleTextRole);
   item->setEditable(false);
   return item;
@@ -100,7 +120,7 @@ void CommandPalette::open_with(const QList<QAction*>& actions) {
   model_->clear();
   actions_.clear();
   for (QAction* action : actions) {
-    if (!action->isEnabled() || !action->isVisible() || action->isSeparator() || action->text().isEmpty())
+    if (!action->isVisible() || action->isSeparator() || action->text().isEmpty())
       continue;
     model_->appendRow(item_of(*action));
     actions_.append(action);
@@ -154,6 +174,8 @@ void CommandPalette::trigger_current() {
   if (!list_->isVisible() || !current.isValid())
     return;
   const QPointer<QAction> action = actions_[current.row()];
+  if (action && !action->isEnabled())
+    return; // its line says why
   accept();
   if (action)
     action->trigger();

@@ -24,7 +24,8 @@ public:
   static constexpr const char* place_property = "place";
 
   CommandPalette(const Theme& theme, QWidget* parent);
-  /// Shows itself over the parent's upper third with the actions that can be triggered now.
+  /// Shows itself over the parent's upper third with all actions that are visible; those that
+  /// cannot be triggered now say why, see allow() in commands.h.
   void open_with(const QList<QAction*>& actions);
 
 protected:

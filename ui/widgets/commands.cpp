@@ -2,6 +2,12 @@
 
 namespace batchscope::ui {
 
+namespace {
+
+constexpr const char* why_not_property = "why_not";
+
+} // namespace
+
 QAction* make_command(QWidget* owner, const QString& text, const QString& tip, const QKeySequence& keys,
                       const QIcon& icon) {
   auto* action = new QAction(icon, text, owner);
@@ -13,11 +19,35 @@ QAction* make_command(QWidget* owner, const QString& text, const QString& tip, c
   return action;
 }
 
+QString plain_text(const QAction& action) {
+  QString text = action.text();
+  return text.replace(QLatin1String("&&"), QLatin1String("\1"))
+      .remove(QLatin1Char('&'))
+      .replace(QLatin1Char('\1'), QLatin1Char('&'));
+}
+
+void allow(QAction& action, bool allowed, const QString& why_not) {
+  const bool same = action.isEnabled() == allowed;
+  set_why_not(action, why_not);
+  action.setEnabled(allowed);
+  if (same && !allowed)
+    Q_EMIT action.changed(); // buttons say why
+}
+
+void set_why_not(QAction& action, const QString& why_not) {
+  action.setProperty(why_not_property, why_not);
+}
+
+QString why_not(const QAction& action) {
+  return action.isEnabled() ? QString() : action.property(why_not_property).toString();
+}
+
 QPushButton* bind(QPushButton* button, QAction* action) {
   const auto take = [button, action] {
     button->setText(action->iconText());
     button->setEnabled(action->isEnabled());
-    button->setToolTip(action->toolTip());
+    const QString why = why_not(*action);
+    button->setToolTip(why.isEmpty() ? action->toolTip() : QStringLiteral("%1\n%2").arg(action->toolTip(), why));
   };
   take();
   QObject::connect(action, &QAction::changed, button, take);

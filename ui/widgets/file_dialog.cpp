@@ -11,6 +11,8 @@
 #include <QRegularExpression>
 #include <QShortcut>
 
+#include "ui/theme/theme.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -60,6 +62,7 @@ QFileDialog* make_dialog(QWidget* parent, const QString& title, const QStringLis
   QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
   auto* dialog = new FileDialog(parent, title);
   dialog->setNameFilters(filters);
+  dialog->resize(Theme::lines(50), Theme::lines(30));
   return dialog;
 }
 
@@ -113,6 +116,13 @@ QFileDialog* save_file_dialog(QWidget* parent, const QString& title, const QStri
   QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
                    [dialog](const QString& filter) { follow_filter(*dialog, filter); });
   dialog->setDefaultSuffix(ending_of(filters.value(0)));
+  if (QWidget* window = parent != nullptr ? parent->window() : nullptr) {
+    if (const QString folder = window->property(saved_in_property).toString(); !folder.isEmpty())
+      dialog->setDirectory(folder);
+    QObject::connect(dialog, &QFileDialog::fileSelected, window, [window](const QString& file) {
+      window->setProperty(saved_in_property, QFileInfo(file).absolutePath());
+    });
+  }
   dialog->selectFile(name);
   return dialog;
 }

@@ -15,8 +15,11 @@ namespace batchscope::ui {
 /// For a file that is there already, or for any name. Deletes itself once it is closed; filters as Qt takes them.
 QFileDialog* open_file_dialog(QWidget* parent, const QString& title, const QStringList& filters);
 
-/// For a file to write. `name`, with its ending, is suggested in the folder that was used last; where a filter with
-/// another ending is chosen (`*.csv`), the name that stands there gets it.
+/// Of a window: the folder in which a file was saved last.
+constexpr const char* saved_in_property = "saved_in";
+
+/// For a file to write. `name`, with its ending, is suggested in the folder in which one was saved last from the same
+/// window; where a filter with another ending is chosen (`*.csv`), the name that stands there gets it.
 QFileDialog* save_file_dialog(QWidget* parent, const QString& title, const QStringList& filters, const QString& name);
 
 /// `text` as the name of a file on any system, without an ending: what no name may have becomes a hyphen, and the name

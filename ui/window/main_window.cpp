@@ -14,6 +14,7 @@
 #include <QUndoStack>
 
 #include "ui/widgets/command_palette.h"
+#include "ui/widgets/key_sheet.h"
 #include "ui/widgets/widgets.h"
 #include "ui/window/rail.h"
 #include "ui/window/status_line.h"
@@ -42,6 +43,7 @@ MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QL
   make_places();
   make_menus();
   palette_ = new CommandPalette(theme_, this);
+  keys_ = new KeySheet(this);
   watch_workbench();
   restore();
   writer_.setMaxThreadCount(1);

@@ -19,6 +19,7 @@ namespace batchscope::ui {
 
 class Banner;
 class CommandPalette;
+class KeySheet;
 class Rail;
 
 /// Puts the pages together: rail, menu, banner, status line, command palette. Knows no page but by ui/run/page.h.
@@ -61,6 +62,8 @@ private:
   void fill_run_menu();
   QAction* command(const QString& text, const QString& icon, const QKeySequence& keys, const QString& tip);
   void open_palette();
+  void open_keys();
+  QList<KeyGroup> key_groups() const;
   void choose_database();
   void open_database(const QString& file);
   void choose_export();
@@ -95,10 +98,12 @@ private:
   Banner* banner_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   CommandPalette* palette_ = nullptr;
+  KeySheet* keys_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QMenu* run_menu_ = nullptr;
   QHash<QString, QMenu*> page_menus_; ///< of the pages that are not shown, by key
   QList<QAction*> commands_;          ///< the window's own
+  QAction* palette_action_ = nullptr; ///< not among them: the palette does not offer itself
   QActionGroup* places_ = nullptr;    ///< one action a page, in their order
   QActionGroup* modes_ = nullptr;
   QPointer<QMessageBox> question_;

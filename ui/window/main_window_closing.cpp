@@ -48,9 +48,10 @@ void MainWindow::ask_to_close() {
   question_->setInformativeText(tr("It ends at its next step, and everything up to there stays stored."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
   QPushButton* stay = question_->addButton(tr("Keep it running"), QMessageBox::RejectRole);
-  stop->setProperty("kind", QStringLiteral("filled"));
-  restyle(*stop);
-  question_->setDefaultButton(stop);
+  // Enter keeps what goes on: it may have been pressed for something else.
+  stay->setProperty("kind", QStringLiteral("filled"));
+  restyle(*stay);
+  question_->setDefaultButton(stay);
   question_->setEscapeButton(stay);
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
   // By its button, a key or the cross of its frame.

@@ -1,4 +1,5 @@
 // The menus of the window and what their commands do.
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -12,7 +13,9 @@
 
 #include "core/store/export.h"
 #include "ui/widgets/command_palette.h"
+#include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
+#include "ui/widgets/key_sheet.h"
 #include "ui/widgets/widgets.h"
 #include "ui/window/main_window.h"
 
@@ -64,9 +67,11 @@ void MainWindow::make_file_menu() {
   menu->addSeparator();
   QAction* export_action = command(tr("&Export runs..."), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
                                    tr("Write the runs that are shown to a file"));
-  const auto allow = [this, export_action] { export_action->setEnabled(!workbench_.opened().isEmpty()); };
-  connect(&workbench_, &Workbench::opened_changed, export_action, allow);
-  allow();
+  const auto update = [this, export_action] {
+    allow(*export_action, !workbench_.opened().isEmpty(), tr("No run is open"));
+  };
+  connect(&workbench_, &Workbench::opened_changed, export_action, update);
+  update();
   connect(export_action, &QAction::triggered, this, &MainWindow::choose_export);
   menu->addAction(export_action);
   menu->addSeparator();
@@ -83,6 +88,10 @@ void MainWindow::make_edit_menu() {
   QAction* redo = undo_->createRedoAction(this, tr("Redo"));
   redo->setIcon(theme_.icon("redo"));
   redo->setShortcuts({QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
+  undo->setProperty(key_help_property, tr("Undo what was done on this page"));
+  redo->setProperty(key_help_property, tr("Redo it"));
+  set_why_not(*undo, tr("Nothing to undo on this page"));
+  set_why_not(*redo, tr("Nothing to redo on this page"));
   menu->addActions({undo, redo});
   commands_ += {undo, redo};
 }
@@ -132,6 +141,11 @@ void MainWindow::make_help_menu() {
   palette->setToolTip(tr("Find a command by its words (Ctrl+K)"));
   connect(palette, &QAction::triggered, this, &MainWindow::open_palette);
   menu->addAction(palette);
+  palette_action_ = palette;
+  QAction* keys = command(tr("&Keys"), {}, {}, tr("All keys on one sheet (?)"));
+  keys->setShortcuts({QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)});
+  connect(keys, &QAction::triggered, this, &MainWindow::open_keys);
+  menu->addAction(keys);
   QAction* about = command(tr("&About BatchScope"), "info", {}, tr("Version and licence"));
   connect(about, &QAction::triggered, this, &MainWindow::show_about);
   menu->addAction(about);
@@ -143,6 +157,31 @@ void MainWindow::open_palette() {
       action->setProperty(CommandPalette::place_property, each->title());
   }
   palette_->open_with(all_actions());
+}
+
+void MainWindow::open_keys() {
+  keys_->open_with(key_groups());
+}
+
+/// First what works everywhere, then the page that is shown, then the others; places that several pages tell of once.
+QList<KeyGroup> MainWindow::key_groups() const {
+  QList<KeyGroup> groups{{tr("Anywhere"), keys_of(places_->actions() + QList<QAction*>{palette_action_} + commands_)}};
+  QList<const Page*> pages(pages_.begin(), pages_.end());
+  std::stable_partition(pages.begin(), pages.end(), [this](const Page* each) { return each->key() == shown_page(); });
+  QList<KeyGroup> places;
+  for (const Page* each : std::as_const(pages)) {
+    QStringList told;
+    for (const KeyGroup& group : each->key_groups()) {
+      for (const KeyHelp& line : group.keys)
+        told += line.keys.split(QStringLiteral(", "));
+      if (std::none_of(places.begin(), places.end(), [&](const KeyGroup& one) { return one.place == group.place; }))
+        places.append(group);
+    }
+    KeyGroup own{each->title(), keys_of(each->page_actions())};
+    own.keys.removeIf([&](const KeyHelp& line) { return told.contains(line.keys); });
+    groups.append(own);
+  }
+  return groups + places;
 }
 
 void MainWindow::fill_recent_menu() {

@@ -5,6 +5,7 @@
 #include <QFileInfo>
 #include <QJsonArray>
 
+#include "ui/widgets/file_dialog.h"
 #include "ui/window/main_window.h"
 
 namespace batchscope::ui {
@@ -17,6 +18,7 @@ const QString pages_key = QStringLiteral("pages");
 const QString colours_key = QStringLiteral("colours");
 const QString databases_key = QStringLiteral("databases");
 const QString runs_key = QStringLiteral("runs");
+const QString folder_key = QStringLiteral("folder");
 
 const QList<std::pair<Theme::Mode, QString>> mode_names{
     {Theme::Mode::system, "system"}, {Theme::Mode::light, "light"}, {Theme::Mode::dark, "dark"}};
@@ -43,6 +45,7 @@ void MainWindow::restore() {
   kept_ = settings_.load(&problem);
   place_by_default();
   restoreGeometry(QByteArray::fromBase64(kept_.value(geometry_key).toString().toLatin1()));
+  setProperty(saved_in_property, kept_.value(folder_key).toString());
   for (const auto& [mode, name] : mode_names) {
     if (kept_.value(colours_key).toString() == name)
       set_mode(mode);
@@ -110,6 +113,7 @@ QJsonObject MainWindow::content() const {
   content.insert(pages_key, pages);
   content.insert(databases_key, QJsonArray::fromStringList(recent_));
   content.insert(runs_key, runs);
+  content.insert(folder_key, property(saved_in_property).toString());
   return content;
 }
 

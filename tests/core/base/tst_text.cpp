@@ -25,6 +25,7 @@ private Q_SLOTS:
   void badNamed();
   void formats();
   void oneLine();
+  void shellQuoted();
   void nonFiniteNumbersSurviveJson();
   void numbersBeyondAllRangesAreNoJson();
 };
@@ -164,6 +165,13 @@ void TestText::oneLine() {
   QCOMPARE(one_line(" \t a\r\nb\x1b[31m\x7f\n"), std::string("a b [31m"));
   QCOMPARE(one_line("\xc3\xa4  \xc3\xb6"), std::string("\xc3\xa4 \xc3\xb6"));
   QCOMPARE(one_line(" \n"), std::string());
+}
+
+void TestText::shellQuoted() {
+  QCOMPARE(shell_quoted("/a/runs.db"), std::string("/a/runs.db"));
+  QCOMPARE(shell_quoted("my runs.db"), std::string("'my runs.db'"));
+  QCOMPARE(shell_quoted("it's $HOME"), std::string("'it'\\''s $HOME'"));
+  QCOMPARE(shell_quoted(""), std::string("''"));
 }
 
 void TestText::nonFiniteNumbersSurviveJson() {

@@ -1,3 +1,4 @@
+#include <QDir>
 #include <QTest>
 
 #include "ui/run/spec_texts.h"
@@ -5,13 +6,14 @@
 using namespace batchscope;
 using namespace batchscope::ui;
 
-/// Which field of a form an error belongs to.
+/// Which field of a form an error belongs to, and what a run is in a terminal.
 class TestSpecTexts : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
   void an_error_finds_its_field_data();
   void an_error_finds_its_field();
+  void a_command_names_the_database_unless_it_is_the_users_own();
 };
 
 void TestSpecTexts::an_error_finds_its_field_data() {
@@ -51,6 +53,26 @@ void TestSpecTexts::an_error_finds_its_field() {
   train::RunSpec spec;
   spec.data = data.toStdString();
   QCOMPARE(QString::fromStdString(field_to_blame(spec, error)), key);
+}
+
+void TestSpecTexts::a_command_names_the_database_unless_it_is_the_users_own() {
+  qunsetenv("BATCHSCOPE_DB");
+  qputenv("XDG_DATA_HOME", "/home/me/data");
+  const QString plain = "batchscope-cli train --model cnn --data demo";
+  QCOMPARE(train_command({}, "/home/me/data/batchscope/runs.db"), plain);
+  QCOMPARE(train_command({}, "/tmp/my runs.db"), plain + " --db '/tmp/my runs.db'");
+  const QString here = QDir::currentPath() + "/runs.db";
+  QVERIFY2(train_command({}, "runs.db").endsWith(here) || train_command({}, "runs.db").endsWith(here + "'"),
+           qPrintable(train_command({}, "runs.db")));
+  // A terminal need not have what is set here.
+  qputenv("BATCHSCOPE_DB", "/tmp/set.db");
+  QCOMPARE(train_command({}, "/tmp/set.db"), plain + " --db /tmp/set.db");
+  qunsetenv("BATCHSCOPE_DB");
+  qunsetenv("XDG_DATA_HOME");
+  const QByteArray home = qgetenv("HOME");
+  qunsetenv("HOME");
+  QCOMPARE(train_command({}, "/tmp/runs.db"), plain + " --db /tmp/runs.db");
+  qputenv("HOME", home);
 }
 
 QTEST_GUILESS_MAIN(TestSpecTexts)

@@ -13,6 +13,7 @@
 #include "ui/theme/theme.h"
 #include "ui/widgets/command_filter.h"
 #include "ui/widgets/command_palette.h"
+#include "ui/widgets/commands.h"
 
 using namespace batchscope::ui;
 
@@ -40,11 +41,11 @@ private Q_SLOTS:
     window_.reset();
   }
 
-  void showsWhatCanBeTriggered() {
-    actions_[1]->setEnabled(false);
+  void showsWhatThereIs() {
+    allow(*actions_[0], true, "The run is over");
     actions_[2]->setVisible(false);
     palette_->open_with(actions_);
-    QCOMPARE(shown(), QStringList({"Pause", "Save & close", "Log scale of the loss"}));
+    QCOMPARE(shown(), QStringList({"Pause", "Stop the run", "Save & close", "Log scale of the loss"}));
     QCOMPARE(list()->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Pause, Ctrl+.");
     QCOMPARE(qApp->focusWidget(), filter());
     // Over the upper part of its window, in its middle.
@@ -52,6 +53,50 @@ private Q_SLOTS:
     QVERIFY(std::abs(middle.x() - window_->geometry().center().x()) < 10);
     QVERIFY(palette_->geometry().top() < window_->geometry().top() + window_->height() / 3);
     QVERIFY(window_->geometry().contains(palette_->geometry()));
+  }
+
+  void saysWhyACommandCannotBeTriggered() {
+    allow(*actions_[0], false, "The run is over");
+    actions_[4]->setEnabled(false);
+    QSignalSpy pause(actions_[0], &QAction::triggered);
+    palette_->open_with(actions_);
+    // Behind the others that match as well.
+    QCOMPARE(shown(),
+             QStringList({"Stop the run", "Follow the newest", "Save & close", "Pause", "Log scale of the loss"}));
+    const auto said = [this](int row) {
+      return list()->model()->index(row, 0).data(Qt::AccessibleTextRole).toString();
+    };
+    QCOMPARE(said(3), "Pause, The run is over");
+    QCOMPARE(said(4), "Log scale of the loss, Not possible now");
+    // It is painted differently, and Enter leaves the list open with the reason.
+    const QRect row = list()->visualRect(list()->model()->index(3, 0));
+    const QImage dimmed = list()->viewport()->grab(row).toImage();
+    QTest::keyClicks(filter(), "pause");
+    QCOMPARE(shown(), QStringList({"Pause"}));
+    QTest::keyClick(filter(), Qt::Key_Return);
+    QVERIFY(palette_->isVisible());
+    QCOMPARE(pause.count(), 0);
+    palette_->reject();
+    allow(*actions_[0], true, {});
+    palette_->open_with(actions_);
+    QVERIFY(list()->viewport()->grab(list()->visualRect(list()->model()->index(0, 0))).toImage() != dimmed);
+    QTest::keyClicks(filter(), "pause");
+    QTest::keyClick(filter(), Qt::Key_Return);
+    QCOMPARE(pause.count(), 1);
+  }
+
+  void buttonsSayWhyTheyAreDisabled() {
+    actions_[0]->setToolTip("Pause or continue");
+    QPushButton* button = bind(new QPushButton(window_.get()), actions_[0]);
+    allow(*actions_[0], false, "No run is open");
+    QVERIFY(!button->isEnabled());
+    QCOMPARE(button->toolTip(), "Pause or continue\nNo run is open");
+    allow(*actions_[0], false, "The run is over");
+    QCOMPARE(button->toolTip(), "Pause or continue\nThe run is over");
+    QCOMPARE(why_not(*actions_[0]), "The run is over");
+    allow(*actions_[0], true, "The run is over");
+    QCOMPARE(button->toolTip(), "Pause or continue");
+    QCOMPARE(why_not(*actions_[0]), QString());
   }
 
   void saysWhereACommandBelongs() {

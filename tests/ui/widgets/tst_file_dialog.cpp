@@ -186,6 +186,28 @@ private Q_SLOTS:
     QCOMPARE(chosen.value(0).value(0).toString(), path("mine.json"));
   }
 
+  void beginsWhereAFileWasSavedLast() {
+    QWidget window;
+    const auto dialog_here = [&window] {
+      return QPointer<QFileDialog>(save_file_dialog(&window, "Export", {"CSV (*.csv)"}, "x.csv"));
+    };
+    QPointer<QFileDialog> first = dialog_here();
+    first->setDirectory(folder_->path());
+    first->open();
+    QMetaObject::invokeMethod(first.data(), "accept");
+    QTRY_VERIFY(!first);
+    // Whatever was opened meanwhile, and wherever.
+    QPointer<QFileDialog> other = open_file_dialog(&window, "Open", {"All (*)"});
+    other->setDirectory(QDir::rootPath());
+    other->open();
+    other->reject();
+    QTRY_VERIFY(!other);
+    const QPointer<QFileDialog> next = dialog_here();
+    QCOMPARE(next->directory().absolutePath(), QFileInfo(folder_->path()).absoluteFilePath());
+    QCOMPARE(next->findChild<QLineEdit*>("fileNameEdit")->text(), "x.csv");
+    delete next;
+  }
+
   void namesOfRunsBecomeNamesOfFiles_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("name");

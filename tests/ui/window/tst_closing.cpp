@@ -35,7 +35,12 @@ private Q_SLOTS:
     QVERIFY(!window().close());
     QCOMPARE(window().findChildren<QMessageBox*>().size(), 1);
     QVERIFY(question()->text().contains("small"));
+    // Neither Enter nor Escape stops anything.
     QTest::keyClick(question(), Qt::Key_Escape);
+    QTRY_VERIFY(question() == nullptr);
+    QVERIFY(!window().close());
+    QCOMPARE(question()->defaultButton()->text(), "Keep it running");
+    QTest::keyClick(question(), Qt::Key_Return);
     QTRY_VERIFY(question() == nullptr);
     QVERIFY(window().isVisible());
     QVERIFY(job_->state() == Job::State::working);
@@ -75,7 +80,7 @@ private Q_SLOTS:
     begin_long_run();
     here_->page(2).edit->setText("kept");
     QVERIFY(!window().close());
-    QTest::keyClick(question(), Qt::Key_Return);
+    stop_and_close();
     // It waits for the run's next step and for the disk, and says so.
     QVERIFY(window().isVisible());
     QVERIFY(here_->banner().text().startsWith("Stopping"));
@@ -151,6 +156,13 @@ private:
     dialog->selectFile(file);
     QMetaObject::invokeMethod(dialog.data(), "accept");
     QTRY_VERIFY(!dialog);
+  }
+
+  void stop_and_close() {
+    for (QAbstractButton* button : question()->buttons())
+      if (button->text() == "Stop and close")
+        return QTest::mouseClick(button, Qt::LeftButton);
+    QFAIL("there is no such button");
   }
 
   void begin_long_run() {

@@ -1,13 +1,18 @@
 #include <QFileDialog>
 #include <QLabel>
+#include <QListView>
 #include <QMenu>
 #include <QMenuBar>
+#include <QScrollArea>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QToolButton>
 #include <QtTest>
 
 #include "ui/widgets/command_palette.h"
+#include "ui/widgets/commands.h"
+#include "ui/widgets/file_dialog.h"
+#include "ui/widgets/key_sheet.h"
 #include "ui/window/rail.h"
 #include "ui/window/window_test.h"
 
@@ -114,6 +119,56 @@ private Q_SLOTS:
     here_->theme().set_mode(Theme::Mode::system);
   }
 
+  void aSheetTellsAllKeys() {
+    auto* sheet = window().findChild<KeySheet*>();
+    here_->page(0).setFocus();
+    for (const auto key : {Qt::Key_Question, Qt::Key_F1}) {
+      window().findChild<Rail*>()->findChild<QToolButton*>()->setFocus();
+      QTest::keyClick(qApp->focusWidget(), key);
+      QVERIFY(sheet->isVisible());
+      sheet->reject();
+    }
+    // Typed into a field it is a letter.
+    here_->page(0).edit->setFocus();
+    here_->page(0).edit->clear();
+    QTest::keyClick(here_->page(0).edit, Qt::Key_Question, Qt::ShiftModifier);
+    QVERIFY(!sheet->isVisible());
+    here_->action("Keys")->trigger();
+    QStringList texts;
+    for (const QLabel* label : sheet->findChild<QScrollArea*>()->findChildren<QLabel*>())
+      texts.append(label->text());
+    for (const QAction* action : window().all_actions()) {
+      if (!action->shortcut().isEmpty() && !action->property(key_help_property).isValid())
+        QVERIFY2(texts.contains(plain_text(*action)), qPrintable(action->text()));
+    }
+    QVERIFY(texts.contains("Undo what was done on this page"));
+    QVERIFY(texts.contains("Ctrl+K"));
+    QVERIFY(texts.contains("Ctrl+2, Alt+2"));
+    QVERIFY(texts.indexOf("Runs", texts.indexOf("Keys")) < texts.indexOf("Schedule", texts.indexOf("Keys")));
+    // The page that is shown comes before the others.
+    sheet->reject();
+    window().show_page("schedule");
+    here_->action("Keys")->trigger();
+    texts.clear();
+    for (const QLabel* label : sheet->findChild<QScrollArea*>()->findChildren<QLabel*>())
+      if (label->property("kind") == "heading")
+        texts.append(label->text());
+    QCOMPARE(texts, QStringList({"Anywhere", "Schedule", "Runs", "Live"}));
+    sheet->reject();
+  }
+
+  void disabledCommandsAreInThePaletteWithTheReason() {
+    QTest::keyClick(&window(), Qt::Key_K, Qt::ControlModifier);
+    auto* palette = window().findChild<CommandPalette*>();
+    const auto* list = palette->findChild<QListView*>();
+    QTest::keyClicks(palette->findChild<QLineEdit*>(), "export runs");
+    QCOMPARE(list->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Export runs..., No run is open");
+    palette->findChild<QLineEdit*>()->clear();
+    QTest::keyClicks(palette->findChild<QLineEdit*>(), "undo");
+    QCOMPARE(list->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Undo, Nothing to undo on this page");
+    palette->reject();
+  }
+
   void undoAndRedo() {
     struct Change : QUndoCommand {
       explicit Change(QLineEdit* edit) : QUndoCommand("renaming run 1"), edit_(edit) {}
@@ -184,6 +239,7 @@ private Q_SLOTS:
     window().show_page("schedule");
     window().setGeometry(60, 50, 1010, 640);
     here_->page(1).edit->setText("typed");
+    window().setProperty(saved_in_property, "/somewhere");
     here_->action("Light colours")->trigger();
     QVERIFY(window().close());
     here_->destroy();
@@ -191,6 +247,7 @@ private Q_SLOTS:
     QVERIFY(shows(2));
     QCOMPARE(window().size(), QSize(1010, 640));
     QCOMPARE(here_->page(1).edit->text(), "typed");
+    QCOMPARE(window().property(saved_in_property).toString(), "/somewhere");
     QCOMPARE(here_->theme().mode(), Theme::Mode::light);
     QCOMPARE(here_->banner().text(), QString());
     here_->action("Reset layout")->trigger();

@@ -3,8 +3,10 @@
 #include <QPointF>
 
 #include <optional>
+#include <vector>
 
 #include "ui/plot/detail/board.h"
+#include "ui/widgets/keys.h"
 
 class QHelpEvent;
 class QKeyEvent;
@@ -28,6 +30,7 @@ public:
 
   bool takes(const QKeyEvent& event) const; ///< before shortcuts of the window do
   bool key(const QKeyEvent& event);         ///< false: not one of ours
+  static QList<KeyHelp> key_help();         ///< what they do, in words
   bool focus_next(bool next);               ///< between handles; false: to the next widget
   void focus_in(Qt::FocusReason reason);
   void focus_out();
@@ -52,11 +55,26 @@ private:
   void set_handle(PlotHandle& handle, double y);
 
   void move_focused(double by);
+  // Keys, input_keys.cpp.
+  struct Key;
+  static const std::vector<Key>& keys();
+  const Key* line_of(const QKeyEvent& event) const;
+  void pan(const QKeyEvent& event);
+  void zoom(const QKeyEvent& event);
+  void show_all(const QKeyEvent& event);
+  void follow(const QKeyEvent& event);
+  void walk(const QKeyEvent& event);
+  void set_cursor(const QKeyEvent& event);
+  void go_to_mark(const QKeyEvent& event);
+  bool handle_has_keys() const;
+  void move_handle(const QKeyEvent& event);
+  bool can_escape() const;
+  void escape(const QKeyEvent& event);
+
   void step_crosshair(double pixels);
   void put_cursor();
   void next_mark(int direction);
   void bring_into_view(double x, double from, double to); ///< x, unless something of [from, to] is in view
-  bool escape();
 
   LinkedPlots& owner_;
   Board& board_;
