@@ -1,7 +1,6 @@
 #include "ui/find/find_setup.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QSignalBlocker>
 
 #include <limits>
@@ -11,6 +10,7 @@
 #include "core/train/spec_fields.h"
 #include "ui/run/spec_texts.h"
 #include "ui/widgets/labelled_edit.h"
+#include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -26,17 +26,10 @@ const train::SpecField& described(const std::string& key) {
 
 } // namespace
 
-FindSetup::FindSetup(QWidget* parent) : QWidget(parent), elsewhere_(new QLabel(this)) {
-  auto* row = new QHBoxLayout;
+FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(10);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->addLayout(row);
-  layout->addWidget(elsewhere_);
-  elsewhere_->setProperty("tone", QStringLiteral("error"));
-  elsewhere_->setWordWrap(true);
-  elsewhere_->hide();
-
   for (const auto& [key, stretch] : {std::pair{"model", 3},
                                      {"data", 3},
                                      {"optimizer", 1},
@@ -58,6 +51,9 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent), elsewhere_(new QLabel(t
   auto* at_fields_height = new QVBoxLayout;
   at_fields_height->addWidget(dimmed_label({}, this));
   at_fields_height->addWidget(all);
+  elsewhere_ = new NoteLine(*all, this); // what leads to the fields that it is about
+  elsewhere_->setObjectName(QStringLiteral("elsewhere"));
+  at_fields_height->addWidget(elsewhere_);
   at_fields_height->addStretch();
   at_fields_height->setSpacing(2);
   row->addLayout(at_fields_height);
@@ -131,8 +127,7 @@ bool FindSetup::read_spec(train::RunSpec& spec) {
   }
   for (const auto& [key, edit] : fields_)
     edit->set_error(errors.count(key) > 0 ? errors[key] : QString());
-  elsewhere_->setText(elsewhere.join('\n'));
-  elsewhere_->setVisible(!elsewhere.isEmpty());
+  elsewhere_->show_note(elsewhere.join(QStringLiteral("; ")), !elsewhere.isEmpty());
   return errors.empty() && elsewhere.isEmpty();
 }
 

@@ -10,11 +10,10 @@
 #include "core/train/run_spec.h"
 #include "ui/run/engine.h"
 
-class QLabel;
-
 namespace batchscope::ui {
 
 class LabelledEdit;
+class NoteLine;
 
 /// What is searched and how, in one row of fields; each says in place what is wrong with it. The rest of the spec is
 /// what a new run's form or the last job had.
@@ -53,7 +52,7 @@ private:
   std::map<std::string, LabelledEdit*> fields_; ///< by the spec's keys
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
-  QLabel* elsewhere_ = nullptr; ///< what is wrong in fields that are not here
+  NoteLine* elsewhere_ = nullptr; ///< what is wrong in fields that are not here
 };
 
 } // namespace batchscope::ui

@@ -6,12 +6,11 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <utility>
+
+#include "ui/run/spec_texts.h"
 
 namespace batchscope::ui {
-
-QString command_line(const train::RunSpec& spec) {
-  return QStringLiteral("batchscope-cli train ") + QString::fromStdString(train::to_command_line(spec));
-}
 
 QString broken_command(const QString& command, int columns) {
   const QString next_line = QStringLiteral(" \\\n    ");
@@ -40,7 +39,8 @@ QString broken_command(const QString& command, int columns) {
   return text;
 }
 
-CommandCard::CommandCard(QWidget* copy, QWidget* parent) : Card({}, parent), text_(new QLabel(this)) {
+CommandCard::CommandCard(std::filesystem::path database, QWidget* copy, QWidget* parent)
+    : Card({}, parent), database_(std::move(database)), text_(new QLabel(this)) {
   auto* name = dimmed_label(tr("Command line"), this);
   text_->setObjectName(QStringLiteral("command"));
   text_->setTextFormat(Qt::PlainText);
@@ -61,7 +61,7 @@ CommandCard::CommandCard(QWidget* copy, QWidget* parent) : Card({}, parent), tex
 }
 
 void CommandCard::show_spec(const std::optional<train::RunSpec>& spec, int errors) {
-  command_ = spec ? command_line(*spec) : QString();
+  command_ = spec ? train_command(*spec, database_) : QString();
   if (spec)
     show_command();
   else

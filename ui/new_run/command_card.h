@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "core/train/run_spec.h"
@@ -13,7 +14,7 @@ class CommandCard : public Card {
 
 public:
   /// `copy` is a button that stands at its end.
-  explicit CommandCard(QWidget* copy, QWidget* parent = nullptr);
+  CommandCard(std::filesystem::path database, QWidget* copy, QWidget* parent = nullptr);
   void show_spec(const std::optional<train::RunSpec>& spec, int errors);
   /// Empty while a field is wrong.
   const QString& command() const { return command_; }
@@ -24,13 +25,12 @@ protected:
 private:
   void show_command();
 
+  std::filesystem::path database_;
   QString command_;
   QLabel* text_;
 };
 
-/// `batchscope-cli train ...`, as a shell takes it.
-QString command_line(const train::RunSpec& spec);
-/// The same in lines of at most so many characters where that can be, as a shell takes it, too.
+/// A call of the command line in lines of at most so many characters where that can be, as a shell takes it, too.
 QString broken_command(const QString& command, int columns);
 
 } // namespace batchscope::ui

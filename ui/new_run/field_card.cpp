@@ -9,7 +9,7 @@
 namespace batchscope::ui {
 
 FieldCard::FieldCard(const QString& title, QWidget* parent) : Card(title, parent), rows_(new QVBoxLayout) {
-  rows_->setSpacing(6);
+  rows_->setSpacing(0); // each row ends with the line for its error
   body()->addLayout(rows_);
 }
 
@@ -31,8 +31,8 @@ void FieldCard::finish() {
   fold_->setStyleSheet(QStringLiteral("padding-left: 0"));
   inside_ = new QWidget(this);
   auto* inside_rows = new QVBoxLayout(inside_);
-  inside_rows->setContentsMargins(0, 0, 0, 0);
-  inside_rows->setSpacing(6);
+  inside_rows->setContentsMargins(0, Theme::lines(0.4), 0, 0);
+  inside_rows->setSpacing(0);
   for (FieldEditor* editor : more_)
     inside_rows->addWidget(editor);
   rows_->addWidget(fold_);
@@ -47,12 +47,27 @@ void FieldCard::set_folded(bool folded) {
   folded_ = folded;
   if (!fold_)
     return;
-  QStringList names;
-  for (const FieldEditor* editor : more_)
-    names.append(editor->label().toLower());
   fold_->setArrowType(folded ? Qt::RightArrow : Qt::DownArrow);
-  fold_->setText(folded ? tr("More: %1").arg(names.join(QStringLiteral(", "))) : tr("Fewer"));
   inside_->setVisible(!folded);
+  show_errors();
+}
+
+void FieldCard::show_errors() {
+  if (!fold_)
+    return;
+  QStringList names, wrong;
+  for (const FieldEditor* editor : more_) {
+    names.append(editor->label().toLower());
+    if (!editor->error().isEmpty())
+      wrong.append(tr("%1: %2").arg(editor->label(), editor->error()));
+  }
+  const bool alarming = folded_ && !wrong.isEmpty();
+  fold_->setText(!folded_   ? tr("Fewer")
+                 : alarming ? tr("More; wrong: %1").arg(wrong.join(QStringLiteral("; ")))
+                            : tr("More: %1").arg(names.join(QStringLiteral(", "))));
+  fold_->setToolTip(alarming ? wrong.join(u'\n') : QString());
+  fold_->setProperty("tone", alarming ? QStringLiteral("error") : QString());
+  restyle(*fold_);
 }
 
 } // namespace batchscope::ui

@@ -22,6 +22,9 @@ public:
 
   bool folded() const { return fold_ && folded_; }
   void set_folded(bool folded);
+  /// After errors of fields have changed: of those that are folded away it says which are wrong, and stays as it is,
+  /// since opening would move the fields below.
+  void show_errors();
 
 private:
   QList<FieldEditor*> more_;

@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
 
@@ -11,6 +12,7 @@
 
 #include "ui/run/spec_texts.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -34,6 +36,15 @@ bool is_stray_wheel(QObject* watched, QEvent* event) {
   return combo && event->type() == QEvent::Wheel && !combo->hasFocus();
 }
 
+/// Undo and redo are those of the whole form: a field of its own would take back what was typed there and not know of
+/// presets.
+bool is_undo(QEvent* event) {
+  if (event->type() != QEvent::ShortcutOverride)
+    return false;
+  const auto* key = static_cast<QKeyEvent*>(event);
+  return key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo);
+}
+
 } // namespace
 
 FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecField*> fields, QWidget* parent)
@@ -48,11 +59,8 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
   control_->installEventFilter(this);
   name->setBuddy(control_);
   setFocusProxy(control_);
-  error_ = new QLabel(this);
-  error_->setProperty("tone", QStringLiteral("error"));
-  error_->setWordWrap(true);
-  error_->setTextFormat(Qt::PlainText);
-  error_->hide();
+  error_ = new NoteLine(*control_, this);
+  error_->set_begin(Theme::lines(label_lines) + gap); // beneath the control, not beneath the name
 
   row_ = new QHBoxLayout;
   row_->setSpacing(gap);
@@ -62,13 +70,9 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
     make_units();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(2);
+  layout->setSpacing(0);
   layout->addLayout(row_);
-  // Beneath the control, not beneath the name.
-  auto* beneath = new QHBoxLayout;
-  beneath->addSpacing(Theme::lines(label_lines) + gap);
-  beneath->addWidget(error_, 1);
-  layout->addLayout(beneath);
+  layout->addWidget(error_);
   show_unit();
 }
 
@@ -170,8 +174,7 @@ void FieldEditor::set_placeholder(const QString& text) {
 }
 
 void FieldEditor::set_error(const QString& error) {
-  error_->setText(error);
-  error_->setVisible(!error.isEmpty());
+  error_->show_note(error, !error.isEmpty());
   mark_wrong(*control_, !error.isEmpty());
   control_->setAccessibleDescription(error.isEmpty() ? field_translation(field().help) : error);
 }
@@ -187,6 +190,10 @@ void FieldEditor::add_button(QWidget* button) {
 }
 
 bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
+  if (is_undo(event)) {
+    event->ignore();
+    return true;
+  }
   if (is_stray_wheel(watched, event)) {
     event->ignore();
     return true;

@@ -14,6 +14,8 @@ class QLineEdit;
 
 namespace batchscope::ui {
 
+class NoteLine;
+
 /// One row of a form: the field's name, the control that suits its kind, its unit, and beneath it what is wrong. Some
 /// fields are alternatives of which one is set (the length of a run): they share a row, and a choice of units tells
 /// which it is. UI thread.
@@ -62,7 +64,7 @@ private:
   QWidget* control_ = nullptr; ///< the one that is there
   QComboBox* units_ = nullptr; ///< only with alternatives
   QLabel* unit_ = nullptr;     ///< lies in the control, at its end
-  QLabel* error_ = nullptr;
+  NoteLine* error_ = nullptr;
   QHBoxLayout* row_ = nullptr;
 };
 

@@ -6,13 +6,17 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QScrollArea>
+
+#include <utility>
 
 #include "core/base/error.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/field_help.h"
+#include "ui/new_run/form_edit.h"
 #include "ui/new_run/presets.h"
 #include "ui/new_run/run_outlook.h"
 #include "ui/new_run/spec_file.h"
@@ -31,6 +35,7 @@ constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
+constexpr int most_undone = 200;
 
 // Data of the entries that are no presets.
 const QString last_entry = QStringLiteral("last");
@@ -60,12 +65,6 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
   layout->addWidget(make_header());
-  problem_ = new QLabel(this);
-  problem_->setObjectName(QStringLiteral("problem"));
-  problem_->setProperty("tone", QStringLiteral("error"));
-  problem_->setWordWrap(true);
-  problem_->hide();
-  layout->addWidget(problem_);
 
   // The form scrolls alone: what is said of a field stays beside it.
   auto* body = new QHBoxLayout;
@@ -76,23 +75,27 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   side->setFixedWidth(Theme::lines(side_lines));
   body->addWidget(side);
   layout->addLayout(body, 1);
-  command_ = new CommandCard(bind(plain_button({}), copy_), this);
+  command_ = new CommandCard(workbench_.library().database(), bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
   auto* browse = plain_button(tr("Browse…"));
   browse->setToolTip(tr("Choose a file to train on"));
   form_->editor("data")->add_button(browse);
   connect(browse, &QPushButton::clicked, this, [this] { ask_for_data(data_kind(form_->editor("data")->text())); });
+  connect(form_, &SpecForm::changed, this, &NewRunPage::note_edit);
   connect(form_, &SpecForm::changed, this, &NewRunPage::show_form);
   connect(form_, &SpecForm::field_entered, help_, &FieldHelp::show_field);
   connect(form_, &SpecForm::field_entered, this,
           [this](const train::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
-  connect(&workbench, &Workbench::run_proposed, form_, &SpecForm::set_spec);
+  connect(&workbench, &Workbench::run_proposed, this,
+          [this](const train::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
   setFocusProxy(form_->editor("name"));
   help_->show_field(train::spec_fields().front());
   fill_presets();
+  texts_ = form_->texts();
+  undo_.setUndoLimit(most_undone);
   show_form();
 }
 
@@ -180,23 +183,53 @@ void NewRunPage::fill_presets() {
 void NewRunPage::choose_preset(int index) {
   const QString entry = presets_->itemData(index).toString();
   if (entry == last_entry)
-    return form_->set_spec(*last_started_);
+    return fill_form(*last_started_, presets_->itemText(index));
   if (entry == defaults_entry)
     return reset();
   const Preset& preset = presets()[static_cast<std::size_t>(index)];
-  form_->set_spec(preset_spec(preset));
+  fill_form(preset_spec(preset), preset_name(preset));
   if (!preset.file)
     return;
   form_->remark("data", tr("Choose the file to train on"));
   ask_for_data(preset.file);
 }
 
+/// What stood there before comes back with Undo.
+void NewRunPage::fill_form(const train::RunSpec& spec, const QString& from) {
+  const bool discards = own_settings_;
+  filling_from_ = from;
+  form_->set_spec(spec);
+  filling_from_.clear();
+  if (discards && undo_.canUndo())
+    Q_EMIT workbench_.note(tr("The form was filled in from: %1. %2 brings back what was there.")
+                               .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)));
+}
+
+void NewRunPage::note_edit() {
+  const QJsonObject before = std::exchange(texts_, form_->texts());
+  if (before == texts_)
+    return;
+  refusal_.clear();
+  if (taking_back_)
+    return;
+  const auto changed = form_->differing(before, texts_);
+  FieldEditor* typed = filling_from_.isEmpty() && changed.size() == 1 ? changed.front() : nullptr;
+  const QString what = typed                     ? tr("editing %1").arg(typed->label())
+                       : filling_from_.isEmpty() ? tr("editing the form")
+                                                 : tr("filling in %1").arg(filling_from_);
+  undo_.push(new FormEdit(what, before, texts_, typed, [this](const QJsonObject& texts) {
+    taking_back_ = true;
+    form_->set_texts(texts);
+    taking_back_ = false;
+  }));
+}
+
 void NewRunPage::show_form() {
-  problem_->hide();
   const auto& spec = form_->spec();
   command_->show_spec(spec, form_->errors());
   for (QAction* action : {copy_, save_})
-    action->setEnabled(spec.has_value());
+    allow(*action, spec.has_value(),
+          form_->errors() == 1 ? tr("One field is wrong") : tr("%1 fields are wrong").arg(form_->errors()));
   int matching = -1;
   const auto& all = presets();
   for (std::size_t i = 0; spec && i < all.size(); ++i) {
@@ -207,6 +240,8 @@ void NewRunPage::show_form() {
       matching = static_cast<int>(i);
   }
   presets_->setCurrentIndex(matching);
+  own_settings_ =
+      !spec || (matching < 0 && !same_settings(*spec, {}) && !(last_started_ && same_settings(*spec, *last_started_)));
   show_waiting();
 }
 
@@ -256,17 +291,13 @@ void NewRunPage::watch(Job* job) {
 
 void NewRunPage::show_failure(const Job& job) {
   const std::string field = field_to_blame(job.spec(), job.error());
-  // What was changed meanwhile is not to blame.
+  // The workbench says it anyway. What was changed meanwhile is not to blame.
   if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
-    return say_problem(tr("%1 could not start: %2").arg(job.title(), job.error()));
-  Q_EMIT workbench_.page_wanted(key());
+    return;
   form_->remark(field, job.error());
+  refusal_ = job.error();
+  Q_EMIT workbench_.page_wanted(key());
   form_->editor(field)->setFocus();
-}
-
-void NewRunPage::say_problem(const QString& text) {
-  problem_->setText(text);
-  problem_->show();
 }
 
 void NewRunPage::copy_command() {
@@ -277,7 +308,7 @@ void NewRunPage::copy_command() {
 }
 
 void NewRunPage::reset() {
-  form_->set_spec({});
+  fill_form({}, tr("the defaults"));
 }
 
 void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
@@ -303,9 +334,9 @@ void NewRunPage::ask_to_load() {
 
 void NewRunPage::load(const QString& file) {
   try {
-    form_->set_spec(read_spec_file(file));
+    fill_form(read_spec_file(file), QFileInfo(file).fileName());
   } catch (const Error& error) {
-    say_problem(QString::fromUtf8(error.what()));
+    Q_EMIT workbench_.problem(QString::fromUtf8(error.what()));
   }
 }
 
@@ -326,7 +357,7 @@ void NewRunPage::save(const QString& file) {
     write_spec_file(*form_->spec(), file);
     Q_EMIT workbench_.note(tr("The description is in %1.").arg(file));
   } catch (const Error& error) {
-    say_problem(QString::fromUtf8(error.what()));
+    Q_EMIT workbench_.problem(QString::fromUtf8(error.what()));
   }
 }
 
@@ -347,6 +378,7 @@ void NewRunPage::restore(const QJsonObject& state) {
     fill_presets();
   }
   form_->restore(state);
+  undo_.clear();
   show_form();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QUndoStack>
 
 #include <optional>
 
@@ -34,13 +35,15 @@ public:
   QString title() const override { return tr("New run"); }
   QString icon() const override { return QStringLiteral("new-run"); }
   QList<QAction*> page_actions() const override { return actions_; }
+  QUndoStack* undo_stack() override { return &undo_; }
+  bool tells(const QString& problem) const override { return !refusal_.isEmpty() && problem.contains(refusal_); }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
   void start();
   void search();
   void copy_command();
-  /// Both say in the page what went wrong; the file is read or written at once.
+  /// Both say what went wrong as Workbench::problem(); the file is read or written at once.
   void load(const QString& file);
   void save(const QString& file);
 
@@ -52,9 +55,10 @@ private:
   QWidget* make_side();
   void fill_presets();
   void choose_preset(int index);
+  void fill_form(const train::RunSpec& spec, const QString& from);
+  void note_edit();
   void show_form();
   void show_waiting();
-  void say_problem(const QString& text);
   void watch(Job* job);
   void show_failure(const Job& job);
   void ask_for_data(std::optional<DataKind> kind);
@@ -70,7 +74,6 @@ private:
   QAction* load_ = nullptr;
   QAction* save_ = nullptr;
   QComboBox* presets_ = nullptr;
-  QLabel* problem_ = nullptr;
   QScrollArea* scroll_ = nullptr;
   SpecForm* form_;
   Card* outlook_ = nullptr;
@@ -78,6 +81,13 @@ private:
   FieldHelp* help_ = nullptr;
   CommandCard* command_ = nullptr;
   std::optional<train::RunSpec> last_started_;
+
+  QString refusal_;      ///< of the last start, as long as a field says it
+  QUndoStack undo_;      ///< of what is in the form
+  QJsonObject texts_;    ///< of the form, after the last step of undo_
+  QString filling_from_; ///< while the whole form is filled
+  bool taking_back_ = false;
+  bool own_settings_ = false; ///< the form has what was typed, rather than what can be chosen again
 };
 
 } // namespace batchscope::ui

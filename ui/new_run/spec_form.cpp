@@ -165,9 +165,9 @@ void SpecForm::show_errors() {
     const QString text = error != errors_.end() ? error->second : remark != remarks_.end() ? remark->second : QString();
     if (text != editor->error())
       editor->set_error(text);
-    if (!text.isEmpty() && editor->advanced())
-      cards_.at(editor)->set_folded(false);
   }
+  for (FieldCard* card : findChildren<FieldCard*>())
+    card->show_errors();
 }
 
 void SpecForm::show_placeholders(const train::RunSpec& spec) {
@@ -182,38 +182,67 @@ void SpecForm::show_placeholders(const train::RunSpec& spec) {
 void SpecForm::remark(const std::string& key, const QString& message) {
   remarks_[editor(key)] = without_option(message);
   show_errors();
+  unfold(editor(key));
+}
+
+void SpecForm::unfold(const FieldEditor* editor) {
+  if (editor->advanced())
+    cards_.at(editor)->set_folded(false);
 }
 
 void SpecForm::go_to_error() {
   for (FieldEditor* editor : editors_)
     if (errors_.contains(editor)) {
+      unfold(editor);
       editor->setFocus();
       return;
     }
 }
 
-QJsonObject SpecForm::state() const {
-  QJsonObject fields;
+QJsonObject SpecForm::texts() const {
+  QJsonObject texts;
   for (const FieldEditor* editor : editors_)
-    fields[QString::fromStdString(editor->field().key)] = editor->text();
+    texts[QString::fromStdString(editor->field().key)] = editor->text();
+  return texts;
+}
+
+void SpecForm::set_texts(const QJsonObject& texts) {
+  for (FieldEditor* changed : differing(this->texts(), texts)) {
+    remarks_.erase(changed);
+    unfold(changed);
+  }
+  filling_ = true;
+  for (const train::SpecField& field : train::spec_fields())
+    if (const QJsonValue text = texts[QString::fromStdString(field.key)]; text.isString())
+      editor(field.key)->set_text(field.key, text.toString());
+  filling_ = false;
+  check();
+}
+
+std::vector<FieldEditor*> SpecForm::differing(const QJsonObject& one, const QJsonObject& other) const {
+  std::vector<FieldEditor*> found;
+  for (FieldEditor* editor : editors_)
+    for (const train::SpecField& field : train::spec_fields())
+      if (const QString key = QString::fromStdString(field.key); editor->edits(field.key) && one[key] != other[key]) {
+        found.push_back(editor);
+        break;
+      }
+  return found;
+}
+
+QJsonObject SpecForm::state() const {
   QJsonArray unfolded;
   for (const FieldEditor* editor : editors_)
     if (editor->advanced() && !cards_.at(editor)->folded())
       unfolded.append(QString::fromStdString(editor->field().key));
-  return {{"fields", fields}, {"unfolded", unfolded}};
+  return {{"fields", texts()}, {"unfolded", unfolded}};
 }
 
 void SpecForm::restore(const QJsonObject& state) {
-  const QJsonObject fields = state["fields"].toObject();
-  filling_ = true;
-  for (const train::SpecField& field : train::spec_fields())
-    if (const QJsonValue text = fields[QString::fromStdString(field.key)]; text.isString())
-      editor(field.key)->set_text(field.key, text.toString());
-  filling_ = false;
   for (const QJsonValue key : state["unfolded"].toArray())
     if (FieldEditor* unfolded = editor(key.toString().toStdString()))
       cards_.at(unfolded)->set_folded(false);
-  check();
+  set_texts(state["fields"].toObject());
 }
 
 void SpecForm::resizeEvent(QResizeEvent* event) {

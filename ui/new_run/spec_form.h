@@ -35,12 +35,19 @@ public:
   /// What was found out elsewhere (a file that is not there), shown at its field until something is changed there. It
   /// does not keep the spec from being tried again.
   void remark(const std::string& key, const QString& message);
-  /// Puts the keyboard into the first field that is wrong.
+  /// Puts the keyboard into the first field that is wrong, also where it was folded away.
   void go_to_error();
 
   FieldEditor* editor(const std::string& key) const;
 
-  /// What was typed, right or wrong, and what is unfolded.
+  /// What stands in the fields, right or wrong, by their keys; of alternatives the one that is chosen.
+  QJsonObject texts() const;
+  /// Fields that are not named stay as they are; unknown ones are ignored.
+  void set_texts(const QJsonObject& texts);
+  /// The fields in which two such contents differ.
+  std::vector<FieldEditor*> differing(const QJsonObject& one, const QJsonObject& other) const;
+
+  /// The same, and what is unfolded.
   QJsonObject state() const;
   void restore(const QJsonObject& state);
 
@@ -58,6 +65,7 @@ private:
   void check_edited(FieldEditor* editor);
   void show_errors();
   void show_placeholders(const train::RunSpec& spec);
+  void unfold(const FieldEditor* editor);
   void unfold_what_differs();
 
   QBoxLayout* columns_;

@@ -152,6 +152,18 @@ void ScheduleForm::set_error(const QString& error) {
   batch_refused_ = of_batch;
 }
 
+bool ScheduleForm::show_refusal(const std::string& field, const QString& error) {
+  LabelledEdit* edit = field == "schedule"                    ? schedule_
+                       : field == "batch"                     ? batch_
+                       : field == unit_of(draft_.spec.length) ? length_
+                                                              : nullptr;
+  if (edit == nullptr || !edit->isVisible())
+    return false;
+  edit->edit()->setFocus(); // a field that is being edited keeps its error
+  edit->set_error(error);
+  return true;
+}
+
 void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epochs) {
   menu_->clear();
   const QList<SchedulePreset> presets = schedule_presets(batch, steps, epochs);

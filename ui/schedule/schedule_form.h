@@ -30,6 +30,9 @@ public:
   void focus_schedule();
   /// Of the plan: shown at the field that it is about.
   void set_error(const QString& error);
+  /// Of a start that was refused, by the key of the field that is to blame: shown there until it is changed, with the
+  /// keyboard in it. False where it is not one of these.
+  bool show_refusal(const std::string& field, const QString& error);
   /// What the forms offered are made for.
   void set_size(std::int64_t batch, std::int64_t steps, double epochs);
 

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "ui/run/known_memory.h"
+#include "ui/run/spec_texts.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_plots.h"
@@ -58,7 +59,7 @@ void SchedulePage::connect_parts() {
   connect(&editor_, &PlanEditor::applied, this, [this] {
     show_header();
     if (std::exchange(start_wanted_, false))
-      workbench_.start_run(draft_spec());
+      start(draft_spec());
   });
   connect(&editor_, &PlanEditor::apply_refused, this, [this] { start_wanted_ = false; });
   connect(&editor_, &PlanEditor::draft_changed, this, [this] {
@@ -276,7 +277,30 @@ void SchedulePage::start_draft() {
     editor_.apply();
     return;
   }
-  workbench_.start_run(draft_spec());
+  start(draft_spec());
+}
+
+void SchedulePage::start(const train::RunSpec& spec) {
+  refusal_.clear();
+  Job* job = workbench_.start_run(spec);
+  connect(job, &Job::state_changed, this, [this, job] {
+    if (job->state() == Job::State::failed)
+      show_refusal(*job);
+  });
+  // From its first step on it is told of where the run is shown.
+  connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
+}
+
+/// A start that failed because of a field of this page is shown there, unless it was changed meanwhile.
+void SchedulePage::show_refusal(const Job& job) {
+  if (!editor_.is_draft() || train::to_json(draft_spec()) != train::to_json(job.spec()))
+    return;
+  const std::string field = field_to_blame(job.spec(), job.error());
+  if (field != "schedule" && field != "batch" && field != "epochs" && field != "examples" && field != "steps")
+    return;
+  refusal_ = job.error();
+  Q_EMIT workbench_.page_wanted(key());
+  form_->show_refusal(field, job.error());
 }
 
 train::RunSpec SchedulePage::draft_spec() const {
@@ -294,6 +318,12 @@ void SchedulePage::predict() {
 QList<QAction*> SchedulePage::page_actions() const {
   return QList<QAction*>{apply_action_, discard_action_, start_action_, copy_action_} +
          plots_->plots().actions_for_menu();
+}
+
+QList<KeyGroup> SchedulePage::key_groups() const {
+  return {
+      {tr("Plots"), LinkedPlots::key_help()},
+      {tr("Schedule as text"), {{tr("Return"), tr("Apply it")}, {tr("Escape"), tr("Go back to the plan as it is")}}}};
 }
 
 QJsonObject SchedulePage::state() const {

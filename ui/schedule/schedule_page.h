@@ -33,6 +33,8 @@ public:
   QString title() const override { return tr("Schedule"); }
   QString icon() const override { return QStringLiteral("schedule"); }
   QList<QAction*> page_actions() const override;
+  QList<KeyGroup> key_groups() const override;
+  bool tells(const QString& problem) const override { return !refusal_.isEmpty() && problem.contains(refusal_); }
   QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
@@ -66,6 +68,8 @@ private:
   void drag(qint64 stretch, qint64 batch);
   void drop(qint64 stretch, qint64 batch);
   void start_draft();
+  void start(const train::RunSpec& spec);
+  void show_refusal(const Job& job);
   train::RunSpec draft_spec() const;
   void predict();
   bool changeable() const;
@@ -75,6 +79,7 @@ private:
   bool has_draft_ = false;
   QPointer<Job> prediction_;
   bool start_wanted_ = false; ///< once the preview is applied
+  QString refusal_;           ///< of the last start, where a field of this page says it
   QTimer new_events_;         ///< several that come at once are shown at once
 
   QAction* apply_action_ = nullptr;

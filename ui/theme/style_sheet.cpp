@@ -26,7 +26,7 @@ QSplitter::handle { background: transparent; }
 QSplitter::handle:hover { background: @border; }
 
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
-QDialog#command_palette { background: @card; border: 1px solid @border; }
+QDialog#command_palette, QDialog#key_sheet { background: @card; border: 1px solid @border; }
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
 QFrame[kind="note"] { background: @chosen; border: 1px solid @accent; border-radius: 8u; }
@@ -43,6 +43,8 @@ QLabel[tone="good"] { color: @good; }
 QLabel[tone="warning"] { color: @warning; }
 QLabel[tone="error"] { color: @error; }
 
+QLabel[kind="bubble"] { background: @on_error; color: @error; border: 1px solid @error; border-radius: 6u;
+  padding: 3u 7u; font-size: @caption-size; }
 QLabel[kind="pill"] { border-radius: 9u; padding: 2u 9u; font-size: @caption-size; font-weight: 600; }
 QLabel[kind="pill"][tone="neutral"] { background: @grid; color: @text; }
 QLabel[kind="pill"][tone="accent"] { background: @chosen; color: @accent; }
@@ -73,6 +75,7 @@ QToolButton:disabled { color: @faint; }
 QToolButton::menu-indicator { image: none; }
 QToolButton[kind="quiet"] { color: @dimmed; padding: 2u 10u 0 10u; border: none; background: transparent; }
 QToolButton[kind="quiet"]:hover { color: @text; }
+QToolButton[kind="quiet"][tone="error"] { color: @error; }
 QToolButton[kind="rail"] { border-radius: 0; border: none; border-left: 3u solid transparent;
   color: @dimmed; font-size: @caption-size; padding: 7u 3u 7u 0; }
 QToolButton[kind="rail"]:hover { background: @grid; }

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -22,13 +23,12 @@ QString without_option(QString error) {
 }
 
 LabelledEdit::LabelledEdit(const QString& name, QWidget* parent)
-    : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)), beneath_(dimmed_label({}, this)) {
+    : QWidget(parent), name_(dimmed_label(name, this)), edit_(new QLineEdit(this)),
+      beneath_(new NoteLine(*edit_, this)) {
   name_->setBuddy(edit_);
   edit_->setAccessibleName(name);
   edit_->setMinimumWidth(Theme::lines(4.8));
   beneath_->setObjectName(QStringLiteral("error"));
-  beneath_->setWordWrap(true);
-  beneath_->hide();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(2);
@@ -45,8 +45,9 @@ void LabelledEdit::set_text(const QString& text) {
 }
 
 void LabelledEdit::set_help(const QString& help) {
+  help_ = help;
   setToolTip(help);
-  edit_->setAccessibleDescription(help);
+  set_error(error_);
 }
 
 void LabelledEdit::set_hint(const QString& hint) {
@@ -72,13 +73,12 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 
 void LabelledEdit::set_error(const QString& error) {
   error_ = without_option(error);
+  const QString named = name_->text() + QStringLiteral(": "); // it stands above
+  if (error_.startsWith(named, Qt::CaseInsensitive))
+    error_.remove(0, named.size());
   const bool wrong = !error_.isEmpty();
-  beneath_->setText(wrong ? error_ : hint_);
-  beneath_->setVisible(wrong || !hint_.isEmpty());
-  if (wrong != (beneath_->property("tone").toString() == QLatin1String("error"))) {
-    beneath_->setProperty("tone", wrong ? QStringLiteral("error") : QString());
-    restyle(*beneath_);
-  }
+  beneath_->show_note(wrong ? error_ : hint_, wrong);
+  edit_->setAccessibleDescription(wrong ? error_ : help_);
   mark_wrong(*edit_, wrong);
 }
 

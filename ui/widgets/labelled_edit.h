@@ -13,8 +13,9 @@ namespace batchscope::ui {
 /// `--lr:`.
 QString without_option(QString error);
 
-/// A field of a page's row: its name above, what is wrong with it beneath, which takes no room while all is well and
-/// there is no hint. UI thread.
+class NoteLine;
+
+/// A field of a page's row: its name above, what is wrong with it, or a hint, in the line beneath. UI thread.
 class LabelledEdit : public QWidget {
   Q_OBJECT
 
@@ -32,15 +33,16 @@ public:
   void set_hint(const QString& hint);
   /// Texts to begin with; others are accepted.
   void set_choices(const QStringList& choices);
-  /// Empty: none. The name of an option before it is left out.
+  /// Empty: none. The name of an option, or of the field, before it is left out.
   void set_error(const QString& error);
   QString error() const { return error_; }
 
 private:
   QLabel* name_;
   QLineEdit* edit_;
-  QLabel* beneath_;
+  NoteLine* beneath_;
   QStringListModel* choices_ = nullptr;
+  QString help_;
   QString hint_;
   QString error_;
 };

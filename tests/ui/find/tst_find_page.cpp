@@ -42,6 +42,7 @@ private Q_SLOTS:
   void other_searches_of_the_same_are_listed_and_shown_again();
   void what_is_wrong_is_said_at_its_field();
   void options_that_are_wrong_are_said_at_their_field();
+  void an_error_moves_nothing_below();
   void an_error_of_the_search_is_said_at_its_field();
   void where_nothing_fits_it_says_what_was_tried();
   void a_search_can_be_cancelled();
@@ -186,6 +187,28 @@ void TestFindPage::what_is_wrong_is_said_at_its_field() {
   QCOMPARE(here.job()->spec().model, std::string("cnn"));
   QCOMPARE(here.job()->spec().optimizer, std::string("sgd"));
   QTRY_VERIFY_WITH_TIMEOUT(ended(here.job()), patience_ms);
+}
+
+void TestFindPage::an_error_moves_nothing_below() {
+  FindHere here;
+  here.bench().propose_run(brief_net());
+  here.click(here.named("change"));
+  QCoreApplication::processEvents();
+  const int height = here.named<QWidget>("model")->height();
+  const int below = here.named<QWidget>("model")->mapTo(&here.page(), QPoint(0, height)).y();
+  const QSize setup = here.page().findChild<FindSetup*>()->size();
+  for (const char* field : {"model", "memory_budget", "max_batch", "start", "margin"})
+    here.type(field, "this is nothing that any of these fields would take, and it is long");
+  QVERIFY(!here.error_of("margin").isEmpty() && !here.error_of("start").isEmpty());
+  // Of fields that are not here, too.
+  train::RunSpec spec = brief_net();
+  spec.accumulate = 2;
+  spec.effective_batch = 64;
+  here.page().findChild<FindSetup*>()->set_spec(spec);
+  QVERIFY(!here.page().findChild<QLabel*>("elsewhere")->text().isEmpty());
+  QCoreApplication::processEvents();
+  QCOMPARE(here.page().findChild<FindSetup*>()->size(), setup);
+  QCOMPARE(here.named<QWidget>("model")->mapTo(&here.page(), QPoint(0, height)).y(), below);
 }
 
 void TestFindPage::options_that_are_wrong_are_said_at_their_field() {

@@ -7,6 +7,7 @@
 #include <QProcess>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QUndoStack>
 #include <QtTest>
 
 #include "ui/new_run/command_card.h"
@@ -14,6 +15,8 @@
 #include "ui/new_run/new_run_test.h"
 #include "ui/new_run/presets.h"
 #include "ui/run/workbench_test.h"
+
+#include "tests/core/base/file_locks.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -167,21 +170,146 @@ private Q_SLOTS:
     const QString error = here.bench->engine().jobs().front()->error();
     QVERIFY2(!here.form.editor(key.toStdString())->error().isEmpty(), qPrintable(error));
     QCOMPARE(wanted.last()[0].toString(), QString("new-run"));
+    QVERIFY(here.page.tells("Training: " + error)); // once is enough
     QCOMPARE(here.page.focusWidget(), here.form.editor(key.toStdString())->focusProxy());
   }
 
-  void an_error_of_an_older_form_stays_at_the_top() {
+  void an_error_of_an_older_form_is_not_said_at_a_field() {
     PageHere here;
+    QSignalSpy problem(&*here.bench, &Workbench::problem);
     type(here.form, "data", "text:/nowhere");
     here.click("Start");
     type(here.form, "data", "demo");
     QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().jobs().front()->state() == Job::State::failed, patience_ms);
     QCOMPARE(here.form.editor("data")->error(), QString());
-    auto* problem = here.page.findChild<QLabel*>("problem");
-    QVERIFY(problem->isVisible());
-    QVERIFY2(problem->text().contains("/nowhere"), qPrintable(problem->text()));
-    type(here.form, "batch", "4");
-    QVERIFY(!problem->isVisible());
+    QCOMPARE(problem.count(), 1);
+    QVERIFY(problem[0][0].toString().contains("/nowhere"));
+  }
+
+  void an_error_moves_nothing_below() {
+    PageHere here;
+    here.page.resize(820, 480);
+    const auto places = [&here] {
+      for (int round = 0; round < 3; ++round)
+        QCoreApplication::processEvents();
+      QList<QPoint> all;
+      for (const QWidget* each : here.page.findChildren<QWidget*>())
+        if (each->isVisible() && (qobject_cast<const QLineEdit*>(each) || qobject_cast<const QComboBox*>(each) ||
+                                  qobject_cast<const QPushButton*>(each)))
+          all.append(each->mapTo(&here.page, QPoint()));
+      return all;
+    };
+    here.form.editor("name")->setFocus();
+    const auto before = places();
+    QVERIFY(before.size() > 15);
+    // As the engine says it, long, and at fields that are folded away.
+    here.form.remark("model", QString(300, 'm'));
+    here.form.remark("epochs", "There are none");
+    here.form.remark("optimizer", "It is gone");
+    QCOMPARE(places(), before);
+    here.page.load("/nowhere/at all.json");
+    QCOMPARE(places(), before);
+  }
+
+  void a_preset_can_be_taken_back() {
+    PageHere here;
+    QUndoStack& undo = *here.page.undo_stack();
+    QSignalSpy note(&*here.bench, &Workbench::note);
+    QVERIFY(!undo.canUndo());
+    type(here.form, "name", "mine");
+    type(here.form, "lr", "0.123");
+    type(here.form, "dropout", "0.25");
+    const std::string mine = train::to_json(*here.form.spec());
+    here.choose_preset(0);
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[0])));
+    QVERIFY2(note.count() == 1 && note[0][0].toString().contains("Ctrl+Z"), "what was lost is not told");
+    QCOMPARE(undo.undoText(), "filling in " + preset_name(presets()[0]));
+    undo.undo();
+    QCOMPARE(train::to_json(*here.form.spec()), mine);
+    QVERIFY(here.form.editor("dropout")->isVisible());
+    undo.redo();
+    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[0])));
+    QCOMPARE(here.presets()->currentIndex(), 0);
+    undo.undo();
+    // Field by field, as it was typed.
+    QCOMPARE(undo.undoText(), "editing Dropout");
+    undo.undo();
+    QCOMPARE(here.form.editor("dropout")->text(), "");
+    QCOMPARE(here.page.focusWidget(), here.form.editor("dropout")->focusProxy());
+    undo.undo();
+    QCOMPARE(here.form.editor("lr")->text(), "");
+    undo.undo();
+    QCOMPARE(here.form.editor("name")->text(), "");
+    QVERIFY(!undo.canUndo());
+    // Nothing of one's own is lost now: nothing is told.
+    here.choose_preset(0);
+    here.choose_preset(1);
+    QCOMPARE(note.count(), 1);
+  }
+
+  void whatever_fills_the_form_can_be_taken_back() {
+    PageHere here;
+    QUndoStack& undo = *here.page.undo_stack();
+    type(here.form, "lr", "fast"); // wrong values, too
+    const QJsonObject mine = here.form.texts();
+    const auto comes_back = [&](const char* what) {
+      QVERIFY2(here.form.texts() != mine, what);
+      undo.undo();
+      QVERIFY2(here.form.texts() == mine, what);
+    };
+    here.bench->propose_run(spec_of(every_field()));
+    comes_back("a proposed run");
+    here.page.load(here.write("given.json", QByteArray::fromStdString(train::to_json(spec_of(every_field())))));
+    comes_back("a file");
+    here.choose_preset(here.presets()->findText("Defaults"));
+    comes_back("the defaults");
+    type(here.form, "epochs", "7");
+    comes_back("the length");
+    here.form.editor("data")->set_text("data", "csv:/a.csv,target=b");
+    comes_back("a file of data");
+    QVERIFY(here.form.editor("lr")->error().contains("fast"));
+    // What is kept from the last time is no step.
+    here.page.restore({{"fields", QJsonObject{{"lr", "0.5"}}}});
+    QVERIFY(!undo.canUndo());
+  }
+
+  void undo_belongs_to_the_form_not_to_its_fields() {
+    PageHere here;
+    for (const char* key : {"name", "model"}) { // a line, and a list to type into
+      QWidget* control = here.form.editor(key)->focusProxy();
+      control->setFocus();
+      QKeyEvent undo(QEvent::ShortcutOverride, Qt::Key_Z, Qt::ControlModifier);
+      QApplication::sendEvent(control, &undo);
+      QVERIFY2(!undo.isAccepted(), key);
+      QKeyEvent copy(QEvent::ShortcutOverride, Qt::Key_C, Qt::ControlModifier);
+      QApplication::sendEvent(control, &copy);
+      QVERIFY2(copy.isAccepted(), key);
+    }
+  }
+
+  void the_command_line_names_another_database() {
+    PageHere here;
+    QVERIFY(here.page.findChild<CommandCard*>()->command().endsWith(
+        " --db " + QString::fromStdString(here.bench.database().string())));
+  }
+
+  void the_open_database_is_no_file_to_read_or_write() {
+    PageHere here;
+    const std::string database = here.bench.database().string();
+    const QString file = QString::fromStdString(database);
+    here.form.set_spec(small_run(2));
+    here.click("Start");
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle() && here.bench->library().loaded(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(batchscope::test::is_locked_here(database), patience_ms);
+    QSignalSpy problem(&*here.bench, &Workbench::problem);
+    here.page.load(file);
+    here.page.save(file);
+    QCOMPARE(problem.count(), 2);
+    for (const auto& said : problem)
+      QVERIFY2(said[0].toString().contains("is the run database that is open"), qPrintable(said[0].toString()));
+    QVERIFY(data_text(file + "-shm", DataKind::csv).text.contains("runs.db"));
+    QVERIFY(batchscope::test::is_locked_here(database) && batchscope::test::is_locked_here(database + "-shm"));
+    QCOMPARE(store::RunReader(database).list().size(), std::size_t(1));
   }
 
   void a_search_takes_the_form() {
@@ -264,6 +392,8 @@ private Q_SLOTS:
       type(here.form, key, text);
     const QString file = here.folder.filePath("my run.json");
     here.click("Save JSON…");
+    QCOMPARE(here.page.findChild<QFileDialog*>()->findChild<QLineEdit*>("fileNameEdit")->text(),
+             "it's -all- fields.json"); // after the run's name
     here.choose_file(file, QDialogButtonBox::Save);
     QVERIFY(QFile::exists(file));
     here.choose_preset(here.presets()->findText("Defaults"));
@@ -271,19 +401,20 @@ private Q_SLOTS:
     here.choose_file(file, QDialogButtonBox::Open);
     QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field())));
 
-    auto* problem = here.page.findChild<QLabel*>("problem");
+    QSignalSpy problem(&*here.bench, &Workbench::problem);
+    const auto said = [&problem] { return problem.isEmpty() ? QString() : problem.takeLast()[0].toString(); };
     const QPair<QByteArray, QString> broken[] = {
         {"{\"lr\": \"fast\"}", "lr"}, {"[1]", "object"}, {"{", "line"}, {"{\"colour\": 1}", "colour"}};
     for (const auto& [content, part] : broken) {
       here.page.load(here.write("broken.json", content));
-      QVERIFY(problem->isVisible());
-      QVERIFY2(problem->text().contains(part) && problem->text().contains("broken.json"), qPrintable(problem->text()));
+      const QString text = said();
+      QVERIFY2(text.contains(part) && text.contains("broken.json"), qPrintable(text));
       QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field()))); // as it was
     }
     here.page.load(here.folder.filePath("not there.json"));
-    QVERIFY(problem->text().contains("not there.json"));
+    QVERIFY(said().contains("not there.json"));
     here.page.save(here.folder.filePath("no/such/folder.json"));
-    QVERIFY(problem->isVisible());
+    QVERIFY(said().contains("folder.json"));
     // Values that are wrong are shown where they can be mended.
     here.page.load(here.write("wrong.json", "{\"dropout\": 3}"));
     QVERIFY(here.form.editor("dropout")->error().contains("3"));

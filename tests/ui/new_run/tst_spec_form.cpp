@@ -123,10 +123,10 @@ private Q_SLOTS:
     QVERIFY2(!error.startsWith("--"), qPrintable(error)); // the field itself says which option it is
     QCOMPARE(here.form.errors(), 1);
     QVERIFY(!here.form.spec());
-    QVERIFY(here.form.editor(key.toStdString())->isVisible()); // also of a field that was folded away
     QVERIFY(here.form.editor(key.toStdString())->focusProxy()->property("wrong").toBool());
     here.form.setFocus();
     here.form.go_to_error();
+    QVERIFY(here.form.editor(key.toStdString())->isVisible()); // also of a field that was folded away
     QCOMPARE(here.form.focusWidget(), here.form.editor(key.toStdString())->focusProxy());
     type(here.form, key.toStdString(), "");
     QCOMPARE(here.error(key.toStdString()), QString());
@@ -185,6 +185,27 @@ private Q_SLOTS:
     here.form.set_spec(spec_of({{"margin", "0.1"}}));
     QVERIFY(here.form.editor("margin")->isVisible());
     QVERIFY(!here.form.editor("clip")->isVisible());
+  }
+
+  void an_error_that_is_folded_away_is_said_where_it_unfolds() {
+    FormHere here;
+    here.form.set_spec(spec_of({{"optimizer", "sgd"}, {"momentum", "0.5"}}));
+    QToolButton* fold = here.fold("Fewer");
+    for (auto* each : here.form.findChildren<QToolButton*>("fold"))
+      if (each->text() == "Fewer")
+        fold = each;
+    QVERIFY(fold);
+    QTest::mouseClick(fold, Qt::LeftButton);
+    QVERIFY(!here.form.editor("momentum")->isVisible());
+    QVERIFY(fold->text().startsWith("More: "));
+    type(here.form, "optimizer", "adamw"); // which has none
+    QVERIFY(!here.error("momentum").isEmpty());
+    QVERIFY(!here.form.editor("momentum")->isVisible()); // nothing moves
+    QVERIFY2(fold->text().contains("Momentum") && fold->text().contains("wrong"), qPrintable(fold->text()));
+    QCOMPARE(fold->property("tone").toString(), "error");
+    type(here.form, "optimizer", "sgd");
+    QVERIFY(fold->text().startsWith("More: "));
+    QCOMPARE(fold->property("tone").toString(), "");
   }
 
   void a_remark_stays_until_its_field_is_changed() {

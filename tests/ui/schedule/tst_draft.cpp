@@ -2,6 +2,7 @@
 #include <QAbstractItemView>
 #include <QClipboard>
 #include <QCompleter>
+#include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QListView>
@@ -43,6 +44,8 @@ private Q_SLOTS:
   void typing_previews_entering_applies_and_undo_takes_back();
   void forms_are_offered_and_completed();
   void what_is_wrong_is_said_at_its_field();
+  void an_error_moves_nothing_below();
+  void a_refused_start_is_said_at_its_field();
   void first_batch_and_length_change_the_plan();
   void what_is_typed_stays_while_the_first_batch_changes();
   void dragging_a_stretch_makes_a_piecewise_schedule();
@@ -174,6 +177,58 @@ void TestDraft::what_is_wrong_is_said_at_its_field() {
   here.type("length", "50");
   QTRY_COMPARE(here.fact("steps"), QString("50"));
   QVERIFY(here.error_of("length").isEmpty());
+}
+
+void TestDraft::an_error_moves_nothing_below() {
+  ScheduleHere here;
+  here.page().resize(900, 600);
+  here.bench().propose_run(small_run(100));
+  QTRY_COMPARE(here.fact("steps"), QString("100"));
+  const QRect plots = here.plots().geometry();
+  const QPoint place = here.plots().mapTo(&here.page(), QPoint());
+  here.type("schedule", "#, which is nothing that is offered, and too long for the line beneath a field of a form");
+  QTRY_VERIFY(!here.error_of("schedule").isEmpty());
+  here.type("length", "0");
+  here.type("first_batch", "none");
+  QVERIFY(!here.error_of("length").isEmpty() && !here.error_of("first_batch").isEmpty());
+  QCoreApplication::processEvents();
+  QCOMPARE(here.plots().geometry(), plots);
+  QCOMPARE(here.plots().mapTo(&here.page(), QPoint()), place);
+  // The field is narrow: while the keyboard is in it, the whole error is seen.
+  const auto* whole = here.page().findChild<QLabel*>("whole_error");
+  QVERIFY(whole && whole->isVisible());
+  QCOMPARE(whole->text(), here.error_of("first_batch"));
+  QVERIFY(here.page().rect().contains(QRect(whole->mapTo(&here.page(), QPoint()), whole->size())));
+  here.keep_picture("errors-small");
+  here.type("first_batch", "16");
+  QVERIFY(here.page().findChild<QLabel*>("whole_error") == nullptr);
+}
+
+void TestDraft::a_refused_start_is_said_at_its_field() {
+  ScheduleHere here;
+  const QString file = here.folder() + "/rows.csv";
+  const auto write_rows = [&](int count) {
+    QFile rows(file);
+    QVERIFY(rows.open(QIODevice::WriteOnly));
+    rows.write("x,y\n");
+    for (int i = 0; i < count; ++i)
+      rows.write(i % 2 == 0 ? "1,0\n" : "2,1\n");
+  };
+  write_rows(400);
+  train::RunSpec spec = small_run(30);
+  spec.data = "csv:" + file.toStdString() + ",target=y";
+  spec.batch.number = 200;
+  here.bench().propose_run(spec);
+  QTRY_COMPARE(here.fact("steps"), QString("30"));
+  QTRY_VERIFY(here.named("start")->isEnabled());
+  write_rows(40); // since it was planned
+  QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
+  here.click(here.named("start"));
+  QTRY_COMPARE(here.bench().engine().jobs().size(), 1);
+  Job* job = here.bench().engine().jobs().first();
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::failed, patience_ms);
+  QVERIFY2(!here.error_of("first_batch").isEmpty(), qPrintable(job->error()));
+  QCOMPARE(wanted.last()[0].toString(), QString("schedule"));
 }
 
 void TestDraft::first_batch_and_length_change_the_plan() {
@@ -394,7 +449,8 @@ void TestDraft::the_draft_is_started_and_copied() {
   here.click(here.named("copy"));
   QCOMPARE(QApplication::clipboard()->text(),
            QString("batchscope-cli train --model mlp:hidden=16 --data demo --memory-budget 100000000 --batch 16 "
-                   "--schedule step:interval=10,increment=8 --steps 30"));
+                   "--schedule step:interval=10,increment=8 --steps 30 --db ") +
+               QString::fromStdString(here.database().string()));
 
   // Typed and not entered: it is what is started.
   here.type("schedule", "step:interval=10,increment=16");

@@ -1,9 +1,15 @@
+#include <sys/stat.h>
+
+#include <QComboBox>
 #include <QFileDialog>
+#include <QProcess>
 #include <QPushButton>
 #include <QSet>
 #include <QTableView>
 #include <QtTest>
 
+#include "ui/new_run/field_editor.h"
+#include "ui/new_run/spec_form.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/run/workbench_test.h"
 #include "ui/window/main_window.h"
@@ -106,6 +112,46 @@ private Q_SLOTS:
     }
   }
 
+  // Any other way in which a key gets a meaning must come onto the sheet, too.
+  void theSheetTellsTheirKeys() {
+    QStringList places;
+    for (const Page* page : pages_) {
+      for (const KeyGroup& group : page->key_groups()) {
+        places.append(group.place);
+        for (const KeyHelp& line : group.keys)
+          QVERIFY2(!line.keys.isEmpty() && !line.what.isEmpty(), qPrintable(group.place));
+      }
+    }
+    QCOMPARE(places.count("Plots"), 3);
+    QStringList plots;
+    for (const KeyHelp& line : LinkedPlots::key_help())
+      plots += line.keys.split(", ");
+    for (const char* key : {"Left", "Right", "+", "-", "Home", "End", "F", "C", "M", "Shift+M", "Up", "Down", "Escape"})
+      QVERIFY2(plots.contains(key), key);
+  }
+
+  void undoBringsBackTheFormThatAPresetDiscarded() {
+    QTest::keyClick(window_.get(), Qt::Key_2, Qt::ControlModifier);
+    auto* form = pages_[1]->findChild<SpecForm*>();
+    QTest::keyClicks(qApp->focusWidget(), "mine"); // the name, into which the keyboard comes
+    const QJsonObject mine = form->texts();
+    auto* presets = pages_[1]->findChild<QComboBox*>();
+    QCOMPARE(presets->accessibleName(), "Presets");
+    Q_EMIT presets->activated(1);
+    QVERIFY(form->texts() != mine);
+    // Whatever has the keyboard.
+    QWidget* name = form->editor("name")->focusProxy();
+    name->setFocus();
+    QTest::keyClick(name, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(form->texts(), mine);
+    QTest::keyClick(name, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+    QVERIFY(form->texts() != mine);
+    presets->setFocus();
+    QTest::keyClick(presets, Qt::Key_Z, Qt::ControlModifier);
+    QTest::keyClick(name, Qt::Key_Z, Qt::ControlModifier);
+    QCOMPARE(form->editor("name")->text(), "");
+  }
+
   void theirStatesComeBack() {
     QList<QJsonObject> states;
     for (const Page* page : pages_)
@@ -161,14 +207,26 @@ private Q_SLOTS:
       if (button->text() == "Browse…")
         dialogs += database_shown_by([button] { button->click(); }, button->text());
     }
-    // Open and export of the window; load, save and browse of a new run; two exports of runs; four files of the plots.
-    QCOMPARE(dialogs, 11);
+    // Open and export of the window; load, save and browse of a new run; two exports of runs; four files of the plots
+    // of three pages.
+    QCOMPARE(dialogs, 19);
+    // Another program that is done with the database does not remove what this one still writes to.
+    const auto log = inode_of("runs.db-wal");
+    QVERIFY(log != 0);
+    QCOMPARE(QProcess::execute(BATCHSCOPE_CLI, {"--db", folder_.filePath("runs.db"), "--quiet", "list", "--json"}), 0);
+    QCOMPARE(inode_of("runs.db-wal"), log);
   }
 
 private:
   bool database_is_locked() const {
     const std::string file = folder_.filePath("runs.db").toStdString();
     return batchscope::test::is_locked_here(file) && batchscope::test::is_locked_here(file + "-shm");
+  }
+
+  /// 0 where there is no such file.
+  ino_t inode_of(const char* name) const {
+    struct stat file {};
+    return ::stat(qPrintable(folder_.filePath(name)), &file) == 0 ? file.st_ino : 0;
   }
 
   /// Whether it opened a file dialog, which showed the folder of the database, and left it alone.
