@@ -74,6 +74,7 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   plots_.clear_curves();
   curves_.clear();
   smoothed_.clear();
+  current_look_.reset();
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
     return;
@@ -86,6 +87,8 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   }
   names = short_names(names, numbers);
   const QList<int> looks = run_looks(numbers);
+  if (!looks.isEmpty())
+    current_look_ = looks.first();
   for (int number = 0; number < runs.size(); ++number)
     show_beside(*runs[number], names[number], axis, looks[number], number == 0);
 }

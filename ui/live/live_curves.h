@@ -3,6 +3,7 @@
 #include <QList>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ui/plot/linked_plots.h"
@@ -46,6 +47,8 @@ public:
   bool catch_up();
 
   const std::vector<LiveCurve>& curves() const { return curves_; }
+  /// The colour and dashes of the current run, where several are shown.
+  std::optional<int> current_look() const { return current_look_; }
 
 private:
   void show_alone(const OpenRun& run, series::Axis axis);
@@ -56,6 +59,7 @@ private:
   LinkedPlots& plots_;
   double weight_ = 0.6;
   std::vector<LiveCurve> curves_;
+  std::optional<int> current_look_;
   std::vector<std::shared_ptr<SmoothedCurve>> smoothed_;
 };
 

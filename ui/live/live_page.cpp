@@ -255,8 +255,7 @@ void LivePage::show_curves() {
   axis_ = axis;
   was_running_ = current != nullptr && current->running();
   curves_.show(workbench_.opened(), axis);
-  const bool together = workbench_.opened().size() > 1;
-  plan_->show(current, axis, together ? std::optional(0) : std::nullopt);
+  plan_->show(current, axis, curves_.current_look());
   marks_.show(current, axis);
   plots_->set_caption(caption());
   plots_->set_x_label(axis_label(axis));

@@ -185,6 +185,7 @@ void Input::escape(const QKeyEvent& /*event*/) {
     put_cursors(std::nullopt, std::nullopt);
   } else {
     board_.scene.focused_handle.reset();
+    put_crosshair(std::nullopt, true);
     board_.draw_top();
   }
 }

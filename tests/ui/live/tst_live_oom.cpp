@@ -106,6 +106,10 @@ void TestLiveOom::a_row_leads_to_its_mark() {
   QCOMPARE(format_count(std::llround(batch->values[step - 1])), tried);
   QVERIFY2(live_->texts("reading-facts").contains("batch\n" + tried), qPrintable(live_->texts("reading-facts")));
   live_->keep_picture("oom-chosen");
+  // From there back to the newest without a mouse.
+  live_->plots().setFocus();
+  QTest::keyClick(&live_->plots(), Qt::Key_Escape);
+  QVERIFY(!live_->plots().crosshair());
   live_->plots().show_all();
 }
 
