@@ -64,8 +64,8 @@ Verb add_list(CLI::App& program) {
   auto* app = program.add_subcommand("list", "List the stored runs");
   auto options = std::make_shared<ListOptions>();
   options->where = add_value(*app, "--where", "FILTER", "Only runs such as 'batch >= 64 and status = finished'");
-  app->footer(fmt::format("Fields of a filter: {}; short: {}. Values may have a unit: 'accuracy > 97% and peak < 90MB "
-                          "and time < 2min'.",
+  app->footer(fmt::format("Fields of a filter: {}\nShort names: {}\nValues may have a unit: 'accuracy > 97% and peak < "
+                          "90MB and time < 2min'",
                           fmt::join(store::list_filter_fields(), ", "), store::list_filter_short_names()));
   options->deleted = add_switch(*app, "--deleted", "The deleted runs instead");
   return {app, [options](const Context& context) { return run_list(*options, context); }};
