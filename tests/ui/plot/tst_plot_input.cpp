@@ -327,7 +327,7 @@ void TestPlotInput::the_menu_offers_what_can_be_done() {
   QApplication::sendEvent(&plots, &event);
   auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
   QVERIFY(menu);
-  QCOMPARE(menu->actions().chopped(1), plots.actions_for_menu());
+  QCOMPARE(menu->actions().first(menu->actions().size() - 1), plots.actions_for_menu());
   QCOMPARE(menu->actions().last()->menu()->title(), QString("Curves"));
   menu->close();
 }
