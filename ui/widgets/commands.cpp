@@ -5,6 +5,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr const char* why_not_property = "why_not";
+constexpr const char* tip_property = "tip"; // the tooltip of an action that can be triggered
 
 } // namespace
 
@@ -27,11 +28,12 @@ QString plain_text(const QAction& action) {
 }
 
 void allow(QAction& action, bool allowed, const QString& why_not) {
-  const bool same = action.isEnabled() == allowed;
+  if (!action.property(tip_property).isValid())
+    action.setProperty(tip_property, action.toolTip());
+  const QString tip = action.property(tip_property).toString();
   set_why_not(action, why_not);
+  action.setToolTip(allowed ? tip : QStringLiteral("%1\n%2").arg(tip, why_not));
   action.setEnabled(allowed);
-  if (same && !allowed)
-    Q_EMIT action.changed(); // buttons say why
 }
 
 void set_why_not(QAction& action, const QString& why_not) {
@@ -46,8 +48,7 @@ QPushButton* bind(QPushButton* button, QAction* action) {
   const auto take = [button, action] {
     button->setText(action->iconText());
     button->setEnabled(action->isEnabled());
-    const QString why = why_not(*action);
-    button->setToolTip(why.isEmpty() ? action->toolTip() : QStringLiteral("%1\n%2").arg(action->toolTip(), why));
+    button->setToolTip(action->toolTip());
   };
   take();
   QObject::connect(action, &QAction::changed, button, take);

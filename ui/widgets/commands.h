@@ -15,16 +15,15 @@ QAction* make_command(QWidget* owner, const QString& text, const QString& tip, c
 /// An action's text as people read it, without the marks of menus.
 QString plain_text(const QAction& action);
 
-/// Lets an action be triggered or not. `why_not` says what is in the way (`Select a run first`): disabled buttons say
-/// it in their tooltips, and the command palette beside the command.
+/// Lets an action be triggered or not. `why_not` says what is in the way (`Select a run first`): in the tooltip, which
+/// must have been set before, and in the command palette.
 void allow(QAction& action, bool allowed, const QString& why_not);
 /// For actions that somebody else lets be triggered or not.
 void set_why_not(QAction& action, const QString& why_not);
 /// Empty while the action can be triggered.
 QString why_not(const QAction& action);
 
-/// Makes a button stand for an action: its short text (QAction::iconText()), its tooltip, whether it can be
-/// used, and why not.
+/// Makes a button stand for an action: its short text (QAction::iconText()), its tooltip, whether it can be used.
 QPushButton* bind(QPushButton* button, QAction* action);
 
 } // namespace batchscope::ui
