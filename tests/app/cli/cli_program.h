@@ -32,6 +32,10 @@ public:
     environment_.insert("XDG_DATA_HOME", path("data-home"));
   }
 
+  /// For the programs started from now on.
+  void unset(const QString& variable) { environment_.remove(variable); }
+  void set(const QString& variable, const QString& value) { environment_.insert(variable, value); }
+
   QString path(const QString& name) const { return folder_.filePath(name); }
   QStringList files() const { return QDir(folder_.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot); }
 
