@@ -12,7 +12,7 @@ help:
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
 	@echo 'make build    build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install what is missing: Debian packages, LibTorch'
-	@echo 'make bench    ratios against a bare LibTorch loop, store and plan rates'
+	@echo 'make bench    ratios against plain PyTorch and a bare LibTorch loop, store and plan rates'
 	@echo 'make soak     the long tests'
 	@echo 'make screenshots  pictures of every page with real runs, into build/screenshots'
 	@echo 'make install  into PREFIX (default $(PREFIX), DESTDIR before it);  make uninstall  out again'
@@ -22,6 +22,7 @@ help:
 	@echo 'BATCHSCOPE_TORCH=DIR takes an installed torch folder instead of loading one.'
 	@echo 'BATCHSCOPE_GPU=yes|no loads the GPU libraries or not, whether an NVIDIA driver is found or not.'
 	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (another distribution that has them).'
+	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch, which bench compares with.'
 	@echo 'JOBS=n compiles and tests n at a time.'
 
 setup:
@@ -52,6 +53,8 @@ soak: build
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	build/bin/batchscope_bench
+	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py; \
+	else echo 'No comparison with PyTorch: BATCHSCOPE_TEST_PYTHON names no Python with torch'; fi
 
 screenshots: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_screenshots

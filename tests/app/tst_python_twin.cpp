@@ -1,0 +1,24 @@
+#include <QProcess>
+#include <QTest>
+
+/// The benchmark's Python twin trains the same net on the same examples in the same order: the losses are the same.
+class TestPythonTwin : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void trainsTheSame() {
+    const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
+    if (python.isEmpty())
+      QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch");
+    QProcess process;
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.start(python, {BATCHSCOPE_SOURCE_DIR "/tests/bench/python_twin.py", "--cli", BATCHSCOPE_CLI, "--check"});
+    QVERIFY2(process.waitForFinished(300'000), qPrintable(process.errorString()));
+    const QByteArray output = process.readAll();
+    QVERIFY2(process.exitCode() == 0, output.constData());
+    QCOMPARE(output.count("losses of 20 steps differ by at most"), 4);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestPythonTwin)
+#include "tst_python_twin.moc"
