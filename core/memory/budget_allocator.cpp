@@ -102,13 +102,12 @@ void BudgetAllocator::start_trace() {
   trace_.granularity = alignment;
   trace_.start_bytes = in_use_;
   trace_.start_bytes_by = in_use_by_;
-  peak_ = in_use_;
+  trace_.peak_bytes = in_use_;
 }
 
 predict::Trace BudgetAllocator::stop_trace() {
   std::lock_guard lock(mutex_);
   tracing_ = false;
-  trace_.peak_bytes = peak_;
   return std::move(trace_);
 }
 
@@ -164,6 +163,7 @@ void BudgetAllocator::charge(Header* header, std::size_t requested) {
   header->use = use_of(phase_);
   in_use_by_[static_cast<int>(header->use)] += header->capacity;
   if (tracing_) {
+    trace_.peak_bytes = std::max(trace_.peak_bytes, in_use_);
     header->trace_serial = trace_serial_;
     header->trace_block = trace_blocks_++;
     trace_.events.push_back({header->trace_block, true, phase_, requested});

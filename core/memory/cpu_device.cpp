@@ -24,6 +24,7 @@ public:
   int index() const override { return 0; }
   Readings readings() const override { return allocator_.readings(); }
   void reset_peak() override { allocator_.reset_peak(); }
+  std::uint64_t available() const override { return free_host_memory(); }
   void release_cache() override { allocator_.release_cache(); }
   void synchronize() override {}
   void enter(predict::Phase phase) override { allocator_.enter(phase); }

@@ -155,6 +155,7 @@ public:
             nvml_.used_bytes()};
   }
   void reset_peak() override { allocator_.resetPeakStats(device()); }
+  std::uint64_t available() const override { return allocator_.getMemoryInfo(device()).first; }
   void release_cache() override {
     synchronize();
     allocator_.emptyCache();

@@ -42,6 +42,8 @@ public:
 
   virtual Readings readings() const = 0;
   virtual void reset_peak() = 0;
+  /// Bytes that can be had beyond those reserved, the budget aside: free on the device, or on the host for `cpu`.
+  virtual std::uint64_t available() const = 0;
   /// Gives blocks kept for reuse back to the system.
   virtual void release_cache() = 0;
   /// Waits until the device has done all that was asked of it.

@@ -60,6 +60,18 @@ std::vector<Life> lives_of_blocks(const Trace& trace, std::size_t blocks) {
   return lives;
 }
 
+template <typename Fits> std::int64_t largest(const Fits& fits, std::int64_t lowest, std::int64_t highest) {
+  std::int64_t found = lowest - 1;
+  while (found < highest) {
+    const std::int64_t middle = found + (highest - found + 1) / 2;
+    if (fits(middle))
+      found = middle;
+    else
+      highest = middle - 1;
+  }
+  return found;
+}
+
 } // namespace
 
 MemoryModel::MemoryModel(const Trace& small, const Trace& large)
@@ -140,15 +152,12 @@ std::uint64_t MemoryModel::all_gradients(std::int64_t batch) const {
 }
 
 std::int64_t MemoryModel::largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const {
-  std::int64_t fits = lowest - 1;
-  while (fits < highest) {
-    const std::int64_t middle = fits + (highest - fits + 1) / 2;
-    if (peak(middle).bytes <= bytes)
-      fits = middle;
-    else
-      highest = middle - 1;
-  }
-  return fits;
+  return largest([&](std::int64_t batch) { return peak(batch).bytes <= bytes; }, lowest, highest);
+}
+
+std::int64_t MemoryModel::largest_onto_gradients_within(std::uint64_t bytes, std::int64_t lowest,
+                                                        std::int64_t highest) const {
+  return largest([&](std::int64_t batch) { return peak(batch).onto_gradients <= bytes; }, lowest, highest);
 }
 
 } // namespace batchscope::predict

@@ -32,6 +32,8 @@ public:
   /// The largest batch in [lowest, highest] whose predicted peak is within `bytes`, by bisection over replays;
   /// lowest - 1 where none is.
   std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
+  /// The same for micro batches that are not the first of their step.
+  std::int64_t largest_onto_gradients_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
   /// Share (0..1) of the larger trace's bytes that found no counterpart: how poor the match is.
   double unmatched() const { return unmatched_; }
   /// Where half of the bytes and more found none, the model says nothing.

@@ -41,7 +41,7 @@ public:
   /// share of the trace that could not be matched where none was run yet.
   double error() const { return error_; }
   /// How a nominal batch is run within `limit_bytes`: whole where that fits, else as the fewest micro batches, as even
-  /// as can be, that do. It is what the training loop comes to after its out-of-memory errors.
+  /// as can be, that do. It is what the training loop comes to after an out-of-memory error.
   Split split(std::int64_t batch, std::uint64_t limit_bytes) const;
   /// In ascending order of sizes; the first is 1, and there are at least two.
   const std::vector<Point>& points() const { return points_; }

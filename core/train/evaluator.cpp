@@ -22,6 +22,8 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
   std::vector<std::int64_t> indices;
   EvaluationSums sums;
   std::int64_t position = 0;
+  if (shortage_.over(learner_.device()))
+    largest_ = INT64_MAX;
   std::int64_t size = std::min({batch, largest_, most_at_once});
   while (position < data->size()) {
     if (stop())
@@ -41,6 +43,7 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
     if (count <= 1)
       throw Error(Error::Kind::failed, "out of memory: not even one validation example fits");
     size = largest_ = count / 2;
+    shortage_.begin(refusal, learner_.device());
     on_shrink_(count, size, refusal);
   }
   Validation result;

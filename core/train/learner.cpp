@@ -111,15 +111,7 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
   for (const MicroBatch& micro : window)
     result.tokens += data_.train->layout(micro).loss_terms;
   const std::uint64_t refused_before = device_.readings().refused;
-  std::vector<at::Tensor> buffers_before;
-  at::Tensor generator_before;
-  {
-    const memory::NotCounted own;
-    for (const at::Tensor& buffer : model_->buffers())
-      buffers_before.push_back(buffer.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
-    if (model_->dropout() > 0)
-      generator_before = generator_.get_state();
-  }
+  const Moved before = copy_moved();
   MicroBatch current;
   try {
     window_losses_.clear();
@@ -134,15 +126,53 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
   } catch (const std::exception& error) {
     result = gave_up(error, refused_before, current);
   }
-  drop_gradients();
-  window_losses_.clear();
-  for (std::size_t i = 0; i < buffers_before.size(); ++i)
-    model_->buffers()[i].copy_(buffers_before[i]);
-  if (generator_before.defined())
-    generator_.set_state(generator_before);
+  undo(before);
   finish_broken_backward();
   device_.release_cache();
   return result;
+}
+
+Learner::Moved Learner::copy_moved() const {
+  const memory::NotCounted own;
+  Moved moved;
+  for (const at::Tensor& buffer : model_->buffers())
+    moved.buffers.push_back(buffer.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
+  if (model_->dropout() > 0)
+    moved.generator = generator_.get_state();
+  return moved;
+}
+
+void Learner::undo(const Moved& before) {
+  drop_gradients();
+  window_losses_.clear();
+  for (std::size_t i = 0; i < before.buffers.size(); ++i)
+    model_->buffers()[i].copy_(before.buffers[i]);
+  if (before.generator.defined())
+    generator_.set_state(before.generator);
+}
+
+std::optional<predict::Trace> Learner::trace(MicroBatch examples) {
+  const Moved before = copy_moved();
+  // The first attempt at a size meets what is made once (kernels' own caches).
+  if (attempt({examples}).out_of_memory)
+    return std::nullopt;
+  drop_gradients();
+  bool fits = false;
+  const bool traced = device_.start_trace();
+  try {
+    fits = traced && !attempt({examples}).out_of_memory;
+    drop_gradients();
+  } catch (...) {
+    if (traced)
+      device_.stop_trace();
+    throw;
+  }
+  undo(before);
+  if (!traced)
+    return std::nullopt;
+  predict::Trace recorded = device_.stop_trace();
+  recorded.batch = static_cast<std::int64_t>(examples.size());
+  return fits ? std::optional(std::move(recorded)) : std::nullopt;
 }
 
 /// A backward pass that broke off leaves in LibTorch's queue what it had still to do, and with it the activations of
@@ -158,7 +188,7 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
     throw Error(Error::Kind::failed, memory::first_line(error));
   Attempt result;
   result.out_of_memory = true;
-  result.failed_count = static_cast<std::int64_t>(failed.size());
+  result.failed = failed;
   result.failed_length = data_.train->layout(failed).length;
   result.refusal = device_.take_refusal().value_or(memory::Refusal{});
   if (!result.refusal.by_use_known)

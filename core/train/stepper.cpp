@@ -15,6 +15,14 @@ std::int64_t largest(const std::vector<MicroBatch>& window) {
   return static_cast<std::int64_t>(most);
 }
 
+/// The larger of the two probes; the other is half of it. Kernels behave alike from 8 on.
+constexpr std::int64_t largest_probe = 16;
+
+/// Bytes that the device gives: the budget, or less where the machine itself had no more.
+std::uint64_t bytes_to_be_had(const memory::Refusal& refusal, std::uint64_t budget) {
+  return refusal.requested == 0 ? budget : std::min(budget, refusal.in_use + refusal.requested - 1);
+}
+
 std::string failure_text(const OutOfMemory& event) {
   return "out of memory with a micro batch of " + format_count(event.attempted) + ": asked for " +
          format_bytes(event.refusal.requested) + " with " + format_bytes(event.refusal.in_use) + " in use, limit " +
@@ -43,9 +51,12 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
   std::int64_t examples = 0;
   for (const MicroBatch& micro : nominal)
     examples += static_cast<std::int64_t>(micro.size());
+  if (!known_.empty() && shortage_.over(learner_.device()))
+    known_.forget();
   std::vector<MicroBatch> window = split(nominal);
   while (true) {
     const Attempt attempt = learner_.attempt(window);
+    const auto failed_count = static_cast<std::int64_t>(attempt.failed.size());
     if (!attempt.out_of_memory) {
       outcome.ready = true;
       outcome.loss = attempt.loss;
@@ -54,10 +65,11 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
       outcome.largest_micro = largest(window);
       for (const MicroBatch& micro : window)
         outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);
+      known_.fitted(outcome.largest_micro, outcome.longest);
       outcome.micro_batches = static_cast<std::int64_t>(window.size());
       return outcome;
     }
-    OutOfMemory event{attempt.failed_count,
+    OutOfMemory event{failed_count,
                       attempt.failed_length,
                       attempt.refusal,
                       largest(nominal),
@@ -67,19 +79,56 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
                       examples,
                       largest(window),
                       static_cast<std::int64_t>(nominal.size())};
-    known_.out_of_memory(attempt.failed_count, attempt.failed_length);
-    const bool hopeless = on_oom_ == OnOom::fail || attempt.failed_count <= 1;
+    known_.out_of_memory(failed_count, attempt.failed_length);
+    const bool hopeless = on_oom_ == OnOom::fail || failed_count <= 1;
     if (!hopeless) {
+      if (outcome.out_of_memory.empty())
+        predict_parts(attempt);
       window = split(nominal);
       event.parts_after = static_cast<std::int64_t>(window.size());
       event.largest_after = largest(window);
     }
+    shortage_.begin(attempt.refusal, learner_.device());
     outcome.out_of_memory.push_back(event);
     if (hopeless) {
       outcome.failure = failure_text(event);
       return outcome;
     }
   }
+}
+
+/// Tells known_ what fits, as far as it can be foretold.
+void Stepper::predict_parts(const Attempt& failed) {
+  const auto model = probe(failed.failed);
+  if (!model)
+    return;
+  const std::uint64_t bytes = bytes_to_be_had(failed.refusal, learner_.device().readings().limit);
+  const auto below = static_cast<std::int64_t>(failed.failed.size()) - 1;
+  known_.predicted(model->largest_within(bytes, 1, below), model->largest_onto_gradients_within(bytes, 1, below),
+                   failed.failed_length);
+}
+
+/// From two small parts of the micro batch that failed, each with its longest example.
+std::optional<predict::MemoryModel> Stepper::probe(MicroBatch failed) {
+  const data::Dataset& data = learner_.train_data();
+  std::vector<std::int64_t> examples(failed.begin(), failed.end());
+  const auto length = [&](const std::int64_t& index) { return data.layout(MicroBatch(&index, 1)).length; };
+  std::iter_swap(examples.begin(), std::max_element(examples.begin(), examples.end(),
+                                                    [&](auto& a, auto& b) { return length(a) < length(b); }));
+  std::optional<predict::Trace> large;
+  auto size = std::min(largest_probe, static_cast<std::int64_t>(examples.size()) / 2);
+  for (; size >= 1; size /= 2) {
+    auto trace = learner_.trace(MicroBatch(examples).first(static_cast<std::size_t>(size)));
+    if (!trace)
+      continue;
+    if (!large) {
+      large = std::move(trace);
+      continue;
+    }
+    predict::MemoryModel model(*trace, *large);
+    return model.usable() ? std::optional(std::move(model)) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 } // namespace batchscope::train

@@ -99,6 +99,8 @@ bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
   if (!step() || (!std::exchange(warm_, true) && !step()))
     return false;
   memory::Device& device = learner_.device();
+  if (trace)
+    device.reset_peak();
   const bool traced = trace && device.start_trace();
   const auto begin = Clock::now();
   bool fits = false;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/train/detail/learner.h"
+#include "core/train/detail/memory_shortage.h"
 #include "core/train/run.h"
 
 namespace batchscope::train {
@@ -26,6 +27,7 @@ private:
   Learner& learner_;
   OnShrink on_shrink_;
   std::int64_t largest_ = INT64_MAX; ///< that is not known not to fit
+  MemoryShortage shortage_;          ///< that largest_ is of
 };
 
 } // namespace batchscope::train

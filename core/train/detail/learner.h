@@ -28,8 +28,8 @@ struct Attempt {
   double grad_norm = 0;    ///< before clipping
   std::int64_t tokens = 0; ///< loss terms of the window
   // When memory ran out:
-  std::int64_t failed_count = 0;  ///< examples of the micro batch that did not fit
-  std::int64_t failed_length = 0; ///< and its longest example (1 where examples have no length)
+  MicroBatch failed;              ///< the micro batch of the window that did not fit
+  std::int64_t failed_length = 0; ///< its longest example (1 where examples have no length)
   memory::Refusal refusal;
 };
 
@@ -50,6 +50,9 @@ public:
 
   /// Forward and backward over every micro batch; gradients are those of the mean over all loss terms of the window.
   Attempt attempt(const std::vector<MicroBatch>& window);
+  /// What the allocator does over a step of these examples, but for the update, which is not made: leaves no trace, as
+  /// an attempt that fails. Nothing where memory runs out or the device cannot tell.
+  std::optional<predict::Trace> trace(MicroBatch examples);
   /// Clips, moves the weights and drops the gradients. Allocates at most single numbers on the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
 
@@ -84,6 +87,13 @@ private:
   void tag_gradients();
   void drop_gradients();
   void finish_broken_backward();
+  /// What an attempt moves besides the gradients, copied off the device's account.
+  struct Moved {
+    std::vector<at::Tensor> buffers;
+    at::Tensor generator; ///< undefined where nothing draws from it
+  };
+  Moved copy_moved() const;
+  void undo(const Moved& before);
   Attempt gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed);
 
   data::DataSplit data_;

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/predict/memory_model.h"
 #include "core/train/detail/fit_memory.h"
 #include "core/train/detail/learner.h"
+#include "core/train/detail/memory_shortage.h"
 
 namespace batchscope::train {
 
@@ -38,7 +40,8 @@ struct StepOutcome {
 };
 
 /// Runs windows of nominal micro batches, in smaller pieces where memory asks for it: the same examples, the same
-/// mean over all of them, so that nobody above notices. What was learnt is kept.
+/// mean over all of them, so that nobody above notices. The size of the pieces is predicted from two small probes, made
+/// in the step that runs out of memory. What was learnt is kept until memory comes back.
 class Stepper {
 public:
   Stepper(Learner& learner, OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}
@@ -47,10 +50,13 @@ public:
 
 private:
   std::vector<MicroBatch> split(const std::vector<MicroBatch>& nominal) const;
+  void predict_parts(const Attempt& failed);
+  std::optional<predict::MemoryModel> probe(MicroBatch failed);
 
   Learner& learner_;
   OnOom on_oom_;
   FitMemory known_;
+  MemoryShortage shortage_;
 };
 
 } // namespace batchscope::train

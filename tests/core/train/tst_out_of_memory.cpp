@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/data/dataset.h"
 #include "core/train/detail/learner.h"
+#include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
 #include "run_helpers.h"
 
@@ -58,7 +59,7 @@ private Q_SLOTS:
       // The second micro batch fails: gradients of the first are there and have to go again.
       const Attempt attempt = learner.attempt({all.first(8), all});
       QVERIFY(attempt.out_of_memory);
-      QCOMPARE(attempt.failed_count, std::int64_t{500});
+      QCOMPARE(attempt.failed.size(), std::size_t{500});
       QVERIFY(attempt.refusal.in_use + attempt.refusal.requested > budget);
       QCOMPARE(device->readings().in_use, baseline);
     }
@@ -177,6 +178,81 @@ private Q_SLOTS:
       QCOMPARE(record.effective_batch, std::int64_t{250});
       QVERIFY(record.micro_batches > 1 && record.micro_batch < 250);
     }
+  }
+
+  /// 66 parts, found without trying all smaller numbers of them.
+  void findsManyPartsAtOnce() {
+    RunSpec spec = small_spec(8, 3);
+    spec.model = "cnn";
+    spec.data = "synthetic:examples=6000,shape=1x28x28,classes=10";
+    spec.memory_budget = 24'000'000;
+    spec.schedule = "piecewise:0=8,2=4000";
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::finished);
+    QVERIFY(finished.summary.oom_events >= 1);
+    QVERIFY2(finished.summary.oom_events <= 4, qPrintable(QString::number(finished.summary.oom_events)));
+    const auto& last = finished.recorded.records.back();
+    QCOMPARE(last.effective_batch, std::int64_t{4000});
+    // No smaller than it must be: the parts fill the memory.
+    QVERIFY2(last.peak_bytes > 22'000'000, qPrintable(QString::number(last.peak_bytes)));
+  }
+
+  /// Sizes between one that fits and one that failed are split without an error of their own.
+  void meetsNoErrorForEachSizeOnTheWayDown() {
+    RunSpec spec = tight_spec(20, 6);
+    spec.schedule = "piecewise:0=500,1=450,2=400,3=350,4=300,5=250";
+    spec.batch.number = 500;
+    const FinishedRun finished = run(spec);
+    QVERIFY(finished.summary.status == Status::finished);
+    QVERIFY2(finished.summary.oom_events <= 2, qPrintable(QString::number(finished.summary.oom_events)));
+  }
+
+  void aProbeMovesNothing() {
+    RunSpec spec = tight_spec(8, 1);
+    spec.model = "cnn:width=8,norm=batch";
+    spec.dropout = 0.3;
+    const auto device = memory::open_device("cpu", budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    std::vector<std::int64_t> indices(500);
+    std::iota(indices.begin(), indices.end(), 0);
+    const MicroBatch all(indices);
+    const auto before = learner.snapshot();
+    const std::uint64_t baseline = device->readings().in_use;
+    const auto trace = learner.trace(all.first(8));
+    QVERIFY(trace);
+    QCOMPARE(trace->batch, std::int64_t{8});
+    QVERIFY(trace->peak_bytes > baseline);
+    QVERIFY(!learner.trace(all)); // does not fit
+    QCOMPARE(device->readings().in_use, baseline);
+    const auto after = learner.snapshot();
+    for (std::size_t i = 0; i < before->parameters.size(); ++i)
+      QVERIFY(before->parameters[i].equal(after->parameters[i]));
+    for (std::size_t i = 0; i < before->buffers.size(); ++i)
+      QVERIFY(before->buffers[i].equal(after->buffers[i]));
+    QVERIFY(before->generator.equal(after->generator));
+  }
+
+  void forgetsWhenMemoryComesBack() {
+    const RunSpec spec = tight_spec(250, 1);
+    const auto device = memory::open_device("cpu", budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    Stepper stepper(learner, OnOom::shrink);
+    std::vector<std::int64_t> indices(250);
+    std::iota(indices.begin(), indices.end(), 0);
+    const std::vector<MicroBatch> window{indices};
+    const auto step = [&] {
+      const StepOutcome outcome = stepper.run(window);
+      learner.update(0.001, 0.0, std::nullopt);
+      return outcome;
+    };
+    QVERIFY(!step().out_of_memory.empty());
+    const StepOutcome known = step();
+    QVERIFY(known.out_of_memory.empty());
+    QVERIFY(known.micro_batches > 1);
+    const auto grown = memory::open_device("cpu", 10 * budget); // a new budget for the same account
+    const StepOutcome roomy = step();
+    QVERIFY(roomy.out_of_memory.empty());
+    QCOMPARE(roomy.micro_batches, std::int64_t{1});
   }
 
   void failsWhereItIsToldTo() {
