@@ -92,7 +92,7 @@ const std::vector<Input::Key>& Input::keys() {
        &Input::can_escape,
        &Input::escape,
        QT_TRANSLATE_NOOP("PlotKeys", "Escape"),
-       QT_TRANSLATE_NOOP("PlotKeys", "End a drag, remove the cursors, or leave the handle")},
+       QT_TRANSLATE_NOOP("PlotKeys", "End a drag, remove the cursors, leave the handle, remove the crosshair")},
   };
   return all;
 }
@@ -175,7 +175,8 @@ void Input::move_handle(const QKeyEvent& event) {
 }
 
 bool Input::can_escape() const {
-  return drag_ != Drag::none || board_.scene.focused_handle || board_.scene.cursors[0] || board_.scene.cursors[1];
+  return drag_ != Drag::none || board_.scene.focused_handle || board_.scene.cursors[0] || board_.scene.cursors[1] ||
+         board_.scene.crosshair;
 }
 
 void Input::escape(const QKeyEvent& /*event*/) {
