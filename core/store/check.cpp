@@ -55,6 +55,50 @@ void part(const std::string& name, Lines& lines, const std::function<void()>& ch
 
 } // namespace
 
+std::vector<std::string> check_quickly(SQLite::Database& database) {
+  Lines lines;
+  part("database", lines, [&] {
+    SQLite::Statement query(database, "PRAGMA quick_check(10)");
+    while (query.executeStep())
+      if (const std::string line = query.getColumn(0); line != "ok")
+        lines.push_back("database: " + line);
+  });
+  return lines;
+}
+
+std::vector<Ledger::Run> stored_runs(SQLite::Database& database) {
+  std::vector<Ledger::Run> runs;
+  SQLite::Statement query(database,
+                          "SELECT uid, id, (SELECT coalesce(sum(n), 0) FROM series WHERE series.run = run.id) "
+                          "FROM run ORDER BY id");
+  while (query.executeStep())
+    runs.push_back({query.getColumn(0), query.getColumn(1).getInt64(), query.getColumn(2).getInt64()});
+  return runs;
+}
+
+std::vector<std::string> missing_runs(SQLite::Database& database, const std::filesystem::path& file) {
+  const Ledger ledger(file, database.execAndGet("SELECT uid FROM identity").getString());
+  auto expected = ledger.read(); // before the database, which may go on growing
+  Lines lines;
+  part("table run", lines, [&] {
+    for (const Ledger::Run& run : stored_runs(database)) {
+      if (const auto entry = expected.find(run.uid); entry != expected.end() && entry->second.points > run.points)
+        lines.push_back(fmt::format("run {}: {} of {} points that were stored are missing", run.id,
+                                    entry->second.points - run.points, entry->second.points));
+      expected.erase(run.uid);
+    }
+    const auto now = expected.empty() ? expected : ledger.read();
+    for (const auto& [uid, run] : expected)
+      if (now.contains(uid)) // not purged meanwhile
+        lines.push_back(fmt::format("run {}: was stored, with {} points, and is missing", run.id, run.points));
+  });
+  if (!lines.empty())
+    lines.push_back(fmt::format("{}-ledger says what was stored; restore a backup, or take what is there now as all "
+                                "there is with `batchscope-cli check --accept`",
+                                file.string()));
+  return lines;
+}
+
 std::vector<std::string> check(SQLite::Database& database) {
   Lines lines;
   part("database", lines, [&] { check_integrity(database, lines); });

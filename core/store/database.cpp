@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "core/store/detail/database_files.h"
 #include "core/store/detail/migrations.h"
+#include "core/store/detail/system_calls.h"
 
 namespace batchscope::store::detail {
 
@@ -33,6 +35,12 @@ bool is_empty_or_missing(const fs::path& file) {
   return error || size == 0;
 }
 
+bool has_journal(const fs::path& file) {
+  fs::path journal = file;
+  journal += "-journal";
+  return !is_empty_or_missing(journal);
+}
+
 // `file:` with everything escaped that a URI gives a meaning to.
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
@@ -45,9 +53,8 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
-// The first bytes of a file; false where it has fewer. Through SQLite, which puts off closing the file while another
-// connection of this process has locks on it: a stream's close would drop them all (POSIX), and the next process that
-// is done with the database would take itself for the last one and remove the WAL that this one still writes.
+// The first bytes of a file; false where it has fewer. Through SQLite, as nothing else opens a database: on a kernel
+// without locks of descriptions, closing it would drop the locks of this process.
 template <std::size_t size> bool read_start(const fs::path& file, std::array<unsigned char, size>& bytes) {
   SQLite::Database unlocked(immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
   sqlite3_file* handle = nullptr;
@@ -55,17 +62,42 @@ template <std::size_t size> bool read_start(const fs::path& file, std::array<uns
   return handle && handle->pMethods && handle->pMethods->xRead(handle, bytes.data(), size, 0) == SQLITE_OK;
 }
 
+/// What the first bytes of a file say of it.
+enum class Start { ours, of_another_program, no_database, being_made };
+
 // Looks at the first bytes before SQLite reads the database: it would make files beside a foreign database to read it.
-void check_header(const fs::path& file) {
+Start look_at_start(const fs::path& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
+  constexpr std::string_view nothing("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
   constexpr std::size_t owner_offset = 68; // big-endian, as all numbers of the header
   std::array<unsigned char, 100> header{};
-  if (!read_start(file, header) || std::memcmp(header.data(), magic.data(), magic.size()) != 0)
-    throw input_error(file.string() + ": not a BatchScope database; give another file");
+  const bool has_header = read_start(file, header);
+  const auto begins_with = [&](std::string_view text) {
+    return has_header && std::memcmp(header.data(), text.data(), text.size()) == 0;
+  };
   std::uint32_t owner = 0;
   for (std::size_t i = 0; i < 4; ++i)
     owner = owner << 8 | header[owner_offset + i];
-  if (owner != static_cast<std::uint32_t>(application_id))
+  // Where the program that made it was killed, too: by the journal that it left, SQLite makes the file empty again.
+  if (has_journal(file) && (begins_with(nothing) || (begins_with(magic) && owner == 0)))
+    return Start::being_made;
+  if (!begins_with(magic))
+    return is_empty_or_missing(file) ? Start::being_made : Start::no_database;
+  return owner == static_cast<std::uint32_t>(application_id) ? Start::ours : Start::of_another_program;
+}
+
+void check_header(const fs::path& file) {
+  // Read without a lock, it may be of a moment at which another process makes it.
+  constexpr int looks = 3;
+  constexpr std::chrono::milliseconds between{20};
+  Start start = look_at_start(file);
+  for (int look = 1; look < looks && (start == Start::of_another_program || start == Start::no_database); ++look) {
+    std::this_thread::sleep_for(between);
+    start = look_at_start(file);
+  }
+  if (start == Start::no_database)
+    throw input_error(file.string() + ": not a BatchScope database; give another file");
+  if (start == Start::of_another_program)
     throw input_error(file.string() + ": a database of another program, not BatchScope's");
 }
 
@@ -106,9 +138,7 @@ bool try_wal(SQLite::Database& database, std::chrono::milliseconds patience) {
 }
 
 bool has_unread_writes(const fs::path& file) {
-  fs::path wal = file;
-  wal += "-wal";
-  return !is_empty_or_missing(wal);
+  return !is_empty_or_missing(log_of(file));
 }
 
 SQLite::Database open_existing(const fs::path& file) {
@@ -145,6 +175,7 @@ SQLite::Database open_stored(const fs::path& file) {
 } // namespace
 
 SQLite::Database open_for_writing(const fs::path& file, std::chrono::milliseconds patience, const std::string& vfs) {
+  replace_system_calls();
   return guarded(file, [&] {
     check_path(file);
     if (file.has_parent_path())
@@ -164,6 +195,7 @@ SQLite::Database open_for_writing(const fs::path& file, std::chrono::millisecond
 }
 
 SQLite::Database open_for_reading(const fs::path& file) {
+  replace_system_calls();
   return guarded(file, [&] {
     check_path(file);
     if (!fs::exists(file))
@@ -173,6 +205,8 @@ SQLite::Database open_for_reading(const fs::path& file) {
     SQLite::Database database = open_stored(file);
     const int newest = static_cast<int>(embedded_migrations().size());
     const int format = checked_format(database, file, newest);
+    if (format == 0)
+      throw input_error(file.string() + ": empty; no run was stored in it yet");
     if (format < newest)
       throw input_error(fmt::format("{}: was written by an older BatchScope (format {}; this one reads {}); any verb "
                                     "that writes into it brings it up to date",
@@ -182,6 +216,7 @@ SQLite::Database open_for_reading(const fs::path& file) {
 }
 
 void check_usable(const fs::path& file) {
+  replace_system_calls();
   guarded(file, [&] {
     check_path(file);
     if (is_empty_or_missing(file))

@@ -37,9 +37,13 @@ void back_up(const std::filesystem::path& file, int format) {
 } // namespace
 
 int checked_format(SQLite::Database& database, const std::filesystem::path& file, int newest) {
-  const int owner = database.execAndGet("PRAGMA application_id").getInt();
-  const int format = database.execAndGet("PRAGMA user_version").getInt();
-  const int objects = database.execAndGet("SELECT count(*) FROM sqlite_schema").getInt();
+  // In one statement, so of one moment: another process may be making the database.
+  SQLite::Statement query(database, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM "
+                                    "pragma_application_id, pragma_user_version");
+  query.executeStep();
+  const int owner = query.getColumn(0).getInt();
+  const int format = query.getColumn(1).getInt();
+  const int objects = query.getColumn(2).getInt();
   if (owner == 0 && format == 0 && objects == 0)
     return 0;
   if (owner != application_id)

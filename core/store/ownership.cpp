@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/detail/check.h"
 #include "core/store/detail/sql.h"
 
 namespace batchscope::store::detail {
@@ -21,13 +22,20 @@ std::vector<std::int64_t> gone_processes(SQLite::Database& database) {
   return gone;
 }
 
-void check_quickly(SQLite::Database& database, const std::filesystem::path& file) {
-  const std::string answer = database.execAndGet("PRAGMA quick_check(1)").getString();
-  if (answer != "ok")
+void refuse_damaged(SQLite::Database& database, const std::filesystem::path& file) {
+  const auto damage = check_quickly(database);
+  if (!damage.empty())
     throw Error(Error::Kind::failed,
                 fmt::format("{}: damaged ({}) after a program that wrote to it ended abruptly; `batchscope-cli check` "
                             "says more, restore a backup or give another file",
-                            file.string(), answer));
+                            file.string(), damage.front()));
+}
+
+void bind_process(SQLite::Statement& statement, const ProcessIdentity& process) {
+  statement.bind(1, process.host);
+  statement.bind(2, boot_text(process));
+  statement.bind(3, process.pid);
+  statement.bind(4, process.started);
 }
 
 } // namespace
@@ -41,20 +49,29 @@ ProcessIdentity read_process(SQLite::Statement& query, int first) {
   return process;
 }
 
+bool closed_abruptly(SQLite::Database& database) {
+  return !gone_processes(database).empty();
+}
+
 std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store) {
-  if (!gone_processes(database).empty())
-    check_quickly(database, file);
+  if (closed_abruptly(database))
+    refuse_damaged(database, file);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   for (const std::int64_t id : gone_processes(database))
     leave_process(database, id);
   database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status IN ('running', 'queued')");
   ProcessIdentity self = this_process();
   self.store = store.number();
+  SQLite::Statement entered(database, "SELECT id FROM process WHERE host = ? AND boot = ? AND pid = ? AND started = ?");
+  bind_process(entered, self);
+  if (entered.executeStep()) {
+    const std::int64_t id = entered.getColumn(0).getInt64();
+    entered.reset();
+    transaction.commit();
+    return id;
+  }
   SQLite::Statement insert(database, "INSERT INTO process (host, boot, pid, started) VALUES (?, ?, ?, ?)");
-  insert.bind(1, self.host);
-  insert.bind(2, boot_text(self));
-  insert.bind(3, self.pid);
-  insert.bind(4, self.started);
+  bind_process(insert, self);
   execute(insert);
   const std::int64_t id = database.getLastInsertRowid();
   transaction.commit();

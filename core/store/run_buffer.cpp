@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/sql.h"
+
 namespace batchscope::store::detail {
 
 namespace {
@@ -17,6 +20,28 @@ template <typename T> void drop_front(std::vector<T>& values, std::size_t n) {
   values.erase(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(n));
 }
 
+NewRun without_functions(NewRun run) {
+  run.on_command = {};
+  run.on_trouble = {};
+  run.on_notice = {};
+  run.ending = {};
+  return run;
+}
+
+std::int64_t integer(SQLite::Database& database, const char* query, std::int64_t parameter) {
+  SQLite::Statement statement(database, query);
+  statement.bind(1, parameter);
+  return statement.executeStep() ? statement.getColumn(0).getInt64() : 0;
+}
+
+/// Whether the database has of a frame just what the buffer takes for stored.
+bool is_stored(SQLite::Database& database, const FrameBuffer& frame) {
+  return integer(database, "SELECT coalesce(max(first + n), 0) FROM step_chunk WHERE frame = ?", frame.id) ==
+             frame.first &&
+         integer(database, "SELECT count(*) FROM tail WHERE frame = ?", frame.id) ==
+             static_cast<std::int64_t>(frame.in_tail);
+}
+
 } // namespace
 
 void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
@@ -27,11 +52,86 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
   }
 }
 
-RunBuffer::RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill)
-    : id(id), on_command(run.on_command), on_trouble(run.on_trouble),
-      queue(standstill, telemetry::RecordQueue::usual_capacity, run.ending) {
+RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t standstill)
+    : id(id), uid(std::move(uid)), on_command(run.on_command), on_trouble(run.on_trouble), on_notice(run.on_notice),
+      queue(standstill, telemetry::RecordQueue::usual_capacity, run.ending), run_(without_functions(run)) {
   progress_.status = run.status;
   progress_.batch = run.batch;
+}
+
+void RunBuffer::rebind(SQLite::Database& database, std::int64_t process) {
+  SQLite::Statement find(database, "SELECT id FROM run WHERE uid = ?");
+  find.bind(1, uid);
+  if (!find.executeStep())
+    return start_over(database, process);
+  id = find.getColumn(0).getInt64();
+  SQLite::Statement update(database, "UPDATE run SET process = ?, status = ? WHERE id = ?");
+  update.bind(1, process);
+  update.bind(2, progress_.status);
+  update.bind(3, id.load());
+  execute(update);
+  if (!find_frames(database)) {
+    for (const char* table : {"DELETE FROM frame WHERE run = ?", "DELETE FROM event WHERE run = ?"}) {
+      SQLite::Statement remove(database, table);
+      remove.bind(1, id.load());
+      execute(remove);
+    }
+    forget_stored();
+  }
+}
+
+bool RunBuffer::find_frames(SQLite::Database& database) {
+  SQLite::Statement find(database, "SELECT id, frame FROM series WHERE run = ? AND name = ?");
+  for (const auto& frame : frames_) {
+    if (!frame->exists)
+      continue;
+    for (SeriesBuffer& series : frame->series) {
+      const ResetAtEnd reset(find);
+      find.bind(1, id.load());
+      find.bind(2, series.name);
+      if (!find.executeStep())
+        return false;
+      series.id = find.getColumn(0).getInt64();
+      frame->id = find.getColumn(1).getInt64();
+    }
+    if (!is_stored(database, *frame))
+      return false;
+  }
+  return true;
+}
+
+void RunBuffer::start_over(SQLite::Database& database, std::int64_t process) {
+  NewRun run = run_;
+  run.status = progress_.status;
+  SQLite::Statement sweep(database, "SELECT 1 FROM sweep WHERE id = ?");
+  sweep.bind(1, run.sweep.value_or(0));
+  if (!sweep.executeStep())
+    run.sweep.reset();
+  id = insert_run(database, run, uid, process);
+  forget_stored();
+}
+
+// The points that are not sealed are here; those that were are lost with the old files.
+void RunBuffer::forget_stored() {
+  for (const auto& frame : frames_) {
+    frame->exists = false;
+    frame->first = 0;
+    frame->in_tail = 0;
+    frame->to_seal = 0;
+    for (SeriesBuffer& series : frame->series) {
+      series.summary = {};
+      for (std::size_t i = 0; i < frame->steps.size(); ++i)
+        series.summary.add(frame->steps[i], series.values[i]);
+    }
+  }
+}
+
+std::int64_t RunBuffer::points() const {
+  std::int64_t points = 0;
+  for (const auto& frame : frames_)
+    points += (frame->first + static_cast<std::int64_t>(frame->steps.size())) *
+              static_cast<std::int64_t>(frame->series.size());
+  return points;
 }
 
 void RunBuffer::drain() {
@@ -93,7 +193,11 @@ void RunBuffer::add_other(std::int64_t step, const std::string& name, double val
   frame->add(step, {value});
 }
 
-void RunBuffer::tell(const std::string& error) {
+void RunBuffer::tell(const std::string& error, const std::string& notice) {
+  if (on_notice && notice != noticed_) {
+    noticed_ = notice;
+    on_notice(notice);
+  }
   if (!on_trouble || outcome || error == told_)
     return;
   told_ = error;

@@ -56,20 +56,20 @@ void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& ru
 }
 
 // By steps, as these are what takes room: about 130 bytes each.
-std::int64_t purge_some(SQLite::Database& database) {
+std::vector<std::string> purge_some(SQLite::Database& database) {
   constexpr std::int64_t enough_steps = 50'000;
-  std::vector<std::int64_t> runs;
+  std::vector<std::string> uids;
   {
-    SQLite::Statement query(database, "SELECT id, steps FROM run WHERE deleted IS NOT NULL ORDER BY id");
+    SQLite::Statement query(database, "SELECT uid, steps FROM run WHERE deleted IS NOT NULL ORDER BY id");
     for (std::int64_t steps = 0; steps < enough_steps && query.executeStep(); steps += query.getColumn(1).getInt64())
-      runs.push_back(query.getColumn(0).getInt64());
+      uids.push_back(query.getColumn(0));
   }
-  SQLite::Statement remove(database, "DELETE FROM run WHERE id = ?");
-  for (const std::int64_t run : runs) {
-    remove.bind(1, run);
+  SQLite::Statement remove(database, "DELETE FROM run WHERE uid = ?");
+  for (const std::string& uid : uids) {
+    remove.bind(1, uid);
     execute(remove);
   }
-  return static_cast<std::int64_t>(runs.size());
+  return uids;
 }
 
 } // namespace batchscope::store::detail

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/frame_reader.h"
 #include "core/store/detail/run_rows.h"
@@ -25,8 +26,9 @@ struct Frame {
 
 /// How far a run has been given out.
 struct Cursor {
-  std::map<std::int64_t, std::int64_t> points; ///< by frame
-  std::int64_t event = 0;
+  std::map<std::string, std::int64_t> points; ///< by frame, which the name of its first series stands for
+  std::int64_t event = 0;                     ///< the last one's row
+  std::int64_t events = 0;                    ///< how many
   std::int64_t step = std::numeric_limits<std::int64_t>::min(); ///< greatest of the records
   double seconds = 0;                                           ///< of the last record
 };
@@ -131,14 +133,21 @@ std::vector<telemetry::Event> merged(std::vector<telemetry::Event> happened, std
 class RunFollower::Impl {
 public:
   Impl(const std::filesystem::path& path, std::int64_t run)
-      : file_(path), id_(run), database_(detail::open_for_reading(path)) {
-    detail::guarded(file_, [this] { row(); });
+      : file_(path), id_(run),
+        connection_(path, detail::Connection::Access::read, [path] { return detail::open_for_reading(path); }) {
+    detail::guarded(file_, [this] {
+      const detail::Connection::Use use = connection_.use();
+      uid_ = row().uid;
+      generation_ = connection_.generation();
+    });
   }
 
   Update poll(std::size_t most);
 
 private:
   Update read_on(std::size_t most);
+  void find_again(SQLite::Database& database);
+  SQLite::Database& database() { return *connection_.use(); }
   RunRow row();
   detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
   void read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most, Cursor& cursor,
@@ -149,12 +158,29 @@ private:
 
   std::filesystem::path file_;
   std::int64_t id_;
-  SQLite::Database database_;
+  std::string uid_;
+  detail::Connection connection_;
+  std::int64_t generation_ = 0; ///< of the connection that the numbers of rows belong to
   Cursor cursor_;
 };
 
+/// After the database's files were replaced: rows may have other numbers there.
+void RunFollower::Impl::find_again(SQLite::Database& database) {
+  SQLite::Statement run(database, "SELECT id FROM run WHERE uid = ?");
+  run.bind(1, uid_);
+  if (!run.executeStep())
+    throw input_error(fmt::format("{}: there is no run {} any more", file_.string(), id_));
+  id_ = run.getColumn(0).getInt64();
+  SQLite::Statement event(database, "SELECT coalesce(max(id), 0) FROM (SELECT id FROM event WHERE run = ? ORDER BY id "
+                                    "LIMIT ?)");
+  event.bind(1, id_);
+  event.bind(2, cursor_.events);
+  if (event.executeStep())
+    cursor_.event = event.getColumn(0).getInt64();
+}
+
 RunRow RunFollower::Impl::row() {
-  auto row = detail::find_run(database_, id_);
+  auto row = detail::find_run(database(), id_);
   if (!row)
     throw input_error(fmt::format("{}: there is no run {}", file_.string(), id_));
   return *std::move(row);
@@ -175,7 +201,7 @@ detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const F
 void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
                                      Cursor& cursor, Update& update) {
   for (const Frame& frame : frames) {
-    std::int64_t& done = cursor.points[frame.series.front().frame];
+    std::int64_t& done = cursor.points[frame.series.front().name];
     if (!holds_records(frame) || done >= frame.points)
       continue;
     if (update.records.size() == most) {
@@ -198,7 +224,7 @@ std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, 
   const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
   std::vector<Points> values;
   for (const Frame& frame : frames) {
-    std::int64_t& done = cursor.points[frame.series.front().frame];
+    std::int64_t& done = cursor.points[frame.series.front().name];
     if (holds_records(frame) || done >= frame.points)
       continue;
     const auto points = read(reader, frame, done, most);
@@ -217,8 +243,8 @@ std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, 
 
 std::vector<telemetry::Event> RunFollower::Impl::read_events(Cursor& cursor, bool hold_back) {
   std::vector<telemetry::Event> events;
-  SQLite::Statement query(database_, "SELECT id, step, seconds, kind, detail FROM event WHERE run = ? AND id > ? "
-                                     "ORDER BY id");
+  SQLite::Statement query(database(), "SELECT id, step, seconds, kind, detail FROM event WHERE run = ? AND id > ? "
+                                      "ORDER BY id");
   query.bind(1, id_);
   query.bind(2, cursor.event);
   while (query.executeStep()) {
@@ -226,6 +252,7 @@ std::vector<telemetry::Event> RunFollower::Impl::read_events(Cursor& cursor, boo
     if (hold_back && step > cursor.step)
       break;
     cursor.event = query.getColumn(0).getInt64();
+    ++cursor.events;
     events.push_back({.step = step,
                       .seconds = detail::real(query.getColumn(2)),
                       .kind = query.getColumn(3),
@@ -241,12 +268,17 @@ RunFollower::Update RunFollower::Impl::poll(std::size_t most) {
 
 // The cursor moves only when all was read, so that a poll that fails loses nothing.
 RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
-  const SQLite::Transaction moment(database_);
-  detail::FrameReader reader(database_);
+  const detail::Connection::Use use = connection_.use();
+  const SQLite::Transaction moment(*use);
+  if (generation_ != connection_.generation()) {
+    find_again(*use);
+    generation_ = connection_.generation();
+  }
+  detail::FrameReader reader(*use);
   Cursor cursor = cursor_;
   Update update;
   update.row = row();
-  const std::vector<Frame> frames = frames_of(database_, id_);
+  const std::vector<Frame> frames = frames_of(*use, id_);
   read_records(reader, frames, most, cursor, update);
   const bool hold_back = update.more;
   auto values = as_events(read_values(reader, frames, most, cursor, update));

@@ -7,7 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/store/detail/check.h"
+#include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
+#include "core/store/detail/ownership.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/detail/sql.h"
@@ -18,15 +20,21 @@ namespace batchscope::store {
 
 class RunReader::Impl {
 public:
-  explicit Impl(const std::filesystem::path& path) : file(path), database(detail::open_for_reading(path)) {}
+  explicit Impl(const std::filesystem::path& path)
+      : file(path),
+        connection(path, detail::Connection::Access::read, [path] { return detail::open_for_reading(path); }) {}
+
+  /// Only in a read.
+  SQLite::Database& database() { return *connection.use(); }
 
   /// All that `work` reads is of one moment, whatever is written meanwhile: that of the read that it is a part of, or
   /// one of its own.
   template <typename Work> auto read(Work&& work) {
     return detail::guarded(file, [&] {
+      const detail::Connection::Use use = connection.use();
       std::optional<SQLite::Transaction> moment;
-      if (sqlite3_get_autocommit(database.getHandle()) != 0)
-        moment.emplace(database);
+      if (sqlite3_get_autocommit(use->getHandle()) != 0)
+        moment.emplace(*use);
       return work();
     });
   }
@@ -34,7 +42,7 @@ public:
   /// The first column of the one row that `query` has for `id`.
   std::string text(const std::string& query, const char* what, std::int64_t id) {
     return read([&] {
-      SQLite::Statement statement(database, query);
+      SQLite::Statement statement(database(), query);
       statement.bind(1, id);
       if (!statement.executeStep())
         throw input_error(fmt::format("{}: there is no {} {}", file.string(), what, id));
@@ -52,7 +60,7 @@ public:
   std::vector<RunRow> runs(const std::string& condition, const RunFilter& filter) {
     return read([&] {
       std::vector<RunRow> runs;
-      SQLite::Statement query(database, detail::run_query(condition));
+      SQLite::Statement query(database(), detail::run_query(condition));
       while (query.executeStep())
         if (RunRow run = detail::read_run(query); filter(run))
           runs.push_back(std::move(run));
@@ -60,8 +68,13 @@ public:
     });
   }
 
+  /// Outside a read: the ledger is looked at before and after the database.
+  std::vector<std::string> missing() {
+    return detail::guarded(file, [&] { return detail::missing_runs(*connection.use(), file); });
+  }
+
   const std::filesystem::path file;
-  SQLite::Database database;
+  detail::Connection connection;
 };
 
 RunReader::RunReader(const std::filesystem::path& file) : impl_(std::make_unique<Impl>(file)) {}
@@ -83,7 +96,7 @@ std::vector<RunRow> RunReader::deleted() const {
 
 RunRow RunReader::run(std::int64_t id) const {
   return impl_->read([&] {
-    auto run = detail::find_run(impl_->database, id);
+    auto run = detail::find_run(impl_->database(), id);
     if (!run)
       throw input_error(fmt::format("{}: there is no run {}", impl_->file.string(), id));
     return *std::move(run);
@@ -94,7 +107,7 @@ std::vector<RunRow> RunReader::present(const std::vector<std::int64_t>& ids) con
   return impl_->read([&] {
     std::vector<RunRow> runs;
     for (const std::int64_t id : ids)
-      if (auto run = detail::find_run(impl_->database, id))
+      if (auto run = detail::find_run(impl_->database(), id))
         runs.push_back(*std::move(run));
     return runs;
   });
@@ -120,7 +133,8 @@ std::vector<StoredEvent> RunReader::events(std::int64_t id) const {
   impl_->require_run(id);
   return impl_->read([&] {
     std::vector<StoredEvent> events;
-    SQLite::Statement query(impl_->database, "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id");
+    SQLite::Statement query(impl_->database(),
+                            "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id");
     query.bind(1, id);
     while (query.executeStep())
       events.push_back({.step = query.getColumn(0).getInt64(),
@@ -135,7 +149,7 @@ std::vector<SeriesSummary> RunReader::summaries(std::int64_t id) const {
   impl_->require_run(id);
   return impl_->read([&] {
     std::vector<SeriesSummary> summaries;
-    for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database, id))
+    for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database(), id))
       summaries.push_back({.name = series.name,
                            .count = series.summary.count,
                            .last_step = series.summary.last_step,
@@ -157,9 +171,9 @@ std::vector<Point> RunReader::series(std::int64_t id, const std::string& name) c
   impl_->require_run(id);
   return impl_->read([&] {
     std::vector<std::string> known;
-    for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database, id)) {
+    for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database(), id)) {
       if (series.name == name)
-        return detail::read_points(impl_->database, series, [&](const std::string& what) {
+        return detail::read_points(impl_->database(), series, [&](const std::string& what) {
           throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
                                                        impl_->file.string(), id, name, what));
         });
@@ -175,7 +189,7 @@ std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
   sweep_json(sweep);
   return impl_->read([&] {
     std::vector<std::int64_t> runs;
-    SQLite::Statement query(impl_->database, "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id");
+    SQLite::Statement query(impl_->database(), "SELECT id FROM run WHERE sweep = ? AND deleted IS NULL ORDER BY id");
     query.bind(1, sweep);
     while (query.executeStep())
       runs.push_back(query.getColumn(0).getInt64());
@@ -188,11 +202,33 @@ bool RunReader::taken(std::int64_t command) const {
 }
 
 std::int64_t RunReader::version() const {
-  return impl_->read([&] { return impl_->database.execAndGet("PRAGMA data_version").getInt64(); });
+  // The numbers of another connection, after the files were replaced, may be the same ones.
+  constexpr int bits_of_a_number = 32;
+  return impl_->read([&] {
+    return (impl_->connection.generation() << bits_of_a_number) +
+           impl_->database().execAndGet("PRAGMA data_version").getInt64();
+  });
 }
 
 std::vector<std::string> RunReader::check() const {
-  return impl_->read([&] { return detail::check(impl_->database); });
+  auto lines = impl_->read([&] { return detail::check(impl_->database()); });
+  const auto missing = impl_->missing();
+  lines.insert(lines.end(), missing.begin(), missing.end());
+  return lines;
+}
+
+std::vector<std::string> RunReader::quick_check() const {
+  auto lines = impl_->read([&] {
+    return detail::closed_abruptly(impl_->database()) ? detail::check_quickly(impl_->database())
+                                                      : std::vector<std::string>{};
+  });
+  const auto missing = impl_->missing();
+  lines.insert(lines.end(), missing.begin(), missing.end());
+  return lines;
+}
+
+std::string RunReader::notice() const {
+  return impl_->connection.notice();
 }
 
 } // namespace batchscope::store

@@ -16,11 +16,6 @@ namespace {
 constexpr int before_outcome = 6;
 constexpr int behind_outcome = before_outcome + outcome_column_count;
 
-std::string new_uid() {
-  std::random_device device;
-  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
-}
-
 void bind_optional(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value) {
   if (value)
     statement.bind(index, *value);
@@ -54,7 +49,13 @@ bool is_abandoned(SQLite::Statement& row) {
 
 } // namespace
 
-std::int64_t insert_run(SQLite::Database& database, const NewRun& run, std::optional<std::int64_t> process) {
+std::string new_uid() {
+  std::random_device device;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", device(), device(), device(), device());
+}
+
+std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
+                        std::optional<std::int64_t> process) {
   if (run.sweep) {
     SQLite::Statement known(database, "SELECT 1 FROM sweep WHERE id = ?");
     known.bind(1, *run.sweep);
@@ -70,7 +71,7 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, std::opti
   nothing_yet.status = run.status;
   nothing_yet.batch = run.batch;
   bind_outcome(insert, nothing_yet);
-  insert.bind(15, new_uid());
+  insert.bind(15, uid);
   insert.bind(16, run.name);
   bind_optional(insert, 17, process);
   bind_optional(insert, 18, run.sweep);

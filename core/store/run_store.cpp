@@ -95,8 +95,10 @@ std::unique_ptr<RunWriter> RunStore::begin(const NewRun& run) {
 
 std::int64_t RunStore::add_finished(const NewRun& run, const RunOutcome& outcome) {
   return impl_->writer.change([&](SQLite::Database& database) {
-    const std::int64_t id = detail::insert_run(database, run, std::nullopt);
+    const std::string uid = detail::new_uid();
+    const std::int64_t id = detail::insert_run(database, run, uid, std::nullopt);
     detail::RunUpdate(database).close(id, outcome);
+    impl_->writer.added(uid, id);
     return id;
   });
 }
@@ -135,9 +137,21 @@ std::int64_t RunStore::purge_deleted() {
   // SQLite moves the log of a large transaction into the file when it is committed, so that the next one begins in it
   // anew, and others get their turn.
   std::int64_t purged = 0;
-  while (const std::int64_t runs = impl_->writer.change(detail::purge_some))
+  const auto purge_some = [&](SQLite::Database& database) {
+    const auto uids = detail::purge_some(database);
+    impl_->writer.purging(uids);
+    return static_cast<std::int64_t>(uids.size());
+  };
+  while (const std::int64_t runs = impl_->writer.change(purge_some))
     purged += runs;
   return purged;
+}
+
+void RunStore::accept_missing() {
+  impl_->writer.change([&](SQLite::Database& database) {
+    impl_->writer.accept_missing(database);
+    return std::int64_t{0};
+  });
 }
 
 std::int64_t RunStore::send(std::int64_t run, const Command& command) {

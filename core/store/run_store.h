@@ -44,6 +44,9 @@ struct NewRun {
   /// Receives why the run's records cannot be stored, whenever that changes; empty when they are stored again. Called,
   /// and to behave, as on_command.
   std::function<void(const std::string&)> on_trouble;
+  /// Receives what was done where another program replaced the database's files, once each time. Called, and to behave,
+  /// as on_command.
+  std::function<void(const std::string&)> on_notice;
   /// Whether the run is to end soon, which its loop must not miss because it waits for room; see
   /// StoreOptions::standstill. Any thread; not called any more once the loop has ended.
   std::function<bool()> ending;
@@ -143,6 +146,10 @@ public:
   /// many runs that were. Throws with some of them removed. The file keeps its size; later runs use the room in it.
   std::int64_t purge_deleted();
 
+  /// Takes the runs that are there as all there is, so that RunReader::check() does not name those that are missing any
+  /// more.
+  void accept_missing();
+
   /// Sends a command to whichever process trains the run; returns the command's number, see RunReader::taken(). Throws
   /// Error (input) for an unknown verb, a run that is not there, and one that is not running, naming its status.
   std::int64_t send(std::int64_t run, const Command& command);
@@ -155,7 +162,8 @@ public:
   struct Load {
     std::uint64_t stored = 0;
     std::uint64_t waiting = 0;
-    std::string error; ///< of the last attempt to store; empty when it succeeded
+    std::string error;  ///< of the last attempt to store; empty when it succeeded
+    std::string notice; ///< what was done where another program replaced the database's files; empty where none did
   };
   Load load() const;
 
@@ -168,6 +176,7 @@ private:
 class RunWriter {
 public:
   virtual ~RunWriter() = default; ///< a run that was not finished is stored as failed, "abandoned"
+  /// Changes only where the database's files were replaced and another run had taken the number.
   virtual std::int64_t id() const = 0;
   virtual telemetry::Sink& sink() = 0;
   /// Writes what is left and the outcome. Call it when the loop has ended; any thread. Throws Error (failed), or
@@ -213,8 +222,15 @@ public:
   /// Changes whenever another connection has changed the database: equal numbers mean that nothing is new. Cheap.
   std::int64_t version() const;
 
-  /// What is damaged, one line each; empty when nothing is.
+  /// What is damaged or missing, one line each; empty when nothing is. Missing is what the ledger beside the database
+  /// (FILE-ledger) says was stored, and is neither there nor purged.
   std::vector<std::string> check() const;
+  /// The part of check() that is quick enough for every opening: what is missing, and whether the file is damaged where
+  /// a program that wrote to it ended abruptly.
+  std::vector<std::string> quick_check() const;
+  /// What was done where another program replaced the database's files while this reader was open; empty where none
+  /// did.
+  std::string notice() const;
 
   class Impl;
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/store/detail/check.h"
 #include "core/store/detail/run_rows.h"
 
 namespace batchscope::store::detail {
@@ -33,12 +34,15 @@ void Failure::raise() const {
 }
 
 Writer::Writer(const std::filesystem::path& file, const StoreOptions& options)
-    : file_(file), options_(options), database_(open_for_writing(file, options.patience)) {
-  guarded(file_, [this] {
-    process_ = enter_process(database_, file_, open_);
-    records_.emplace(database_);
-    commands_.emplace(database_);
-  });
+    : file_(file), options_(options),
+      connection_(
+          file, Connection::Access::write,
+          [file, patience = options.patience] { return open_for_writing(file, patience); },
+          [this] {
+            records_.reset();
+            commands_.reset();
+          }) {
+  guarded(file_, [this] { ready(); });
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -49,6 +53,7 @@ Writer::~Writer() {
   }
   wake_.notify_one();
   thread_.join();
+  connection_.close();
 }
 
 void Writer::call(const std::function<void()>& work) {
@@ -71,23 +76,76 @@ void Writer::call(const std::function<void()>& work) {
     failure->raise();
 }
 
+Connection::Use Writer::ready() {
+  Connection::Use use = connection_.use();
+  if (generation_ != connection_.generation() || !records_ || !commands_) {
+    SQLite::Database& database = *use;
+    process_ = enter_process(database, file_, open_);
+    ledger_.emplace(file_, database.execAndGet("SELECT uid FROM identity").getString());
+    if (ledger_->exists())
+      ledger_->compact();
+    else
+      ledger_->replace(stored_runs(database));
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    for (const auto& run : runs())
+      run->rebind(database, process_);
+    transaction.commit();
+    records_.emplace(database);
+    commands_.emplace(database);
+    generation_ = connection_.generation();
+  }
+  return use;
+}
+
+void Writer::transact(Durability durability, const std::function<void(SQLite::Database&)>& work) {
+  constexpr int attempts = 3;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const Connection::Use use = ready();
+    set_durability(*use, durability);
+    added_.clear();
+    SQLite::Transaction transaction(*use, SQLite::TransactionBehavior::IMMEDIATE);
+    if (connection_.replaced())
+      continue;
+    work(*use);
+    if (connection_.replaced())
+      continue;
+    transaction.commit();
+    ledger_->stored(added_);
+    return;
+  }
+  throw PassingError(Error::Kind::failed,
+                     fmt::format("{}: its files are being replaced by another program", file_.string()));
+}
+
+void Writer::added(const std::string& uid, std::int64_t run) {
+  added_.push_back({uid, run, 0});
+}
+
+void Writer::purging(const std::vector<std::string>& uids) {
+  ledger_->purged(uids);
+}
+
+void Writer::accept_missing(SQLite::Database& database) {
+  ledger_->replace(stored_runs(database));
+}
+
 std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>& work) {
   std::int64_t answer = 0;
   call([&] {
-    answer = guarded(file_, [&] {
-      set_durability(database_, Durability::status);
-      SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
-      const std::int64_t result = work(database_);
-      transaction.commit();
-      return result;
-    });
+    guarded(file_, [&] { transact(Durability::status, [&](SQLite::Database& database) { answer = work(database); }); });
   });
   return answer;
 }
 
 std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
-  const std::int64_t id = change([&](SQLite::Database& database) { return insert_run(database, run, process_); });
-  auto buffer = std::make_shared<RunBuffer>(id, run, options_.standstill);
+  const std::string uid = new_uid();
+  const std::int64_t id = change([&](SQLite::Database& database) {
+    const std::int64_t row = insert_run(database, run, uid, process_);
+    added(uid, row);
+    return row;
+  });
+  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.standstill);
+  buffer->expect_notice(connection_.notice());
   const std::lock_guard lock(mutex_);
   runs_.push_back(buffer);
   return buffer;
@@ -111,6 +169,7 @@ RunStore::Load Writer::load() const {
   for (const auto& run : runs_)
     load.waiting += run->queue.waiting();
   load.error = trouble_;
+  load.notice = connection_.notice();
   return load;
 }
 
@@ -156,20 +215,21 @@ void Writer::write_waiting() {
     error_.reset();
     stored_ += entries;
     taken_ = 0;
-    forget_closed();
   } catch (const std::exception&) {
     error_ = caught();
     error_->kind = Error::Kind::failed; // of the job, which goes on; a file that is locked at its start is bad input
   }
   tell();
+  forget_closed();
 }
 
 // Never throws: what could not be told now is at the next wake-up.
 void Writer::tell() noexcept {
   try {
     const std::string error = error_ ? error_->message : std::string();
+    const std::string notice = connection_.notice();
     for (const auto& run : runs())
-      run->tell(error);
+      run->tell(error, notice);
     const std::lock_guard lock(mutex_);
     trouble_ = error;
   } catch (const std::exception&) {
@@ -179,18 +239,34 @@ void Writer::tell() noexcept {
 
 void Writer::store(const Runs& dirty) {
   const bool urgent = std::any_of(dirty.begin(), dirty.end(), [](const auto& run) { return run->urgent(); });
-  set_durability(database_, urgent ? Durability::status : Durability::metrics);
-  SQLite::Transaction transaction(database_, SQLite::TransactionBehavior::IMMEDIATE);
-  for (const auto& run : dirty)
-    records_->write(*run);
-  transaction.commit();
+  transact(urgent ? Durability::status : Durability::metrics, [&](SQLite::Database&) {
+    for (const auto& run : dirty)
+      records_->write(*run);
+  });
   for (const auto& run : dirty)
     run->committed();
+  tell_ledger(dirty);
+  // What was committed in the moment of a replacement is saved at once, before it is reported as stored.
+  ready();
+}
+
+// Not of each transaction: at four a second a long run would fill it with lines.
+void Writer::tell_ledger(const Runs& stored) {
+  constexpr std::chrono::seconds between{10};
+  const auto now = std::chrono::steady_clock::now();
+  std::vector<Ledger::Run> lines;
+  for (const auto& run : stored)
+    if (run->closed() || now - run->in_ledger >= between) {
+      lines.push_back({run->uid, run->id, run->points()});
+      run->in_ledger = now;
+    }
+  ledger_->stored(lines);
 }
 
 // Never throws: what the database does not give now is there at the next wake-up.
 void Writer::hand_out_commands() {
   try {
+    const Connection::Use use = ready();
     for (const auto& run : runs())
       if (run->obeys())
         for (const Command& command : commands_->take(run->id))
@@ -209,14 +285,13 @@ void Writer::forget_closed() {
 void Writer::close() noexcept {
   if (!error_)
     write_waiting(); // the attempt before may have been the first that succeeded again
-  records_.reset();
-  commands_.reset();
   if (error_)
     return;
   try {
-    leave_process(database_, process_);
-    database_.exec("PRAGMA optimize");
-  } catch (const SQLite::Exception&) {
+    const Connection::Use use = ready();
+    leave_process(*use, process_);
+    use->exec("PRAGMA optimize");
+  } catch (const std::exception&) {
     // Nobody is left to tell; every record is stored, and the next RunStore removes the entry.
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -7,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/store/detail/chunk.h"
 #include "core/store/run_store.h"
@@ -40,15 +44,24 @@ struct FrameBuffer {
 /// The storing thread's, but for `queue`.
 class RunBuffer {
 public:
-  RunBuffer(std::int64_t id, const NewRun& run, std::size_t standstill);
+  RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t standstill);
 
-  const std::int64_t id;
+  std::atomic<std::int64_t> id; ///< changed by rebind() alone; read by any thread
+  const std::string uid;
   const std::function<void(const Command&)> on_command;     ///< as in NewRun
   const std::function<void(const std::string&)> on_trouble; ///< as in NewRun
+  const std::function<void(const std::string&)> on_notice;  ///< as in NewRun
   telemetry::RecordQueue queue;
 
   /// Takes what waits in the queue.
   void drain();
+  /// Finds the run again in a database that was opened anew, after its files were replaced: rows have other numbers
+  /// there. What is stored there of the run is what committed() was called for, unless the old files could not be read;
+  /// then the run begins anew with what is here. `process` writes it from now on.
+  void rebind(SQLite::Database& database, std::int64_t process);
+  /// Points of all series, stored or not.
+  std::int64_t points() const;
+
   /// Anything here that the database has not.
   bool dirty() const { return entries_ > 0 || (outcome && !closed_); }
   std::size_t entries() const { return entries_; }
@@ -63,11 +76,16 @@ public:
   const RunOutcome& progress() const { return progress_; }
 
   std::optional<RunOutcome> outcome; ///< set when the run is finished
+  /// When the ledger was told of the run's points last.
+  std::chrono::steady_clock::time_point in_ledger{};
   bool closed() const { return closed_; }
   /// Whether commands to the run are still wanted.
   bool obeys() const { return on_command && !outcome; }
-  /// Tells the run what keeps it from being stored, where that is news to it; nothing does where `error` is empty.
-  void tell(const std::string& error);
+  /// Tells the run what keeps it from being stored, where that is news to it; nothing does where `error` is empty. A
+  /// new `notice` is told as such.
+  void tell(const std::string& error, const std::string& notice);
+  /// A notice from before the run.
+  void expect_notice(const std::string& notice) { noticed_ = notice; }
 
 private:
   void take(const telemetry::StepRecord& record);
@@ -75,6 +93,11 @@ private:
   void take_time();
   void add_other(std::int64_t step, const std::string& name, double value);
 
+  bool find_frames(SQLite::Database& database);
+  void start_over(SQLite::Database& database, std::int64_t process);
+  void forget_stored();
+
+  const NewRun run_; ///< without its functions
   std::vector<std::unique_ptr<FrameBuffer>> frames_;
   FrameBuffer* steps_ = nullptr; ///< the frame of step_series(), once there is a record
   std::map<std::string, FrameBuffer*> others_;
@@ -83,7 +106,8 @@ private:
   RunOutcome progress_;
   telemetry::RunClock clock_;
   std::size_t entries_ = 0;
-  std::string told_; ///< the last of tell()
+  std::string told_;    ///< the last error of tell()
+  std::string noticed_; ///< and the last notice
   bool closed_ = false;
 };
 

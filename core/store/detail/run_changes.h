@@ -17,7 +17,7 @@ void rename_run(SQLite::Database& database, std::int64_t run, const std::string&
 void set_note(SQLite::Database& database, std::int64_t run, const std::string& text);
 void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& runs, bool deleted);
 /// Removes some of the runs that are marked as deleted, the first at least: so many that a transaction of them is short
-/// and its log small. Returns how many; 0 when there are none left.
-std::int64_t purge_some(SQLite::Database& database);
+/// and its log small. Returns their uids; none when there are none left.
+std::vector<std::string> purge_some(SQLite::Database& database);
 
 } // namespace batchscope::store::detail

@@ -10,8 +10,12 @@
 
 namespace batchscope::store::detail {
 
+/// A uid for a run that is about to be added: 32 hexadecimal digits, random.
+std::string new_uid();
+
 /// Adds a row to the table of runs and returns its id; `process` is that of a run that is still to be written.
-std::int64_t insert_run(SQLite::Database& database, const NewRun& run, std::optional<std::int64_t> process);
+std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
+                        std::optional<std::int64_t> process);
 
 /// Columns of the table of runs that hold a RunOutcome, in its order.
 inline constexpr const char* outcome_columns =

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "core/store/detail/commands.h"
+#include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
+#include "core/store/detail/ledger.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/record_writer.h"
 #include "core/store/run_store.h"
@@ -47,7 +49,11 @@ public:
   /// Any thread: writes what waits, after `prepare` was called on the writing thread.
   void write_now(const std::function<void()>& prepare = [] {});
 
-  std::int64_t process() const { return process_; }
+  /// The writing thread's, within change(): what was added or is about to go, which the ledger is told of.
+  void added(const std::string& uid, std::int64_t run);
+  void purging(const std::vector<std::string>& uids);
+  void accept_missing(SQLite::Database& database);
+
   RunStore::Load load() const;
 
 private:
@@ -55,6 +61,11 @@ private:
 
   /// Has the writing thread call `work` at once; throws what it throws.
   void call(const std::function<void()>& work);
+  /// The connection, with all that depends on the opening of it ready.
+  Connection::Use ready();
+  /// Runs `work` in a transaction, once more where the database's files were replaced before it was committed.
+  void transact(Durability durability, const std::function<void(SQLite::Database&)>& work);
+  void tell_ledger(const Runs& stored);
   void loop();
   void write_waiting();
   void store(const Runs& dirty);
@@ -68,11 +79,16 @@ private:
   const StoreOptions options_;
   const OpenStore open_; ///< before database_: until that is closed, this store is not gone
 
-  // The writing thread's, once it runs.
-  SQLite::Database database_;
-  std::int64_t process_;
+  Connection connection_;
+
+  // The writing thread's, once it runs, within a use of the connection.
+  std::int64_t generation_ = 0; ///< of the connection that the following belong to
+  std::int64_t process_ = 0;
+  std::optional<Ledger> ledger_;
+  std::vector<Ledger::Run> added_; ///< by the transaction in progress
   std::optional<RecordWriter> records_;
   std::optional<CommandInbox> commands_;
+  // The writing thread's.
   std::optional<Failure> error_; ///< of the last attempt to write; none when it succeeded
 
   std::atomic<std::uint64_t> stored_{0};

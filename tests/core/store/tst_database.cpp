@@ -29,10 +29,12 @@ std::string text_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+/// But for the ledgers, one beside each database that was written to.
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder))
-    names.insert(entry.path().filename());
+    if (const std::string name = entry.path().filename(); !name.ends_with("-ledger"))
+      names.insert(name);
   return names;
 }
 
@@ -78,7 +80,7 @@ private Q_SLOTS:
   void older_files_are_copied_and_brought_up_to_date();
   void a_backup_that_is_there_is_kept();
   void several_at_once_make_one_backup();
-  void format_1_becomes_format_2();
+  void format_1_becomes_the_present_one();
   void a_migration_that_fails_changes_nothing();
   void default_place();
 };
@@ -104,7 +106,7 @@ void TestDatabase::is_set_up_as_documented() {
   QCOMPARE(pragma("cell_size_check"), std::string("1"));
   QCOMPARE(pragma("busy_timeout"), std::string("1234"));
   QCOMPARE(pragma("application_id"), std::to_string(store::detail::application_id));
-  QCOMPARE(pragma("user_version"), std::string("2"));
+  QCOMPARE(pragma("user_version"), std::string("3"));
   const int loose = database.execAndGet("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND NOT strict "
                                         "AND name NOT LIKE 'sqlite_%'");
   QCOMPARE(loose, 0);
@@ -130,7 +132,7 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
              folder.file("foreign.db").string() + ": a database of another program, not BatchScope's");
     QCOMPARE(refusal(writing, folder.file("newer.db")),
              folder.file("newer.db").string() +
-                 ": was written by a newer BatchScope (format 4; this one reads up to 2)");
+                 ": was written by a newer BatchScope (format 4; this one reads up to 3)");
     QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
                                                           ": a folder; the run database is a file in it, such as " +
                                                           folder.file("folder/runs.db").string());
@@ -270,32 +272,32 @@ void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
   {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     store::detail::migrate(database, folder.file(), steps);
-    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 3);
+    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 4);
     QCOMPARE(database.execAndGet("SELECT name || colour FROM run").getString(), std::string("made"));
     store::detail::migrate(database, folder.file(), steps); // nothing is left to do
   }
-  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-2.backup"}));
-  const RunReader backup(folder.file("runs.db.format-2.backup"));
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-3.backup"}));
+  const RunReader backup(folder.file("runs.db.format-3.backup"));
   QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   QCOMPARE(backup.check(), std::vector<std::string>{});
-  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 3; this one reads up to 2)") !=
+  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 4; this one reads up to 3)") !=
           std::string::npos);
 }
 
 void TestDatabase::a_backup_that_is_there_is_kept() {
   const Folder folder;
   make(folder.file());
-  write_text(folder.file("runs.db.format-2.backup"), "precious");
+  write_text(folder.file("runs.db.format-3.backup"), "precious");
   auto steps = store::detail::embedded_migrations();
   steps.emplace_back("CREATE TABLE more (x INTEGER) STRICT");
   {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     store::detail::migrate(database, folder.file(), steps);
   }
-  QCOMPARE(text_of(folder.file("runs.db.format-2.backup")), std::string("precious"));
+  QCOMPARE(text_of(folder.file("runs.db.format-3.backup")), std::string("precious"));
   QCOMPARE(names_in(folder.path()),
-           (std::set<std::string>{"runs.db", "runs.db.format-2.backup", "runs.db.format-2.backup-2"}));
-  QCOMPARE(RunReader(folder.file("runs.db.format-2.backup-2")).series(1, "loss").size(), std::size_t(10));
+           (std::set<std::string>{"runs.db", "runs.db.format-3.backup", "runs.db.format-3.backup-2"}));
+  QCOMPARE(RunReader(folder.file("runs.db.format-3.backup-2")).series(1, "loss").size(), std::size_t(10));
 }
 
 void TestDatabase::several_at_once_make_one_backup() {
@@ -319,19 +321,19 @@ void TestDatabase::several_at_once_make_one_backup() {
     for (std::thread& each : all)
       each.join();
     QCOMPARE(errors, std::vector<std::string>(count));
-    QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-2.backup"}));
-    const RunReader backup(folder.file("runs.db.format-2.backup")); // of the format before
+    QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-3.backup"}));
+    const RunReader backup(folder.file("runs.db.format-3.backup")); // of the format before
     QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   }
 }
 
-void TestDatabase::format_1_becomes_format_2() {
+void TestDatabase::format_1_becomes_the_present_one() {
   const Folder folder;
   make(folder.file());
   {
     // What the first format did not have is taken away again; the rest of both is the same.
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
-    database.exec("DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
+    database.exec("DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
                   "PRAGMA user_version = 1");
     SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
     first.exec(std::string(store::detail::embedded_migrations().front()));
@@ -342,7 +344,7 @@ void TestDatabase::format_1_becomes_format_2() {
     QCOMPARE(database.execAndGet(objects).getInt(), first.execAndGet(objects).getInt());
   }
   const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads "
-                                                     "2); any verb that writes into it brings it up to date";
+                                                     "3); any verb that writes into it brings it up to date";
   QCOMPARE(refusal(false, folder.file()), older);
   QCOMPARE(error_of([&] { check_usable(folder.file()); }), std::string());
   QCOMPARE(names_in(folder.path()), std::set<std::string>{"runs.db"});
@@ -372,7 +374,7 @@ void TestDatabase::a_migration_that_fails_changes_nothing() {
   steps.emplace_back("CREATE TABLE half (x) STRICT; this is no SQL");
   SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
   QVERIFY_EXCEPTION_THROWN(store::detail::migrate(database, folder.file(), steps), SQLite::Exception);
-  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 2);
+  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 3);
   QVERIFY(!database.tableExists("half"));
 }
 

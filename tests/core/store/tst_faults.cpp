@@ -39,6 +39,7 @@ private Q_SLOTS:
   void a_loop_that_ends_does_not_wait();
   void what_is_wrong_is_told_while_it_lasts();
   void a_store_that_closes_with_an_error_leaves_no_running_run();
+  void a_file_that_was_being_made_is_an_empty_one();
 };
 
 // A disk without room is not to be had everywhere; SQLite's bound of a file's pages ends in the same error.
@@ -240,6 +241,27 @@ void TestFaults::a_store_that_closes_with_an_error_leaves_no_running_run() {
   const RunStore next(folder.file());
   QCOMPARE(other.execAndGet("SELECT status FROM run").getString(), std::string("interrupted"));
   QCOMPARE(other.execAndGet("SELECT count(*) FROM process").getInt(), 1);
+}
+
+// As a program leaves the file that is killed while it makes it: pages of the first transaction are written, and the
+// journal that takes them back is beside it.
+void TestFaults::a_file_that_was_being_made_is_an_empty_one() {
+  const Folder folder;
+  const auto journal = folder.file("runs.db-journal");
+  {
+    SQLite::Database database(folder.file("making.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    database.exec("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN; CREATE TABLE filler (text)");
+    for (int i = 0; i < 200; ++i)
+      database.exec("INSERT INTO filler VALUES (hex(randomblob(1000)))");
+    std::filesystem::copy_file(folder.file("making.db"), folder.file());
+    std::filesystem::copy_file(folder.file("making.db-journal"), journal);
+    database.exec("ROLLBACK");
+  }
+  QVERIFY(std::filesystem::file_size(folder.file()) > 0);
+  QCOMPARE(error_of([&] { const RunReader reader(folder.file()); }),
+           folder.file().string() + ": empty; no run was stored in it yet");
+  RunStore(folder.file()).begin(new_run("first"))->finish(outcome("finished"));
+  QCOMPARE(RunReader(folder.file()).list().size(), std::size_t(1));
 }
 
 QTEST_APPLESS_MAIN(TestFaults)
