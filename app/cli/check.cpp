@@ -8,8 +8,12 @@ namespace batchscope::cli {
 
 namespace {
 
-int run_check(const Context& context) {
+int run_check(const Context& context, bool accept) {
   const auto file = context.database();
+  if (accept) {
+    store::RunReader{file}; // makes no database where there is none
+    store::RunStore(file).accept_missing();
+  }
   const auto damage = store::RunReader(file).check();
   if (context.json)
     print_json({{"database", file.string()}, {"sound", damage.empty()}, {"damage", damage}});
@@ -24,8 +28,11 @@ int run_check(const Context& context) {
 } // namespace
 
 Verb add_check(CLI::App& program) {
-  auto* app = program.add_subcommand("check", "Check that the run database is sound");
-  return {app, run_check};
+  auto* app = program.add_subcommand("check", "Check that the run database is sound and that no stored run is missing");
+  auto accept = std::make_shared<bool>(false);
+  app->add_flag("--accept", *accept,
+                "First take the runs that are there as all there is, after a backup was restored on purpose");
+  return {app, [accept](const Context& context) { return run_check(context, *accept); }};
 }
 
 } // namespace batchscope::cli

@@ -59,6 +59,7 @@ public:
   void record(const telemetry::StepRecord& record) override { display_.record(record); }
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
   void not_stored(const std::string& why) override { display_.not_stored(why); }
+  void files_replaced(const std::string& what) override { display_.files_replaced(what); }
   void ended(std::int64_t id, const train::RunSummary& summary) override { display_.ended(id, summary); }
 
 private:

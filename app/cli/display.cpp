@@ -131,6 +131,10 @@ void Display::not_stored(const std::string& why) {
                        : palette_.paint(Colour::bad, "not stored yet, trying again: " + why));
 }
 
+void Display::files_replaced(const std::string& what) {
+  add_line(palette_.paint(Colour::bad, what));
+}
+
 void Display::ended(std::int64_t id, const train::RunSummary& summary) {
   {
     const std::lock_guard lock(mutex_);

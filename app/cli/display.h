@@ -34,7 +34,8 @@ public:
   void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
-  void not_stored(const std::string& why) override; ///< said even where quiet: the job may wait for it
+  void not_stored(const std::string& why) override;      ///< said even where quiet: the job may wait for it
+  void files_replaced(const std::string& what) override; ///< said even where quiet
   void ended(std::int64_t id, const train::RunSummary& summary) override;
 
 private:

@@ -95,6 +95,7 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
   run.start_json = train::to_json(job.start);
   run.on_command = [&control](const store::Command& command) { obey(control, command); };
   run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
+  run.on_notice = [&watch](const std::string& what) { watch.files_replaced(what); };
   run.ending = [&control] { return control.stopping(); };
   std::unique_ptr<store::RunWriter> writer;
   insist(watch, control, [&] { writer = store.begin(run); });

@@ -11,8 +11,8 @@
 
 namespace batchscope::sweep {
 
-/// Sees what a job does while it does it. Every call but not_stored() comes on the job's thread. All must return at
-/// once.
+/// Sees what a job does while it does it. Every call but not_stored() and files_replaced() comes on the job's thread.
+/// All must return at once.
 class Watch : public telemetry::Sink {
 public:
   virtual void probe(const search::Probe& /*probe*/, std::uint64_t /*budget_bytes*/) {}
@@ -26,6 +26,8 @@ public:
   /// Why the database does not take what the job has for it; it is tried again until it does, and told then with an
   /// empty text. On any thread.
   virtual void not_stored(const std::string& /*why*/) {}
+  /// What was done where another program replaced the database's files. On any thread.
+  virtual void files_replaced(const std::string& /*what*/) {}
   virtual void ended(std::int64_t /*id*/, const train::RunSummary& /*summary*/) {}
 };
 

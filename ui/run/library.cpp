@@ -141,6 +141,7 @@ private:
         return look_at_nothing(false);
       if (!reader_ || !same_file())
         open();
+      say_replaced(reader_->notice());
       const std::int64_t version = reader_->version();
       if (version_ == version && !may_be_interrupted())
         return;
@@ -174,6 +175,24 @@ private:
     reader_ = read_or_bring_up_to_date();
     opened_ = identity();
     had_database_ = true;
+    say_damage(reader_->quick_check());
+  }
+
+  void say_damage(const std::vector<std::string>& lines) {
+    if (lines.empty())
+      return;
+    QString text = QString::fromStdString(lines.front());
+    if (lines.size() > 1)
+      text += Library::tr("; %n more: `batchscope-cli check` lists all", nullptr, static_cast<int>(lines.size()) - 1);
+    post([this, text] { Q_EMIT library_.problem(text); });
+  }
+
+  /// Once for each time that another program replaced the database's files.
+  void say_replaced(const std::string& notice) {
+    if (notice == notice_)
+      return;
+    notice_ = notice;
+    post([this, text = QString::fromStdString(notice)] { Q_EMIT library_.problem(text); });
   }
 
   /// A database of an older BatchScope is brought up to date, with a backup beside it, before it is read.
@@ -282,6 +301,7 @@ private:
   bool any_running_ = false; ///< of the rows that were read
   QElapsedTimer looked_;     ///< since they were read
   bool had_database_ = false;
+  std::string notice_; ///< the last that was said of replaced files
   QString told_;
   std::vector<Followed> followed_;
   bool more_ = false; ///< something more can be read at once
