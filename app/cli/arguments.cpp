@@ -44,10 +44,11 @@ Error unexpected(CLI::App& program) {
   CLI::App& verb = parsed_verb(program);
   if (first.starts_with('-'))
     return input_error(
-        fmt::format("unknown option {}; accepted: {}", first.substr(0, first.find('=')), options_of(verb)));
+        fmt::format("unknown option {}; accepted: {}", shortened(first.substr(0, first.find('='))), options_of(verb)));
   if (&verb == &program)
-    return input_error(fmt::format("unknown verb \"{}\"; accepted: {}", first, verbs_of(program)));
-  return input_error(fmt::format("unexpected argument \"{}\"; see batchscope-cli {} --help", first, verb.get_name()));
+    return input_error(fmt::format("unknown verb {}; accepted: {}", in_quotes(first), verbs_of(program)));
+  return input_error(
+      fmt::format("unexpected argument {}; see batchscope-cli {} --help", in_quotes(first), verb.get_name()));
 }
 
 void check_values(const CLI::App& app) {
@@ -57,7 +58,8 @@ void check_values(const CLI::App& app) {
       throw input_error(fmt::format("{}: given {} times; accepted: once", name_of(option), option->count()));
     for (const auto& value : option->results())
       if (takes_value && value.starts_with("--"))
-        throw input_error(fmt::format("{}: a value is missing, \"{}\" is given instead", name_of(option), value));
+        throw input_error(
+            fmt::format("{}: a value is missing, {} is given instead", name_of(option), in_quotes(value)));
   }
 }
 
@@ -134,7 +136,7 @@ std::vector<std::string> list_of(const CLI::Option* option) {
     values.push_back(text->substr(begin, comma == std::string::npos ? comma : comma - begin));
     if (values.back().empty())
       throw input_error(
-          fmt::format("{}: \"{}\" has an empty place; accepted: values between commas", name_of(option), *text));
+          fmt::format("{}: {} has an empty place; accepted: values between commas", name_of(option), in_quotes(*text)));
   }
   return values;
 }

@@ -1,4 +1,5 @@
 #include "core/store/export.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <memory>
@@ -42,7 +43,7 @@ int run_export(const ExportOptions& options, const Context& context) {
   const std::string format = *text_of(options.format);
   const auto known = store::export_formats();
   if (std::find(known.begin(), known.end(), format) == known.end())
-    throw input_error(fmt::format("--format: \"{}\" is not accepted; accepted: {}", format, formats));
+    throw input_error(fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format), formats));
   if (file.empty())
     throw input_error("-o: \"\" is not accepted; accepted: a file");
   store::export_to_file(store::RunReader(context.database()), ids, format, file, options.force->count() > 0);

@@ -12,6 +12,7 @@
 
 #include "app/cli/arguments.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/train/spec_fields.h"
 
@@ -38,7 +39,7 @@ void refuse_empty(const SpecField& field, const std::string& value) {
   const std::string accepted = field.kind == SpecField::Kind::choice ? fmt::format("{}", fmt::join(field.choices, ", "))
                                : field.range.empty()                 ? field.help
                                                                      : field.range;
-  throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: {}", field.option, value, accepted));
+  throw input_error(fmt::format("{}: {} is not accepted; accepted: {}", field.option, in_quotes(value), accepted));
 }
 
 /// What is given on the command line takes the place of its opposite in a file.

@@ -12,6 +12,7 @@
 #include "app/cli/output.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/store/run_store.h"
 #include "core/train/run_spec.h"
@@ -51,11 +52,11 @@ const Order& order_of(const SteerOptions& options) {
   const std::string name = *text_of(options.order);
   const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order& order) { return order.name == name; });
   if (found == orders.end())
-    throw input_error(fmt::format("ORDER: \"{}\" is not accepted; accepted: {}", name, accepted));
+    throw input_error(fmt::format("ORDER: {} is not accepted; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
     require(options.text, "a schedule such as constant or step:interval=5,increment=1");
   else if (options.text->count() > 0)
-    throw input_error(fmt::format("TEXT: \"{}\" is given, and {} takes none", *text_of(options.text), name));
+    throw input_error(fmt::format("TEXT: {} is given, and {} takes none", in_quotes(*text_of(options.text)), name));
   else if (options.batch->count() > 0)
     throw input_error(fmt::format("--batch is given, and {} takes none; accepted: with schedule", name));
   return *found;

@@ -1,4 +1,5 @@
 #include "core/base/device_name.h"
+#include "core/base/text.h"
 
 #include <charconv>
 #include <string>
@@ -24,7 +25,7 @@ std::optional<int> parse_device(std::string_view text) {
       gpu = -1;
   }
   if (gpu < 0 || gpu > highest_gpu)
-    throw input_error("--device: \"" + std::string(text) + "\" is not accepted; accepted: cpu, or cuda:N with the " +
+    throw input_error("--device: " + in_quotes(text) + " is not accepted; accepted: cpu, or cuda:N with the " +
                       "number of the GPU, 0 to " + std::to_string(highest_gpu));
   return gpu;
 }

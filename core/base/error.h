@@ -7,7 +7,8 @@ namespace batchscope {
 
 /// The one exception type that leaves core. Foreign exceptions (LibTorch's, SQLite's, muParser's) are translated into
 /// it where core calls them, so that no caller ever sees theirs. `what()` is one line for a person: what was wrong,
-/// where, and what is accepted.
+/// where, and what is accepted. A message that got too long to be read loses its middle; what a person gave is cut by
+/// in_quotes() and shortened() of core/base/text.h before.
 class Error : public std::runtime_error {
 public:
   enum class Kind {
@@ -16,7 +17,7 @@ public:
     failed,      ///< the job itself did not succeed (exit status 1)
   };
 
-  Error(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(Kind kind, const std::string& message);
 
   Kind kind() const noexcept { return kind_; }
 

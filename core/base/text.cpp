@@ -20,6 +20,11 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+/// A byte of UTF-8 that is not the first of its character.
+bool continues_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
 /// Bytes of a unit, 0 where there is none of that name.
 std::uint64_t unit_bytes(std::string_view unit) {
   std::string lower(unit);
@@ -40,9 +45,9 @@ std::uint64_t unit_bytes(std::string_view unit) {
 }
 
 Error size_error(std::string_view text, std::string_view field, std::string_view problem) {
-  return input_error(fmt::format("{}: \"{}\" {}; accepted: a number of bytes above 0, or one with a unit such as "
+  return input_error(fmt::format("{}: {} {}; accepted: a number of bytes above 0, or one with a unit such as "
                                  "400MB, 1.5GB or 400MiB",
-                                 field, text, problem));
+                                 field, in_quotes(text), problem));
 }
 
 /// Digits of a decimal fraction times `unit`, rounded down; exact for all that a person types.
@@ -97,14 +102,15 @@ std::int64_t parse_integer(std::string_view text, std::string_view field, std::i
   const std::string accepted = highest == std::numeric_limits<std::int64_t>::max()
                                    ? fmt::format("a whole number, at least {}", lowest)
                                    : fmt::format("a whole number from {} to {}", lowest, highest);
-  throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: {}", field, text, accepted));
+  throw input_error(fmt::format("{}: {} is not accepted; accepted: {}", field, in_quotes(text), accepted));
 }
 
 double parse_number(std::string_view text, std::string_view field) {
   double value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
-    throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: a finite number such as 0.1", field, text));
+    throw input_error(
+        fmt::format("{}: {} is not accepted; accepted: a finite number such as 0.1", field, in_quotes(text)));
   return value;
 }
 
@@ -148,6 +154,22 @@ std::string format_duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
+std::string shortened(std::string_view text) {
+  constexpr std::size_t most = 200;
+  if (text.size() <= most)
+    return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && continues_character(text[end]))
+    --end;
+  const auto characters =
+      text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), continues_character));
+  return fmt::format("{}... ({} characters)", text.substr(0, end), format_count(static_cast<std::int64_t>(characters)));
+}
+
+std::string in_quotes(std::string_view text) {
+  return '"' + shortened(text) + '"';
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   bool gap = false;
@@ -177,7 +199,8 @@ NamedParameters parse_named(std::string_view text, std::string_view field) {
   const auto colon = text.find(':');
   NamedParameters named{std::string(text.substr(0, colon)), {}};
   if (named.name.empty())
-    throw input_error(fmt::format("{}: \"{}\" has no name; accepted: name or name:key=value,key=value", field, text));
+    throw input_error(
+        fmt::format("{}: {} has no name; accepted: name or name:key=value,key=value", field, in_quotes(text)));
   if (colon == std::string_view::npos)
     return named;
   std::string_view rest = text.substr(colon + 1);
@@ -189,11 +212,12 @@ NamedParameters parse_named(std::string_view text, std::string_view field) {
       rest.remove_prefix(comma + 1);
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0)
-      throw input_error(fmt::format("{}: \"{}\" in \"{}\" is no parameter; accepted: key=value", field, part, text));
+      throw input_error(
+          fmt::format("{}: {} in {} is no parameter; accepted: key=value", field, in_quotes(part), in_quotes(text)));
     const std::string key(part.substr(0, equals));
     for (const auto& [known, value] : named.parameters)
       if (known == key)
-        throw input_error(fmt::format("{}: \"{}\" is given twice in \"{}\"", field, key, text));
+        throw input_error(fmt::format("{}: {} is given twice in {}", field, in_quotes(key), in_quotes(text)));
     named.parameters.emplace_back(key, part.substr(equals + 1));
   }
   return named;

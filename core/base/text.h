@@ -24,6 +24,12 @@ std::string format_bytes(std::uint64_t bytes);
 std::string format_count(std::int64_t count);
 std::string format_duration(double seconds);
 
+/// What a person gave, for a message: at most the first 200 characters, and how many there are where that is less than
+/// all. For every text in a message that has no bound of its own.
+std::string shortened(std::string_view text);
+/// The same in double quotes.
+std::string in_quotes(std::string_view text);
+
 /// As one line for people: spaces, line breaks and control characters become one space, those at the ends nothing.
 std::string one_line(std::string_view text);
 

@@ -192,7 +192,7 @@ std::int64_t integer(const SourceText& source, std::string_view key, std::int64_
     source.refuse(fmt::format("'{}=' is missing; accepted: synthetic:examples=N,shape=CxHxW,classes=K or "
                               "synthetic:examples=N,vocabulary=V",
                               key));
-  return parse_integer(*value, fmt::format("data '{}', {}", source.text, key), lowest, highest);
+  return parse_integer(*value, fmt::format("data '{}', {}", shortened(source.text), key), lowest, highest);
 }
 
 std::vector<std::int64_t> read_shape(const SourceText& source) {
@@ -201,15 +201,15 @@ std::vector<std::int64_t> read_shape(const SourceText& source) {
   std::int64_t product = 1;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('x', begin), text.size());
-    dimensions.push_back(
-        parse_integer(text.substr(begin, end - begin), fmt::format("data '{}', shape", source.text), 1, most_numbers));
+    dimensions.push_back(parse_integer(text.substr(begin, end - begin),
+                                       fmt::format("data '{}', shape", shortened(source.text)), 1, most_numbers));
     if (__builtin_mul_overflow(product, dimensions.back(), &product) || product > most_numbers)
-      source.refuse(fmt::format("shape {} has more than {} numbers", text, most_numbers));
+      source.refuse(fmt::format("shape {} has more than {} numbers", shortened(text), most_numbers));
     begin = end + 1;
   }
   if (dimensions.size() != 1 && dimensions.size() != 3)
-    source.refuse(
-        fmt::format("shape is {}; accepted: CxHxW for images (3x32x32) or one number of features (20)", text));
+    source.refuse(fmt::format("shape is {}; accepted: CxHxW for images (3x32x32) or one number of features (20)",
+                              shortened(text)));
   return dimensions;
 }
 

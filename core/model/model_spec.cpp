@@ -22,7 +22,7 @@ Setter integer(std::int64_t ModelSpec::*field, const std::string& name, std::int
 
 void set_norm(ModelSpec& spec, const std::string& value) {
   if (value != "group" && value != "batch")
-    throw input_error("--model: norm=" + value + " is not known; accepted are group and batch");
+    throw input_error("--model: norm=" + shortened(value) + " is not known; accepted are group and batch");
   spec.norm = value == "group" ? Norm::group : Norm::batch;
 }
 
@@ -88,12 +88,12 @@ ModelSpec parse_model(const std::string& text) {
   const NamedParameters named = parse_named(text, "--model");
   const auto found = known_models().find(named.name);
   if (found == known_models().end())
-    throw input_error("--model: '" + named.name + "' is not known; accepted are " + names(known_models()));
+    throw input_error("--model: '" + shortened(named.name) + "' is not known; accepted are " + names(known_models()));
   ModelSpec spec = found->second.defaults;
   for (const auto& [key, value] : named.parameters) {
     const auto setter = found->second.setters.find(key);
     if (setter == found->second.setters.end())
-      throw input_error("--model: " + named.name + " has no parameter '" + key + "'; accepted are " +
+      throw input_error("--model: " + named.name + " has no parameter '" + shortened(key) + "'; accepted are " +
                         names(found->second.setters));
     setter->second(spec, value);
   }

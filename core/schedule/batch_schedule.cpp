@@ -1,4 +1,5 @@
 #include "core/schedule/batch_schedule.h"
+#include "core/base/text.h"
 
 #include <cmath>
 
@@ -50,7 +51,8 @@ std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const Sche
   const ScheduleText parsed(text);
   if (const Maker maker = find_maker(parsed.name()))
     return maker(parsed, origin);
-  throw input_error(fmt::format("unknown schedule '{}'; accepted: {}", text, fmt::join(schedule_forms(), " | ")));
+  throw input_error(
+      fmt::format("unknown schedule '{}'; accepted: {}", shortened(text), fmt::join(schedule_forms(), " | ")));
 }
 
 const std::vector<std::string>& schedule_forms() {

@@ -4,6 +4,7 @@
 #include <muParser.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/schedule/schedules.h"
 
 namespace batchscope::schedule {
@@ -113,7 +114,7 @@ public:
   std::string text() const override { return "formula:" + expression_; }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw input_error(fmt::format("schedule 'formula:{}': {}", expression_, why));
+    throw input_error(fmt::format("schedule 'formula:{}': {}", shortened(expression_), why));
   }
 
 private:
@@ -121,15 +122,15 @@ private:
     switch (e.GetCode()) {
     case mu::ecUNASSIGNABLE_TOKEN:
       return fmt::format(
-          "unknown name '{}' at position {}; accepted: {}, and functions such as min, max, sqrt, exp, ln", e.GetToken(),
-          e.GetPos() + 1, names);
+          "unknown name '{}' at position {}; accepted: {}, and functions such as min, max, sqrt, exp, ln",
+          shortened(e.GetToken()), e.GetPos() + 1, names);
     case mu::ecUNEXPECTED_EOF:
       return "it ends too early";
     case mu::ecMISSING_PARENS:
       return "a closing bracket is missing";
     default:
       return fmt::format("syntax error at position {}{}", e.GetPos() + 1,
-                         e.GetToken().empty() ? std::string() : fmt::format(", near '{}'", e.GetToken()));
+                         e.GetToken().empty() ? std::string() : fmt::format(", near '{}'", shortened(e.GetToken())));
     }
   }
 

@@ -1,4 +1,5 @@
 #include "core/schedule/learning_rate.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +34,7 @@ double decay_factor(LearningRateDecay decay, double share) {
 }
 
 Error unknown(const char* what, const std::string& given, const char* accepted) {
-  return input_error(fmt::format("unknown {} '{}'; accepted: {}", what, given, accepted));
+  return input_error(fmt::format("unknown {} '{}'; accepted: {}", what, shortened(given), accepted));
 }
 
 } // namespace

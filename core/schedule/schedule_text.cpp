@@ -1,4 +1,5 @@
 #include "core/schedule/schedule_text.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,8 +17,8 @@ void ScheduleText::accept_only(std::initializer_list<std::string_view> keys) con
     if (std::find(keys.begin(), keys.end(), key) != keys.end())
       continue;
     if (keys.size() == 0)
-      refuse(fmt::format("'{}' takes no parameters, but '{}' was given", named_.name, key));
-    refuse(fmt::format("unknown key '{}'; accepted: {}", key, fmt::join(keys, ", ")));
+      refuse(fmt::format("'{}' takes no parameters, but '{}' was given", named_.name, shortened(key)));
+    refuse(fmt::format("unknown key '{}'; accepted: {}", shortened(key), fmt::join(keys, ", ")));
   }
 }
 
@@ -36,7 +37,7 @@ const std::string& ScheduleText::value(std::string_view key) const {
 }
 
 std::string ScheduleText::field(std::string_view key) const {
-  return fmt::format("schedule '{}', {}", text_, key);
+  return fmt::format("schedule '{}', {}", shortened(text_), key);
 }
 
 std::int64_t ScheduleText::integer(std::string_view key, std::int64_t lowest) const {
@@ -48,12 +49,12 @@ double ScheduleText::positive(std::string_view key, std::optional<double> otherw
     return *otherwise;
   const double number = parse_number(value(key), field(key));
   if (!(number > 0))
-    refuse(fmt::format("{} is {}; accepted: numbers above 0", key, value(key)));
+    refuse(fmt::format("{} is {}; accepted: numbers above 0", key, shortened(value(key))));
   return number;
 }
 
 void ScheduleText::refuse(const std::string& why) const {
-  throw input_error(fmt::format("schedule '{}': {}", text_, why));
+  throw input_error(fmt::format("schedule '{}': {}", shortened(text_), why));
 }
 
 } // namespace batchscope::schedule

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/schedule/schedules.h"
 
 namespace batchscope::schedule {
@@ -62,7 +63,7 @@ private:
 std::vector<Piece> read_pieces(const ScheduleText& text) {
   std::vector<Piece> pieces;
   for (const auto& [key, value] : text.parameters().parameters) {
-    const std::string field = fmt::format("schedule '{}'", text.text());
+    const std::string field = fmt::format("schedule '{}'", shortened(text.text()));
     const std::int64_t highest = std::numeric_limits<std::int64_t>::max();
     const Piece piece{parse_integer(key, field + ", step", 0, highest),
                       parse_integer(value, fmt::format("{}, batch from step {} on", field, key), 1, highest)};

@@ -1,4 +1,5 @@
 #include "core/store/detail/commands.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ constexpr std::array verbs = {"pause", "continue", "step", "stop", "edit"};
 void check(const Command& command) {
   if (std::find(verbs.begin(), verbs.end(), command.verb) == verbs.end())
     throw input_error(
-        fmt::format("\"{}\" is nothing a run can be told; accepted: {}", command.verb, fmt::join(verbs, ", ")));
+        fmt::format("{} is nothing a run can be told; accepted: {}", in_quotes(command.verb), fmt::join(verbs, ", ")));
   if (!parse_json(command.detail_json).is_object())
     throw input_error("the details of a command are one JSON object");
 }

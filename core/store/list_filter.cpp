@@ -1,4 +1,5 @@
 #include "core/store/list_filter.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,7 @@ struct Token {
 };
 
 [[noreturn]] void refuse(const Token& found, const std::string& accepted) {
-  const std::string what = found.kind == Token::Kind::end ? "the end" : "`" + found.text + "`";
+  const std::string what = found.kind == Token::Kind::end ? "the end" : "`" + shortened(found.text) + "`";
   throw input_error(fmt::format("--where: position {}: {} where {}", found.position, what, accepted));
 }
 
@@ -43,7 +44,7 @@ public:
     if (c == '(' || c == ')')
       return take(c == '(' ? Token::Kind::open : Token::Kind::close, at_ + 1);
     if (c == '"' || c == '\'')
-      return quoted(c);
+      return in_quotes(c);
     if (is_comparison(c))
       return take(Token::Kind::comparison, at_ + (at_ + 1 < text_.size() && text_[at_ + 1] == '=' ? 2 : 1));
     std::size_t end = at_;
@@ -62,7 +63,7 @@ private:
     return token;
   }
 
-  Token quoted(char quote) {
+  Token in_quotes(char quote) {
     Token token{Token::Kind::quoted, "", at_ + 1};
     for (++at_; at_ < text_.size(); ++at_) {
       if (text_[at_] == quote) {

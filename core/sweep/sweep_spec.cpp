@@ -1,4 +1,5 @@
 #include "core/sweep/sweep_spec.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <functional>
@@ -137,7 +138,7 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   if (const auto found = document.find("repeats"); found != document.end()) {
     if (!found->is_number_integer())
       throw input_error(fmt::format("field \"repeats\": {} is not accepted; accepted: a whole number, at least 1",
-                                    found->dump(-1, ' ', false, Json::error_handler_t::replace)));
+                                    shortened(found->dump(-1, ' ', false, Json::error_handler_t::replace))));
     spec.repeats = found->get<std::int64_t>();
     document.erase("repeats");
   }

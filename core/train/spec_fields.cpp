@@ -23,7 +23,7 @@ const SpecField& field_named(const std::string& key) {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; });
   if (found == fields.end())
-    throw input_error(fmt::format("\"{}\" is no field of a run", key));
+    throw input_error(fmt::format("{} is no field of a run", in_quotes(key)));
   return *found;
 }
 
@@ -58,7 +58,7 @@ template <typename Value> std::string text_of(const SpecField& field, const std:
 
 bool flag_from(const std::string& text, const std::string& option) {
   if (text != "true" && text != "false")
-    throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: true, false", option, text));
+    throw input_error(fmt::format("{}: {} is not accepted; accepted: true, false", option, in_quotes(text)));
   return text == "true";
 }
 

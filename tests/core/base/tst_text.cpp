@@ -26,6 +26,8 @@ private Q_SLOTS:
   void formats();
   void oneLine();
   void shellQuoted();
+  void longTextsAreCut();
+  void noErrorRepeatsAllThatWasGiven();
   void nonFiniteNumbersSurviveJson();
   void numbersBeyondAllRangesAreNoJson();
 };
@@ -172,6 +174,38 @@ void TestText::shellQuoted() {
   QCOMPARE(shell_quoted("my runs.db"), std::string("'my runs.db'"));
   QCOMPARE(shell_quoted("it's $HOME"), std::string("'it'\\''s $HOME'"));
   QCOMPARE(shell_quoted(""), std::string("''"));
+}
+
+void TestText::longTextsAreCut() {
+  QCOMPARE(shortened("short"), std::string("short"));
+  QCOMPARE(in_quotes("short"), std::string("\"short\""));
+  QCOMPARE(shortened(std::string(200, 'a')), std::string(200, 'a'));
+  QCOMPARE(shortened(std::string(10'000'000, 'a')), std::string(200, 'a') + "... (10,000,000 characters)");
+  // Not in the middle of a character.
+  std::string umlauts = "x";
+  for (int i = 0; i < 1000; ++i)
+    umlauts += "\xc3\xa4";
+  QCOMPARE(shortened(umlauts), umlauts.substr(0, 199) + "... (1,001 characters)");
+}
+
+void TestText::noErrorRepeatsAllThatWasGiven() {
+  const std::string huge(10'000'000, 'x');
+  const auto message = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const std::string& what :
+       {message([&] { parse_size(huge, "--memory-budget"); }), message([&] { parse_integer(huge, "--steps", 1, 9); }),
+        message([&] { parse_number(huge, "--lr"); }), message([&] { parse_named(huge + ":a", "--model"); }),
+        message([&] { parse_named("cnn:" + huge + "=1," + huge + "=2", "--model"); }),
+        message([&] { throw input_error("a file: " + huge + ": is not accepted; accepted: less"); })}) {
+    QVERIFY2(!what.empty() && what.size() <= 3100, qPrintable(QString::number(what.size())));
+    QVERIFY(what.find("accepted: ") != what.npos || what.find("is given twice") != what.npos);
+  }
 }
 
 void TestText::nonFiniteNumbersSurviveJson() {

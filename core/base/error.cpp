@@ -1,0 +1,29 @@
+#include "core/base/error.h"
+
+namespace batchscope {
+
+namespace {
+
+constexpr std::size_t longest_message = 3000;
+constexpr std::size_t kept_at_end = 800; // what is accepted stands there
+
+/// The nearest place at or before `at` where a character of UTF-8 begins.
+std::size_t character_before(const std::string& text, std::size_t at) {
+  while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
+    --at;
+  return at;
+}
+
+std::string bounded(const std::string& message) {
+  if (message.size() <= longest_message)
+    return message;
+  const std::size_t head = character_before(message, longest_message - kept_at_end);
+  const std::size_t tail = character_before(message, message.size() - kept_at_end);
+  return message.substr(0, head) + " ... " + message.substr(tail);
+}
+
+} // namespace
+
+Error::Error(Kind kind, const std::string& message) : std::runtime_error(bounded(message)), kind_(kind) {}
+
+} // namespace batchscope
