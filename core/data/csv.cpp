@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/data/csv_text.h"
 #include "core/data/input_file.h"
 #include "core/data/sources.h"
@@ -22,6 +23,12 @@ namespace {
 constexpr std::size_t most_number_classes = 20;
 /// More different texts than this are names or remarks, not classes.
 constexpr std::size_t most_text_classes = 1000;
+
+/// How a file is to be read.
+struct CsvOptions {
+  bool named = true;  ///< the first line names the columns
+  std::string target; ///< a column's name, or its number from 1
+};
 
 struct Table {
   std::int64_t features = 0;
@@ -89,51 +96,91 @@ std::optional<double> number_in(std::string_view field) {
   return value;
 }
 
-std::size_t target_column(const CsvText& csv, const std::vector<std::string>& names, const std::string& target) {
+/// The columns of a file: by the names in its first line, or where it has none by their numbers from 1.
+struct Columns {
+  bool named = true;
+  std::vector<std::string> names;
+  std::size_t target = 0;
+};
+
+/// What a file without names, read as if it had some, most likely needs.
+std::string hint_of_numbers(const std::vector<std::string>& names) {
+  if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_in(name).has_value(); }))
+    return {};
+  return "; where the first line is a row already, say header=no and the target's number";
+}
+
+std::size_t column_by_name(const CsvText& csv, const std::vector<std::string>& names, const std::string& target) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < names.size(); ++i)
     if (trimmed(names[i]) == target)
       found.push_back(i);
   if (found.empty())
-    csv.refuse(fmt::format("no column '{}'; there are: {}", target, fmt::join(names, ", ")));
+    csv.refuse(fmt::format("no column '{}'; there are: {}{}", shortened(target),
+                           shortened(fmt::format("{}", fmt::join(names, ", "))), hint_of_numbers(names)));
   if (found.size() > 1)
-    csv.refuse(fmt::format("there are {} columns '{}'", found.size(), target));
-  if (names.size() < 2)
-    csv.refuse("there is no column besides the target");
+    csv.refuse(fmt::format("there are {} columns '{}'", found.size(), shortened(target)));
   return found.front();
 }
 
-void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& fields,
-             const std::vector<std::string>& names, std::size_t target) {
+std::size_t column_by_number(const CsvText& csv, std::size_t count, const std::string& target) {
+  std::size_t number = 0;
+  const auto parsed = std::from_chars(target.data(), target.data() + target.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != target.data() + target.size() || number < 1 || number > count)
+    csv.refuse(
+        fmt::format("target is '{}'; with header=no it is a column's number, 1 to {}", shortened(target), count));
+  return number - 1;
+}
+
+Columns columns_of(const CsvText& csv, const std::vector<std::string>& first, const CsvOptions& options) {
+  if (first.size() < 2)
+    csv.refuse("there is no column besides the target");
+  Columns columns{options.named, first, 0};
+  if (columns.named) {
+    columns.target = column_by_name(csv, first, options.target);
+    return columns;
+  }
+  for (std::size_t i = 0; i < first.size(); ++i)
+    columns.names[i] = fmt::format("{}", i + 1);
+  columns.target = column_by_number(csv, first.size(), options.target);
+  return columns;
+}
+
+void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& fields, const Columns& columns) {
+  const std::vector<std::string>& names = columns.names;
   if (fields.size() != names.size())
-    csv.refuse(fmt::format("{} fields, but the first line names {} columns", fields.size(), names.size()));
+    csv.refuse(fmt::format("{} fields, but the first {} {}{}", fields.size(), columns.named ? "line names" : "row has",
+                           names.size(), columns.named ? " columns" : ""));
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i == target) {
+    if (i == columns.target) {
       table.targets.emplace_back(trimmed(fields[i]));
       if (table.targets.back().empty())
-        csv.refuse(fmt::format("column '{}', the target, is empty", names[i]));
+        csv.refuse(fmt::format("column '{}', the target, is empty", shortened(names[i])));
       continue;
     }
     const std::optional<double> value = number_in(fields[i]);
     const auto narrow = static_cast<float>(value.value_or(NAN));
     if (!std::isfinite(narrow))
-      csv.refuse(fmt::format("column '{}' is '{}'; features are finite numbers", names[i], fields[i]));
+      csv.refuse(
+          fmt::format("column '{}' is '{}'; features are finite numbers", shortened(names[i]), shortened(fields[i])));
     table.values.push_back(narrow);
   }
 }
 
-Table read_table(const std::string& path, const std::string& target_name) {
+Table read_table(const std::string& path, const CsvOptions& options) {
   const std::string text = read_text_file(path);
   CsvText csv(text, path);
-  std::vector<std::string> names;
-  if (!csv.next(names))
-    throw input_error(fmt::format("{}: only empty lines; a line of column names is needed", path));
-  const std::size_t target = target_column(csv, names, target_name);
-  Table table;
-  table.features = static_cast<std::int64_t>(names.size()) - 1;
   std::vector<std::string> fields;
+  if (!csv.next(fields))
+    throw input_error(
+        fmt::format("{}: only empty lines; {} needed", path, options.named ? "a line of column names is" : "rows are"));
+  const Columns columns = columns_of(csv, fields, options);
+  Table table;
+  table.features = static_cast<std::int64_t>(columns.names.size()) - 1;
+  if (!columns.named)
+    add_row(table, csv, fields, columns);
   while (csv.next(fields))
-    add_row(table, csv, fields, names, target);
+    add_row(table, csv, fields, columns);
   if (table.targets.empty())
     throw input_error(fmt::format("{}: there are no rows after the column names", path));
   return table;
@@ -160,18 +207,18 @@ void understand_targets(Table& table, const std::string& path, const std::string
   const bool all_numbers = numbers.size() == table.targets.size();
   const bool whole = std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
   if (all_numbers ? values.size() < 2 : texts.size() < 2)
-    throw input_error(fmt::format("{}: the target column '{}' has the same value in every row", path, name));
+    throw input_error(fmt::format("{}: the target column '{}' has the same value in every row", path, shortened(name)));
   if (all_numbers && !(whole && values.size() <= most_number_classes)) {
     table.numbers.assign(numbers.begin(), numbers.end());
     if (!std::all_of(table.numbers.begin(), table.numbers.end(), [](float v) { return std::isfinite(v); }))
-      throw input_error(fmt::format("{}: the target column '{}' has numbers above 3e38", path, name));
+      throw input_error(fmt::format("{}: the target column '{}' has numbers above 3e38", path, shortened(name)));
   } else if (all_numbers) {
     number_classes(table, numbers);
   } else if (texts.size() <= most_text_classes) {
     number_classes(table, table.targets);
   } else {
     throw input_error(fmt::format("{}: the target column '{}' has {} different texts; at most {} are classes", path,
-                                  name, texts.size(), most_text_classes));
+                                  shortened(name), texts.size(), most_text_classes));
   }
   table.targets.clear();
 }
@@ -196,14 +243,26 @@ void standardise(Table& table, const std::vector<std::int64_t>& train) {
   }
 }
 
+CsvOptions options_of(const SourceText& source) {
+  CsvOptions options;
+  if (const std::string* header = source.find("header")) {
+    if (*header != "yes" && *header != "no")
+      source.refuse(fmt::format("header is '{}'; accepted: yes, no", shortened(*header)));
+    options.named = *header == "yes";
+  }
+  const std::string* target = source.find("target");
+  if (!target || target->empty())
+    source.refuse("'target=COLUMN' is missing; accepted: csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER");
+  options.target = *target;
+  return options;
+}
+
 } // namespace
 
 DataSplit open_csv(const SourceText& source) {
-  const std::string* target = source.find("target");
-  if (!target || target->empty())
-    source.refuse("'target=COLUMN' is missing; accepted: csv:FILE,target=COLUMN[,validation=0.2]");
-  Table table = read_table(source.files[0], *target);
-  understand_targets(table, source.files[0], *target);
+  const CsvOptions options = options_of(source);
+  Table table = read_table(source.files[0], options);
+  understand_targets(table, source.files[0], options.target);
   Split split = draw_split(static_cast<std::int64_t>(table.values.size()) / table.features, source.validation);
   standardise(table, split.train);
 

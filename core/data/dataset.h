@@ -76,10 +76,11 @@ struct DataOptions {
 ///   not overlap. The end of the text validates, not a drawn part.
 /// - `lines:FILE`: UTF-8, one example a line, ended by a newline character that is part of the example; empty lines are
 ///   skipped, lines are cut to context + 1 characters, newline included.
-/// - `csv:FILE,target=COLUMN`: a line of names, then rows of numbers; fields may be quoted. Features are standardised
-///   with the training part's mean and std. The target is a class where a value is no number, or where all are whole
-///   numbers and at most 20 differ; classes are numbered in the order of their texts or numbers. Else it is a number,
-///   taken as it is.
+/// - `csv:FILE,target=NAME`: a line of names, then rows of numbers; fields may be quoted. With `header=no` the file has
+///   rows alone, and the target is its column's number from 1 (`csv:FILE,header=no,target=3`). Features are
+///   standardised with the training part's mean and std. The target is a class where a value is no number, or where all
+///   are whole numbers and at most 20 differ; classes are numbered in the order of their texts or numbers. Else it is a
+///   number, taken as it is.
 /// - `synthetic:examples=1000,shape=3x32x32,classes=10` (`shape=20`: features) or
 /// `synthetic:examples=1000,vocabulary=65`:
 ///   learnable, made example by example from a hash, so that any number of examples takes no memory. At most 100,000

@@ -26,7 +26,7 @@ const std::vector<Form>& forms() {
       {"idx", "idx:IMAGES,LABELS", 2, {}},
       {"text", "text:FILE", 1, {}},
       {"lines", "lines:FILE", 1, {}},
-      {"csv", "csv:FILE,target=COLUMN", 1, {"target"}},
+      {"csv", "csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER", 1, {"target", "header"}},
       {"synthetic",
        "synthetic:examples=N,shape=CxHxW,classes=K or synthetic:examples=N,vocabulary=V",
        0,
@@ -42,7 +42,7 @@ const Form& find_form(const std::string& kind, const std::string& text) {
       return form;
     known += (known.empty() ? "" : ", ") + std::string(form.form);
   }
-  throw input_error(fmt::format("data '{}': unknown kind '{}'; accepted: {}", text, kind, known));
+  throw input_error(fmt::format("data '{}': unknown kind '{}'; accepted: {}", shortened(text), shortened(kind), known));
 }
 
 void add_part(SourceText& source, const Form& form, const std::string& part) {
@@ -72,14 +72,14 @@ SourceText parse(const std::string& text) {
   }
   const auto wrong_file = std::find(source.files.begin(), source.files.end(), "");
   if (source.files.size() > form.files)
-    source.refuse(
-        fmt::format("'{}' is one part too many; accepted: {}[,validation=0.2]", source.files[form.files], form.form));
+    source.refuse(fmt::format("'{}' is one part too many; accepted: {}[,validation=0.2]",
+                              shortened(source.files[form.files]), form.form));
   if (source.files.size() < form.files || wrong_file != source.files.end())
     source.refuse(fmt::format("a file name is missing; accepted: {}[,validation=0.2]", form.form));
   if (const std::string* share = source.find("validation")) {
-    source.validation = parse_number(*share, fmt::format("data '{}', validation", text));
+    source.validation = parse_number(*share, fmt::format("data '{}', validation", shortened(text)));
     if (!(source.validation >= 0 && source.validation <= 0.9))
-      source.refuse(fmt::format("validation is {}; accepted: 0 to 0.9", *share));
+      source.refuse(fmt::format("validation is {}; accepted: 0 to 0.9", shortened(*share)));
   }
   return source;
 }
@@ -108,7 +108,7 @@ const std::string* SourceText::find(std::string_view key) const {
 }
 
 void SourceText::refuse(const std::string& why) const {
-  throw input_error(fmt::format("data '{}': {}", text, why));
+  throw input_error(fmt::format("data '{}': {}", shortened(text), why));
 }
 
 DataSplit open_data(const std::string& text, const DataOptions& options) {

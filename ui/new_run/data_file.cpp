@@ -5,6 +5,8 @@
 #include <QFile>
 #include <QFileInfo>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/base/open_database.h"
 #include "core/data/csv_text.h"
@@ -27,22 +29,41 @@ DataKind kind_by_name(const QString& file) {
   return DataKind::text;
 }
 
-/// The title of the last column; empty where the file has none.
-QString last_column(const QString& path) {
+using CsvRow = std::vector<std::string>;
+
+/// The first two rows of a table, as far as there are so many; none where a line is longer than any table's.
+std::vector<CsvRow> first_rows(const QString& path) {
   constexpr qint64 longest_line = 64 * 1024;
   QFile file(path);
   if (is_open_database(path.toStdString()) || !file.open(QIODevice::ReadOnly))
     return {};
-  const std::string line = file.readLine(longest_line).toStdString();
-  std::vector<std::string> fields;
+  const QByteArray first = file.readLine(longest_line);
+  if (!first.endsWith('\n') && !file.atEnd())
+    return {};
+  const std::string lines = first.toStdString() + file.readLine(longest_line).toStdString();
+  std::vector<CsvRow> rows;
   try {
-    data::CsvText rows(line, path.toStdString());
-    if (!rows.next(fields) || fields.empty())
-      return {};
+    data::CsvText text(lines, path.toStdString());
+    for (CsvRow fields; rows.size() < 2 && text.next(fields);)
+      rows.push_back(fields);
   } catch (const Error&) {
-    return {}; // said by the engine, with the line
+    // Said by the engine, with the line.
   }
-  return QString::fromStdString(fields.back());
+  return rows;
+}
+
+bool is_number(const std::string& field) {
+  bool good = false;
+  QString::fromStdString(field).trimmed().toDouble(&good);
+  return good;
+}
+
+/// Whether the first row is one of values like the second, and does not name the columns: all but the last, which may
+/// be a class, are numbers, and the last is what the one below it is.
+bool has_no_names(const std::vector<CsvRow>& rows) {
+  const CsvRow& first = rows.front();
+  return std::all_of(first.begin(), first.end() - 1, is_number) && !rows.back().empty() &&
+         is_number(first.back()) == is_number(rows.back().back());
 }
 
 /// Images and their labels differ in these parts of their names.
@@ -55,11 +76,13 @@ QString labels_beside(const QString& images) {
 }
 
 DataText csv_text(const QString& file) {
-  const QString target = last_column(file);
-  DataText result{QStringLiteral("csv:%1,target=%2").arg(file, target), {}};
-  if (target.isEmpty())
-    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "Write the column to predict after target="));
-  return result;
+  const std::vector<CsvRow> rows = first_rows(file);
+  if (rows.empty() || rows.front().back().empty())
+    return {QStringLiteral("csv:%1,target=").arg(file),
+            translated(QT_TRANSLATE_NOOP("DataFile", "Write the column to predict after target="))};
+  if (has_no_names(rows))
+    return {QStringLiteral("csv:%1,header=no,target=%2").arg(file).arg(rows.front().size()), {}};
+  return {QStringLiteral("csv:%1,target=%2").arg(file, QString::fromStdString(rows.front().back())), {}};
 }
 
 DataText idx_text(const QString& file) {

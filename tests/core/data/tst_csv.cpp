@@ -70,6 +70,52 @@ private Q_SLOTS:
     }
   }
 
+  void readsAFileWithoutNames() {
+    for (const char* header : {"header=no,target=2", "target=2,header=no"}) {
+      const DataSplit split = open("1,red,5\n3,blue,5\n5,red,5\n", std::string(header) + ",validation=0");
+      QCOMPARE(split.train->size(), 3); // the first line is a row
+      QCOMPARE(split.train->shape().dimensions, std::vector<std::int64_t>{2});
+      QCOMPARE(labels(*split.train), (std::vector<std::int64_t>{1, 0, 1}));
+    }
+    QCOMPARE(open("a,y\n1,2\n2,3\n", "header=yes,target=y,validation=0").train->size(), 2);
+  }
+
+  void refusesWrongHeaders_data() {
+    QTest::addColumn<QByteArray>("text");
+    QTest::addColumn<QString>("parameters");
+    QTest::addColumn<QString>("words");
+    const auto row = [](const char* name, const QByteArray& text, const char* parameters, const char* words) {
+      QTest::newRow(name) << text << QString(parameters) << QString(words);
+    };
+    row("neither yes nor no", "1,2\n", "header=maybe,target=1", "header is 'maybe'; accepted: yes, no");
+    row("a name as target", "1,2\n", "header=no,target=y",
+        "target is 'y'; with header=no it is a column's number, 1 to 2");
+    row("column 0", "1,2\n", "header=no,target=0", "1 to 2");
+    row("a column too far", "1,2\n", "header=no,target=3", "1 to 2");
+    row("not a whole number", "1,2\n", "header=no,target=1.5", "1 to 2");
+    row("row too long", "1,2\n1,2,3\n", "header=no,target=1", "line 2: 3 fields, but the first row has 2");
+    row("text as feature", "1,2\nred,3\n", "header=no,target=2", "line 2: column '1' is 'red'");
+    row("numbers where names should be", "1,2\n3,4\n", "target=y", "say header=no and the target's number");
+    row("no target", "1,2\n", "header=no", "header=no,target=NUMBER");
+    row("only empty lines", "\n\n", "header=no,target=1", "rows are needed");
+  }
+  void refusesWrongHeaders() {
+    QFETCH(QByteArray, text);
+    QFETCH(QString, parameters);
+    QFETCH(QString, words);
+    DataFiles files;
+    const QString message = DataFiles::refusal("csv:" + files.write("t.csv", text) + "," + parameters.toStdString());
+    QVERIFY2(message.contains(words), qPrintable(message));
+  }
+
+  void cutsWhatItQuotes() {
+    DataFiles files;
+    const QByteArray names = QByteArray(1'000'000, 'a') + "," + QByteArray(1'000'000, 'b') + "\n1,2\n";
+    const QString message = DataFiles::refusal("csv:" + files.write("t.csv", names) + ",target=y");
+    QVERIFY(message.contains("no column 'y'"));
+    QVERIFY2(message.size() < 1000, qPrintable(QString::number(message.size())));
+  }
+
   void measuresTheTrainingRowsOnly() {
     QByteArray text = "a,y\n";
     for (int i = 0; i < 100; ++i)
