@@ -32,12 +32,25 @@ struct PlanOptions {
   CLI::Option* sequence = nullptr;
 };
 
-/// What the training loop would be given for this run.
+/// A longer plan is written only where its steps were asked for by their number.
+constexpr double most_steps = 10'000'000;
+
+std::string steps_text(double steps) {
+  constexpr double exact = 1e15; // what a double counts in ones
+  return steps < exact ? format_count(std::llround(steps)) : fmt::format("{:.3g}", steps);
+}
+
+/// What the training loop would be given for this run. Throws Error (input) for a plan that nobody could wait for.
 ProgressionOptions progression_options(const PlanOptions& options, const train::RunSpec& spec) {
   const std::int64_t ranks =
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
-  return train::progression_options(spec, *integer_of(options.examples), spec.batch.number, ranks);
+  const train::RunPlan plan = train::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
+  if (plan.steps_foreseen > most_steps)
+    throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or --steps with as many as are "
+                                  "wanted",
+                                  steps_text(plan.steps_foreseen), format_count(std::llround(most_steps))));
+  return plan.options;
 }
 
 /// A number with a point or an exponent, as JSON readers expect of one that is not a count.
@@ -202,9 +215,9 @@ int run_plan(const PlanOptions& options, const Context& context) {
   check(spec);
   const ProgressionOptions plan = progression_options(options, spec);
   if (Progression(plan).needs_feedback())
-    throw input_error(fmt::format("--schedule: \"{}\" needs what only a run measures; accepted by plan: schedules "
+    throw input_error(fmt::format("--schedule: {} needs what only a run measures; accepted by plan: schedules "
                                   "that do without loss, vram_fraction and tokens",
-                                  spec.schedule));
+                                  in_quotes(spec.schedule)));
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));
   else

@@ -10,6 +10,10 @@ namespace batchscope::schedule {
 namespace {
 
 constexpr std::int64_t steps_between_questions = 4096;
+/// Steps of many micro batches take longer.
+constexpr std::size_t takes_between_questions = 1 << 20;
+/// A plan whose steps are made of more micro batches, over all of them, is cut like one of too many steps.
+constexpr std::size_t most_takes = 100'000'000;
 constexpr std::size_t most_events = 1000;
 
 telemetry::StepRecord record_of(const PlannedStep& step) {
@@ -65,18 +69,26 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
     if (plan.events.size() < most_events)
       plan.events.push_back(event);
   });
+  std::size_t takes = 0;
+  std::size_t takes_then = 0; // when it was asked last
   auto edit = request.edits.begin();
   while (true) {
     const std::int64_t done = progression.steps_done();
-    if (cancelled && done % steps_between_questions == 0 && cancelled())
-      return std::nullopt;
+    if (done % steps_between_questions == 0 || takes - takes_then > takes_between_questions) {
+      takes_then = takes;
+      if (cancelled && cancelled())
+        return std::nullopt;
+    }
     for (; edit != request.edits.end() && edit->after_step <= done; ++edit)
       progression.edit(edit->schedule, edit->batch);
     const std::optional<PlannedStep> step = progression.next();
     if (!step)
       break;
     plan.needs_feedback = progression.needs_feedback();
-    plan.cut = !plan.needs_feedback && done >= request.most_steps;
+    takes += step->takes.takes.size();
+    plan.cut = !plan.needs_feedback && (done >= request.most_steps || takes > most_takes);
+    if (plan.cut)
+      plan.steps_foreseen = steps_foreseen(request.options, *step);
     if (plan.needs_feedback || plan.cut)
       break;
     history->append(record_of(*step));

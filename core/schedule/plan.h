@@ -44,6 +44,7 @@ struct Plan {
   std::int64_t examples = 0;
   double epochs = 0;
   bool cut = false;            ///< longer than most_steps
+  double steps_foreseen = 0;   ///< of the whole plan where it is cut, about
   bool needs_feedback = false; ///< the schedule looks at what a run measures: nothing beyond `steps` is planned
 };
 

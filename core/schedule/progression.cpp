@@ -55,6 +55,23 @@ void check_product(const data::SamplerOptions& sampler, std::int64_t max_batch) 
 
 } // namespace
 
+double steps_foreseen(const ProgressionOptions& options, const PlannedStep& step) {
+  const RunLength& length = options.length;
+  if (length.steps)
+    return static_cast<double>(*length.steps);
+  const auto a_step = static_cast<double>(step.takes.examples);
+  const auto epoch = static_cast<double>(options.sampler.examples);
+  const auto done = static_cast<double>(step.step);
+  if (length.examples)
+    return done +
+           std::ceil((static_cast<double>(*length.examples) - static_cast<double>(step.takes.seen_in_total)) / a_step);
+  const double steps_of_epoch = options.sampler.drop_last ? std::floor(epoch / a_step) : std::ceil(epoch / a_step);
+  const double left_of_epoch = (epoch - static_cast<double>(step.takes.passed_in_epoch)) / a_step;
+  const double whole_epochs = static_cast<double>(*length.epochs) - static_cast<double>(step.takes.epoch_index) - 1;
+  return done + (options.sampler.drop_last ? std::floor(left_of_epoch) : std::ceil(left_of_epoch)) +
+         whole_epochs * steps_of_epoch;
+}
+
 class Progression::Impl {
 public:
   Impl(const ProgressionOptions& options, EventSink on_event)

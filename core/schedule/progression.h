@@ -35,6 +35,10 @@ struct PlannedStep {
   double learning_rate = 0;
 };
 
+/// Steps of a whole run of which `step` is one, if all that come after it take as many examples: what a plan comes to
+/// that is too long to be walked. Of a plan of equal steps it is exact to about 1 in 10^15.
+double steps_foreseen(const ProgressionOptions& options, const PlannedStep& step);
+
 /// A schedule asked for something and did not get it, or could not answer. The same answer at one step after the other
 /// is reported once.
 struct ScheduleEvent {

@@ -9,6 +9,8 @@ namespace {
 
 /// Walking a plan longer than this only to count its steps is not worth the wait.
 constexpr std::int64_t most_steps_counted = 2'000'000;
+/// And so is one whose steps are made of so many micro batches, over all of them and all ranks.
+constexpr std::size_t most_takes_counted = 20'000'000;
 
 /// Of positive numbers; what does not fit is refused when the plan is walked.
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
@@ -52,19 +54,24 @@ std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::
   return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
 }
 
-/// Nothing where they cannot be known, or are too many to count.
-std::optional<std::int64_t> count_steps(const schedule::ProgressionOptions& options) {
-  if (options.length.steps)
-    return options.length.steps;
+/// Leaves the steps open where they cannot be known, and says about how many there are where they are too many to
+/// count.
+void count_steps(RunPlan& plan) {
+  const schedule::ProgressionOptions& options = plan.options;
+  plan.steps = options.length.steps;
   schedule::Progression progression(options);
-  if (progression.needs_feedback())
-    return std::nullopt;
-  while (progression.steps_done() < most_steps_counted) {
-    if (!progression.next())
-      return progression.steps_done();
+  if (plan.steps || progression.needs_feedback())
+    return;
+  std::size_t takes = 0;
+  while (const auto step = progression.next()) {
+    takes += step->takes.takes.size();
+    if (step->step > most_steps_counted || takes > most_takes_counted) {
+      plan.steps_foreseen = schedule::steps_foreseen(options, *step);
+      return;
+    }
     progression.done();
   }
-  return std::nullopt;
+  plan.steps = progression.steps_done();
 }
 
 } // namespace
@@ -81,7 +88,7 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64
 
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
   RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
-  plan.steps = count_steps(plan.options);
+  count_steps(plan);
   const auto warmup = parse_warmup(spec.warmup, "--warmup");
   plan.options.learning_rate.warmup_steps = warmup ? *warmup : automatic_warmup(plan.options, plan.steps);
   return plan;

@@ -18,6 +18,7 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64
 struct RunPlan {
   schedule::ProgressionOptions options;
   std::optional<std::int64_t> steps;
+  double steps_foreseen = 0; ///< about, where there are too many to be counted
 };
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks = 1);
 

@@ -113,7 +113,9 @@ void PlanCards::show_length(const schedule::Plan& plan) {
         tr("This schedule looks at what the run measures, so the plan beyond step %1 cannot be known before it runs.")
             .arg(format_count(plan.steps));
   else if (plan.cut)
-    text = tr("The plan is longer than can be drawn; it is cut after step %1.").arg(format_count(plan.steps));
+    text = tr("The plan has about %1 steps, more than can be drawn; it is cut after step %2. Name a number of steps to "
+              "plan these alone.")
+               .arg(format_number(plan.steps_foreseen, 3), format_count(plan.steps));
   feedback_->setText(text);
   feedback_->setVisible(!text.isEmpty());
 }

@@ -14,6 +14,7 @@ private Q_SLOTS:
   void learningRate();
   void ratesBeyondAllNumbers();
   void manySteps();
+  void hugeDataWithAFewSteps();
   void text();
   void refused_data();
   void refused();
@@ -130,6 +131,13 @@ void TestPlan::manySteps() {
   QCOMPARE(outcome.json()["steps"].toArray().size(), 200'000);
 }
 
+void TestPlan::hugeDataWithAFewSteps() {
+  const Outcome outcome =
+      CliProgram().run({"plan", "--json", "--examples", "9223372036854775807", "--batch", "1", "--steps", "3"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QCOMPARE(outcome.json()["steps"].toArray().size(), 3);
+}
+
 void TestPlan::text() {
   const Outcome outcome = CliProgram().run({"plan", "--examples", "1000", "--batch", "1", "--steps", "1000"});
   QCOMPARE(outcome.status, 0);
@@ -173,6 +181,12 @@ void TestPlan::refused_data() {
   row("--examples 10 --batch 1 --schedule formula:noise_scale", "noise_scale");
   // Known only at the step that would be too large: nothing of the document is out by then.
   row("--examples 100000000 --batch 1 --accumulate 20000000", "micro batches");
+  // Said at once, and not after a lifetime.
+  row("--examples 9223372036854775807 --batch 1", "about 9.22e+18 steps");
+  row("--examples 9223372036854775807 --batch 1", "--steps");
+  row("--examples 1000000000000 --batch 1 --accumulate 1000", "about 1,000,000,000 steps");
+  row("--examples 10 --batch 1 --epochs 9223372036854775807", "--steps");
+  row("--examples 9223372036854775807 --batch 1 --schedule linear:max=4", "--steps");
   row("--examples 10 --batch 1 --lr nan", "--lr");
   row("--examples 10 --batch 1 --lr inf", "--lr");
   row("--examples 10 --batch 1 --lr 0", "--lr");

@@ -203,6 +203,8 @@ private Q_SLOTS:
   void bounds_the_outline_of_restless_plans();
   void stops_where_it_would_have_to_measure();
   void cuts_what_is_too_long();
+  void says_how_many_steps_a_cut_plan_has();
+  void cuts_steps_of_too_many_micro_batches();
   void ends_when_cancelled();
   void keeps_the_first_events();
   void refuses_what_a_run_would_refuse();
@@ -500,6 +502,34 @@ void TestPlan::cuts_what_is_too_long() {
   QCOMPARE(cut.history->steps(), std::size_t{99});
   asked.most_steps = 100;
   QVERIFY(!make_plan(asked)->cut);
+  QCOMPARE(make_plan(asked)->steps_foreseen, 0.0);
+}
+
+void TestPlan::says_how_many_steps_a_cut_plan_has() {
+  for (const bool drop_last : {false, true}) {
+    PlanRequest asked = request(options(1003, 1, 8, "constant", epochs(3)));
+    asked.options.sampler.drop_last = drop_last;
+    const std::int64_t all = make_plan(asked)->steps;
+    for (const std::int64_t cut : {1, 7, 130, 300}) {
+      asked.most_steps = cut;
+      QCOMPARE(make_plan(asked)->steps_foreseen, static_cast<double>(all));
+    }
+    asked.options.length = {.epochs = {}, .examples = 2000, .steps = {}};
+    asked.most_steps = 20;
+    QCOMPARE(make_plan(asked)->steps_foreseen, 250.0);
+  }
+  PlanRequest asked = request(options(std::numeric_limits<std::int64_t>::max(), 1, 1, "constant", epochs(1)));
+  asked.most_steps = 10;
+  QCOMPARE(make_plan(asked)->steps_foreseen, 9223372036854775807.0);
+}
+
+void TestPlan::cuts_steps_of_too_many_micro_batches() {
+  PlanRequest asked = request(options(1'000'000'000'000, 1, 1, "constant", steps(1'000'000)));
+  asked.options.sampler.accumulate = 8'000'000;
+  const Plan cut = *make_plan(asked);
+  QVERIFY(cut.cut && cut.steps > 0 && cut.steps < 100);
+  int questions = 0;
+  QVERIFY(!make_plan(asked, [&] { return ++questions == 3; })); // and does not have to be waited for
 }
 
 void TestPlan::ends_when_cancelled() {
