@@ -11,6 +11,7 @@
 #include "app/cli/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/search/drive.h"
 #include "core/store/export.h"
 #include "core/sweep/demo.h"
 
@@ -39,8 +40,9 @@ public:
     if (stage == sweep::DemoStage::search) {
       runs_ = result.probes.size();
       refusals_ = refusals(result);
-      display_.say(fmt::format("largest {}, safe {}, recommended {}: {}", count_or_dash(result.largest),
-                               count_or_dash(result.safe), count_or_dash(result.recommended), result.reason));
+      display_.say(fmt::format("{} {}, safe {}, recommended {}: {}", search::name_of_largest(result.largest_is_exact),
+                               count_or_dash(result.largest), count_or_dash(result.safe),
+                               count_or_dash(result.recommended), result.reason));
       return;
     }
     display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors, against {} and {} by prediction",
@@ -121,8 +123,7 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
   }
   print('\n' + runs_table(reader.present(result.runs()), Palette::for_stdout()) + '\n');
   if (chosen)
-    print(Palette::for_stdout().paint(Colour::good, fmt::format("Recommended batch size: {}", chosen->batch)) +
-          fmt::format("\nWhy: {}.\n", chosen->reason));
+    print(Palette::for_stdout().paint(Colour::good, headline(*chosen)) + '\n' + explanation(*chosen) + '\n');
   for (const auto& file : files)
     print(fmt::format("written: {}\n", file));
   print(fmt::format("stored:  {} (batchscope-cli list)\n", context.database().string()));

@@ -9,6 +9,8 @@
 
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
+#include "core/search/drive.h"
+#include "core/train/automatic_batch.h"
 
 namespace batchscope::cli {
 
@@ -153,11 +155,11 @@ Json summary_json(const store::RunOutcome& outcome) {
   return json;
 }
 
-std::string summary_text(const store::RunOutcome& outcome) {
+std::string summary_text(const store::RunOutcome& outcome, const std::string& batch_reason) {
   std::vector<std::pair<std::string, std::string>> rows{{"status", outcome.status}};
   if (!outcome.reason.empty())
     rows.emplace_back("reason", outcome.reason);
-  rows.emplace_back("first batch", count_or_dash(outcome.batch));
+  rows.emplace_back("first batch", count_or_dash(outcome.batch) + (batch_reason.empty() ? "" : ", " + batch_reason));
   rows.emplace_back("steps", format_count(outcome.steps));
   rows.emplace_back("examples", fmt::format("{} ({:.5f} epochs)", format_count(outcome.examples_seen), outcome.epoch));
   rows.emplace_back("loss", figure(outcome.loss));
@@ -189,16 +191,22 @@ std::string search_text(const Json& search, const Palette& palette) {
     add(check, "check");
   std::string text = probes.text(palette);
 
-  Table timings({{"timed batch"}, {"step"}, {"examples/s"}});
+  Table timings({{"timed batch"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"turns"}});
   for (const Json& timing : rows_in(search, "timings"))
     timings.add({count_or_dash(count_in(timing, "batch")), format_duration(number_in(timing, "seconds")),
-                 rate_text(number_in(timing, "examples_per_second"))});
+                 rate_text(number_in(timing, "examples_per_second")), rate_text(number_in(timing, "slowest")),
+                 rate_text(number_in(timing, "fastest")), count_or_dash(count_in(timing, "stretches"))});
   if (!rows_in(search, "timings").empty())
     text += '\n' + timings.text(palette);
 
   std::vector<std::pair<std::string, std::string>> answers;
-  for (const char* name : {"largest", "safe", "recommended"})
+  answers.emplace_back(search::name_of_largest(text_in(search, "largest_is") != "tried"),
+                       count_or_dash(count_in(search, "largest")));
+  for (const char* name : {"safe", "recommended"})
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
+  if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
+    answers.emplace_back("taken by auto", fmt::format("{}, so that an epoch has at least {} steps",
+                                                      format_count(*automatic), train::least_steps_in_epoch));
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())

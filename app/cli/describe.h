@@ -18,8 +18,8 @@ std::string bar(double share, int width);
 
 /// What became of a run, as `train` and `show` give it in JSON.
 Json summary_json(const store::RunOutcome& outcome);
-/// The same for people.
-std::string summary_text(const store::RunOutcome& outcome);
+/// The same for people, with why a search chose the first batch where that is known.
+std::string summary_text(const store::RunOutcome& outcome, const std::string& batch_reason = {});
 
 /// A search for people, from its JSON (see search::to_json): its probes, its timings, the three answers.
 std::string search_text(const Json& search, const Palette& palette);

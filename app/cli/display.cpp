@@ -95,6 +95,8 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
 }
 
 void Display::timing(const search::Timing& timing) {
+  if (timing.stretches > 1)
+    return; // a size that is timed again; the answer has what all turns came to
   say(fmt::format("timed     batch {:>7}  {} a step, {} examples/s", format_count(timing.batch),
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
@@ -104,6 +106,8 @@ void Display::started(std::int64_t id, const train::RunSpec& spec, const train::
       "run {}: {}, batch {}{}, {} parameters, {} of {} in use before the first step", id, spec.model,
       format_count(start.batch), start.accumulate > 1 ? fmt::format(" x {}", start.accumulate) : std::string(),
       format_count(start.parameters), format_bytes(start.baseline_bytes), format_bytes(start.budget_bytes)));
+  if (!start.batch_reason.empty())
+    say(fmt::format("batch {}: {}", format_count(start.batch), start.batch_reason));
   for (const auto& note : start.notes)
     say("note: " + note);
   const std::lock_guard lock(mutex_);

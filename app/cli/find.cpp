@@ -11,6 +11,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/search/drive.h"
 #include "core/store/run_store.h"
 #include "core/train/run.h"
@@ -36,7 +37,7 @@ std::string strategy_of(const FindOptions& options) {
   const auto& known = search::strategies();
   if (std::find(known.begin(), known.end(), strategy) == known.end())
     throw input_error(
-        fmt::format("--strategy: \"{}\" is not accepted; accepted: {}", strategy, fmt::join(known, ", ")));
+        fmt::format("--strategy: {} is not accepted; accepted: {}", in_quotes(strategy), fmt::join(known, ", ")));
   return strategy;
 }
 

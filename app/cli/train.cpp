@@ -56,12 +56,14 @@ void print_result(const sweep::JobResult& job, const Context& context) {
   if (context.json) {
     Json json{{"run", job.id}};
     json.update(summary_json(outcome));
+    if (!job.start.batch_reason.empty())
+      json["batch_reason"] = job.start.batch_reason;
     if (job.search)
       json["search"] = *job.search;
     print_json(json);
     return;
   }
-  print(fmt::format("run {}\n", job.id) + summary_text(outcome));
+  print(fmt::format("run {}\n", job.id) + summary_text(outcome, job.start.batch_reason));
 }
 
 int train_and_store(const train::RunSpec& spec, const Context& context) {

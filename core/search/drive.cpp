@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 
 #include <fmt/format.h>
 
-#include "core/base/json.h"
 #include "core/base/text.h"
 
 namespace batchscope::search {
@@ -122,27 +120,6 @@ std::string reason_of(const SearchResult& result) {
   return fmt::format("not even batch {} fits", smallest->batch);
 }
 
-template <typename Value> Json optional_json(const std::optional<Value>& value) {
-  if (!value)
-    return nullptr;
-  if constexpr (std::is_floating_point_v<Value>)
-    return json_number(*value);
-  else
-    return *value;
-}
-
-Json probe_json(const Probe& probe) {
-  Json json{{"batch", probe.batch},
-            {"outcome", to_string(probe.outcome)},
-            {"peak_bytes", optional_json(probe.peak_bytes)},
-            {"predicted_bytes", optional_json(probe.predicted_bytes)},
-            {"seconds", optional_json(probe.seconds)},
-            {"examples_per_second", optional_json(probe.examples_per_second)}};
-  if (!probe.message.empty())
-    json["message"] = probe.message;
-  return json;
-}
-
 } // namespace
 
 SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
@@ -158,6 +135,7 @@ SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
     result.probes.push_back(std::move(probe));
   }
   result.largest = finder.largest();
+  result.largest_is_exact = finder.largest_is_exact();
   result.found = result.largest.has_value();
   settle_safe_size(finder, trial, result, options.margin, on_probe);
   settle_memory(result, options.max_batch);
@@ -174,43 +152,6 @@ std::optional<std::int64_t> safe_size(const SearchResult& result, double margin)
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
   const std::int64_t safe = bracket_of(result, limit).below.batch;
   return safe > 0 ? std::optional(safe) : std::nullopt;
-}
-
-std::string to_json(const SearchResult& result, int indent) {
-  Json json;
-  json["strategy"] = result.strategy;
-  json["status"] = result.found ? "found" : "nothing-fits";
-  json["largest"] = optional_json(result.largest);
-  json["safe"] = optional_json(result.safe);
-  json["recommended"] = optional_json(result.recommended);
-  json["reason"] = result.reason;
-  json["probes"] = Json::array();
-  for (const Probe& probe : result.probes)
-    json["probes"].push_back(probe_json(probe));
-  json["checks"] = Json::array();
-  for (const Probe& check : result.checks)
-    json["checks"].push_back(probe_json(check));
-  json["timings"] = Json::array();
-  for (const Timing& timing : result.timings)
-    json["timings"].push_back({{"batch", timing.batch},
-                               {"seconds", json_number(timing.seconds)},
-                               {"examples_per_second", json_number(timing.examples_per_second)}});
-  json["memory"] = result.memory ? Json::parse(result.memory->to_json()) : Json(nullptr);
-  json["baseline_bytes"] = optional_json(result.baseline_bytes);
-  json["budget_bytes"] = optional_json(result.budget_bytes);
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
-const char* to_string(Outcome outcome) {
-  switch (outcome) {
-  case Outcome::fits:
-    return "fits";
-  case Outcome::out_of_memory:
-    return "oom";
-  case Outcome::error:
-    break;
-  }
-  return "error";
 }
 
 } // namespace batchscope::search

@@ -24,6 +24,11 @@ std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std
 
 /// A search as JSON: what `find --json` prints and the store keeps, without the number under which it is stored.
 std::string to_json(const SearchResult& result, int indent = -1);
+/// The way back, without the traces, which are not stored; also of what earlier versions stored: what the text leaves
+/// out keeps its default. Throws Error (input) for what is no such text.
+SearchResult search_result_from_json(const std::string& text);
+/// For people: "largest" where it is known to be, else "largest tried".
+const char* name_of_largest(bool exact);
 
 /// `fits`, `oom`, `error`.
 const char* to_string(Outcome outcome);

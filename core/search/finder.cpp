@@ -1,4 +1,5 @@
 #include "core/search/finder.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +40,8 @@ std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOpt
     check(options);
     return maker(options);
   }
-  throw input_error(fmt::format("unknown strategy '{}'; accepted: {}", strategy, fmt::join(strategies(), ", ")));
+  throw input_error(
+      fmt::format("unknown strategy '{}'; accepted: {}", shortened(strategy), fmt::join(strategies(), ", ")));
 }
 
 const std::vector<std::string>& strategies() {
@@ -67,8 +69,9 @@ std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tole
       best = std::max(best, timing.examples_per_second);
   std::optional<std::int64_t> smallest;
   for (const Timing& timing : timings) {
-    const bool good = timing.examples_per_second > 0 && timing.examples_per_second >= (1 - tolerance) * best;
-    if (good && std::isfinite(timing.examples_per_second) && (!smallest || timing.batch < *smallest))
+    const double rate = timing.examples_per_second;
+    const bool good = rate > 0 && rate * (1 + timing.uncertainty) >= (1 - tolerance) * best;
+    if (good && std::isfinite(rate) && (!smallest || timing.batch < *smallest))
       smallest = timing.batch;
   }
   return smallest;

@@ -51,6 +51,9 @@ public:
   virtual void tell(const Probe& probe) = 0;
   /// The largest size that was run and fitted; nothing where none did.
   virtual std::optional<std::int64_t> largest() const = 0;
+  /// Whether no size above largest() fits: the next one was refused, is not allowed, or is foretold to be too large by
+  /// a model that was right about largest(). Else it is the largest tried, and a larger one may fit.
+  virtual bool largest_is_exact() const = 0;
   /// Peak expected at a size, where the strategy can tell (predictive, after two probes).
   virtual std::optional<std::uint64_t> predict(std::int64_t /*batch*/) const { return std::nullopt; }
 };
@@ -59,11 +62,17 @@ public:
 std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOptions& options);
 const std::vector<std::string>& strategies();
 
-/// Throughput of one size known to fit.
+/// Throughput of one size known to fit, over one or more stretches of whole steps; see measure_throughput().
 struct Timing {
   std::int64_t batch = 0;
-  double seconds = 0; ///< of one optimizer step
-  double examples_per_second = 0;
+  double seconds = 0;             ///< of one optimizer step; the median of the stretches
+  double examples_per_second = 0; ///< the median of the stretches
+  double slowest = 0;             ///< examples per second of the slowest stretch
+  double fastest = 0;             ///< and of the fastest
+  int stretches = 1;
+  /// By what share the throughput may be off against that of the fastest size: two standard errors; 0 where it was
+  /// timed once, and for the fastest size itself.
+  double uncertainty = 0;
 };
 
 /// The whole answer of a search; what `find --json` prints and the store keeps.
@@ -71,8 +80,10 @@ struct SearchResult {
   std::string strategy;
   bool found = false;
   std::optional<std::int64_t> largest;
+  bool largest_is_exact = false; ///< see Finder::largest_is_exact()
   std::optional<std::int64_t> safe;
   std::optional<std::int64_t> recommended;
+  std::optional<std::int64_t> automatic; ///< what `--batch auto` takes: the recommended one, or less (train::RunSpec)
   std::string reason;        ///< why nothing was found or the search ended early, then why that size is recommended
   std::vector<Probe> probes; ///< the strategy's runs
   std::vector<Probe> checks; ///< runs that settled the safe size
@@ -80,6 +91,7 @@ struct SearchResult {
   std::optional<predict::PeakCurve> memory; ///< what the probes foretell; only where a strategy had traces made
   std::optional<std::uint64_t> baseline_bytes;
   std::optional<std::uint64_t> budget_bytes;
+  double seconds = 0; ///< that the whole search took; 0 where no device was searched
 };
 
 /// Runs one size for a search. On a real device: the trainer's own step. Throws only for what ends the search.
@@ -101,7 +113,8 @@ private:
 
 inline constexpr double knee_tolerance = 0.05;
 
-/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one.
+/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or cannot be told from
+/// one that is (Timing::uncertainty).
 std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = knee_tolerance);
 
 /// The largest size that fits within (1 - margin) of a size, where no memory is known: floor(largest * (1 - margin)),

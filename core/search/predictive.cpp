@@ -20,18 +20,17 @@ public:
 
   std::string name() const override { return "predictive"; }
   std::optional<std::int64_t> largest() const override { return fits_ > 0 ? std::optional(fits_) : std::nullopt; }
+  bool largest_is_exact() const override { return fits_ > 0 && settled(); }
 
   std::optional<std::uint64_t> predict(std::int64_t batch) const override {
     return model_ ? std::optional(model_->peak(batch).bytes) : std::nullopt;
   }
 
   std::optional<Proposal> propose() override {
-    if (over_ || fits_ == options_.max_batch || fits_ + 1 == fails_)
+    if (over_ || settled())
       return std::nullopt;
-    const std::optional<std::int64_t> batch = next_batch();
-    if (!batch)
-      return std::nullopt;
-    return Proposal{*batch, true, predict(*batch)};
+    const std::int64_t batch = *next_batch();
+    return Proposal{batch, true, predict(batch)};
   }
 
   void tell(const Probe& probe) override {
@@ -55,6 +54,9 @@ public:
   }
 
 private:
+  /// Nothing is left to run: no larger size is allowed, or it did not fit, or a model that is believed says so.
+  bool settled() const { return fits_ == options_.max_batch || fits_ + 1 == fails_ || !next_batch(); }
+
   std::int64_t highest() const { return std::min(options_.max_batch, fails_ - 1); }
 
   std::optional<std::int64_t> next_batch() const {

@@ -21,6 +21,7 @@ public:
     return Proposal{.batch = *next_, .trace = false, .predicted_bytes = {}};
   }
   std::optional<std::int64_t> largest() const override { return fits_; }
+  bool largest_is_exact() const override { return fits_ && (*fits_ == max_batch_ || refused_ == *fits_ + 1); }
 
   void tell(const Probe& probe) override {
     next_.reset();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include <sqlite3.h>
@@ -127,6 +128,23 @@ std::string RunReader::sweep_json(std::int64_t id) const {
 
 std::string RunReader::search_json(std::int64_t id) const {
   return impl_->text("SELECT result FROM search WHERE id = ?", "search", id);
+}
+
+std::vector<StoredSearch> RunReader::searches(std::int64_t after, std::int64_t most) const {
+  return impl_->read([&] {
+    std::vector<StoredSearch> searches;
+    SQLite::Statement query(impl_->database,
+                            "SELECT id, created, spec, result FROM search WHERE id > ? ORDER BY id DESC LIMIT ?");
+    query.bind(1, after);
+    query.bind(2, most);
+    while (query.executeStep())
+      searches.push_back({.id = query.getColumn(0).getInt64(),
+                          .created = query.getColumn(1),
+                          .spec_json = query.getColumn(2),
+                          .result_json = query.getColumn(3)});
+    std::reverse(searches.begin(), searches.end());
+    return searches;
+  });
 }
 
 std::vector<StoredEvent> RunReader::events(std::int64_t id) const {

@@ -103,6 +103,14 @@ struct SeriesSummary {
   double max = 0;
 };
 
+/// A search as it was stored.
+struct StoredSearch {
+  std::int64_t id = 0;
+  std::string created;     ///< UTC, ISO 8601
+  std::string spec_json;   ///< of what was searched
+  std::string result_json; ///< its answer and its probes
+};
+
 /// A run being written. `sink()` is for the loop's thread: it pushes into a lock-free ring and returns. The store's
 /// writer thread drains all rings every quarter of a second, in one transaction.
 class RunWriter;
@@ -215,6 +223,8 @@ public:
   std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) where there is none
   std::string sweep_json(std::int64_t id) const;                     ///< its spec
   std::string search_json(std::int64_t id) const;                    ///< its result
+  /// Searches with a greater number than `after`, oldest first; where there are more than `most`, the newest of them.
+  std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
 
   /// Whether the process that trains the run has taken a command; throws Error (input) where there is none.
   bool taken(std::int64_t command) const;

@@ -1,9 +1,11 @@
 #include "core/sweep/job.h"
+#include "core/base/text.h"
 
 #include "core/base/error.h"
 #include "core/search/drive.h"
 #include "core/sweep/insist.h"
 #include "core/sweep/obey.h"
+#include "core/train/automatic_batch.h"
 
 namespace batchscope::sweep {
 
@@ -28,17 +30,14 @@ private:
   telemetry::Sink& second_;
 };
 
-std::optional<std::int64_t> answer(const search::SearchResult& result, train::BatchChoice::Kind kind) {
-  switch (kind) {
-  case train::BatchChoice::Kind::largest:
-    return result.largest;
-  case train::BatchChoice::Kind::recommended:
-    return result.recommended;
-  case train::BatchChoice::Kind::safe:
-  case train::BatchChoice::Kind::number:
-    break;
-  }
-  return result.safe;
+/// Why a search has no answer to the choice.
+std::string why_not(const train::BatchChoice& choice, const search::SearchResult& result) {
+  if (!result.found)
+    return "no batch size was found: " + result.reason;
+  if (choice.kind == train::BatchChoice::Kind::safe)
+    return "no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or --batch "
+           "auto:largest";
+  return "no size could be timed, as none fitted any more; accepted: --batch with a number, auto:safe or auto:largest";
 }
 
 } // namespace
@@ -50,21 +49,20 @@ std::optional<search::SearchResult> settle_batch(train::Session& session, Watch&
   if (choice.kind == train::BatchChoice::Kind::number)
     return std::nullopt;
   if (schedule::first_batch_of(spec.schedule))
-    throw input_error("--schedule: \"" + spec.schedule + "\" names the first batch, which --batch " +
+    throw input_error("--schedule: " + in_quotes(spec.schedule) + " names the first batch, which --batch " +
                       train::to_string(choice) + " leaves to a search; accepted: --batch with that number");
   train::Session::SearchOptions options;
   options.margin = spec.margin;
-  options.timings = choice.kind == train::BatchChoice::Kind::recommended;
+  options.timings =
+      choice.kind == train::BatchChoice::Kind::recommended || choice.kind == train::BatchChoice::Kind::automatic;
   options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
   options.stop = [&] { return control.stopping(); };
   const std::uint64_t budget = session.budget_bytes();
   auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
-  const auto batch = answer(result, choice.kind);
+  const auto batch = train::answer_to(choice, result);
   if (!batch)
-    throw Error(Error::Kind::failed, result.found ? "no size stays within the margin of the memory budget; accepted: "
-                                                    "a larger --memory-budget, or --batch auto:largest"
-                                                  : "no batch size was found: " + result.reason);
-  session.choose_batch(*batch);
+    throw Error(Error::Kind::failed, why_not(choice, result));
+  session.choose_batch(*batch, train::reason_for(spec, result, session.examples()));
   return result;
 }
 
@@ -72,6 +70,7 @@ std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult
                           Watch& watch, const train::RunControl& control) {
   std::int64_t id = 0;
   insist(watch, control, [&] { id = store.add_search(train::to_json(spec), search::to_json(result)); });
+  watch.search_stored(id);
   return id;
 }
 

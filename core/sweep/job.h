@@ -17,6 +17,8 @@ class Watch : public telemetry::Sink {
 public:
   virtual void probe(const search::Probe& /*probe*/, std::uint64_t /*budget_bytes*/) {}
   virtual void timing(const search::Timing& /*timing*/) {}
+  /// A search is in the database now, under this number.
+  virtual void search_stored(std::int64_t /*id*/) {}
   /// Whether a run whose batch no search has settled is to foretell its memory too; costs it a few small steps.
   virtual bool wants_prediction() const { return false; }
   /// A run is about to make its first step; `id` is its number in the database.

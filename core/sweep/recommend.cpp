@@ -23,6 +23,14 @@ bool usable(const SizeResult& size) {
 
 } // namespace
 
+std::string headline(const Recommendation& recommendation) {
+  return "Recommended batch size: " + format_count(recommendation.batch);
+}
+
+std::string explanation(const Recommendation& recommendation) {
+  return "Why: " + recommendation.reason + '.';
+}
+
 std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, std::int64_t validation_examples) {
   const SizeResult* best = nullptr;
   for (const SizeResult& size : sizes)
@@ -34,7 +42,7 @@ std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, st
   std::vector<search::Timing> as_accurate;
   for (const SizeResult& size : sizes)
     if (usable(size) && size.accuracy >= best->accuracy - tolerance)
-      as_accurate.push_back({size.batch, 0, size.examples_per_second});
+      as_accurate.push_back({.batch = size.batch, .examples_per_second = size.examples_per_second});
   const auto batch = search::knee(as_accurate);
   if (!batch)
     return std::nullopt;

@@ -16,8 +16,12 @@ struct SizeResult {
 
 struct Recommendation {
   std::int64_t batch = 0;
-  std::string reason; ///< one sentence with the figures that decided
+  std::string reason; ///< one sentence with the figures that decided, without its beginning and its full stop
 };
+
+/// The same for people: `Recommended batch size: 64`, and `Why: it has ...`
+std::string headline(const Recommendation& recommendation);
+std::string explanation(const Recommendation& recommendation);
 
 /// The size that a sweep speaks for: of those whose accuracy cannot be told from the best one's (two standard errors
 /// of a share measured on so many validation examples), the smallest within 5 % of their best throughput.

@@ -51,6 +51,7 @@ public:
   Session& operator=(const Session&) = delete;
 
   const RunSpec& spec() const;
+  std::int64_t examples() const;      ///< to train on
   std::int64_t largest_batch() const; ///< min(--max-batch, N/R, --effective-batch)
   std::uint64_t budget_bytes() const;
 
@@ -61,6 +62,7 @@ public:
     double factor = 0.9;
     double margin = 0.2;
     bool timings = true;
+    /// Called for each stretch with what is known of its size by then.
     std::function<void(const search::Timing&)> on_timing;
     /// Asked between trials; true ends the search with Error (failed, "stopped").
     std::function<bool()> stop;
@@ -73,8 +75,8 @@ public:
   /// `stop` said true between them. Leaves everything as find() does, and takes a few steps' time.
   std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop = {});
 
-  /// Fixes the first nominal batch where the spec left it to a search.
-  void choose_batch(std::int64_t batch);
+  /// Fixes the first nominal batch where the spec left it to a search; `reason` is RunStart::batch_reason.
+  void choose_batch(std::int64_t batch, const std::string& reason = {});
   /// What the run will start as, but for what only its surroundings know (memory, search); the batch must be a number
   /// by now.
   RunStart start() const;

@@ -1,10 +1,12 @@
 #include "core/train/run_spec.h"
 
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope::train {
 
@@ -20,34 +22,35 @@ double weight_decay_or_default(const RunSpec& spec) {
   return spec.weight_decay.value_or(spec.optimizer == "adamw" ? 0.01 : 0.0);
 }
 
+namespace {
+
+constexpr std::pair<const char*, BatchChoice::Kind> searched_batches[] = {
+    {"auto", BatchChoice::Kind::automatic},
+    {"auto:recommended", BatchChoice::Kind::recommended},
+    {"auto:safe", BatchChoice::Kind::safe},
+    {"auto:largest", BatchChoice::Kind::largest},
+};
+
+} // namespace
+
 BatchChoice parse_batch(std::string_view text, std::string_view field) {
-  if (text == "auto" || text == "auto:safe")
-    return {};
-  if (text == "auto:largest")
-    return {BatchChoice::Kind::largest, 0};
-  if (text == "auto:recommended")
-    return {BatchChoice::Kind::recommended, 0};
+  for (const auto& [name, kind] : searched_batches)
+    if (text == name)
+      return {kind, 0};
   std::int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 1)
-    throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: a whole number, at least 1, auto, auto:safe, "
-                                  "auto:largest or auto:recommended",
-                                  field, text));
+    throw input_error(fmt::format("{}: {} is not accepted; accepted: a whole number, at least 1, auto, "
+                                  "auto:recommended, auto:safe or auto:largest",
+                                  field, in_quotes(text)));
   return {BatchChoice::Kind::number, number};
 }
 
 std::string to_string(const BatchChoice& choice) {
-  switch (choice.kind) {
-  case BatchChoice::Kind::number:
-    return std::to_string(choice.number);
-  case BatchChoice::Kind::largest:
-    return "auto:largest";
-  case BatchChoice::Kind::recommended:
-    return "auto:recommended";
-  case BatchChoice::Kind::safe:
-    break;
-  }
-  return "auto:safe";
+  for (const auto& [name, kind] : searched_batches)
+    if (choice.kind == kind)
+      return name;
+  return std::to_string(choice.number);
 }
 
 std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field) {
@@ -56,14 +59,14 @@ std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view
   std::int64_t steps = -1;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps < 0)
-    throw input_error(
-        fmt::format("{}: \"{}\" is not accepted; accepted: a number of steps, at least 0, or auto", field, text));
+    throw input_error(fmt::format("{}: {} is not accepted; accepted: a number of steps, at least 0, or auto", field,
+                                  in_quotes(text)));
   return steps;
 }
 
 OnOom parse_on_oom(std::string_view text, std::string_view field) {
   if (text != "shrink" && text != "fail")
-    throw input_error(fmt::format("{}: \"{}\" is not accepted; accepted: shrink, fail", field, text));
+    throw input_error(fmt::format("{}: {} is not accepted; accepted: shrink, fail", field, in_quotes(text)));
   return text == "shrink" ? OnOom::shrink : OnOom::fail;
 }
 

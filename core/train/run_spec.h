@@ -11,12 +11,13 @@ namespace batchscope::train {
 
 /// Batch size of a run: a number, or what a search is to find first.
 struct BatchChoice {
-  enum class Kind { number, largest, safe, recommended };
-  Kind kind = Kind::safe;
+  /// automatic: the recommended one, or less, so that an epoch has at least 20 steps.
+  enum class Kind { number, automatic, recommended, safe, largest };
+  Kind kind = Kind::automatic;
   std::int64_t number = 0; ///< for Kind::number, at least 1
 };
 
-/// A number, `auto` (safe), `auto:largest`, `auto:safe` or `auto:recommended`; throws Error (input) naming `field`.
+/// A number, `auto`, `auto:recommended`, `auto:safe` or `auto:largest`; throws Error (input) naming `field`.
 BatchChoice parse_batch(std::string_view text, std::string_view field);
 std::string to_string(const BatchChoice& choice);
 
@@ -61,7 +62,7 @@ struct RunSpec {
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
   std::uint64_t seed = 1; ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
-  double margin = 0.2; ///< for batch auto and auto:safe
+  double margin = 0.2; ///< for batch auto:safe
 };
 
 /// Settings that the spec leaves to the optimizer: 0.1 for sgd, else 0.001; 0.9 for sgd, which alone has one; 0.01 for

@@ -9,6 +9,7 @@
 
 #include "core/base/device_name.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/data/dataset.h"
 #include "core/model/model_spec.h"
 #include "core/train/detail/run_checks.h"
@@ -26,7 +27,7 @@ template <typename Value> Error refused(const char* option, const Value& given, 
 
 void check_one_of(const char* option, const std::string& given, std::initializer_list<const char*> accepted) {
   if (std::find(accepted.begin(), accepted.end(), given) == accepted.end())
-    throw refused(option, fmt::format("\"{}\"", given), fmt::format("{}", fmt::join(accepted, ", ")));
+    throw refused(option, in_quotes(given), fmt::format("{}", fmt::join(accepted, ", ")));
 }
 
 void check_at_least_one(const char* option, std::optional<std::int64_t> given) {
@@ -48,7 +49,7 @@ void check_positive(const char* option, std::optional<double> given) {
 void check_data(const RunSpec& spec) {
   if (spec.data.empty())
     throw refused("--data", "\"\"",
-                  "demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=COLUMN or "
+                  "demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=NAME or "
                   "synthetic:...");
   data::check_data_text(spec.data);
 }

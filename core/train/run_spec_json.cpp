@@ -17,7 +17,7 @@ namespace {
 
 Error wrong_type(const std::string& field, const Json& given, const char* accepted) {
   return input_error(fmt::format("field \"{}\": {} is not accepted; accepted: {}", field,
-                                 given.dump(-1, ' ', false, Json::error_handler_t::replace), accepted));
+                                 shortened(given.dump(-1, ' ', false, Json::error_handler_t::replace)), accepted));
 }
 
 void read(const std::string& field, const Json& value, std::string& target) {
@@ -52,7 +52,7 @@ void read(const std::string& field, const Json& value, double& target) {
 
 void read(const std::string& field, const Json& value, BatchChoice& target) {
   if (!value.is_string() && !value.is_number_integer())
-    throw wrong_type(field, value, "a number, or auto, auto:safe, auto:largest, auto:recommended");
+    throw wrong_type(field, value, "a number, or auto, auto:recommended, auto:safe, auto:largest");
   target = parse_batch(value.is_string() ? value.get<std::string>() : value.dump(), "field \"" + field + '"');
 }
 
@@ -102,7 +102,7 @@ void check_names(const Json& document) {
   for_each_field(spec, [&](const char* field, auto&) { known.emplace_back(field); });
   for (const auto& [name, value] : document.items())
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw input_error(fmt::format("unknown field \"{}\"; accepted: {}", name, fmt::join(known, ", ")));
+      throw input_error(fmt::format("unknown field {}; accepted: {}", in_quotes(name), fmt::join(known, ", ")));
 }
 
 bool gives_length(const Json& document) {

@@ -26,6 +26,7 @@ template <typename Value> void read(const Json& json, const char* field, Value& 
 
 std::string to_json(const RunStart& start) {
   Json json{{"batch", start.batch},
+            {"batch_reason", start.batch_reason},
             {"accumulate", start.accumulate},
             {"train_examples", start.train_examples},
             {"validation_examples", start.validation_examples},
@@ -48,6 +49,8 @@ RunStart run_start_from_json(const std::string& text) {
     throw input_error("the start of a run is one JSON object; something else was given");
   RunStart start;
   read(json, "batch", start.batch);
+  if (const auto reason = json.find("batch_reason"); reason != json.end() && reason->is_string())
+    start.batch_reason = reason->get<std::string>();
   read(json, "accumulate", start.accumulate);
   read(json, "train_examples", start.train_examples);
   read(json, "validation_examples", start.validation_examples);

@@ -11,7 +11,8 @@ namespace batchscope::train {
 
 /// What a run is before its first step: everything that was chosen for it.
 struct RunStart {
-  std::int64_t batch = 0; ///< first nominal batch
+  std::int64_t batch = 0;   ///< first nominal batch
+  std::string batch_reason; ///< why a search chose it, one sentence; empty where it was given
   std::int64_t accumulate = 1;
   std::int64_t train_examples = 0;
   std::int64_t validation_examples = 0;

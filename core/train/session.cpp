@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -9,6 +9,8 @@
 #include "core/memory/detail/torch_errors.h"
 #include "core/model/model_spec.h"
 #include "core/search/drive.h"
+#include "core/search/throughput.h"
+#include "core/train/automatic_batch.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop.h"
 #include "core/train/detail/torch_settings.h"
@@ -27,33 +29,6 @@ data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& m
   data::DataSplit split = data::open_data(spec.data, {.context = model.context});
   model::check_fits(model, split.train->shape());
   return split;
-}
-
-/// Powers of two up to the largest size, the largest, and the safe one.
-std::vector<std::int64_t> sizes_to_time(const search::SearchResult& result) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t size = 1; size < *result.largest; size *= 2)
-    sizes.push_back(size);
-  sizes.push_back(*result.largest);
-  if (result.safe)
-    sizes.push_back(*result.safe);
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
-
-std::string knee_reason(const search::SearchResult& result) {
-  const auto best = std::max_element(result.timings.begin(), result.timings.end(), [](const auto& a, const auto& b) {
-    return a.examples_per_second < b.examples_per_second;
-  });
-  const auto own = std::find_if(result.timings.begin(), result.timings.end(),
-                                [&](const search::Timing& timing) { return timing.batch == *result.recommended; });
-  const auto rate = [](double value) { return format_count(std::llround(value)) + " examples/s"; };
-  if (own == best)
-    return "the fastest size measured: " + rate(best->examples_per_second);
-  return fmt::format("the smallest size within {:g} % of the best throughput: {} against {} at {}",
-                     100 * search::knee_tolerance, rate(own->examples_per_second), rate(best->examples_per_second),
-                     format_count(best->batch));
 }
 
 /// The border of core: LibTorch's exceptions become Error, without their stack traces.
@@ -114,24 +89,14 @@ public:
                                                .margin = options.margin,
                                                .budget_bytes = device_->readings().limit};
     const auto finder = search::make_finder(options.strategy, finder_options);
+    const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
     search::SearchResult result = search::drive(*finder, trials, finder_options, on_probe);
     result.baseline_bytes = baseline_;
     device_->release_cache();
-    if (!result.found || !options.timings)
-      return result;
-    for (const std::int64_t size : sizes_to_time(result)) {
-      const auto timing = trials.time(size);
-      if (!timing)
-        continue;
-      result.timings.push_back(*timing);
-      if (options.on_timing)
-        options.on_timing(*timing);
-    }
-    device_->release_cache();
-    result.recommended = search::knee(result.timings);
-    if (result.recommended)
-      result.reason += (result.reason.empty() ? "" : "; ") + knee_reason(result);
+    if (result.found && options.timings)
+      time_sizes(trials, options, result);
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
   }
 
@@ -153,10 +118,11 @@ public:
     return search::curve_of(probes, largest_batch());
   }
 
-  void choose_batch(std::int64_t batch) {
+  void choose_batch(std::int64_t batch, const std::string& reason) {
     if (batch < 1 || batch > largest_batch())
       throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
     batch_ = batch;
+    batch_reason_ = reason;
     plan_.reset();
   }
 
@@ -186,6 +152,7 @@ public:
     const RunPlan& planned = plan();
     RunStart start;
     start.batch = *batch_;
+    start.batch_reason = batch_reason_;
     start.accumulate = spec_.accumulate;
     start.train_examples = examples();
     start.validation_examples = data_.validation ? data_.validation->size() : 0;
@@ -213,9 +180,22 @@ public:
   std::unique_ptr<memory::Device> device_;
   std::unique_ptr<Learner> learner_;
   std::optional<std::int64_t> batch_;
+  std::string batch_reason_; ///< where a search chose it
   std::uint64_t baseline_ = 0;
 
 private:
+  /// For the recommended size.
+  void time_sizes(LearnerTrials& trials, const SearchOptions& options, search::SearchResult& result) {
+    result.timings = search::measure_throughput(
+        search::sizes_to_time(result), [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing);
+    device_->release_cache();
+    result.recommended = search::knee(result.timings);
+    if (!result.recommended)
+      return;
+    result.reason += (result.reason.empty() ? "" : "; ") + search::knee_reason(result.timings, *result.recommended);
+    result.automatic = std::min(*result.recommended, largest_automatic(sampler_options()));
+  }
+
   void check_sizes() const {
     if (spec_.effective_batch && *spec_.effective_batch > examples())
       throw input_error("--effective-batch: " + std::to_string(*spec_.effective_batch) + " is above the " +
@@ -245,6 +225,9 @@ Session::~Session() = default;
 const RunSpec& Session::spec() const {
   return impl_->spec_;
 }
+std::int64_t Session::examples() const {
+  return impl_->examples();
+}
 std::int64_t Session::largest_batch() const {
   return impl_->largest_batch();
 }
@@ -257,8 +240,8 @@ search::SearchResult Session::find(const SearchOptions& options, const ProbeSink
 std::optional<predict::PeakCurve> Session::predict_memory(const std::function<bool()>& stop) {
   return translated([&] { return impl_->predict_memory(stop); });
 }
-void Session::choose_batch(std::int64_t batch) {
-  impl_->choose_batch(batch);
+void Session::choose_batch(std::int64_t batch, const std::string& reason) {
+  impl_->choose_batch(batch, reason);
 }
 RunStart Session::start() const {
   return impl_->start();

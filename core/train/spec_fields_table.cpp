@@ -30,7 +30,8 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "DATA",
        .kind = Kind::text,
        .choices = {"demo", "synthetic:examples=1000,shape=3x32x32,classes=10", "synthetic:examples=1000,vocabulary=65"},
-       .help = "Data to train on: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=COLUMN or "
+       .help = "Data to train on: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=NAME "
+               "(csv:FILE,header=no,target=3 for a file without column names, which are counted from 1 then) or "
                "synthetic:examples=1000,shape=3x32x32,classes=10, each with validation=0.2 as the share held out",
        .default_text = "demo",
        .group = "Model and data"},
@@ -61,10 +62,10 @@ const std::vector<SpecField>& spec_fields() {
        .kind = Kind::text,
        .unit = "examples",
        .range = "at least 1",
-       .choices = {"auto:safe", "auto:largest", "auto:recommended"},
-       .help = "First batch size, or the answer of a search that is made first: auto, auto:largest, auto:safe or "
-               "auto:recommended",
-       .default_text = "auto:safe",
+       .choices = {"auto", "auto:recommended", "auto:safe", "auto:largest"},
+       .help = "First batch size, or the answer of a search that is made first: auto:recommended, auto:safe, "
+               "auto:largest, or auto, the recommended one as long as it leaves an epoch 20 steps",
+       .default_text = "auto",
        .group = "Batch size"},
       {.key = "accumulate",
        .option = "--accumulate",

@@ -12,8 +12,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A size is timed for at least so long, and at least one step.
-constexpr double timing_seconds = 0.3;
+/// A stretch of a size's steps is at least so long, and at least one step.
+constexpr double stretch_seconds = 0.2;
 
 double seconds_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
@@ -126,15 +126,17 @@ bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
   return fits;
 }
 
-std::optional<search::Timing> LearnerTrials::time(std::int64_t batch) {
+std::optional<search::Stretch> LearnerTrials::time(std::int64_t batch) {
   if (options_.stop && options_.stop())
     throw Error(Error::Kind::failed, "stopped");
+  const auto first = Clock::now();
   fill_window(batch, options_.sampler);
   bool fits = step();
+  learner_.device().synchronize();
   const auto begin = Clock::now();
   int steps = 0;
   double seconds = 0;
-  while (fits && (steps == 0 || seconds < timing_seconds)) {
+  while (fits && (steps == 0 || seconds < stretch_seconds)) {
     fits = step();
     ++steps;
     learner_.device().synchronize();
@@ -144,7 +146,7 @@ std::optional<search::Timing> LearnerTrials::time(std::int64_t batch) {
   if (!fits)
     return std::nullopt;
   const double step_seconds = seconds / steps;
-  return search::Timing{batch, step_seconds, static_cast<double>(examples_) / step_seconds};
+  return search::Stretch{step_seconds, static_cast<double>(examples_) / step_seconds, seconds_since(first)};
 }
 
 } // namespace batchscope::train

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/search/finder.h"
+#include "core/search/throughput.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/window.h"
 
@@ -27,7 +28,7 @@ public:
   search::Probe run(const search::Proposal& proposal) override;
   /// Throughput of a size known to fit: whole steps until enough time has passed; nothing where it did not fit after
   /// all (another process took memory).
-  std::optional<search::Timing> time(std::int64_t batch);
+  std::optional<search::Stretch> time(std::int64_t batch);
 
 private:
   void fill_window(std::int64_t batch, const data::SamplerOptions& options);

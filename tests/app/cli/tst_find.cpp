@@ -10,6 +10,7 @@ private Q_SLOTS:
   void workedSequences();
   void nothingFits();
   void pretendedAnswersAreWhatTheDocumentSays();
+  void tellsTheLargestFromTheLargestTried();
   void realSearchIsStoredAndShown();
   void budgetBelowTheModel();
   void refused_data();
@@ -79,6 +80,19 @@ void TestFind::pretendedAnswersAreWhatTheDocumentSays() {
   for (const char* field : {"peak_bytes", "predicted_bytes", "seconds", "examples_per_second"})
     QVERIFY2(probe.contains(field) && probe[field].isNull(), field);
   QVERIFY(program.files().isEmpty());
+}
+
+void TestFind::tellsTheLargestFromTheLargestTried() {
+  const CliProgram program;
+  const QStringList halving{"find", "--strategy", "halving", "--start", "128", "--capacity", "206"};
+  QCOMPARE(program.run(halving + QStringList{"--json"}).json()["largest_is"].toString(), QString("tried"));
+  QVERIFY(program.run(halving).out.contains("largest tried  128"));
+  const QStringList binary{"find", "--strategy", "binary", "--capacity", "206"};
+  QCOMPARE(program.run(binary + QStringList{"--json"}).json()["largest_is"].toString(), QString("exact"));
+  const Outcome text = program.run(binary);
+  QVERIFY2(text.out.contains("largest      206"), text.shown().constData());
+  const Outcome nothing = program.run({"find", "--capacity", "0", "--json"});
+  QVERIFY(nothing.json().contains("largest_is") && nothing.json()["largest_is"].isNull());
 }
 
 void TestFind::realSearchIsStoredAndShown() {

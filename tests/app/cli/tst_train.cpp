@@ -73,6 +73,13 @@ void TestTrain::automaticBatch() {
   QVERIFY2(outcome.status == 0, outcome.shown().constData());
   QVERIFY(outcome.err.contains("probe"));
   QVERIFY(outcome.json()["search"].toInt() >= 1);
+  QCOMPARE(outcome.json()["batch_reason"].toString(), QString("the largest that fits"));
+  // Of 320 examples; bare auto leaves an epoch 20 steps.
+  const Outcome automatic = program.run(small_run({"--batch", "auto"}));
+  QVERIFY2(automatic.status == 0, automatic.shown().constData());
+  QVERIFY2(automatic.json()["steps"].toInt() >= 20, automatic.shown().constData());
+  QVERIFY(!automatic.json()["batch_reason"].toString().isEmpty());
+  QVERIFY(automatic.err.contains(automatic.json()["batch_reason"].toString().toUtf8()));
   const Outcome quiet = program.run(small_run({"--batch", "auto", "--steps", "1", "--quiet"}));
   QCOMPARE(quiet.status, 0);
   QVERIFY2(quiet.err.isEmpty(), quiet.err.constData());

@@ -4,6 +4,8 @@
 
 #include <QtTest>
 
+#include "core/base/error.h"
+
 using namespace batchscope;
 using namespace batchscope::search;
 
@@ -106,6 +108,55 @@ private Q_SLOTS:
     QCOMPARE(result.probes.back().batch, std::int64_t{64});
     QVERIFY2(result.reason.find("64") != std::string::npos, result.reason.c_str());
     QVERIFY2(result.reason.find("no kernel") != std::string::npos, result.reason.c_str());
+  }
+
+  void tellsWhetherTheLargestIsKnown() {
+    Device device;
+    QVERIFY(search_on(device, "binary").result.largest_is_exact);
+    const SearchResult halved = search_on(device, "halving").result;
+    QCOMPARE(halved.largest, std::optional<std::int64_t>(64));
+    QVERIFY(!halved.largest_is_exact);
+    QVERIFY(to_json(halved).find("\"largest_is\":\"tried\"") != std::string::npos);
+    device.wrong[65] = Outcome::error;
+    device.wrong[96] = Outcome::error;
+    const SearchResult ended_early = search_on(device, "binary").result;
+    QVERIFY(ended_early.largest && !ended_early.largest_is_exact);
+  }
+
+  void jsonKeepsEverything() {
+    Device device;
+    device.wrong[96] = Outcome::error;
+    SearchResult result = search_on(device, "binary").result;
+    result.recommended = 32;
+    result.automatic = 21;
+    result.baseline_bytes = 12'345;
+    result.seconds = 1.5;
+    result.timings = {{.batch = 32,
+                       .seconds = 0.01,
+                       .examples_per_second = 3200,
+                       .slowest = 3000,
+                       .fastest = 3300,
+                       .stretches = 5,
+                       .uncertainty = 0.02}};
+    result.memory = predict::PeakCurve::from_json(
+        R"({"error":0.01,"points":[[1,100,110,1,2,3,4,5,85],[64,6400,7000,1,2,3,4,5,6385]]})");
+    const std::string text = to_json(result);
+    QCOMPARE(to_json(search_result_from_json(text)), text);
+  }
+
+  void readsWhatEarlierVersionsStored() {
+    const SearchResult result = search_result_from_json(
+        R"({"strategy":"halving","status":"found","largest":128,"safe":128,"recommended":null,"reason":"","probes":
+           [{"batch":128,"outcome":"fits","peak_bytes":1000}],"timings":[{"batch":8,"examples_per_second":100}]})");
+    QVERIFY(result.found && !result.largest_is_exact && !result.automatic && !result.recommended);
+    QCOMPARE(result.probes.front().peak_bytes, std::optional<std::uint64_t>(1000));
+    QCOMPARE(result.timings.front().fastest, 100.0);
+    QCOMPARE(result.timings.front().stretches, 1);
+    for (const char* wrong : {"", "[]", "3", "{"})
+      QVERIFY_EXCEPTION_THROWN(search_result_from_json(wrong), Error);
+    const SearchResult odd =
+        search_result_from_json(R"({"status":7,"probes":3,"timings":[1],"memory":"x","largest":1e30})");
+    QVERIFY(!odd.found && !odd.largest && !odd.memory && odd.timings.empty());
   }
 
   void saysWhatFailedWhereNothingWasFound() {

@@ -17,6 +17,7 @@ struct Search {
   std::string sequence; ///< sizes as semantics writes them: `128x` was refused
   std::vector<Probe> probes;
   std::optional<std::int64_t> largest;
+  bool exact = false;
 };
 
 Search run(const std::string& strategy, std::int64_t capacity, const FinderOptions& options) {
@@ -34,6 +35,7 @@ Search run(const std::string& strategy, std::int64_t capacity, const FinderOptio
   if (!search.sequence.empty())
     search.sequence.pop_back();
   search.largest = finder->largest();
+  search.exact = finder->largest_is_exact();
   return search;
 }
 
@@ -91,6 +93,43 @@ private Q_SLOTS:
     QCOMPARE(QString::fromStdString(search.sequence), sequence);
     QCOMPARE(search.largest.value_or(0), largest);
     QCOMPARE(search.largest.has_value(), largest > 0);
+  }
+
+  void sayWhetherTheyKnowTheLargest_data() {
+    QTest::addColumn<QString>("strategy");
+    QTest::addColumn<int>("start");
+    QTest::addColumn<int>("capacity");
+    QTest::addColumn<bool>("exact");
+    const auto row = [](const char* strategy, int start, int capacity, bool exact) {
+      QTest::addRow("%s from %d, capacity %d", strategy, start, capacity) << strategy << start << capacity << exact;
+    };
+    row("binary", 2, 100, true);
+    row("predictive", 8, 100, true);
+    // 129 to 205 were never run.
+    row("halving", 128, 206, false);
+    row("halving", 512, 206, false);
+    row("shrink", 128, 100, false);
+    row("doubling", 8, 100, false);
+    row("power", 2, 100, false);
+    // The size above it was refused.
+    row("halving", 2, 1, true);
+    row("shrink", 128, 8, true);
+    row("doubling", 8, 2, true);
+    row("power", 2, 1, true);
+    // No larger one is allowed.
+    for (const char* strategy : {"halving", "shrink", "doubling", "power", "binary", "predictive"})
+      row(strategy, 256, 1000, true);
+    // Nothing fits, so there is no largest.
+    row("halving", 4, 0, false);
+    row("binary", 4, 0, false);
+    row("predictive", 4, 0, false);
+  }
+  void sayWhetherTheyKnowTheLargest() {
+    QFETCH(QString, strategy);
+    QFETCH(int, start);
+    QFETCH(int, capacity);
+    QFETCH(bool, exact);
+    QCOMPARE(run(strategy.toStdString(), capacity, options(start, 256)).exact, exact);
   }
 
   void haveTheirOwnStarts() {

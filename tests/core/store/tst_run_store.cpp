@@ -292,6 +292,16 @@ void TestRunStore::runs_that_never_start_sweeps_and_searches() {
   QCOMPARE(reader.runs_of_sweep(sweep), (std::vector<std::int64_t>{failed, running->id()}));
   QCOMPARE(reader.sweep_json(sweep), std::string(R"({"batch":[16,32]})"));
   QCOMPARE(reader.search_json(search), std::string(R"({"largest":100})"));
+  const std::int64_t second = store.add_search(R"({"model":"mlp"})", R"({"largest":7})");
+  const auto searches = reader.searches();
+  QCOMPARE(searches.size(), std::size_t{2});
+  QCOMPARE(searches.front().id, search);
+  QCOMPARE(searches.back().spec_json, std::string(R"({"model":"mlp"})"));
+  QCOMPARE(searches.back().result_json, std::string(R"({"largest":7})"));
+  QVERIFY(searches.back().created.ends_with('Z'));
+  QCOMPARE(reader.searches(search).size(), std::size_t{1}); // what came after it
+  QCOMPARE(reader.searches(0, 1).front().id, second);       // the newest
+  QVERIFY(reader.searches(second).empty());
   QCOMPARE(reader.run(failed).outcome.reason, end.reason);
   QCOMPARE(reader.run(failed).outcome.batch.value(), std::int64_t(9000));
   QCOMPARE(reader.run(failed).sweep.value(), sweep);

@@ -99,6 +99,45 @@ private Q_SLOTS:
     QVERIFY(!control.paused());
   }
 
+  void saysWhyASearchChoseTheBatch() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    Watching watch(false);
+    train::RunSpec spec = spec_of({});
+    spec.memory_budget = 40'000'000; // all of the data fits
+    const JobResult job = run_job(spec, watch, store);
+    // 500 examples to train on.
+    QVERIFY(job.start.batch <= 26);
+    QVERIFY((500 + job.start.batch - 1) / job.start.batch >= 20);
+    QVERIFY(!job.start.batch_reason.empty());
+    const store::RunReader reader(folder.file());
+    const train::RunStart stored = train::run_start_from_json(reader.start_json(job.id));
+    QCOMPARE(stored.batch_reason, job.start.batch_reason);
+    const Json search = Json::parse(reader.search_json(*job.search));
+    QCOMPARE(search["automatic"].get<std::int64_t>(), job.start.batch);
+
+    spec.accumulate = 4;
+    QVERIFY(run_job(spec, watch, store).start.batch <= 6);
+    spec.accumulate = 1;
+    spec.batch.kind = train::BatchChoice::Kind::largest;
+    QCOMPARE(run_job(spec, watch, store).start.batch, std::int64_t{500});
+    spec.batch = {train::BatchChoice::Kind::number, 8};
+    QVERIFY(run_job(spec, watch, store).start.batch_reason.empty());
+  }
+
+  void tellsTheNumberOfItsSearch() {
+    class Told : public Watching {
+    public:
+      Told() : Watching(false) {}
+      void search_stored(std::int64_t id) override { search = id; }
+      std::int64_t search = 0;
+    };
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    Told watch;
+    QCOMPARE(run_job(spec_of({train::BatchChoice::Kind::safe, 0}), watch, store).search.value(), watch.search);
+  }
+
   void takesTheCurveOfItsSearch() {
     const store::test::Folder folder;
     store::RunStore store(folder.file());

@@ -90,7 +90,7 @@ void TestRunSpec::defaultsAreGood() {
 void TestRunSpec::defaultsOfTheDocument() {
   const RunSpec spec;
   QCOMPARE(spec.device, std::string("cpu"));
-  QCOMPARE(to_string(spec.batch), std::string("auto:safe"));
+  QCOMPARE(to_string(spec.batch), std::string("auto"));
   QCOMPARE(spec.accumulate, std::int64_t{1});
   QCOMPARE(spec.schedule, std::string("constant"));
   QCOMPARE(spec.optimizer, std::string("adamw"));

@@ -12,6 +12,7 @@ namespace {
 RunStart full_start() {
   RunStart start;
   start.batch = 96;
+  start.batch_reason = "the largest that fits";
   start.accumulate = 4;
   start.train_examples = 8000;
   start.validation_examples = 2000;
@@ -45,6 +46,7 @@ void TestRunStart::jsonKeepsEverything() {
   const RunStart read = run_start_from_json(text);
   QCOMPARE(to_json(read), text);
   QCOMPARE(read.batch, std::int64_t{96});
+  QCOMPARE(read.batch_reason, std::string("the largest that fits"));
   QCOMPARE(read.budget_bytes, std::uint64_t{400'000'000});
   QCOMPARE(read.expected_steps.value(), std::int64_t{1000});
   QCOMPARE(read.notes.back(), std::string("two \"quoted\""));

@@ -1,0 +1,201 @@
+// A search as JSON, both ways.
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/search/drive.h"
+
+namespace batchscope::search {
+
+namespace {
+
+template <typename Value> Json optional_json(const std::optional<Value>& value) {
+  if (!value)
+    return nullptr;
+  if constexpr (std::is_floating_point_v<Value>)
+    return json_number(*value);
+  else
+    return *value;
+}
+
+Json probe_json(const Probe& probe) {
+  Json json{{"batch", probe.batch},
+            {"outcome", to_string(probe.outcome)},
+            {"peak_bytes", optional_json(probe.peak_bytes)},
+            {"predicted_bytes", optional_json(probe.predicted_bytes)},
+            {"seconds", optional_json(probe.seconds)},
+            {"examples_per_second", optional_json(probe.examples_per_second)}};
+  if (!probe.message.empty())
+    json["message"] = probe.message;
+  return json;
+}
+
+Json timing_json(const Timing& timing) {
+  return {{"batch", timing.batch},
+          {"seconds", json_number(timing.seconds)},
+          {"examples_per_second", json_number(timing.examples_per_second)},
+          {"slowest", json_number(timing.slowest)},
+          {"fastest", json_number(timing.fastest)},
+          {"stretches", timing.stretches},
+          {"uncertainty", json_number(timing.uncertainty)}};
+}
+
+template <typename Value> Json list_json(const std::vector<Value>& values, Json (*each)(const Value&)) {
+  Json json = Json::array();
+  for (const Value& value : values)
+    json.push_back(each(value));
+  return json;
+}
+
+/// Each leaves the target alone, and returns false, where the field is missing, null or of another type.
+bool read(const Json& json, const char* field, std::string& target) {
+  const auto found = json.find(field);
+  if (found == json.end() || !found->is_string())
+    return false;
+  target = found->get<std::string>();
+  return true;
+}
+
+bool read(const Json& json, const char* field, std::int64_t& target) {
+  const auto found = json.find(field);
+  if (found == json.end() || !found->is_number_integer() ||
+      (found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX))
+    return false;
+  target = found->get<std::int64_t>();
+  return true;
+}
+
+bool read(const Json& json, const char* field, std::uint64_t& target) {
+  const auto found = json.find(field);
+  if (found == json.end() || !found->is_number_unsigned())
+    return false;
+  target = found->get<std::uint64_t>();
+  return true;
+}
+
+bool read(const Json& json, const char* field, double& target) {
+  const auto found = json.find(field);
+  if (found == json.end() || (!found->is_number() && !found->is_string()))
+    return false;
+  target = number_from_json(*found);
+  return true;
+}
+
+template <typename Value> void read(const Json& json, const char* field, std::optional<Value>& target) {
+  if (Value value{}; read(json, field, value))
+    target = value;
+}
+
+Outcome outcome_from(const std::string& text) {
+  for (const Outcome outcome : {Outcome::fits, Outcome::out_of_memory})
+    if (text == to_string(outcome))
+      return outcome;
+  return Outcome::error;
+}
+
+Probe probe_from(const Json& json) {
+  Probe probe;
+  std::string outcome;
+  read(json, "batch", probe.batch);
+  read(json, "outcome", outcome);
+  probe.outcome = outcome_from(outcome);
+  read(json, "peak_bytes", probe.peak_bytes);
+  read(json, "predicted_bytes", probe.predicted_bytes);
+  read(json, "seconds", probe.seconds);
+  read(json, "examples_per_second", probe.examples_per_second);
+  read(json, "message", probe.message);
+  return probe;
+}
+
+Timing timing_from(const Json& json) {
+  Timing timing;
+  read(json, "batch", timing.batch);
+  read(json, "seconds", timing.seconds);
+  read(json, "examples_per_second", timing.examples_per_second);
+  timing.slowest = timing.fastest = timing.examples_per_second;
+  read(json, "slowest", timing.slowest);
+  read(json, "fastest", timing.fastest);
+  std::int64_t stretches = 1;
+  read(json, "stretches", stretches);
+  timing.stretches = static_cast<int>(stretches);
+  read(json, "uncertainty", timing.uncertainty);
+  return timing;
+}
+
+template <typename Value>
+void read_list(const Json& json, const char* field, std::vector<Value>& target, Value (*each)(const Json&)) {
+  const auto found = json.find(field);
+  if (found == json.end() || !found->is_array())
+    return;
+  for (const Json& value : *found)
+    if (value.is_object())
+      target.push_back(each(value));
+}
+
+} // namespace
+
+std::string to_json(const SearchResult& result, int indent) {
+  Json json;
+  json["strategy"] = result.strategy;
+  json["status"] = result.found ? "found" : "nothing-fits";
+  json["largest"] = optional_json(result.largest);
+  json["largest_is"] = result.largest ? Json(result.largest_is_exact ? "exact" : "tried") : Json(nullptr);
+  json["safe"] = optional_json(result.safe);
+  json["recommended"] = optional_json(result.recommended);
+  json["automatic"] = optional_json(result.automatic);
+  json["reason"] = result.reason;
+  json["probes"] = list_json(result.probes, probe_json);
+  json["checks"] = list_json(result.checks, probe_json);
+  json["timings"] = list_json(result.timings, timing_json);
+  json["memory"] = result.memory ? Json::parse(result.memory->to_json()) : Json(nullptr);
+  json["baseline_bytes"] = optional_json(result.baseline_bytes);
+  json["budget_bytes"] = optional_json(result.budget_bytes);
+  json["seconds"] = json_number(result.seconds);
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+SearchResult search_result_from_json(const std::string& text) {
+  const Json json = parse_json(text);
+  if (!json.is_object())
+    throw input_error("the result of a search is one JSON object; something else was given");
+  SearchResult result;
+  std::string status;
+  std::string largest_is;
+  read(json, "strategy", result.strategy);
+  read(json, "status", status);
+  result.found = status == "found";
+  read(json, "largest", result.largest);
+  read(json, "largest_is", largest_is);
+  result.largest_is_exact = largest_is == "exact";
+  read(json, "safe", result.safe);
+  read(json, "recommended", result.recommended);
+  read(json, "automatic", result.automatic);
+  read(json, "reason", result.reason);
+  read_list(json, "probes", result.probes, probe_from);
+  read_list(json, "checks", result.checks, probe_from);
+  read_list(json, "timings", result.timings, timing_from);
+  if (const auto memory = json.find("memory"); memory != json.end() && memory->is_object())
+    result.memory = predict::PeakCurve::from_json(memory->dump(-1, ' ', false, Json::error_handler_t::replace));
+  read(json, "baseline_bytes", result.baseline_bytes);
+  read(json, "budget_bytes", result.budget_bytes);
+  read(json, "seconds", result.seconds);
+  return result;
+}
+
+const char* name_of_largest(bool exact) {
+  return exact ? "largest" : "largest tried";
+}
+
+const char* to_string(Outcome outcome) {
+  switch (outcome) {
+  case Outcome::fits:
+    return "fits";
+  case Outcome::out_of_memory:
+    return "oom";
+  case Outcome::error:
+    break;
+  }
+  return "error";
+}
+
+} // namespace batchscope::search
