@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/train/automatic_batch.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -27,7 +28,26 @@ QString peak_reason(const SearchView& view, std::int64_t batch) {
   return peak->measured ? AnswerCard::tr("run, peak %1").arg(bytes) : AnswerCard::tr("peak %1 predicted").arg(bytes);
 }
 
+/// The smallest size that was run and did not fit; nothing where all did.
+std::optional<std::int64_t> smallest_refused(const SearchView& view) {
+  std::optional<std::int64_t> smallest;
+  for (const search::Probe& probe : view.probes)
+    if (probe.outcome == search::Outcome::out_of_memory)
+      smallest = std::min(smallest.value_or(probe.batch), probe.batch);
+  return smallest;
+}
+
+QString tried_reason(const SearchView& view, std::int64_t batch) {
+  const QString reason = peak_reason(view, batch);
+  const auto refused = smallest_refused(view);
+  return refused ? AnswerCard::tr("%1; %2 did not fit, and nothing between them was run")
+                       .arg(reason, format_count(*refused))
+                 : AnswerCard::tr("%1; no larger one was run").arg(reason);
+}
+
 QString largest_reason(const SearchView& view, std::int64_t batch) {
+  if (!view.result->largest_is_exact)
+    return tried_reason(view, batch);
   const bool bounded = std::none_of(view.probes.begin(), view.probes.end(), [&](const search::Probe& probe) {
     return probe.batch > batch && probe.outcome != search::Outcome::fits;
   });
@@ -50,7 +70,7 @@ QString sentence(const std::string& text) {
 
 AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcome_(new QWidget(this)) {
   body()->setSpacing(12);
-  for (const Answer answer : {largest, safe, recommended}) {
+  for (const Answer answer : {largest, safe, recommended, automatic}) {
     rows_[answer] = make_row(answer);
     body()->addWidget(rows_[answer].widget);
   }
@@ -71,7 +91,8 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcom
 }
 
 AnswerCard::Row AnswerCard::make_row(Answer answer) {
-  const QString keys[] = {QStringLiteral("largest"), QStringLiteral("safe"), QStringLiteral("recommended")};
+  const QString keys[] = {QStringLiteral("largest"), QStringLiteral("safe"), QStringLiteral("recommended"),
+                          QStringLiteral("automatic")};
   Row row;
   row.widget = new QWidget(this);
   row.name = new QLabel(row.widget);
@@ -126,9 +147,12 @@ void AnswerCard::fill(Answer answer, std::optional<std::int64_t> batch, const QS
 }
 
 void AnswerCard::show_answers(const SearchView& view) {
-  rows_[largest].name->setText(tr("Largest that fits"));
+  const bool tried = view.found() && !view.result->largest_is_exact;
+  rows_[largest].name->setText(tried ? tr("Largest tried") : tr("Largest that fits"));
   rows_[safe].name->setText(tr("Safe, %1 left").arg(format_percent(view.margin, 0)));
   rows_[recommended].name->setText(tr("Recommended"));
+  rows_[automatic].name->setText(tr("For %1 steps an epoch").arg(train::least_steps_in_epoch));
+  rows_[automatic].widget->setVisible(view.held_back().has_value());
   if (!view.found()) {
     const auto so_far = largest_so_far(view);
     fill(largest, so_far, so_far ? tr("the largest so far") : tr("not known yet"), false);
@@ -139,7 +163,9 @@ void AnswerCard::show_answers(const SearchView& view) {
   const search::SearchResult& result = *view.result;
   fill(largest, result.largest, result.largest ? largest_reason(view, *result.largest) : QString(), true);
   fill(safe, result.safe, result.safe ? peak_reason(view, *result.safe) : tr("no size leaves so much free"), true);
-  fill(recommended, result.recommended, sentence(result.reason), true);
+  fill(recommended, result.recommended,
+       result.timings.empty() ? tr("the sizes were not timed") : sentence(result.reason), true);
+  fill(automatic, view.held_back(), tr("with the recommended one an epoch has fewer; what auto takes"), true);
 }
 
 void AnswerCard::show_outcome(const SearchView& view) {

@@ -10,8 +10,7 @@ class QPushButton;
 
 namespace batchscope::ui {
 
-/// The three sizes that a search answers with, each with its reason and what can be done with it; or why there are
-/// none.
+/// The sizes that a search answers with, each with its reason and what can be done with it; or why there are none.
 class AnswerCard : public Card {
   Q_OBJECT
 
@@ -26,7 +25,7 @@ Q_SIGNALS:
   void settings_wanted();
 
 private:
-  enum Answer { largest, safe, recommended, answer_count };
+  enum Answer { largest, safe, recommended, automatic, answer_count };
   struct Row {
     QWidget* widget = nullptr;
     QLabel* name = nullptr;

@@ -1,6 +1,7 @@
 #include "ui/find/find_page.h"
 
-#include <algorithm>
+#include <memory>
+#include <utility>
 
 #include <QAction>
 #include <QApplication>
@@ -12,9 +13,10 @@
 #include "ui/find/answer_card.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/memory_card.h"
-#include "ui/find/other_searches.h"
 #include "ui/find/probe_card.h"
+#include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
+#include "ui/run/known_memory.h"
 #include "ui/widgets/commands.h"
 
 namespace batchscope::ui {
@@ -39,8 +41,7 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
   layout->addWidget(setup_);
   layout->addWidget(stack_, 1);
   follow_workbench();
-  show_chips();
-  show_header();
+  refresh();
 }
 
 void FindPage::make_actions() {
@@ -49,8 +50,8 @@ void FindPage::make_actions() {
   cancel_action_ = make_command(this, tr("Cancel the search"), tr("Ends it after the size that runs now"),
                                 Qt::CTRL | Qt::Key_Period);
   connect(cancel_action_, &QAction::triggered, this, [this] {
-    if (job_)
-      job_->cancel();
+    if (shown_.job)
+      shown_.job->cancel();
   });
   log_action_ =
       make_command(this, tr("Batch size on a log scale"), tr("For wide ranges of sizes"), Qt::CTRL | Qt::Key_L);
@@ -63,50 +64,64 @@ void FindPage::make_actions() {
 }
 
 void FindPage::follow_workbench() {
-  connect(setup_, &FindSetup::changed, this, &FindPage::show_chips);
+  connect(setup_, &FindSetup::changed, this, [this] {
+    show_chips();
+    show_header();
+  });
   connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
   connect(&workbench_, &Workbench::run_proposed, setup_, &FindSetup::set_spec);
   connect(&workbench_.theme(), &Theme::changed, this, &FindPage::refresh); // line samples
+  connect(&workbench_.library(), &Library::searches_changed, this, [this] {
+    if (shown_)
+      show_lists();
+    else
+      show_last_answer();
+  });
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {
-    if (job == job_ && job->state() == Job::State::cancelled && job->probes().empty())
+    if (job == shown_.job && job->state() == Job::State::cancelled && job->probes().empty())
       show_last_answer();
-    else if (job == job_)
+    else if (job == shown_.job)
       refresh();
     show_header(); // what it waits for may be over
   });
   for (Job* job : engine.jobs())
     watch(job);
+  if (!shown_)
+    show_last_answer();
 }
 
-/// Whatever searches, is shown from its first probe on; what only trains or sweeps has none.
+/// Whatever searches, is shown from its first probe on; what only trains or sweeps has none. Whoever looks at another
+/// search after that is left there.
 void FindPage::watch(Job* job) {
-  const auto adopt = [this, job] {
-    if (!job->probes().empty() || job->search_result())
-      show_job(job);
+  const auto follow = [this, job, seen = std::make_shared<bool>(job->kind() == Job::Kind::find)] {
+    if (job->probes().empty() && !job->search_result())
+      return;
+    if (!std::exchange(*seen, true))
+      show_search({job, nullptr});
+    else if (job == shown_.job)
+      refresh();
   };
-  if (job->kind() == Job::Kind::find || job->kind() == Job::Kind::train || job->kind() == Job::Kind::demo)
+  if (!shown_ && job->kind() != Job::Kind::sweep && job->kind() != Job::Kind::predict)
     setup_->set_spec(job->spec());
-  connect(job, &Job::probed, this, adopt);
-  connect(job, &Job::timed, this, adopt);
-  connect(job, &Job::searched, this, [this, job, adopt] {
-    if (job->kind() != Job::Kind::find)
-      asked_[job].seconds = job->seconds();
-    adopt();
-  });
+  connect(job, &Job::probed, this, follow);
+  connect(job, &Job::timed, this, follow);
+  connect(job, &Job::searched, this, follow);
+  connect(job, &Job::searched, this, &FindPage::show_lists);
+  connect(job, &Job::search_stored, this, &FindPage::show_lists);
   connect(job, &Job::progressed, this, [this, job] {
-    if (job == job_)
+    if (job == shown_.job)
       show_header();
   });
   if (job->kind() == Job::Kind::find)
-    show_job(job);
+    show_search({job, nullptr});
   else
-    adopt();
+    follow();
 }
 
 void FindPage::find() {
-  if (job_ && view_of(*job_, {}, {}).working())
+  if (searching())
     return;
   setup_->set_strategy(strategy_->currentText());
   const auto request = setup_->request();
@@ -114,16 +129,21 @@ void FindPage::find() {
     setup_action_->setChecked(true);
     return;
   }
-  Job* job = workbench_.start_search(*request);
-  asked_[job] = {strategy_->currentText(), request->margin, {}};
-  refresh();
+  workbench_.start_search(*request);
 }
 
-void FindPage::show_job(Job* job) {
-  if (job_ != job) {
-    job_ = job;
+bool FindPage::searching() const {
+  return shown_.job && !shown_.job->search_result() && !shown_.job->over();
+}
+
+void FindPage::show_search(const KnownSearch& search) {
+  const bool other = !(search == shown_);
+  shown_ = search;
+  if (other) {
     error_shown_ = false;
     plots_->choose(0);
+    take_settings();
+    show_lists();
   }
   const bool keyboard_here = empty_->isAncestorOf(QApplication::focusWidget());
   refresh();
@@ -131,24 +151,38 @@ void FindPage::show_job(Job* job) {
     cancel_->setFocus();
 }
 
-/// In place of a search that was given up before it had run anything.
+void FindPage::take_settings() {
+  strategy_->setCurrentText(shown_.view().strategy);
+  if (!setup_action_->isChecked())
+    setup_->set_spec(shown_.spec());
+}
+
+/// In place of nothing, and of a search that was given up before it had run anything.
 void FindPage::show_last_answer() {
-  const QList<Job*>& jobs = workbench_.engine().jobs();
-  const auto last =
-      std::find_if(jobs.rbegin(), jobs.rend(), [](const Job* job) { return job->search_result() != nullptr; });
-  show_job(last == jobs.rend() ? nullptr : *last);
+  const QList<KnownSearch> searches = known_searches(workbench_);
+  shown_ = searches.isEmpty() ? KnownSearch{} : searches.last();
+  if (shown_)
+    strategy_->setCurrentText(shown_.view().strategy);
+  error_shown_ = false;
+  plots_->choose(0);
+  show_lists();
+  refresh();
+}
+
+void FindPage::show_lists() {
+  const SearchRows rows = rows_beside(known_searches(workbench_), shown_);
+  others_->show_rows(rows.same);
+  earlier_->show_rows(rows.others);
 }
 
 void FindPage::refresh() {
-  if (!job_) {
+  show_chips();
+  if (!shown_) {
     stack_->setCurrentWidget(empty_);
     show_header();
     return;
   }
-  const Asked asked = asked_.value(job_);
-  SearchView view = view_of(*job_, asked.strategy, asked.margin);
-  if (asked.seconds)
-    view.seconds = *asked.seconds;
+  const SearchView view = shown_.view();
   if (view.state == Job::State::failed && view.probes.empty())
     show_failure(view.error);
   else
@@ -156,7 +190,6 @@ void FindPage::refresh() {
   plots_->show_search(view);
   answer_->show_search(view);
   probes_->show_search(view);
-  others_->show_jobs(workbench_.engine().jobs(), job_);
   show_size(probes_->chosen_batch());
   if (view.state == Job::State::failed && !error_shown_) {
     error_shown_ = true;
@@ -167,9 +200,9 @@ void FindPage::refresh() {
 
 /// The memory of the size that is chosen, else of the answer, else of the largest so far.
 void FindPage::show_size(std::optional<std::int64_t> batch) {
-  if (!job_)
+  if (!shown_)
     return;
-  const SearchView view = view_of(*job_, {}, {});
+  const SearchView view = shown_.view();
   if (!batch && view.found())
     batch = view.result->recommended ? view.result->recommended : view.result->largest;
   memory_->show_size(view, batch ? batch : largest_so_far(view));
@@ -190,7 +223,7 @@ void FindPage::show_error(const QString& error) {
 }
 
 train::RunSpec FindPage::answered(qint64 batch) const {
-  train::RunSpec spec = job_ ? job_->spec() : setup_->spec();
+  train::RunSpec spec = shown_ ? shown_.spec() : setup_->spec();
   spec.batch = {train::BatchChoice::Kind::number, batch};
   return spec;
 }

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <QHash>
-#include <QPointer>
-
 #include <optional>
 
+#include "ui/find/known_search.h"
 #include "ui/run/page.h"
 #include "ui/run/workbench.h"
 
@@ -22,12 +20,13 @@ class ChipRow;
 class EmptyState;
 class FindSetup;
 class MemoryCard;
-class OtherSearches;
 class ProbeCard;
+class SearchList;
 class SearchPlots;
 
 /// Which batch size? Asks for a search and shows it happen, with its answer, why it is the answer, and what to do with
-/// it. Shows every search of this sitting, also those that other pages or the demo began.
+/// it. Shows every search of this sitting, also those that other pages or the demo began, and those that the database
+/// has. What is above an answer tells what that answer is for; what is searched next may be something else by then.
 class FindPage : public Page {
   Q_OBJECT
 
@@ -43,13 +42,6 @@ public:
   void restore(const QJsonObject& state) override;
 
 private:
-  /// What is known of a search beside what its job knows.
-  struct Asked {
-    QString strategy;
-    std::optional<double> margin;
-    std::optional<double> seconds; ///< until its answer, where the job goes on after that
-  };
-
   void make_actions();
   QWidget* make_header();
   QWidget* make_body();
@@ -57,8 +49,12 @@ private:
   void watch(Job* job);
 
   void find();
-  void show_job(Job* job);
+  void show_search(const KnownSearch& search);
   void show_last_answer();
+  void show_lists();
+  /// The fields and the strategy are those of the search that is shown, unless somebody is changing them.
+  void take_settings();
+  bool searching() const; ///< what is shown still works
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
   void show_chips();
@@ -68,9 +64,8 @@ private:
   train::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
-  QPointer<Job> job_;
-  QHash<const Job*, Asked> asked_;
-  bool error_shown_ = false; ///< of the job that is shown
+  KnownSearch shown_;
+  bool error_shown_ = false; ///< of the search that is shown
 
   QAction* find_action_ = nullptr;
   QAction* cancel_action_ = nullptr;
@@ -93,7 +88,8 @@ private:
   AnswerCard* answer_ = nullptr;
   ProbeCard* probes_ = nullptr;
   MemoryCard* memory_ = nullptr;
-  OtherSearches* others_ = nullptr;
+  SearchList* others_ = nullptr;  ///< that asked the same
+  SearchList* earlier_ = nullptr; ///< all other ones
 };
 
 } // namespace batchscope::ui

@@ -12,36 +12,17 @@
 #include "ui/find/find_page.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/memory_card.h"
-#include "ui/find/other_searches.h"
 #include "ui/find/probe_card.h"
+#include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
+#include "ui/run/known_memory.h"
 #include "ui/widgets/commands.h"
-#include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
 constexpr double side_width = 25; // in lines of text
-
-/// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
-QString readable(const std::string& text) {
-  QString readable = QString::fromStdString(text);
-  for (const QChar c : {QChar(':'), QChar(','), QChar('=')})
-    readable.replace(c, ' ');
-  return readable;
-}
-
-QList<ChipRow::Chip> described(const train::RunSpec& spec) {
-  const QString budget = spec.memory_budget
-                             ? FindPage::tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
-                             : FindPage::tr("80 % of what is free");
-  return {{readable(spec.model), FindPage::tr("Model")},
-          {spec.data == "demo" ? FindPage::tr("demo images") : QString::fromStdString(spec.data), FindPage::tr("Data")},
-          {QString::fromStdString(spec.optimizer), FindPage::tr("Optimizer")},
-          {QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget),
-           FindPage::tr("Device and memory budget")}};
-}
 
 } // namespace
 
@@ -109,14 +90,17 @@ QWidget* FindPage::make_body() {
   answer_ = new AnswerCard(side);
   probes_ = new ProbeCard(workbench_.theme(), side);
   memory_ = new MemoryCard(workbench_.theme(), side);
-  others_ = new OtherSearches(side);
+  others_ = new SearchList(tr("Other ways to search"),
+                           tr("Choose another strategy and find again: what it comes to is shown here."), side);
+  earlier_ = new SearchList(tr("Other searches"), {}, side);
   for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
-                        static_cast<QWidget*>(others_)})
+                        static_cast<QWidget*>(others_), static_cast<QWidget*>(earlier_)})
     column->addWidget(card);
   column->addStretch(1);
   probes_->setObjectName(QStringLiteral("search"));
   memory_->setObjectName(QStringLiteral("memory"));
   others_->setObjectName(QStringLiteral("others"));
+  earlier_->setObjectName(QStringLiteral("earlier"));
   auto* scroll = new QScrollArea(body_);
   scroll->setWidget(side);
   scroll->setWidgetResizable(true);
@@ -137,34 +121,45 @@ QWidget* FindPage::make_body() {
     show_size(std::nullopt);
   });
   connect(plots_, &SearchPlots::chosen, probes_, &ProbeCard::choose);
-  connect(others_, &OtherSearches::chosen, this, &FindPage::show_job);
+  for (const SearchList* list : {others_, earlier_})
+    connect(list, &SearchList::chosen, this, &FindPage::show_search);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(&plots_->plots(), &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   return body_;
 }
 
+/// Of the answer that is shown, whatever is searched next; while there is none, of that.
 void FindPage::show_chips() {
-  chips_->set_chips(described(setup_->spec()));
+  const QStringList names{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
+  const QStringList texts = described(shown_ ? shown_.spec() : setup_->spec());
+  QList<ChipRow::Chip> chips;
+  for (qsizetype i = 0; i < texts.size(); ++i)
+    chips << ChipRow::Chip{texts[i], names[i]};
+  chips_->set_chips(chips);
 }
 
 void FindPage::show_header() {
-  const bool searching = job_ && view_of(*job_, {}, {}).working();
+  const bool searches = searching();
   const Job* working = workbench_.engine().working();
   QString activity;
-  if (searching)
-    activity = job_->state() == Job::State::waiting && working != nullptr ? tr("waits for: %1").arg(working->title())
-                                                                          : job_->activity();
+  if (searches)
+    activity = shown_.job->state() == Job::State::waiting && working != nullptr
+                   ? tr("waits for: %1").arg(working->title())
+                   : shown_.job->activity();
   activity_->setText(activity);
   // Of the two that take turns, the keyboard stays with the one that is seen.
   const bool hand_over = find_->hasFocus() || cancel_->hasFocus();
-  log_->setVisible(job_ != nullptr);
-  cancel_->setVisible(searching);
-  find_->setVisible(job_ && !searching); // while there is nothing, the page itself has the button
+  log_->setVisible(bool(shown_));
+  cancel_->setVisible(searches);
+  find_->setVisible(shown_ && !searches); // while there is nothing, the page itself has the button
+  const train::RunSpec next = setup_->spec();
+  find_->setText(shown_ && same_trials(shown_.spec(), next) ? tr("Find again") : tr("Find"));
+  find_->setToolTip(tr("Searches %1").arg(described(next).join(QStringLiteral(", "))));
   if (hand_over)
-    (searching ? cancel_ : find_)->setFocus();
-  allow(*find_action_, !searching, tr("A search goes on"));
-  allow(*cancel_action_, searching, tr("No search goes on"));
+    (searches ? cancel_ : find_)->setFocus();
+  allow(*find_action_, !searches, tr("A search goes on"));
+  allow(*cancel_action_, searches, tr("No search goes on"));
 }
 
 } // namespace batchscope::ui

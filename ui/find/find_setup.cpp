@@ -152,7 +152,7 @@ void FindSetup::read_options(FindRequest& request, bool& good) {
       return;
     const double factor = parse_number(text, "factor");
     if (!(factor > 0 && factor < 1))
-      throw input_error("factor: " + text + " is not accepted; accepted: a number between 0 and 1");
+      throw input_error("factor: " + shortened(text) + " is not accepted; accepted: a number between 0 and 1");
     request.factor = factor;
   });
 }

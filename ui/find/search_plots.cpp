@@ -91,6 +91,14 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
   return mark;
 }
 
+/// A size that cannot be told from one within the tolerance may be the knee, too.
+QString knee_text(double rate, double best) {
+  if (rate >= best)
+    return SearchPlots::tr("fastest");
+  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("95 % of the best from here on")
+                                                     : SearchPlots::tr("perhaps 95 % of the best from here on");
+}
+
 } // namespace
 
 SearchPlots::SearchPlots(const Theme& theme, QWidget* parent)
@@ -132,6 +140,7 @@ void SearchPlots::set_log(bool log) {
 void SearchPlots::show_search(const SearchView& view) {
   show_memory(view);
   show_throughput(view);
+  show_bands(view);
   show_marks(view);
   show_arrows(view);
   plots_->set_end(end_of(view));
@@ -146,16 +155,6 @@ void SearchPlots::show_search(const SearchView& view) {
 void SearchPlots::show_memory(const SearchView& view) {
   CurvePoints measured = measured_points(view);
   CurvePoints predicted = view.memory ? points_of(*view.memory, end_of(view)) : CurvePoints{};
-  QList<PlotBand> bands;
-  if (view.memory) {
-    PlotBand band{memory_, predicted.x, predicted.y, predicted.y, 0};
-    for (double& low : band.low)
-      low *= 1 - std::min(view.memory->error(), 1.0);
-    for (double& high : band.high)
-      high *= 1 + view.memory->error();
-    bands << band;
-  }
-  plots_->set_bands(bands);
   // In the legend only while there is something to name. A prediction runs through what was measured.
   if (predicted_drawn_ != view.memory.has_value()) {
     predicted_drawn_ = view.memory.has_value();
@@ -171,6 +170,29 @@ void SearchPlots::show_memory(const SearchView& view) {
     limits << PlotLimit{memory_, megabytes(view.budget),
                         tr("limit %1").arg(format_bytes(static_cast<double>(view.budget)))};
   plots_->set_limits(limits);
+}
+
+/// How far the prediction may be off, and how far the stretches of a size lay apart.
+void SearchPlots::show_bands(const SearchView& view) {
+  QList<PlotBand> bands;
+  if (view.memory) {
+    const CurvePoints predicted = points_of(*view.memory, end_of(view));
+    PlotBand band{memory_, predicted.x, predicted.y, predicted.y, 0};
+    for (double& low : band.low)
+      low *= 1 - std::min(view.memory->error(), 1.0);
+    for (double& high : band.high)
+      high *= 1 + view.memory->error();
+    bands << band;
+  }
+  PlotBand spread{throughput_, {}, {}, {}, 2};
+  for (const search::Timing& timing : view.timings) {
+    spread.x.push_back(static_cast<double>(timing.batch));
+    spread.low.push_back(timing.slowest);
+    spread.high.push_back(timing.fastest);
+  }
+  if (spread.x.size() > 1)
+    bands << spread;
+  plots_->set_bands(bands);
 }
 
 void SearchPlots::show_throughput(const SearchView& view) {
@@ -217,12 +239,8 @@ void SearchPlots::show_marks(const SearchView& view) {
     best = std::max(best, timing.examples_per_second);
   for (const search::Timing& timing : view.timings)
     if (view.timings.size() > 1 && timing.batch == knee)
-      answers << PlotMark{knee_mark,
-                          PlotMark::Kind::answer,
-                          static_cast<double>(timing.batch),
-                          throughput_,
-                          timing.examples_per_second,
-                          timing.examples_per_second >= best ? tr("fastest") : tr("95 % of the best from here on")};
+      answers << PlotMark{knee_mark,   PlotMark::Kind::answer,     static_cast<double>(timing.batch),
+                          throughput_, timing.examples_per_second, knee_text(timing.examples_per_second, best)};
   plots_->set_marks(answers + runs);
 }
 

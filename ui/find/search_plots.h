@@ -28,6 +28,7 @@ Q_SIGNALS:
 
 private:
   void show_memory(const SearchView& view);
+  void show_bands(const SearchView& view);
   void show_throughput(const SearchView& view);
   void show_marks(const SearchView& view);
   void show_arrows(const SearchView& view);

@@ -42,27 +42,58 @@ std::optional<ProbeRow> row_not_run(const SearchView& view, const std::vector<Pr
   return was_run || *row.predicted <= view.budget ? std::nullopt : std::optional(row);
 }
 
+std::vector<search::Timing> in_order(std::vector<search::Timing> timings) {
+  std::sort(timings.begin(), timings.end(), [](const auto& a, const auto& b) { return a.batch < b.batch; });
+  return timings;
+}
+
+SearchView view_of_result(const train::RunSpec& spec, const std::shared_ptr<const search::SearchResult>& result) {
+  SearchView view;
+  view.spec = spec;
+  view.strategy = QString::fromStdString(result->strategy);
+  view.state = Job::State::done;
+  view.probes = result->probes;
+  view.checks = result->checks;
+  view.timings = in_order(result->timings);
+  view.memory = result->memory;
+  view.budget = result->budget_bytes.value_or(0);
+  view.result = result;
+  view.margin = spec.margin;
+  view.seconds = result->seconds;
+  return view;
+}
+
 } // namespace
 
-SearchView view_of(const Job& job, const QString& strategy, std::optional<double> margin) {
+std::optional<std::int64_t> SearchView::held_back() const {
+  return found() && result->automatic != result->recommended ? result->automatic : std::nullopt;
+}
+
+SearchView view_of(const Job& job) {
+  if (const auto& result = job.search_result()) {
+    // A demo or a run goes on after its search.
+    SearchView view = view_of_result(job.spec(), result);
+    view.memory = view.memory ? view.memory : job.predicted();
+    view.budget = view.budget > 0 ? view.budget : job.budget_bytes();
+    return view;
+  }
   SearchView view;
   view.spec = job.spec();
-  // A demo or a run goes on after its search.
-  view.state = job.search_result() ? Job::State::done : job.state();
+  view.strategy = job.strategy();
+  view.state = job.state();
   view.error = job.error();
   view.activity = job.activity();
-  view.result = job.search_result();
-  view.strategy = view.result ? QString::fromStdString(view.result->strategy) : strategy;
-  view.probes = view.result ? view.result->probes : job.probes();
-  if (view.result)
-    view.checks = view.result->checks;
-  view.timings = view.result ? view.result->timings : job.timings();
-  std::sort(view.timings.begin(), view.timings.end(), [](const auto& a, const auto& b) { return a.batch < b.batch; });
-  view.memory = view.result && view.result->memory ? view.result->memory : job.predicted();
-  view.budget = view.result && view.result->budget_bytes ? *view.result->budget_bytes : job.budget_bytes();
-  view.margin = margin.value_or(job.spec().margin);
+  view.probes = job.probes();
+  view.timings = in_order(job.timings());
+  view.memory = job.predicted();
+  view.budget = job.budget_bytes();
+  view.margin = job.spec().margin;
   view.seconds = job.seconds();
   return view;
+}
+
+SearchView view_of(const StoredSearch& search) {
+  return view_of_result(search.spec, search.result);
 }
 
 std::vector<ProbeRow> rows_of(const SearchView& view) {
@@ -81,11 +112,14 @@ std::vector<NamedAnswer> answers_of(const SearchView& view) {
   if (!view.found())
     return answers;
   if (view.result->largest)
-    answers.push_back({QObject::tr("largest"), *view.result->largest});
+    answers.push_back(
+        {view.result->largest_is_exact ? QObject::tr("largest") : QObject::tr("largest tried"), *view.result->largest});
   if (view.result->safe)
     answers.push_back({QObject::tr("safe"), *view.result->safe});
   if (view.result->recommended)
     answers.push_back({QObject::tr("recommended"), *view.result->recommended});
+  if (const auto held_back = view.held_back())
+    answers.push_back({QObject::tr("auto"), *held_back});
   return answers;
 }
 

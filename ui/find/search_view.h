@@ -11,13 +11,14 @@
 #include "core/search/finder.h"
 #include "core/train/run_spec.h"
 #include "ui/run/engine.h"
+#include "ui/run/library.h"
 
 namespace batchscope::ui {
 
 /// What is known of one search by now, as all parts of the page show it.
 struct SearchView {
   train::RunSpec spec;
-  QString strategy; ///< empty where it is not known before the end
+  QString strategy;
   Job::State state = Job::State::waiting;
   QString error;    ///< of a failed search
   QString activity; ///< of one that works
@@ -32,10 +33,13 @@ struct SearchView {
 
   bool working() const { return state == Job::State::working || state == Job::State::waiting; }
   bool found() const { return result && result->found; }
+  /// What `--batch auto` takes, where that is less than the recommended size: a small data set.
+  std::optional<std::int64_t> held_back() const;
 };
 
-/// `strategy` and `margin` are what the search was asked for, where that is known.
-SearchView view_of(const Job& job, const QString& strategy, std::optional<double> margin);
+/// Of a search of this sitting, and of one that the database has.
+SearchView view_of(const Job& job);
+SearchView view_of(const StoredSearch& search);
 
 /// A line of the table: a size that was run, or the one above the answer that was not.
 struct ProbeRow {
@@ -52,7 +56,7 @@ struct ProbeRow {
 };
 std::vector<ProbeRow> rows_of(const SearchView& view);
 
-/// An answer of the search: its name in a plot (`largest`, `safe`, `recommended`) and its size.
+/// An answer of the search: its name in a plot (`largest`, `safe`, `recommended`, `auto`) and its size.
 struct NamedAnswer {
   QString name;
   std::int64_t batch = 0;

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "core/train/automatic_batch.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -18,6 +19,10 @@ QString beginning(const train::RunSpec& spec) {
   switch (spec.batch.kind) {
   case Kind::number:
     return Texts::tr("Starts at once with a batch of %1.").arg(format_count(spec.batch.number));
+  case Kind::automatic:
+    return Texts::tr("First a search for the smallest batch that is about as fast as any, then the run with it, or "
+                     "with a smaller one where an epoch would have fewer than %1 steps.")
+        .arg(train::least_steps_in_epoch);
   case Kind::largest:
     return Texts::tr("First a search for the largest batch that fits into the memory budget, then the run with it.");
   case Kind::recommended:

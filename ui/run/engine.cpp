@@ -52,8 +52,9 @@ void search(const FindRequest& request, JobWatch& watch, store::RunStore& store)
 
 } // namespace
 
-Job::Job(Kind kind, QString title, train::RunSpec spec, Engine& engine)
-    : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)) {}
+Job::Job(Kind kind, QString title, train::RunSpec spec, QString strategy, Engine& engine)
+    : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)),
+      strategy_(std::move(strategy)) {}
 
 void Job::cancel() {
   control_->stop();
@@ -215,26 +216,31 @@ Engine::~Engine() {
     job->control_->stop();
 }
 
-Job* Engine::add(Job::Kind kind, const QString& title, const train::RunSpec& spec, bool stores, Work work) {
-  auto* job = new Job(kind, title, spec, *this);
+Job* Engine::add(const Order& order, Work work) {
+  const QString strategy =
+      order.strategy.isEmpty() ? QString::fromStdString(train::Session::SearchOptions().strategy) : order.strategy;
+  auto* job = new Job(order.kind, order.title, order.spec, strategy, *this);
   jobs_.append(job);
   Q_EMIT job_added(job);
-  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), stores, std::move(work));
+  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), order.stores, std::move(work));
   return job;
 }
 
 Job* Engine::train(const train::RunSpec& spec) {
-  return add(Job::Kind::train, name_of(spec), spec, true,
+  return add({.kind = Job::Kind::train, .title = name_of(spec), .spec = spec},
              [spec](JobWatch& watch, store::RunStore* store) { train_one(spec, watch, *store); });
 }
 
 Job* Engine::find(const FindRequest& request) {
-  return add(Job::Kind::find, tr("Batch size for %1").arg(name_of(request.spec)), request.spec, true,
+  return add({.kind = Job::Kind::find,
+              .title = tr("Batch size for %1").arg(name_of(request.spec)),
+              .spec = request.spec,
+              .strategy = QString::fromStdString(request.strategy)},
              [request](JobWatch& watch, store::RunStore* store) { search(request, watch, *store); });
 }
 
 Job* Engine::sweep(const sweep::SweepSpec& spec) {
-  return add(Job::Kind::sweep, tr("Sweep of %1").arg(name_of(spec.base)), spec.base, true,
+  return add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(spec.base)), .spec = spec.base},
              [spec](JobWatch& watch, store::RunStore* store) {
                const auto plan = sweep::plan_sweep(spec);
                const std::int64_t id = store->add_sweep(sweep::to_json(spec));
@@ -243,20 +249,27 @@ Job* Engine::sweep(const sweep::SweepSpec& spec) {
 }
 
 Job* Engine::demo() {
-  return add(Job::Kind::demo, tr("Demo sweep"), sweep::demo_spec(), true,
-             [](JobWatch& watch, store::RunStore* store) { sweep::run_demo(*store, watch, watch.control()); });
+  return add({.kind = Job::Kind::demo, .title = tr("Demo sweep"), .spec = sweep::demo_spec()},
+             [file = database_](JobWatch& watch, store::RunStore* store) {
+               const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control());
+               if (result.stopped)
+                 return;
+               if (const auto chosen = sweep::recommend(store::RunReader(file), result))
+                 watch.recommended(*chosen);
+             });
 }
 
 Job* Engine::predict(const train::RunSpec& spec) {
-  return add(Job::Kind::predict, tr("Memory of %1").arg(name_of(spec)), spec, false,
-             [spec](JobWatch& watch, store::RunStore* /*store*/) {
-               train::Session session(spec);
-               watch.limit(session.budget_bytes());
-               const auto curve = session.predict_memory([&] { return watch.control().stopping(); });
-               if (!curve)
-                 throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
-               watch.predicted(*curve);
-             });
+  return add(
+      {.kind = Job::Kind::predict, .title = tr("Memory of %1").arg(name_of(spec)), .spec = spec, .stores = false},
+      [spec](JobWatch& watch, store::RunStore* /*store*/) {
+        train::Session session(spec);
+        watch.limit(session.budget_bytes());
+        const auto curve = session.predict_memory([&] { return watch.control().stopping(); });
+        if (!curve)
+          throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
+        watch.predicted(*curve);
+      });
 }
 
 Job* Engine::working() const {

@@ -16,6 +16,7 @@
 #include "core/predict/peak_curve.h"
 #include "core/search/finder.h"
 #include "core/store/run_store.h"
+#include "core/sweep/recommend.h"
 #include "core/sweep/sweep_spec.h"
 #include "core/telemetry/queue.h"
 #include "core/train/run.h"
@@ -62,8 +63,14 @@ public:
 
   const std::vector<search::Probe>& probes() const { return probes_; }
   const std::vector<search::Timing>& timings() const { return timings_; }
+  /// How it searches, where it does.
+  const QString& strategy() const { return strategy_; }
   /// Of a search that is through.
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
+  /// The number of the search in the database; nothing until it is stored.
+  const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
+  /// What the demo's sweep speaks for, once it is through.
+  const std::optional<sweep::Recommendation>& recommendation() const { return recommendation_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
   const train::RunSpec& spec() const { return spec_; }
@@ -74,8 +81,9 @@ Q_SIGNALS:
   /// A search ran a size; the prediction is what is known by now.
   void probed();
   void timed();
-  /// A search is through: search_result() is there.
+  /// A search is through: search_result() is there; it is stored: stored_search() is.
   void searched();
+  void search_stored();
   /// A run is about to make its first step.
   void run_started(const batchscope::ui::Job::LiveRun& run);
   void run_ended(std::int64_t id, const QString& status, const QString& reason);
@@ -83,7 +91,7 @@ Q_SIGNALS:
 private:
   friend class Engine;
   friend class JobWatch;
-  Job(Kind kind, QString title, train::RunSpec spec, Engine& engine);
+  Job(Kind kind, QString title, train::RunSpec spec, QString strategy, Engine& engine);
 
   Engine& engine_;
   Kind kind_;
@@ -95,9 +103,12 @@ private:
   QElapsedTimer worked_;
   double took_ = 0; ///< once it is over
   train::RunSpec spec_;
+  QString strategy_;
   std::vector<search::Probe> probes_;
   std::vector<search::Timing> timings_;
   std::shared_ptr<const search::SearchResult> search_result_;
+  std::optional<std::int64_t> stored_search_;
+  std::optional<sweep::Recommendation> recommendation_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
   std::shared_ptr<train::RunControl> control_ = std::make_shared<train::RunControl>();
@@ -150,8 +161,15 @@ private:
   /// What a job does on the worker's thread; throws Error where it fails.
   using Work = std::function<void(class JobWatch& watch, store::RunStore* store)>;
 
-  /// `stores`: whether the work needs the database.
-  Job* add(Job::Kind kind, const QString& title, const train::RunSpec& spec, bool stores, Work work);
+  /// What a job is, beside what it does.
+  struct Order {
+    Job::Kind kind;
+    QString title;
+    train::RunSpec spec;
+    bool stores = true;    ///< whether the work needs the database
+    QString strategy = {}; ///< of its search; empty: the usual one
+  };
+  Job* add(const Order& order, Work work);
   /// Ends a job at once that the worker has not begun yet.
   void withdraw(Job* job);
   void begin(Job* job);

@@ -83,9 +83,25 @@ void JobWatch::timing(const search::Timing& timing) {
   if (!drawn_)
     return;
   post([timing](Job& job) {
-    job.timings_.push_back(timing);
+    const auto known = std::find_if(job.timings_.begin(), job.timings_.end(),
+                                    [&](const search::Timing& other) { return other.batch == timing.batch; });
+    if (known == job.timings_.end())
+      job.timings_.push_back(timing);
+    else
+      *known = timing;
     Q_EMIT job.timed();
   });
+}
+
+void JobWatch::search_stored(std::int64_t id) {
+  post([id](Job& job) {
+    job.stored_search_ = id;
+    Q_EMIT job.search_stored();
+  });
+}
+
+void JobWatch::recommended(const sweep::Recommendation& recommendation) {
+  post([recommendation](Job& job) { job.recommendation_ = recommendation; });
 }
 
 void JobWatch::found(const search::SearchResult& result) {
@@ -115,7 +131,9 @@ void JobWatch::started(std::int64_t id, const train::RunSpec& spec, const train:
   queue_ = queue;
   step_ = 0;
   expected_steps_ = start.expected_steps.value_or(0);
-  say(Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch)));
+  const QString running = Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch));
+  say(start.batch_reason.empty() ? running
+                                 : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
   // The run that goes with the message keeps the queue until somebody has taken it.
   post([run = Job::LiveRun{id, spec, start, std::move(queue), control_}](Job& job) { Q_EMIT job.run_started(run); });
 }

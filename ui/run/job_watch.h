@@ -21,6 +21,7 @@ public:
   // --- the worker's thread ---
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
+  void search_stored(std::int64_t id) override;
   void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
@@ -31,6 +32,7 @@ public:
 
   void begin_search(); ///< whose probes are shown
   void found(const search::SearchResult& result);
+  void recommended(const sweep::Recommendation& recommendation);
   void predicted(const predict::PeakCurve& curve);
   void limit(std::uint64_t budget_bytes);
   void say(const QString& activity);

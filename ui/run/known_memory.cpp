@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ranges>
 
+#include "core/train/automatic_batch.h"
+
 namespace batchscope::ui {
 
 namespace {
@@ -40,17 +42,6 @@ bool same_memory(const train::RunSpec& a, const train::RunSpec& b) {
   return of(a) == of(b);
 }
 
-std::optional<std::int64_t> answer_of(const search::SearchResult& result, train::BatchChoice::Kind kind) {
-  switch (kind) {
-  case train::BatchChoice::Kind::largest:
-    return result.largest;
-  case train::BatchChoice::Kind::recommended:
-    return result.recommended;
-  default:
-    return result.safe;
-  }
-}
-
 /// The largest size whose foretold peak leaves the margin free.
 std::optional<std::int64_t> foretold_safe(const KnownMemory& memory, const train::RunSpec& spec) {
   const auto fits = [&](std::int64_t batch) {
@@ -69,8 +60,12 @@ std::optional<std::int64_t> foretold_safe(const KnownMemory& memory, const train
 
 } // namespace
 
+std::string trials_of(const train::RunSpec& spec) {
+  return train::to_json(trial_of(spec));
+}
+
 bool same_trials(const train::RunSpec& a, const train::RunSpec& b) {
-  return train::to_json(trial_of(a)) == train::to_json(trial_of(b));
+  return trials_of(a) == trials_of(b);
 }
 
 std::optional<KnownMemory> known_memory(Workbench& workbench, const train::RunSpec& spec) {
@@ -95,7 +90,7 @@ std::optional<std::int64_t> known_batch(Workbench& workbench, const train::RunSp
     return spec.batch.number;
   for (const Job* job : std::ranges::reverse_view(workbench.engine().jobs()))
     if (job->search_result() && same_trials(job->spec(), spec))
-      if (const auto answer = answer_of(*job->search_result(), spec.batch.kind))
+      if (const auto answer = train::answer_to(spec.batch, *job->search_result()))
         return answer;
   const auto memory = known_memory(workbench, spec);
   return memory && memory->limit_bytes > 0 ? foretold_safe(*memory, spec) : std::nullopt;

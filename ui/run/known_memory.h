@@ -9,6 +9,8 @@
 
 namespace batchscope::ui {
 
+/// What a trial of a size looks at of a spec, the limit included: equal texts where a search asks the same of both.
+std::string trials_of(const train::RunSpec& spec);
 /// Whether a search asks the same of both: everything that a trial of a size looks at is equal, the limit included.
 bool same_trials(const train::RunSpec& a, const train::RunSpec& b);
 

@@ -16,8 +16,10 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/search/drive.h"
 #include "core/store/export.h"
 #include "core/store/run_follower.h"
+#include "ui/run/known_memory.h"
 
 namespace batchscope::ui {
 
@@ -26,6 +28,7 @@ namespace {
 /// How often the database is looked at, and runs that are being written are read on.
 constexpr std::chrono::milliseconds interval{400};
 constexpr int interrupted_after_ms = 2000;
+constexpr std::int64_t most_searches = 300;
 constexpr std::size_t records_a_batch = 4096; // a few ms of the UI thread's time
 
 } // namespace
@@ -146,6 +149,7 @@ private:
       if (version_ == version && !may_be_interrupted())
         return;
       show(reader_->list());
+      show_searches(reader_->searches(last_search_, most_searches));
       version_ = version;
       tell({});
     } catch (const std::exception& error) {
@@ -160,6 +164,7 @@ private:
       version_.reset();
     if (!missing && !version_) {
       show({});
+      forget_searches();
       version_ = 0;
     }
     tell(missing ? gone() : QString());
@@ -172,6 +177,7 @@ private:
 
   void open() {
     version_.reset();
+    forget_searches();
     reader_ = read_or_bring_up_to_date();
     opened_ = identity();
     had_database_ = true;
@@ -227,6 +233,41 @@ private:
       library_.runs_ = std::move(*shared);
       library_.loaded_ = true;
       Q_EMIT library_.runs_changed();
+    });
+  }
+
+  /// Those that came since the last look, after those that are known.
+  void show_searches(const std::vector<store::StoredSearch>& rows) {
+    std::vector<std::shared_ptr<const StoredSearch>> searches;
+    for (const store::StoredSearch& row : rows) {
+      last_search_ = row.id;
+      try {
+        auto search = std::make_shared<StoredSearch>();
+        search->id = row.id;
+        search->created = QString::fromStdString(row.created);
+        search->spec = train::run_spec_from_json(row.spec_json);
+        search->trials = trials_of(search->spec);
+        search->result = std::make_shared<search::SearchResult>(search::search_result_from_json(row.result_json));
+        searches.push_back(std::move(search));
+      } catch (const Error&) {
+        // Of a newer version, or damaged.
+      }
+    }
+    if (searches.empty())
+      return;
+    post([this, searches = std::move(searches)] {
+      library_.searches_.insert(library_.searches_.end(), searches.begin(), searches.end());
+      Q_EMIT library_.searches_changed();
+    });
+  }
+
+  /// What is read next is another file.
+  void forget_searches() {
+    if (std::exchange(last_search_, 0) == 0)
+      return;
+    post([this] {
+      library_.searches_.clear();
+      Q_EMIT library_.searches_changed();
     });
   }
 
@@ -298,8 +339,9 @@ private:
   std::unique_ptr<store::RunReader> reader_;
   std::optional<std::int64_t> version_; ///< of the database when the list was read; nothing: read it again
   Identity opened_;
-  bool any_running_ = false; ///< of the rows that were read
-  QElapsedTimer looked_;     ///< since they were read
+  std::int64_t last_search_ = 0; ///< number of the newest search that was read
+  bool any_running_ = false;     ///< of the rows that were read
+  QElapsedTimer looked_;         ///< since they were read
   bool had_database_ = false;
   std::string notice_; ///< the last that was said of replaced files
   QString told_;

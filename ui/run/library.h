@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/predict/peak_curve.h"
+#include "core/search/finder.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/record.h"
 #include "core/train/run.h"
@@ -23,6 +24,15 @@ struct StoredRun {
   store::RunRow row;
   train::RunSpec spec;
   std::optional<train::RunStart> start;
+};
+
+/// A search as the database has it.
+struct StoredSearch {
+  std::int64_t id = 0;
+  QString created; ///< UTC, ISO 8601
+  train::RunSpec spec;
+  std::string trials; ///< trials_of() the spec
+  std::shared_ptr<const search::SearchResult> result;
 };
 
 /// The run database for the window: a thread of its own reads and writes, so that the UI never waits for a disk.
@@ -38,6 +48,8 @@ public:
   /// The rows as last read, newest last.
   const std::vector<store::RunRow>& runs() const { return runs_; }
   bool loaded() const { return loaded_; }
+  /// The last few hundred searches that are stored, newest last. One that cannot be understood is left out.
+  const std::vector<std::shared_ptr<const StoredSearch>>& searches() const { return searches_; }
 
   /// Looks at the database again soon; it does so by itself about twice a second.
   void refresh();
@@ -70,6 +82,7 @@ public:
 
 Q_SIGNALS:
   void runs_changed();
+  void searches_changed();
   /// What went wrong, with what to do; empty when all is well again.
   void problem(const QString& text);
 
@@ -79,6 +92,7 @@ private:
   std::filesystem::path database_;
   std::vector<store::RunRow> runs_;
   bool loaded_ = false;
+  std::vector<std::shared_ptr<const StoredSearch>> searches_;
   std::unique_ptr<Impl> impl_;
 };
 

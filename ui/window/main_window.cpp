@@ -16,6 +16,7 @@
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/key_sheet.h"
 #include "ui/widgets/widgets.h"
+#include "ui/window/answer_strip.h"
 #include "ui/window/rail.h"
 #include "ui/window/status_line.h"
 #include "ui/window/work_strip.h"
@@ -71,6 +72,7 @@ void MainWindow::make_body() {
   place->setContentsMargins(0, 0, 0, 0);
   place->addWidget(stack_);
   rows->addWidget(over_pages, 1);
+  rows->addWidget(new AnswerStrip(workbench_, body));
   rows->addWidget(new WorkStrip(workbench_, body));
   columns->addWidget(rail_);
   columns->addLayout(rows, 1);

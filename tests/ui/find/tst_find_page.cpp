@@ -6,6 +6,7 @@
 #include <QSignalSpy>
 #include <QTranslator>
 
+#include "core/search/drive.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"
 #include "ui/widgets/labelled_edit.h"
@@ -47,6 +48,11 @@ private Q_SLOTS:
   void where_nothing_fits_it_says_what_was_tried();
   void a_search_can_be_cancelled();
   void a_search_that_never_began_leaves_the_answer_before();
+  void chips_are_of_the_answer_below_them();
+  void the_strategy_is_that_of_the_search_that_is_shown();
+  void searches_of_earlier_sittings_are_shown();
+  void a_strategy_that_cannot_know_says_largest_tried();
+  void a_small_data_set_gets_a_size_with_enough_steps();
   void a_narrow_window_is_enough();
   void the_search_before_a_run_is_shown_too();
   void fields_are_called_as_in_the_form_of_a_run();
@@ -295,6 +301,156 @@ void TestFindPage::a_search_can_be_cancelled() {
   QVERIFY(here.named("find")->isVisible());
   QVERIFY(here.text("outcome").contains("until then"));
   QVERIFY_EXCEPTION_THROWN(store::RunReader(here.database()).search_json(1), std::exception);
+}
+
+void TestFindPage::chips_are_of_the_answer_below_them() {
+  FindHere here;
+  const auto chips = [&] {
+    QStringList texts;
+    for (const auto* pill : here.page().findChildren<Pill*>())
+      texts << pill->text();
+    return texts;
+  };
+  Job* search = here.search(brief_net(), "power");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  const QStringList before = chips();
+  QVERIFY2(before.contains("cnn"), qPrintable(before.join('|')));
+  QCOMPARE(here.named("find")->text(), QString("Find again"));
+  // Another run neither changes what is said of the answer nor what is searched next.
+  Job* run = here.bench().start_run(small_run(3));
+  QTRY_COMPARE_WITH_TIMEOUT(run->state(), Job::State::done, patience_ms);
+  QCOMPARE(chips(), before);
+  QCOMPARE(here.named("find")->text(), QString("Find again"));
+  // Other settings are what is searched next, and the button says that it is something else.
+  train::RunSpec other = brief_net();
+  other.optimizer = "sgd";
+  here.bench().propose_run(other);
+  QCOMPARE(chips(), before);
+  QCOMPARE(here.named("find")->text(), QString("Find"));
+  QVERIFY(here.named("find")->toolTip().contains("sgd"));
+  Job* second = here.search(other, "power");
+  QTRY_COMPARE_WITH_TIMEOUT(second->state(), Job::State::done, patience_ms);
+  QVERIFY(chips().contains("sgd"));
+}
+
+void TestFindPage::the_strategy_is_that_of_the_search_that_is_shown() {
+  FindHere here;
+  Job* search = here.search(brief_net(), "halving");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  auto* strategy = here.named<QComboBox>("strategy");
+  QCOMPARE(strategy->currentText(), QString("halving"));
+  // A run whose batch is left to a search, as it is started on the page of a new run.
+  train::RunSpec spec = brief_net();
+  spec.batch = {};
+  Job* run = here.bench().start_run(spec);
+  QTRY_VERIFY_WITH_TIMEOUT(!run->probes().empty(), patience_ms);
+  QCOMPARE(strategy->currentText(), QString("predictive"));
+  QTRY_COMPARE_WITH_TIMEOUT(run->state(), Job::State::done, patience_ms);
+  // And back with the search that is looked at again.
+  const auto links = here.named<QWidget>("others")->findChildren<QToolButton*>("search");
+  QCOMPARE(links.size(), 1);
+  QTest::mouseClick(links.first(), Qt::LeftButton);
+  QTRY_COMPARE(strategy->currentText(), QString("halving"));
+}
+
+void TestFindPage::searches_of_earlier_sittings_are_shown() {
+  const QTemporaryDir folder;
+  const std::filesystem::path file = folder.filePath("runs.db").toStdString();
+  const auto store = [&](const train::RunSpec& spec, const char* strategy, std::int64_t largest) {
+    search::SearchResult result;
+    result.strategy = strategy;
+    result.found = true;
+    result.largest = largest;
+    result.safe = largest;
+    result.budget_bytes = 10'000'000;
+    search::Probe probe;
+    probe.batch = largest;
+    probe.peak_bytes = 9'000'000;
+    result.probes = {probe};
+    store::RunStore(file).add_search(train::to_json(spec), search::to_json(result));
+  };
+  train::RunSpec other = brief_net();
+  other.model = "mlp:hidden=64";
+  store(other, "binary", 33);
+  store(brief_net(), "power", 8);
+  store(brief_net(), "halving", 16);
+  Theme theme;
+  Workbench bench(theme, file);
+  FindPage page(bench);
+  page.resize(1360, 800);
+  page.show();
+  const auto text = [&](const char* name) { return page.findChild<QLabel*>(QLatin1String(name))->text(); };
+  const auto links = [&](const char* card) {
+    return page.findChild<QWidget*>(QLatin1String(card))->findChildren<QToolButton*>("search");
+  };
+  // The newest, with those that asked the same and all others beside it.
+  QTRY_COMPARE(text("largest"), QString("16"));
+  QCOMPARE(page.findChild<QComboBox*>("strategy")->currentText(), QString("halving"));
+  QCOMPARE(links("others").size(), 1);
+  QCOMPARE(links("others").first()->text(), QString("power"));
+  QCOMPARE(links("earlier").size(), 1);
+  QTest::mouseClick(links("earlier").first(), Qt::LeftButton);
+  QTRY_COMPARE(text("largest"), QString("33"));
+  QCOMPARE(links("earlier").size(), 2);
+  QVERIFY(links("others").isEmpty());
+  // What can be done with its answer is done with what was searched.
+  train::RunSpec proposed;
+  connect(&bench, &Workbench::run_proposed, &page, [&](const train::RunSpec& spec) { proposed = spec; });
+  QTest::mouseClick(page.findChild<QPushButton*>("edit-largest"), Qt::LeftButton);
+  QCOMPARE(proposed.model, std::string("mlp:hidden=64"));
+  QCOMPARE(train::to_string(proposed.batch), std::string("33"));
+  // A search of this sitting is there once, although the database has it, too.
+  FindRequest request;
+  request.spec = brief_net();
+  request.strategy = "power";
+  Job* job = bench.start_search(request);
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_COMPARE(bench.library().searches().size(), std::size_t(4));
+  QTRY_COMPARE(links("others").size(), 2);
+  QCOMPARE(links("earlier").size(), 1);
+}
+
+void TestFindPage::a_strategy_that_cannot_know_says_largest_tried() {
+  FindHere here;
+  const auto names = [&] {
+    QStringList texts;
+    for (const auto* label : here.page().findChildren<QLabel*>())
+      if (label->isVisible())
+        texts << label->text();
+    return texts;
+  };
+  train::RunSpec spec = tight_net(); // about twenty fit
+  here.bench().propose_run(spec);
+  here.click(here.named("change"));
+  here.type("start", "8");
+  Job* halved = here.search(spec, "halving");
+  QTRY_COMPARE_WITH_TIMEOUT(halved->state(), Job::State::done, patience_ms);
+  QCOMPARE(here.text("largest"), QString("8"));
+  QVERIFY(names().contains("Largest tried"));
+  QVERIFY(!names().contains("Largest that fits"));
+  QVERIFY(!names().filter("no larger one was run").isEmpty());
+  here.keep_picture("tried");
+  Job* found = here.search(spec, "binary");
+  QTRY_COMPARE_WITH_TIMEOUT(found->state(), Job::State::done, patience_ms);
+  QVERIFY(names().contains("Largest that fits"));
+  QVERIFY(!names().contains("Largest tried"));
+}
+
+void TestFindPage::a_small_data_set_gets_a_size_with_enough_steps() {
+  FindHere here;
+  train::RunSpec spec;
+  spec.model = "mlp:hidden=32";
+  spec.data = "synthetic:examples=125,shape=1x8x8,classes=4"; // 100 to train on
+  spec.memory_budget = 50'000'000;
+  Job* search = here.search(spec, "predictive");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  const search::SearchResult& result = *search->search_result();
+  QCOMPARE(result.automatic.value(), std::min<std::int64_t>(*result.recommended, 5));
+  if (result.automatic == result.recommended)
+    QSKIP("a size that needs no holding back was the fastest");
+  QCOMPARE(here.text("automatic"), QString("5"));
+  QVERIFY(here.named("train-automatic")->isVisible());
+  here.keep_picture("small-data");
 }
 
 void TestFindPage::a_narrow_window_is_enough() {

@@ -270,7 +270,8 @@ private Q_SLOTS:
   void the_outlook_says_what_comes_first() {
     const auto first = [](const std::map<std::string, QString>& texts) { return run_outlook(spec_of(texts)).first(); };
     QCOMPARE(first({{"batch", "1500"}}), QString("Starts at once with a batch of 1,500."));
-    QVERIFY(first({{"margin", "0.25"}}).contains("leaves 25 % of the memory budget free"));
+    QVERIFY(first({}).contains("fewer than 20 steps"));
+    QVERIFY(first({{"batch", "auto:safe"}, {"margin", "0.25"}}).contains("leaves 25 % of the memory budget free"));
     QVERIFY(first({{"batch", "auto:largest"}}).contains("First a search for the largest batch that fits"));
     QVERIFY(first({{"batch", "auto:recommended"}}).contains("about as fast"));
     const QString all = run_outlook(spec_of({{"batch", "32"}, {"accumulate", "4"}, {"steps", "70"}})).join(' ');

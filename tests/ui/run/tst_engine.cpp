@@ -198,6 +198,8 @@ private Q_SLOTS:
     QVERIFY(job->predicted()->at(largest).bytes <= 24'000'000);
     QVERIFY(job->predicted()->at(largest + 1).bytes > 24'000'000);
     QVERIFY(!reader().search_json(1).empty());
+    QCOMPARE(job->stored_search(), std::optional<std::int64_t>(1));
+    QCOMPARE(job->strategy(), QString("predictive"));
   }
 
   void predictsWithoutStoring() {

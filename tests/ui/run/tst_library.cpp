@@ -1,6 +1,8 @@
+#include <QDateTime>
 #include <QSignalSpy>
 #include <QtTest>
 
+#include "core/search/drive.h"
 #include "ui/run/workbench_test.h"
 
 using namespace batchscope;
@@ -42,6 +44,32 @@ private Q_SLOTS:
     store.add_finished(named("second"), finished());
     QTRY_COMPARE(library.runs().size(), std::size_t{2});
     QCOMPARE(library.runs().back().name, std::string("second"));
+  }
+
+  void showsTheSearchesThatAreStored() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    const std::string spec = train::to_json(small_run(10));
+    search::SearchResult result;
+    result.strategy = "binary";
+    result.found = true;
+    result.largest = 96;
+    store::RunStore store(file);
+    store.add_search(spec, search::to_json(result));
+    store.add_search("not JSON", "neither"); // of another version, say
+    Library library(file);
+    QTRY_COMPARE(library.searches().size(), std::size_t{1});
+    const StoredSearch& first = *library.searches().front();
+    QCOMPARE(first.id, std::int64_t{1});
+    QCOMPARE(first.result->largest, std::optional<std::int64_t>(96));
+    QCOMPARE(train::to_json(first.spec), spec);
+    QVERIFY(QDateTime::fromString(first.created, Qt::ISODate).isValid());
+    // What comes later is added, and what is known stays what it is.
+    const auto* known = library.searches().front().get();
+    store.add_search(spec, search::to_json(result));
+    QTRY_COMPARE(library.searches().size(), std::size_t{2});
+    QCOMPARE(library.searches().front().get(), known);
+    QCOMPARE(library.searches().back()->id, std::int64_t{3});
   }
 
   void changesRuns() {

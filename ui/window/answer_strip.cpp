@@ -1,0 +1,65 @@
+#include "ui/window/answer_strip.h"
+
+#include <QAccessible>
+#include <QHBoxLayout>
+#include <QToolButton>
+
+#include "ui/run/workbench.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
+    : QFrame(parent), workbench_(workbench), headline_(new QLabel(this)), reason_(dimmed_label({}, this)),
+      train_(plain_button({}, this)) {
+  setProperty("kind", QStringLiteral("strip"));
+  setObjectName(QStringLiteral("demo_answer"));
+  headline_->setProperty("kind", QStringLiteral("heading"));
+  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  reason_->setWordWrap(true);
+  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  train_->setToolTip(tr("Opens the form of a new run with the recommended batch size"));
+  auto* close = new QToolButton(this);
+  close->setIcon(workbench.theme().icon(QStringLiteral("close")));
+  close->setToolTip(tr("Dismiss"));
+  close->setAccessibleName(tr("Dismiss the demo's answer"));
+  auto* layout = new QHBoxLayout(this);
+  const int side = Theme::lines(0.75), above = Theme::lines(0.3);
+  layout->setContentsMargins(side, above, side, above);
+  layout->setSpacing(Theme::lines(0.75));
+  layout->addWidget(headline_);
+  layout->addWidget(reason_, 1);
+  layout->addWidget(train_);
+  layout->addWidget(close);
+  connect(close, &QToolButton::clicked, this, &QWidget::hide);
+  connect(train_, &QPushButton::clicked, this, [this] { workbench_.propose_run(spec_); });
+  connect(&workbench.theme(), &Theme::changed, close,
+          [this, close] { close->setIcon(workbench_.theme().icon(QStringLiteral("close"))); });
+  connect(&workbench.engine(), &Engine::job_changed, this, [this](const Job* job) { take(*job); });
+  hide();
+}
+
+void AnswerStrip::take(const Job& job) {
+  if (job.kind() != Job::Kind::demo)
+    return;
+  if (job.state() == Job::State::done && job.recommendation())
+    show_answer(job.spec(), *job.recommendation());
+  else
+    hide();
+}
+
+void AnswerStrip::show_answer(const train::RunSpec& spec, const sweep::Recommendation& chosen) {
+  spec_ = spec;
+  spec_.batch = {train::BatchChoice::Kind::number, chosen.batch};
+  headline_->setText(QString::fromStdString(headline(chosen)));
+  reason_->setText(QString::fromStdString(explanation(chosen)));
+  train_->setText(tr("New run with %1").arg(format_count(chosen.batch)));
+  setAccessibleName(headline_->text());
+  show();
+  QAccessibleEvent alert(this, QAccessible::Alert);
+  QAccessible::updateAccessibility(&alert);
+}
+
+} // namespace batchscope::ui
