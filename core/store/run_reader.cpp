@@ -133,7 +133,7 @@ std::string RunReader::search_json(std::int64_t id) const {
 std::vector<StoredSearch> RunReader::searches(std::int64_t after, std::int64_t most) const {
   return impl_->read([&] {
     std::vector<StoredSearch> searches;
-    SQLite::Statement query(impl_->database,
+    SQLite::Statement query(impl_->database(),
                             "SELECT id, created, spec, result FROM search WHERE id > ? ORDER BY id DESC LIMIT ?");
     query.bind(1, after);
     query.bind(2, most);
