@@ -1,4 +1,5 @@
 #include "core/model/detail/networks.h"
+#include "core/model/detail/pooling.h"
 
 #include <ATen/ATen.h>
 
@@ -21,8 +22,8 @@ public:
         output_(context_, 2 * options.spec.width * height_ * width_, outputs_for(options.shape)) {}
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
-    at::Tensor x = at::max_pool2d(first_norm_(first_(input), training).relu_(), 2);
-    x = at::max_pool2d(second_norm_(second_(x), training).relu_(), 2);
+    at::Tensor x = max_pool_2x2(first_norm_(first_(input), training).relu_());
+    x = max_pool_2x2(second_norm_(second_(x), training).relu_());
     if (x.size(2) != height_ || x.size(3) != width_)
       x = at::adaptive_avg_pool2d(x, {height_, width_});
     return output_(drop(x.flatten(1), training));

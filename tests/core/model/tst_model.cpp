@@ -1,10 +1,13 @@
 #include <QtTest>
 
+#include <limits>
+
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include "core/base/error.h"
 #include "core/model/detail/model.h"
+#include "core/model/detail/pooling.h"
 
 using namespace batchscope;
 using namespace batchscope::model;
@@ -80,6 +83,39 @@ private Q_SLOTS:
     const at::Tensor after = model->forward(tokens, false);
     QVERIFY(at::allclose(before.slice(1, 0, 7), after.slice(1, 0, 7)));
     QVERIFY(!at::allclose(before.select(1, 7), after.select(1, 7)));
+  }
+
+  void poolsAsLibTorchDoes_data() {
+    QTest::addColumn<int>("height");
+    QTest::addColumn<int>("width");
+    QTest::newRow("even") << 28 << 28;
+    QTest::newRow("odd") << 7 << 9;
+    QTest::newRow("one window") << 2 << 2;
+    QTest::newRow("large") << 300 << 200;
+  }
+  void poolsAsLibTorchDoes() {
+    QFETCH(int, height);
+    QFETCH(int, width);
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    at::Tensor x = at::randn({3, 5, height, width}).relu_(); // half of it zeros: equals
+    x[0][0][0][0] = std::numeric_limits<float>::quiet_NaN();
+    x[1][1][0][0] = infinity;
+    x[1][1][0][1] = -infinity;
+    const auto results = [](const at::Tensor& images, const auto& pool) {
+      const at::Tensor input = images.clone().requires_grad_();
+      const at::Tensor pooled = pool(input);
+      (pooled * at::arange(1, pooled.numel() + 1, at::kFloat).view(pooled.sizes()))
+          .nan_to_num(0, 0, 0)
+          .sum()
+          .backward();
+      return std::vector{pooled.detach().nan_to_num(7), input.grad().nan_to_num(7)};
+    };
+    const auto own = results(x, [](const at::Tensor& images) { return max_pool_2x2(images); });
+    const auto theirs = results(x, [](const at::Tensor& images) { return at::max_pool2d(images, 2); });
+    QVERIFY(own[0].equal(theirs[0]));
+    QVERIFY(own[1].equal(theirs[1]));
+    // A layout that it has no kernel for.
+    QVERIFY(max_pool_2x2(x.contiguous(at::MemoryFormat::ChannelsLast)).nan_to_num(7).equal(theirs[0]));
   }
 
   void weightsComeFromTheSeed() {
