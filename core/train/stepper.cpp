@@ -97,7 +97,7 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
   }
 }
 
-/// Tells known_ what fits, as far as it can be foretold.
+/// Passes the predicted sizes to known_; without a prediction known_ halves what failed.
 void Stepper::predict_parts(const Attempt& failed) {
   const auto model = probe(failed.failed);
   if (!model)

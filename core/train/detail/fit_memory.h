@@ -16,7 +16,7 @@ class FitMemory {
 public:
   /// A micro batch ran out of memory.
   void out_of_memory(std::int64_t count, std::int64_t length);
-  /// The largest sizes foretold to fit, at this length: `alone` as the only micro batch of a step, `part` as one of
+  /// The largest sizes predicted to fit, at this length: `alone` as the only micro batch of a step, `part` as one of
   /// several. 0 where none does.
   void predicted(std::int64_t alone, std::int64_t part, std::int64_t length);
   /// A step came through whose largest micro batch had this size.
