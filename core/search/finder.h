@@ -112,6 +112,8 @@ private:
 };
 
 inline constexpr double knee_tolerance = 0.05;
+/// A size that was slower by more than this and the tolerance together was slower, however uncertain its timing is.
+inline constexpr double most_knee_noise = 0.1;
 
 /// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or cannot be told from
 /// one that is (Timing::uncertainty).

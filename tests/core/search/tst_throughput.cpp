@@ -105,6 +105,19 @@ private Q_SLOTS:
     QCOMPARE(knee(machine.measure()), std::optional<std::int64_t>(128));
   }
 
+  void noNoiseMakesASlowSizeTheKnee() {
+    const auto timed = [](std::int64_t batch, double rate, double uncertainty) {
+      Timing timing;
+      timing.batch = batch;
+      timing.examples_per_second = rate;
+      timing.uncertainty = uncertainty;
+      return timing;
+    };
+    QCOMPARE(knee({timed(4, 314, 1.08), timed(16, 644, 0)}), std::optional<std::int64_t>(16));
+    QCOMPARE(knee({timed(4, 560, 1.08), timed(16, 644, 0)}), std::optional<std::int64_t>(4));
+    QCOMPARE(knee({timed(4, 560, 0.01), timed(16, 644, 0)}), std::optional<std::int64_t>(16));
+  }
+
   void goesOnUntilTheKneeIsClear() {
     Machine calm{.rates = {{64, 500}, {128, 1000}}};
     calm.measure();
