@@ -16,7 +16,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-constexpr std::array verbs = {"pause", "continue", "step", "stop", "edit"};
+constexpr std::array verbs = {"pause", "continue", "step", "stop", "stop-job", "edit"};
 
 void check(const Command& command) {
   if (std::find(verbs.begin(), verbs.end(), command.verb) == verbs.end())
@@ -55,8 +55,10 @@ std::vector<Command> CommandInbox::take(std::int64_t run) {
   {
     const ResetAtEnd reset(waiting_);
     waiting_.bind(1, run);
-    for (; waiting_.executeStep(); last = waiting_.getColumn(0).getInt64())
-      commands.push_back({.verb = waiting_.getColumn(1), .detail_json = waiting_.getColumn(2)});
+    while (waiting_.executeStep()) {
+      last = waiting_.getColumn(0).getInt64();
+      commands.push_back({.verb = waiting_.getColumn(1), .detail_json = waiting_.getColumn(2), .number = last});
+    }
   }
   if (commands.empty())
     return commands;

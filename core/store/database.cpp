@@ -226,6 +226,18 @@ void check_usable(const fs::path& file) {
   });
 }
 
+std::string why_read_only(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored))
+    return {};
+  try {
+    check_writable(file);
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 void set_durability(SQLite::Database& database, Durability durability) {
   const bool wal = database.execAndGet("PRAGMA journal_mode").getString() == "wal";
   database.exec(wal && durability == Durability::metrics ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");

@@ -26,7 +26,7 @@ std::vector<std::string> export_formats() {
 }
 
 void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
-                    const std::filesystem::path& file, bool force) {
+                    const std::filesystem::path& file, bool force, const std::function<bool()>& cancelled) {
   const auto all = exporters();
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& exporter) { return exporter->name() == format; });
@@ -37,7 +37,7 @@ void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& id
     throw input_error("export: no runs are named; give at least one id");
   for (const std::int64_t id : ids)
     reader.run(id); // refused before anything is made
-  detail::FileOutput output(file, force);
+  detail::FileOutput output(file, force, cancelled);
   (*found)->write(reader, ids, output.stream());
   output.publish();
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -26,8 +27,9 @@ std::vector<std::string> export_formats();
 
 /// Writes to a temporary name beside `file`, then renames, so that `file` is whole or not touched.
 /// Throws Error: input for an unknown format, no runs, a run that is not there, a folder that is missing or cannot be
-/// written, a folder in the file's place, or a file that exists (unless `force`); failed where the disk refuses.
+/// written, a folder in the file's place, or a file that exists (unless `force`); failed where the disk refuses,
+/// and where `cancelled`, asked now and then, says true. Nothing is left behind then.
 void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
-                    const std::filesystem::path& file, bool force);
+                    const std::filesystem::path& file, bool force, const std::function<bool()>& cancelled = {});
 
 } // namespace batchscope::store

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -39,8 +40,9 @@ void sync_folder(const fs::path& folder) {
 
 } // namespace
 
-FileOutput::FileOutput(const fs::path& file, bool replace)
-    : file_(file), temporary_(temporary_name(file)), replace_(replace), stream_(this) {
+FileOutput::FileOutput(const fs::path& file, bool replace, std::function<bool()> cancelled)
+    : file_(file), temporary_(temporary_name(file)), replace_(replace), cancelled_(std::move(cancelled)),
+      stream_(this) {
   check_target();
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0)
@@ -69,6 +71,11 @@ void FileOutput::check_target() const {
     throw input_error(fmt::format("{}: exists already; --force overwrites it", file_.string()));
 }
 
+void FileOutput::check_cancelled() const {
+  if (cancelled_ && cancelled_())
+    throw Error(Error::Kind::failed, fmt::format("{}: not written, as it was cancelled", file_.string()));
+}
+
 FileOutput::int_type FileOutput::overflow(int_type c) {
   if (sync() != 0)
     return traits_type::eof();
@@ -78,6 +85,7 @@ FileOutput::int_type FileOutput::overflow(int_type c) {
 }
 
 int FileOutput::sync() {
+  check_cancelled();
   const char* begin = pbase();
   while (begin < pptr()) {
     const ssize_t written = ::write(descriptor_, begin, static_cast<std::size_t>(pptr() - begin));
@@ -95,6 +103,7 @@ void FileOutput::publish() {
   sync();
   if (::fsync(descriptor_) != 0)
     throw Error(Error::Kind::failed, fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
+  check_cancelled();
   // Asked again, and by the kernel where it can: the file may have appeared since.
   check_target();
   int result = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, file_.c_str(), replace_ ? 0 : RENAME_NOREPLACE);

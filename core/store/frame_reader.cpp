@@ -40,6 +40,7 @@ bool FrameReader::read_sealed(const std::vector<SeriesRow>& series, std::int64_t
       return false;
     if (begin > next)
       complain(fmt::format("points {} to {} are missing", next, begin - 1));
+    ++chunks_read_.steps;
     const auto steps = sealed_steps(steps_, 1);
     if (!steps)
       complain(fmt::format("points {} to {} have damaged steps", begin, end - 1));
@@ -61,6 +62,7 @@ std::vector<double> FrameReader::chunk_values(const SeriesRow& series, std::int6
   const ResetAtEnd reset(values_);
   values_.bind(1, series.id);
   values_.bind(2, first);
+  ++chunks_read_.values;
   auto values = values_.executeStep() ? sealed_values(values_, 0) : std::nullopt;
   if (!values || values->size() != n)
     complain(fmt::format("points {} to {} of {} have damaged values", first, first + static_cast<std::int64_t>(n) - 1,

@@ -1,9 +1,11 @@
 #include "core/store/run_follower.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <queue>
 
 #include <fmt/format.h>
 
@@ -38,6 +40,12 @@ struct Points {
   const std::string* name;
   std::vector<Point> points;
   std::size_t given = 0;
+};
+
+/// Points of a frame that were read at once.
+struct Held {
+  std::int64_t first = 0; ///< number of the first one
+  detail::FramePoints points;
 };
 
 std::size_t index_in_row(const std::string& name) {
@@ -89,27 +97,28 @@ void append_records(const Frame& frame, const detail::FramePoints& points,
   }
 }
 
-/// The series whose next point has the smallest step; null where all were given.
-Points* next_of(std::vector<Points>& all) {
-  Points* next = nullptr;
-  for (Points& each : all)
-    if (each.given < each.points.size() &&
-        (next == nullptr || each.points[each.given].step < next->points[next->given].step))
-      next = &each;
-  return next;
-}
-
 /// Values of one step become one event, unless one series has two of them there. Each series keeps its order, also
 /// where its steps go back.
 std::vector<telemetry::Event> as_events(std::vector<Points> all) {
+  // The series by the steps of their next points, the smallest first.
+  using Next = std::pair<std::int64_t, std::size_t>;
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!all[i].points.empty())
+      next.emplace(all[i].points.front().step, i);
+  std::vector<std::size_t> last_event(all.size(), SIZE_MAX); // that has a value of the series
   std::vector<telemetry::Event> events;
-  while (Points* series = next_of(all)) {
-    const Point& point = series->points[series->given++];
-    const auto has_it = [&](const auto& pair) { return pair.first == *series->name; };
-    if (events.empty() || events.back().step != point.step ||
-        std::any_of(events.back().values.begin(), events.back().values.end(), has_it))
-      events.push_back({.step = point.step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
-    events.back().values.emplace_back(*series->name, point.value);
+  while (!next.empty()) {
+    const auto [step, i] = next.top();
+    next.pop();
+    Points& series = all[i];
+    const Point& point = series.points[series.given++];
+    if (events.empty() || events.back().step != step || last_event[i] + 1 == events.size())
+      events.push_back({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
+    events.back().values.emplace_back(*series.name, point.value);
+    last_event[i] = events.size() - 1;
+    if (series.given < series.points.size())
+      next.emplace(series.points[series.given].step, i);
   }
   return events;
 }
@@ -143,6 +152,7 @@ public:
   }
 
   Update poll(std::size_t most);
+  ChunkReads chunks_read() const { return chunks_read_; }
 
 private:
   Update read_on(std::size_t most);
@@ -154,6 +164,8 @@ private:
                     Update& update);
   std::vector<Points> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
                                   Cursor& cursor, Update& update);
+  const Held& hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
+  void let_go();
   std::vector<telemetry::Event> read_events(Cursor& cursor, bool hold_back);
 
   std::filesystem::path file_;
@@ -162,6 +174,8 @@ private:
   detail::Connection connection_;
   std::int64_t generation_ = 0; ///< of the connection that the numbers of rows belong to
   Cursor cursor_;
+  std::map<std::string, Held> held_; ///< by frame, as in Cursor
+  ChunkReads chunks_read_;
 };
 
 /// After the database's files were replaced: rows may have other numbers there.
@@ -218,6 +232,20 @@ void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vec
     cursor.seconds = update.records.back().seconds;
 }
 
+/// The points of a frame from `first` on, of which some may have been given out since they were read.
+const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
+                                    std::size_t most) {
+  Held& held = held_[frame.series.front().name];
+  const bool has_it = first >= held.first && first < held.first + static_cast<std::int64_t>(held.points.steps.size());
+  if (has_it)
+    return held;
+  // Whole chunks, so that none is taken apart twice.
+  const auto chunk = static_cast<std::int64_t>(detail::chunk_points);
+  const std::int64_t end = (first + static_cast<std::int64_t>(most) + chunk - 1) / chunk * chunk;
+  held = {first, read(reader, frame, first, static_cast<std::size_t>(end - first))};
+  return held;
+}
+
 /// Where records are still to come, later values are left for the next time.
 std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
                                                    std::size_t most, Cursor& cursor, Update& update) {
@@ -227,15 +255,17 @@ std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, 
     std::int64_t& done = cursor.points[frame.series.front().name];
     if (holds_records(frame) || done >= frame.points)
       continue;
-    const auto points = read(reader, frame, done, most);
-    const auto later = [&](std::int64_t step) { return step > last_step; };
-    const auto n = std::find_if(points.steps.begin(), points.steps.end(), later) - points.steps.begin();
+    const Held& held = hold(reader, frame, done, most);
+    const auto from = static_cast<std::size_t>(done - held.first);
+    std::size_t to = from;
+    while (to < held.points.steps.size() && held.points.steps[to] <= last_step)
+      ++to;
     for (std::size_t k = 0; k < frame.series.size(); ++k) {
       Points& series = values.emplace_back(Points{&frame.series[k].name, {}});
-      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-        series.points.push_back({points.steps[i], points.values[k][i]});
+      for (std::size_t i = from; i < to; ++i)
+        series.points.push_back({held.points.steps[i], held.points.values[k][i]});
     }
-    done += n;
+    done += static_cast<std::int64_t>(to - from);
     update.more = update.more || done < frame.points;
   }
   return values;
@@ -292,7 +322,17 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   }
   update.events = merged(read_events(cursor, hold_back), std::move(values));
   cursor_ = std::move(cursor);
+  let_go();
+  chunks_read_.steps += reader.chunks_read().steps;
+  chunks_read_.values += reader.chunks_read().values;
   return update;
+}
+
+/// What was given out is not needed any more.
+void RunFollower::Impl::let_go() {
+  std::erase_if(held_, [this](const auto& held) {
+    return cursor_.points[held.first] >= held.second.first + static_cast<std::int64_t>(held.second.points.steps.size());
+  });
 }
 
 RunFollower::RunFollower(const std::filesystem::path& file, std::int64_t id)
@@ -300,6 +340,10 @@ RunFollower::RunFollower(const std::filesystem::path& file, std::int64_t id)
 RunFollower::~RunFollower() = default;
 RunFollower::RunFollower(RunFollower&&) noexcept = default;
 RunFollower& RunFollower::operator=(RunFollower&&) noexcept = default;
+
+RunFollower::ChunkReads RunFollower::chunks_read() const {
+  return impl_->chunks_read();
+}
 
 RunFollower::Update RunFollower::poll(std::size_t most_records) {
   return impl_->poll(std::max<std::size_t>(1, most_records));

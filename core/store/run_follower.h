@@ -31,9 +31,16 @@ public:
     RunRow row;        ///< as of this moment; a run that is over with nothing more to come will give nothing more
     bool more = false; ///< the next poll has something already
   };
-  /// At most `most_records` records (at least 1), and as many points of every other series. Throws Error: input where
-  /// the run was deleted meanwhile, failed where the file cannot be read or is damaged.
+  /// At most `most_records` records (at least 1), and about as many points of every other series. Throws Error: input
+  /// where the run was deleted meanwhile, failed where the file cannot be read or is damaged.
   Update poll(std::size_t most_records = 8192);
+
+  /// Sealed chunks that were taken apart so far. From its beginning a run that is over costs each of its chunks once.
+  struct ChunkReads {
+    std::uint64_t steps = 0;  ///< of frames
+    std::uint64_t values = 0; ///< of series
+  };
+  ChunkReads chunks_read() const;
 
   class Impl;
 

@@ -11,6 +11,7 @@
 #include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/ownership.h"
+#include "core/store/detail/run_list.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/detail/sql.h"
@@ -89,6 +90,18 @@ void RunReader::at_one_moment(const std::function<void()>& read) const {
 
 std::vector<RunRow> RunReader::list(const std::string& where) const {
   return impl_->runs("deleted IS NULL", parse_list_filter(where));
+}
+
+ListChanges RunReader::changes(ListCursor& cursor) const {
+  return impl_->read([&] {
+    // After the files were replaced, numbers may be those of other rows.
+    const std::int64_t generation = impl_->connection.generation();
+    if (cursor.generation != generation)
+      cursor = {};
+    ListChanges changes = detail::read_list_changes(impl_->database(), cursor);
+    cursor.generation = generation;
+    return changes;
+  });
 }
 
 std::vector<RunRow> RunReader::deleted() const {

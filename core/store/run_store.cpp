@@ -171,6 +171,10 @@ void check_usable(const std::filesystem::path& file) {
   detail::check_usable(file);
 }
 
+std::string why_read_only(const std::filesystem::path& file) {
+  return detail::why_read_only(file);
+}
+
 std::filesystem::path default_database() {
   const auto variable = [](const char* name) -> std::string_view {
     const char* value = std::getenv(name);

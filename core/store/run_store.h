@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,8 +27,9 @@ public:
 
 /// What a process asks of the one that trains a run.
 struct Command {
-  std::string verb;               ///< pause, continue, step, stop or edit
+  std::string verb;               ///< pause, continue, step, stop, stop-job (and all that comes after it) or edit
   std::string detail_json = "{}"; ///< of an edit: {"schedule": TEXT, "batch": N or null}
+  std::int64_t number = 0;        ///< of one that is received: what RunStore::send() returned
 };
 
 /// What is written when a run begins.
@@ -193,6 +196,25 @@ public:
   virtual void finish(const RunOutcome& outcome) = 0;
 };
 
+/// How far somebody has read the list of runs; begins with nothing. See RunReader::changes().
+struct ListCursor {
+  std::optional<std::int64_t> change; ///< of the database when it was read
+  std::int64_t generation = 0;        ///< of the files that the reader has open
+  std::int64_t removed = 0;           ///< runs that were removed for good by then
+  std::set<std::int64_t> known;
+  std::map<std::int64_t, std::string> open; ///< status of runs that are not over
+};
+
+/// What is new in the list of runs.
+struct ListChanges {
+  bool all = false;                  ///< `rows` is the whole list
+  std::vector<RunRow> rows;          ///< new ones and those that changed, oldest first
+  std::vector<std::int64_t> removed; ///< deleted since, ascending
+  std::size_t rows_read = 0;         ///< of the table of runs
+
+  bool empty() const { return !all && rows.empty() && removed.empty(); }
+};
+
 /// The run database for reading: sees what other processes write while they write it. Makes no database; Error (input)
 /// where there is none, or where the file is something else, newer or empty. One thread at a time.
 /// A run whose process is gone reads as `interrupted`.
@@ -209,6 +231,9 @@ public:
 
   /// All runs, or those of `where` (see list_filter.h's grammar), oldest first.
   std::vector<RunRow> list(const std::string& where = {}) const;
+  /// What changed in the list of all runs since `cursor` was there last, which moves it on. Costs what changed, however
+  /// many runs there are, and a look at those that are not over: their processes may be gone.
+  ListChanges changes(ListCursor& cursor) const;
   std::vector<RunRow> deleted() const; ///< runs marked as deleted, which all other functions take for not there
   RunRow run(std::int64_t id) const;   ///< throws Error (input) where there is none
   /// Those of the runs that are there, in the order of `ids`: some may have been deleted meanwhile.
@@ -251,6 +276,10 @@ private:
 /// Throws Error (input) for a file that RunStore would refuse for what is in it. Makes and changes nothing; a file that
 /// is missing, empty or of an older format is fine.
 void check_usable(const std::filesystem::path& file);
+
+/// Why runs cannot be written into a database that is there: permissions of the file, or of its folder, in which SQLite
+/// keeps two more. Empty where they can be, and where there is no file.
+std::string why_read_only(const std::filesystem::path& file);
 
 /// `$BATCHSCOPE_DB`, else `$XDG_DATA_HOME/batchscope/runs.db`, else `~/.local/share/batchscope/runs.db`.
 std::filesystem::path default_database();

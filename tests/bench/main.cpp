@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "finder_table.h"
+#include "reading_cost.h"
 #include "screen_cost.h"
 #include "series_rate.h"
 #include "store_rate.h"
@@ -64,6 +65,15 @@ void print_store(const std::filesystem::path& folder) {
   std::printf("\nStore: %.2f million points/s written (goal 1), %.0f ns a record for the loop, %.1f bytes a point, "
               "a series of 300,000 points read in %.1f ms\n",
               rate.write_points_per_second / 1e6, rate.push_nanoseconds, rate.bytes_per_point, rate.read_milliseconds);
+}
+
+void print_reading(const std::filesystem::path& folder) {
+  const ReadingCost cost = measure_reading(folder, 10'000, 500, 40'000);
+  std::printf("\nList of 10,000 runs: %.1f ms whole, %.3f ms a change of one, %.3f ms a look that finds nothing\n",
+              cost.whole_list_milliseconds, cost.change_milliseconds, cost.nothing_milliseconds);
+  std::printf("A run of 40,000 steps with 500 more series opened in %.0f ms: %lu of %lu chunks taken apart\n",
+              cost.wide_run_milliseconds, static_cast<unsigned long>(cost.chunks_read),
+              static_cast<unsigned long>(cost.chunks));
 }
 
 void print_plan() {
@@ -120,7 +130,8 @@ void print_screen() {
 } // namespace
 
 int main(int count, char** arguments) {
-  const std::string only = count > 1 ? arguments[1] : ""; // plan, series, screen, store, training or finder; else all
+  // plan, series, screen, store, reading, training or finder; else all
+  const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
@@ -132,6 +143,8 @@ int main(int count, char** arguments) {
     print_screen();
   if (wanted("store"))
     print_store(folder);
+  if (wanted("reading"))
+    print_reading(folder);
   if (wanted("training"))
     print_training(folder);
   if (wanted("finder"))

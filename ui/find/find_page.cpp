@@ -77,6 +77,7 @@ void FindPage::follow_workbench() {
     else
       show_last_answer();
   });
+  connect(&workbench_.library(), &Library::read_only_changed, this, &FindPage::show_header);
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {

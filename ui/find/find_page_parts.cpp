@@ -158,7 +158,8 @@ void FindPage::show_header() {
   find_->setToolTip(tr("Searches %1").arg(described(next).join(QStringLiteral(", "))));
   if (hand_over)
     (searches ? cancel_ : find_)->setFocus();
-  allow(*find_action_, !searches, tr("A search goes on"));
+  const QString& read_only = workbench_.library().read_only();
+  allow(*find_action_, !searches && read_only.isEmpty(), searches ? tr("A search goes on") : read_only);
   allow(*cancel_action_, searches, tr("No search goes on"));
 }
 

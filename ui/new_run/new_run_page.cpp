@@ -89,6 +89,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
           [this](const train::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
   connect(&workbench, &Workbench::run_proposed, this,
           [this](const train::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
+  connect(&workbench.library(), &Library::read_only_changed, this, &NewRunPage::show_read_only);
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
   setFocusProxy(form_->editor("name"));
@@ -243,6 +244,12 @@ void NewRunPage::show_form() {
   own_settings_ =
       !spec || (matching < 0 && !same_settings(*spec, {}) && !(last_started_ && same_settings(*spec, *last_started_)));
   show_waiting();
+}
+
+void NewRunPage::show_read_only() {
+  const QString& why = workbench_.library().read_only();
+  for (QAction* action : {start_, search_})
+    allow(*action, why.isEmpty(), why);
 }
 
 void NewRunPage::show_waiting() {

@@ -58,6 +58,7 @@ private:
   void fill_form(const train::RunSpec& spec, const QString& from);
   void note_edit();
   void show_form();
+  void show_read_only();
   void show_waiting();
   void watch(Job* job);
   void show_failure(const Job& job);

@@ -1,6 +1,5 @@
 #include "ui/run/library.h"
 
-#include <QElapsedTimer>
 #include <QPointer>
 #include <QThreadPool>
 
@@ -27,11 +26,16 @@ namespace {
 
 /// How often the database is looked at, and runs that are being written are read on.
 constexpr std::chrono::milliseconds interval{400};
-constexpr int interrupted_after_ms = 2000;
 constexpr std::int64_t most_searches = 300;
 constexpr std::size_t records_a_batch = 4096; // a few ms of the UI thread's time
 
 } // namespace
+
+/// A file that is being written. Shared by the UI thread and the one that writes.
+struct Library::Export {
+  QString file; ///< constant
+  std::atomic<bool> cancelled{false};
+};
 
 /// The database's thread: changes and questions in their order, then the list of runs, then runs being followed. What
 /// takes long and can do without the others, exporting, has a thread of its own.
@@ -60,7 +64,7 @@ public:
   }
 
   void look_soon() {
-    ask([this] { version_.reset(); });
+    ask([] {});
   }
 
   Token follow(std::int64_t run, std::function<void(Batch&&)> take) {
@@ -85,7 +89,6 @@ public:
       // Said each time, and not taken back by the next look at a database that can be read.
       post([this, what = QString::fromUtf8(error.what())] { Q_EMIT library_.problem(what); });
     }
-    version_.reset();
     return made;
   }
 
@@ -138,6 +141,7 @@ private:
   /// Reads the list of runs where something in the database changed.
   void look() {
     try {
+      tell_read_only();
       if (!std::filesystem::exists(file_))
         return look_at_nothing(had_database_);
       if (std::filesystem::file_size(file_) == 0)
@@ -146,11 +150,13 @@ private:
         open();
       say_replaced(reader_->notice());
       const std::int64_t version = reader_->version();
-      if (version_ == version && !may_be_interrupted())
-        return;
-      show(reader_->list());
-      show_searches(reader_->searches(last_search_, most_searches));
+      store::ListChanges changes = reader_->changes(cursor_);
+      if (!changes.empty())
+        show(std::move(changes));
+      if (version_ != version)
+        show_searches(reader_->searches(last_search_, most_searches));
       version_ = version;
+      shows_nothing_ = false;
       tell({});
     } catch (const std::exception& error) {
       reader_.reset();
@@ -160,12 +166,12 @@ private:
 
   /// There is no database, or an empty file that is to become one: that holds no runs, where none is missing.
   void look_at_nothing(bool missing) {
-    if (std::exchange(reader_, nullptr) || missing)
-      version_.reset();
-    if (!missing && !version_) {
-      show({});
+    reader_.reset();
+    if (!missing && !std::exchange(shows_nothing_, true)) {
+      store::ListChanges none;
+      none.all = true;
+      show(std::move(none));
       forget_searches();
-      version_ = 0;
     }
     tell(missing ? gone() : QString());
   }
@@ -176,6 +182,7 @@ private:
   }
 
   void open() {
+    cursor_ = {};
     version_.reset();
     forget_searches();
     reader_ = read_or_bring_up_to_date();
@@ -221,19 +228,9 @@ private:
     return {status.st_dev, status.st_ino};
   }
 
-  /// A run whose process is gone reads as interrupted from then on, although nothing in the file changes.
-  bool may_be_interrupted() const { return any_running_ && looked_.elapsed() > interrupted_after_ms; }
-
-  void show(std::vector<store::RunRow> rows) {
-    looked_.start();
-    any_running_ =
-        std::any_of(rows.begin(), rows.end(), [](const store::RunRow& row) { return row.outcome.status == "running"; });
-    auto shared = std::make_shared<std::vector<store::RunRow>>(std::move(rows));
-    post([this, shared] {
-      library_.runs_ = std::move(*shared);
-      library_.loaded_ = true;
-      Q_EMIT library_.runs_changed();
-    });
+  void show(store::ListChanges changes) {
+    auto shared = std::make_shared<store::ListChanges>(std::move(changes));
+    post([this, shared] { library_.take(std::move(*shared)); });
   }
 
   /// Those that came since the last look, after those that are known.
@@ -277,6 +274,18 @@ private:
       return;
     told_ = problem;
     post([this, problem] { Q_EMIT library_.problem(problem); });
+  }
+
+  /// Looked at each time: permissions change.
+  void tell_read_only() {
+    const QString why = QString::fromStdString(store::why_read_only(file_));
+    if (why == read_only_)
+      return;
+    read_only_ = why;
+    post([this, why] {
+      library_.read_only_ = why;
+      Q_EMIT library_.read_only_changed();
+    });
   }
 
   void read_on() {
@@ -337,14 +346,15 @@ private:
 
   // The database's thread alone.
   std::unique_ptr<store::RunReader> reader_;
-  std::optional<std::int64_t> version_; ///< of the database when the list was read; nothing: read it again
+  store::ListCursor cursor_;   ///< how far the list was read
+  bool shows_nothing_ = false; ///< as there is no database yet
   Identity opened_;
-  std::int64_t last_search_ = 0; ///< number of the newest search that was read
-  bool any_running_ = false;     ///< of the rows that were read
-  QElapsedTimer looked_;         ///< since they were read
+  std::optional<std::int64_t> version_; ///< of the database when its searches were read; nothing: not yet
+  std::int64_t last_search_ = 0;        ///< number of the newest search that was read
   bool had_database_ = false;
   std::string notice_; ///< the last that was said of replaced files
   QString told_;
+  QString read_only_;
   std::vector<Followed> followed_;
   bool more_ = false; ///< something more can be read at once
 
@@ -360,7 +370,29 @@ private:
 Library::Library(std::filesystem::path database, QObject* parent)
     : QObject(parent), database_(std::move(database)), impl_(std::make_unique<Impl>(*this)) {}
 
-Library::~Library() = default;
+Library::~Library() {
+  cancel_exports();
+}
+
+void Library::take(store::ListChanges&& changes) {
+  const auto by_id = [](const store::RunRow& row, std::int64_t id) { return row.id < id; };
+  loaded_ = true;
+  if (changes.all)
+    runs_ = changes.rows;
+  else
+    for (const store::RunRow& row : changes.rows) {
+      const auto at = std::lower_bound(runs_.begin(), runs_.end(), row.id, by_id);
+      if (at != runs_.end() && at->id == row.id)
+        *at = row;
+      else
+        runs_.insert(at, row);
+    }
+  if (!changes.removed.empty())
+    std::erase_if(runs_, [&](const store::RunRow& row) {
+      return std::binary_search(changes.removed.begin(), changes.removed.end(), row.id);
+    });
+  Q_EMIT runs_changed(changes);
+}
 
 void Library::refresh() {
   impl_->look_soon();
@@ -397,20 +429,39 @@ void Library::send(std::int64_t run, const store::Command& command, QObject* con
 
 void Library::export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file,
                           QObject* context, std::function<void(const QString& error)> done) {
-  auto work = [impl = impl_.get(), runs, format = format.toStdString(), file = file.toStdString(),
-               context = QPointer(context), done = std::move(done)] {
+  const auto own = std::make_shared<Export>();
+  own->file = file;
+  auto work = [this, impl = impl_.get(), own, runs, format = format.toStdString(), context = QPointer(context),
+               done = std::move(done)] {
     QString problem;
     try {
-      store::export_to_file(store::RunReader(impl->file()), runs, format, file, true);
+      store::export_to_file(store::RunReader(impl->file()), runs, format, own->file.toStdString(), true,
+                            [own] { return own->cancelled.load(); });
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }
-    impl->post([context, done, problem] {
+    impl->post([this, own, context, done, problem] {
+      std::erase(exports_, own);
       if (context)
         done(problem);
+      Q_EMIT exports_changed();
     });
   };
+  exports_.push_back(own);
+  Q_EMIT exports_changed();
   impl_->ask([impl = impl_.get(), work = std::move(work)] { impl->export_soon(work); });
+}
+
+QStringList Library::exports() const {
+  QStringList files;
+  for (const auto& each : exports_)
+    files.append(each->file);
+  return files;
+}
+
+void Library::cancel_exports() {
+  for (const auto& each : exports_)
+    each->cancelled = true;
 }
 
 Library::Token Library::follow(std::int64_t run, std::function<void(Batch&&)> take) {

@@ -45,11 +45,13 @@ public:
   ~Library() override;
 
   const std::filesystem::path& database() const { return database_; }
-  /// The rows as last read, newest last.
+  /// The rows as last read, newest last. Only those that changed are read again.
   const std::vector<store::RunRow>& runs() const { return runs_; }
   bool loaded() const { return loaded_; }
   /// The last few hundred searches that are stored, newest last. One that cannot be understood is left out.
   const std::vector<std::shared_ptr<const StoredSearch>>& searches() const { return searches_; }
+  /// Why nothing can be written into the database: no run, no name, no command to a run. Empty where it can.
+  const QString& read_only() const { return read_only_; }
 
   /// Looks at the database again soon; it does so by itself about twice a second.
   void refresh();
@@ -65,6 +67,10 @@ public:
   /// an error, or an empty text. Everything else goes on meanwhile.
   void export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file, QObject* context,
                    std::function<void(const QString& error)> done);
+  /// Files that are being written, or wait to be, in their order.
+  QStringList exports() const;
+  /// Gives them up; each `done` comes with an error soon, and nothing is left of the files.
+  void cancel_exports();
 
   /// Reads a run from its beginning and goes on while it is written; batches arrive in order in the UI thread until the
   /// returned token is dropped (in the UI thread) or the run has ended.
@@ -81,7 +87,11 @@ public:
   void describe(std::int64_t run, QObject* context, std::function<void(const StoredRun&, const QString& error)> take);
 
 Q_SIGNALS:
-  void runs_changed();
+  /// runs() is what it says now.
+  void runs_changed(const batchscope::store::ListChanges& changes);
+  void read_only_changed();
+  /// exports() is another.
+  void exports_changed();
   void searches_changed();
   /// What went wrong, with what to do; empty when all is well again.
   void problem(const QString& text);
@@ -89,10 +99,16 @@ Q_SIGNALS:
 private:
   class Impl;
 
+  struct Export;
+
+  void take(store::ListChanges&& changes);
+
   std::filesystem::path database_;
   std::vector<store::RunRow> runs_;
   bool loaded_ = false;
   std::vector<std::shared_ptr<const StoredSearch>> searches_;
+  QString read_only_;
+  std::vector<std::shared_ptr<Export>> exports_;
   std::unique_ptr<Impl> impl_;
 };
 

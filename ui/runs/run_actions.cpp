@@ -33,20 +33,23 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   train_again_ = add(tr("Train again with changes"), QStringLiteral("new-run"),
                      tr("Fill the form of a new run with this run's settings"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
-  add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"), &RunActions::rename_current)
-      ->setShortcut(QKeySequence(Qt::Key_F2));
-  add(tr("Edit note"), QStringLiteral("note"), tr("Write a note on the current run in place"),
-      &RunActions::annotate_current)
-      ->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F2));
-  add(tr("Delete runs"), QStringLiteral("trash"), tr("Delete the selected runs; can be undone"),
-      &RunActions::delete_selected)
-      ->setShortcut(QKeySequence::Delete);
+  auto* rename = add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"),
+                     &RunActions::rename_current);
+  rename->setShortcut(QKeySequence(Qt::Key_F2));
+  auto* annotate = add(tr("Edit note"), QStringLiteral("note"), tr("Write a note on the current run in place"),
+                       &RunActions::annotate_current);
+  annotate->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F2));
+  auto* remove = add(tr("Delete runs"), QStringLiteral("trash"), tr("Delete the selected runs; can be undone"),
+                     &RunActions::delete_selected);
+  remove->setShortcut(QKeySequence::Delete);
+  writing_ = {rename, annotate, remove};
   add(tr("Copy rows"), QStringLiteral("copy"), tr("Copy the selected rows for a spreadsheet"), &RunActions::copy_tabs)
       ->setShortcut(QKeySequence::Copy);
   add(tr("Copy rows as CSV"), QStringLiteral("copy"), tr("Copy the selected rows as comma-separated text"),
       &RunActions::copy_commas);
   make_export_menu();
   connect(&table, &RunTable::selection_changed, this, &RunActions::update);
+  connect(&workbench.library(), &Library::read_only_changed, this, &RunActions::update);
   connect(&table, &RunTable::chosen, this, &RunActions::open_selected);
   update();
 }
@@ -84,6 +87,11 @@ void RunActions::update() {
   const auto selected = table_.selected_runs().size();
   for (QAction* action : actions_)
     allow(*action, selected > 0, tr("Select a run first"));
+  const QString& read_only = workbench_.library().read_only();
+  runs_.set_editable(read_only.isEmpty());
+  if (!read_only.isEmpty())
+    for (QAction* action : writing_)
+      allow(*action, false, read_only);
   open_->setText(selected > 1 ? tr("Plot %1 together").arg(selected) : tr("Open"));
 }
 

@@ -52,6 +52,7 @@ private:
   RunTableModel& runs_;
   QWidget& page_;
   QList<QAction*> actions_; ///< in the order of menus
+  QList<QAction*> writing_; ///< those of them that change the database
   QAction* open_;
   QAction* train_again_;
   QMenu* export_menu_;

@@ -77,6 +77,33 @@ void RunTableModel::set_runs(const std::vector<store::RunRow>& runs) {
     update(static_cast<int>(i), runs[i]);
 }
 
+void RunTableModel::change_runs(const std::vector<store::RunRow>& runs, const std::vector<std::int64_t>& removed) {
+  for (const std::int64_t run : removed)
+    remove(run);
+  for (const store::RunRow& run : runs)
+    insert_or_update(run);
+}
+
+void RunTableModel::remove(std::int64_t run) {
+  const int row = row_of(run);
+  if (row < 0)
+    return;
+  beginRemoveRows({}, row, row);
+  rows_.erase(rows_.begin() + row);
+  endRemoveRows();
+}
+
+void RunTableModel::insert_or_update(const store::RunRow& run) {
+  if (const int row = row_of(run.id); row >= 0)
+    return update(row, run);
+  const auto at = std::lower_bound(rows_.begin(), rows_.end(), run.id,
+                                   [](const Row& row, std::int64_t id) { return row.run.id < id; });
+  const auto row = static_cast<int>(at - rows_.begin());
+  beginInsertRows({}, row, row);
+  rows_.insert(at, {run, {}, {}});
+  endInsertRows();
+}
+
 void RunTableModel::remove_missing(const std::vector<store::RunRow>& runs) {
   const auto is_there = [&](const Row& row) {
     return std::binary_search(runs.begin(), runs.end(), row.run,
@@ -114,6 +141,7 @@ void RunTableModel::insert_new(const std::vector<store::RunRow>& runs) {
 }
 
 void RunTableModel::update(int row, const store::RunRow& run) {
+  ++compared_;
   // Only the columns that differ: an editor that is open in another one keeps what was typed.
   const auto& columns = run_columns();
   Row& held = rows_[static_cast<std::size_t>(row)];
@@ -264,7 +292,7 @@ Qt::ItemFlags RunTableModel::flags(const QModelIndex& index) const {
   const Qt::ItemFlags flags = QAbstractTableModel::flags(index);
   if (!index.isValid())
     return flags;
-  const bool editable = index.column() == name_column || index.column() == note_column;
+  const bool editable = editable_ && (index.column() == name_column || index.column() == note_column);
   return flags | Qt::ItemNeverHasChildren | (editable ? Qt::ItemIsEditable : Qt::NoItemFlags);
 }
 

@@ -15,8 +15,9 @@ namespace batchscope::ui {
 
 class Theme;
 
-/// The runs of the database as a table, one row each, by their number. New rows are compared with the old ones, so that
-/// views keep selection, scroll position and open editors. Name and note can be edited. UI thread.
+/// The runs of the database as a table, one row each, by their number. Rows that changed are compared with the old
+/// ones, and no others are touched, so that views keep selection, scroll position and open editors. Name and note can
+/// be edited. UI thread.
 class RunTableModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -31,6 +32,12 @@ public:
 
   /// In ascending order of their numbers, as RunReader::list() has them.
   void set_runs(const std::vector<store::RunRow>& runs);
+  /// New rows and others for those that are there, and rows that are not there any more. Costs as many as these are.
+  void change_runs(const std::vector<store::RunRow>& runs, const std::vector<std::int64_t>& removed);
+  /// Whether names and notes can be edited: not where the database cannot be written.
+  void set_editable(bool editable) { editable_ = editable; }
+  /// Rows that were compared with what they were before, so far.
+  std::uint64_t compared() const { return compared_; }
   /// How many steps a running run will make, where that is known.
   void set_expected_steps(std::int64_t run, std::int64_t steps);
   /// The runs that are plotted now.
@@ -68,6 +75,8 @@ private:
 
   void remove_missing(const std::vector<store::RunRow>& runs);
   void insert_new(const std::vector<store::RunRow>& runs);
+  void remove(std::int64_t run);
+  void insert_or_update(const store::RunRow& run);
   void update(int row, const store::RunRow& run);
   std::optional<double> progress(const store::RunRow& run) const;
   QVariant foreground(const store::RunRow& run, int column) const;
@@ -79,6 +88,8 @@ private:
   QList<qint64> plotted_;
   QList<int> looks_; ///< of these
   QTimer idle_{this};
+  std::uint64_t compared_ = 0;
+  bool editable_ = true;
   int prepared_ = 0; ///< rows before this have words and key, but for those that changed since
 };
 

@@ -188,7 +188,7 @@ QWidget* RunsPage::make_unreadable() {
 
 void RunsPage::follow_workbench() {
   Library& library = workbench_.library();
-  connect(&library, &Library::runs_changed, this, &RunsPage::show_runs);
+  connect(&library, &Library::runs_changed, this, &RunsPage::show_changes);
   connect(&library, &Library::problem, this, [this](const QString& text) {
     why_unreadable_->setText(text);
     // A change that was refused is not shown as if it had been made.
@@ -202,14 +202,24 @@ void RunsPage::follow_workbench() {
   connect(shown_, &QAbstractItemModel::modelReset, this, &RunsPage::show_place);
 }
 
-void RunsPage::show_runs() {
-  table_->change_rows([this] { runs_->set_runs(workbench_.library().runs()); });
-  ask_for_lengths();
+void RunsPage::show_changes(const store::ListChanges& changes) {
+  constexpr std::size_t most_one_by_one = 200; // more are put in together
+  if (changes.all || changes.rows.size() + changes.removed.size() > most_one_by_one)
+    return show_runs();
+  table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
+  ask_for_lengths(changes.rows);
   show_place();
 }
 
-void RunsPage::ask_for_lengths() {
-  for (const store::RunRow& run : workbench_.library().runs()) {
+void RunsPage::show_runs() {
+  const auto& runs = workbench_.library().runs();
+  table_->change_rows([&] { runs_->set_runs(runs); });
+  ask_for_lengths(runs);
+  show_place();
+}
+
+void RunsPage::ask_for_lengths(const std::vector<store::RunRow>& runs) {
+  for (const store::RunRow& run : runs) {
     if (run.outcome.status != "running")
       continue;
     // A run that is open knows what edits made of its length.

@@ -3,6 +3,7 @@
 #include <QSet>
 #include <QUndoStack>
 
+#include "core/store/run_store.h"
 #include "ui/run/page.h"
 
 class QLabel;
@@ -42,12 +43,13 @@ private:
   QWidget* make_unreadable();
   void make_filter_action();
   void follow_workbench();
+  void show_changes(const store::ListChanges& changes);
   void show_runs();
   void show_plotted();
   void show_filter();
   void place_filter_error();
   void show_place(); ///< table, or what stands for it while there is nothing to show
-  void ask_for_lengths();
+  void ask_for_lengths(const std::vector<store::RunRow>& runs);
   void rename(qint64 run, const QString& before, const QString& name);
   void annotate(qint64 run, const QString& before, const QString& note);
 

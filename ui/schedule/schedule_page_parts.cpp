@@ -170,9 +170,13 @@ void SchedulePage::show_header() {
   allow(*discard_action_, preview, tr("Nothing was changed"));
   copy_->setVisible(draft && has_draft_);
   start_->setVisible(draft && has_draft_);
-  start_->setEnabled(good);
+  const QString& read_only = workbench_.library().read_only();
+  start_->setEnabled(good && read_only.isEmpty());
   const QString no_draft = draft ? tr("There is no draft yet") : tr("A run is shown, not a draft");
-  allow(*start_action_, draft && has_draft_ && good, draft && has_draft_ ? wrong : no_draft);
+  allow(*start_action_, draft && has_draft_ && good && read_only.isEmpty(),
+        !draft || !has_draft_ ? no_draft
+        : good                ? read_only
+                              : wrong);
   allow(*copy_action_, draft && has_draft_ && good, draft && has_draft_ ? wrong : no_draft);
   copy_->setEnabled(good);
   again_->setVisible(run != nullptr && !run->running() && run->start());

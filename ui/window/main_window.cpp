@@ -36,9 +36,8 @@ QString file_of(const std::filesystem::path& path) {
 MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QList<Page*> pages)
     : theme_(theme), workbench_(workbench), settings_(std::move(settings)), pages_(std::move(pages)),
       undo_(new QUndoGroup(this)), places_(new QActionGroup(this)), modes_(new QActionGroup(this)) {
-  const QString database = file_of(workbench.library().database());
   setObjectName(QStringLiteral("main_window"));
-  setWindowTitle(tr("%1 – BatchScope").arg(QFileInfo(database).fileName()));
+  show_title();
   setWindowIcon(QIcon(QStringLiteral(":/batchscope/icons/batchscope.svg")));
   make_body();
   make_places();
@@ -131,8 +130,17 @@ void MainWindow::watch_workbench() {
     // A note on what was done, and how it is taken back, holds until more is done.
     connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note, Qt::UniqueConnection);
   }
+  connect(&workbench_.library(), &Library::read_only_changed, this, &MainWindow::show_title);
   connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
   connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
+  connect(&workbench_.library(), &Library::exports_changed, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
+}
+
+/// Names the database, and says for as long as it lasts that nothing can be written into it.
+void MainWindow::show_title() {
+  const QString name = QFileInfo(file_of(workbench_.library().database())).fileName();
+  const bool read_only = !workbench_.library().read_only().isEmpty();
+  setWindowTitle((read_only ? tr("%1 (read-only) – BatchScope") : tr("%1 – BatchScope")).arg(name));
 }
 
 void MainWindow::show_problem(const QString& text) {

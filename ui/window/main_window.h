@@ -79,6 +79,7 @@ private:
   void keep_now(); ///< it is kept when this returns
   void note_kept(const QJsonObject& content, const QString& problem);
   // Closing, main_window_closing.cpp.
+  bool may_close_now() const; ///< nothing is at work or being written
   bool may_close_at_once() const;
   void ask_to_close();
   void close_when_idle();
@@ -86,6 +87,7 @@ private:
   Page* page(const QString& key) const;
   void place_by_default();
   void show_problem(const QString& text);
+  void show_title();
 
   Theme& theme_;
   Workbench& workbench_;

@@ -12,7 +12,7 @@
 namespace batchscope::ui {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (workbench_.engine().idle()) {
+  if (may_close_now()) {
     keep_timer_.stop();
     keep_now();
     event->accept();
@@ -25,6 +25,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     close_without_asking();
   else
     ask_to_close();
+}
+
+bool MainWindow::may_close_now() const {
+  return workbench_.engine().idle() && workbench_.library().exports().isEmpty();
 }
 
 bool MainWindow::may_close_at_once() const {
@@ -74,12 +78,16 @@ void MainWindow::close_without_asking() {
   stack_->setEnabled(false);
   for (QAction* action : all_actions())
     action->setEnabled(false);
-  banner_->show_note(tr("Stopping. The window closes as soon as everything is stored."));
+  if (workbench_.engine().idle())
+    banner_->show_note(tr("Exporting. The window closes as soon as the file is written; Cancel at the bottom of the "
+                          "window gives it up."));
+  else
+    banner_->show_note(tr("Stopping. The window closes as soon as everything is stored."));
   close_when_idle();
 }
 
 void MainWindow::close_when_idle() {
-  if (closing_ && workbench_.engine().idle())
+  if (closing_ && may_close_now())
     close();
 }
 

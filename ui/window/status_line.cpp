@@ -6,6 +6,7 @@
 #include "core/memory/device.h"
 #include "ui/run/workbench.h"
 #include "ui/widgets/format.h"
+#include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
@@ -33,7 +34,7 @@ QString free_memory() {
 
 StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
     : QStatusBar(parent), workbench_(workbench), device_(new QLabel(this)), threads_(new QLabel(this)),
-      stored_(new QLabel(this)) {
+      stored_(new QLabel(this)), read_only_(new Pill(this)) {
   setSizeGripEnabled(false);
   device_->setToolTip(tr("Device, memory budget and memory in use of the run that is shown"));
   const int threads = memory::host_threads();
@@ -42,10 +43,15 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
   stored_->setToolTip(tr("Records written to the database since the window opened, and those that wait to be"));
   addWidget(device_);
   addWidget(threads_);
+  read_only_->setObjectName(QStringLiteral("read_only"));
+  read_only_->show_text(tr("read-only"), Pill::Tone::warning);
+  addPermanentWidget(read_only_);
   addPermanentWidget(stored_);
   timer_.setInterval(refresh_ms);
   connect(&timer_, &QTimer::timeout, this, &StatusLine::refresh);
   connect(&workbench, &Workbench::current_changed, this, &StatusLine::refresh);
+  connect(&workbench.library(), &Library::read_only_changed, this, &StatusLine::show_read_only);
+  show_read_only();
   refresh();
 }
 
@@ -58,6 +64,13 @@ void StatusLine::showEvent(QShowEvent* event) {
 void StatusLine::hideEvent(QHideEvent* event) {
   timer_.stop();
   QStatusBar::hideEvent(event);
+}
+
+void StatusLine::show_read_only() {
+  const QString& why = workbench_.library().read_only();
+  read_only_->setVisible(!why.isEmpty());
+  read_only_->setToolTip(why);
+  stored_->setVisible(why.isEmpty());
 }
 
 void StatusLine::refresh() {

@@ -7,9 +7,11 @@ class QLabel;
 
 namespace batchscope::ui {
 
+class Pill;
 class Workbench;
 
-/// Device, budget and memory in use of the current run, threads, and what is stored and waits to be. UI thread.
+/// Device, budget and memory in use of the current run, threads, and what is stored and waits to be, or that nothing can
+/// be. UI thread.
 class StatusLine : public QStatusBar {
   Q_OBJECT
 
@@ -22,12 +24,14 @@ protected:
 
 private:
   void refresh();
+  void show_read_only();
   QString device_text() const;
 
   Workbench& workbench_;
   QLabel* device_;
   QLabel* threads_;
   QLabel* stored_;
+  Pill* read_only_;
   QTimer timer_; ///< the numbers have no signals of their own
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
@@ -31,7 +32,6 @@ WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
   progress_->setTextVisible(false);
   progress_->setFixedWidth(Theme::lines(14));
   progress_->setAccessibleName(tr("Progress"));
-  cancel_->setToolTip(tr("Ends it at its next step; what was done stays stored"));
   activity_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   auto* layout = new QHBoxLayout(this);
   const int side = Theme::lines(0.75), above = Theme::lines(0.3);
@@ -48,6 +48,7 @@ WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
   connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
   connect(&engine_, &Engine::job_added, this, &WorkStrip::watch);
   connect(&engine_, &Engine::job_changed, this, &WorkStrip::refresh);
+  connect(&workbench.library(), &Library::exports_changed, this, &WorkStrip::refresh);
   refresh();
 }
 
@@ -68,27 +69,51 @@ void WorkStrip::watch(Job* job) {
 
 void WorkStrip::refresh() {
   const Job* job = shown_job();
-  setVisible(job != nullptr);
+  const QStringList files = workbench_.library().exports();
+  setVisible(job != nullptr || !files.isEmpty());
   if (job == nullptr)
-    return timer_.stop();
-  if (!timer_.isActive())
+    timer_.stop();
+  else if (!timer_.isActive())
     timer_.start();
-  const OpenRun* run = run_of(*job);
-  const auto progress = run != nullptr ? run->progress() : job->progress();
-  title_->setText(job->title());
-  activity_->setText(job->activity());
-  activity_->setToolTip(job->activity());
+  if (job != nullptr)
+    show_job(*job);
+  else if (!files.isEmpty())
+    show_exports(files);
+}
+
+void WorkStrip::show_exports(const QStringList& files) {
+  const QString name = QFileInfo(files.first()).fileName();
+  title_->setText(tr("Exporting %1").arg(name));
+  activity_->setText(files.first());
+  activity_->setToolTip(files.join(u'\n'));
+  progress_->setRange(0, 0);
+  left_->clear();
+  show_waiting(files.size() - 1);
+  cancel_->setToolTip(tr("Gives the export up; nothing is left of the file"));
+  cancel_->setAccessibleName(tr("Cancel the export to %1").arg(name));
+}
+
+void WorkStrip::show_waiting(qsizetype others) {
+  waiting_->setText(tr("%1 more waiting").arg(format_count(others)));
+  waiting_->setVisible(others > 0);
+}
+
+void WorkStrip::show_job(const Job& job) {
+  const OpenRun* run = run_of(job);
+  const auto progress = run != nullptr ? run->progress() : job.progress();
+  title_->setText(job.title());
+  activity_->setText(job.activity());
+  activity_->setToolTip(job.activity());
   // Where the share is not known the bar only moves.
   progress_->setRange(0, progress ? progress_steps : 0);
   if (progress)
     progress_->setValue(static_cast<int>(*progress * progress_steps));
-  left_->setText(time_text(*job));
-  const auto others = std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [job](const Job* other) {
-    return other != job && other->state() == Job::State::waiting;
-  });
-  waiting_->setText(tr("%1 more waiting").arg(format_count(others)));
-  waiting_->setVisible(others > 0);
-  cancel_->setAccessibleName(tr("Cancel %1").arg(job->title()));
+  left_->setText(time_text(job));
+  show_waiting(std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [&job](const Job* other) {
+    return other != &job && other->state() == Job::State::waiting;
+  }));
+  cancel_->setToolTip(tr("Ends it at its next step; what was done stays stored"));
+  cancel_->setAccessibleName(tr("Cancel %1").arg(job.title()));
 }
 
 const OpenRun* WorkStrip::run_of(const Job& job) const {
@@ -114,6 +139,8 @@ void WorkStrip::cancel() {
     // The next job's own.
     connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
     job->cancel(); // one that waits ends at once
+  } else {
+    workbench_.library().cancel_exports();
   }
 }
 

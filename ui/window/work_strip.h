@@ -14,8 +14,8 @@ class Job;
 class OpenRun;
 class Workbench;
 
-/// What the engine works on: title, what it does, progress, time left, how much waits, and a way to end it. Hidden
-/// while there is nothing. UI thread.
+/// What the engine works on: title, what it does, progress, time left, how much waits, and a way to end it; else the
+/// files that runs are exported to. Hidden while there is nothing. UI thread.
 class WorkStrip : public QFrame {
   Q_OBJECT
 
@@ -26,6 +26,9 @@ private:
   Job* shown_job() const; ///< the one that works, else the first that waits
   void watch(Job* job);
   void refresh();
+  void show_job(const Job& job);
+  void show_exports(const QStringList& files);
+  void show_waiting(qsizetype others);
   /// The run that is the whole job, where it is open and goes on: what pages say of it holds, and it may pause.
   const OpenRun* run_of(const Job& job) const;
   QString time_text(const Job& job) const;

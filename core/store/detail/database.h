@@ -40,8 +40,9 @@ SQLite::Database open_for_writing(const std::filesystem::path& file, std::chrono
 /// Makes no database. A file in a folder that cannot be written is read as it is; see Error texts for what is refused.
 SQLite::Database open_for_reading(const std::filesystem::path& file);
 
-/// See run_store.h.
+// See run_store.h.
 void check_usable(const std::filesystem::path& file);
+std::string why_read_only(const std::filesystem::path& file);
 
 /// How far a transaction goes: metrics are on their way to the disk, status and edits are on it. Without a WAL only the
 /// second is safe against damage when the power fails.

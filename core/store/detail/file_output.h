@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <ostream>
 #include <streambuf>
 
@@ -9,10 +10,11 @@ namespace batchscope::store::detail {
 
 /// A file that appears under its name only once it is whole and on the disk: written to a temporary name beside it,
 /// then renamed by publish(). What was not published is removed. Errors are Error: input where the file cannot be
-/// made, failed where the disk refuses what is written.
+/// made, failed where the disk refuses what is written, and where `cancelled`, asked every 64 kB and before the file
+/// appears, says true.
 class FileOutput : private std::streambuf {
 public:
-  FileOutput(const std::filesystem::path& file, bool replace);
+  FileOutput(const std::filesystem::path& file, bool replace, std::function<bool()> cancelled = {});
   ~FileOutput() override;
   FileOutput(const FileOutput&) = delete;
   FileOutput& operator=(const FileOutput&) = delete;
@@ -24,10 +26,12 @@ private:
   int_type overflow(int_type c) override;
   int sync() override;
   void check_target() const;
+  void check_cancelled() const;
 
   const std::filesystem::path file_;
   const std::filesystem::path temporary_;
   const bool replace_;
+  const std::function<bool()> cancelled_;
   int descriptor_ = -1;
   std::array<char, 1 << 16> buffer_;
   std::ostream stream_;

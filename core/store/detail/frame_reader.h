@@ -9,6 +9,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/store/detail/series_reader.h"
+#include "core/store/run_follower.h"
 
 namespace batchscope::store::detail {
 
@@ -29,6 +30,8 @@ public:
   FramePoints read(const std::vector<SeriesRow>& series, std::int64_t first, std::size_t most,
                    const Complaint& complain);
 
+  RunFollower::ChunkReads chunks_read() const { return chunks_read_; }
+
 private:
   bool read_sealed(const std::vector<SeriesRow>& series, std::int64_t first, std::size_t most,
                    const Complaint& complain, FramePoints& points);
@@ -37,6 +40,7 @@ private:
   std::vector<double> chunk_values(const SeriesRow& series, std::int64_t first, std::size_t n,
                                    const Complaint& complain);
 
+  RunFollower::ChunkReads chunks_read_;
   SQLite::Statement steps_;
   SQLite::Statement values_;
   SQLite::Statement tail_;

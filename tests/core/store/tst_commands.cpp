@@ -198,7 +198,8 @@ void TestCommands::refused() {
     return kind == Error::Kind::input ? error : "not an input error: " + error;
   };
   QCOMPARE(refusal(run->id(), {.verb = "halt"}),
-           std::string("\"halt\" is nothing a run can be told; accepted: pause, continue, step, stop, edit"));
+           std::string("\"halt\" is nothing a run can be told; accepted: pause, continue, step, stop, "
+                       "stop-job, edit"));
   QCOMPARE(refusal(run->id(), {.verb = "edit", .detail_json = "[]"}),
            std::string("the details of a command are one JSON object"));
   QVERIFY(!refusal(run->id(), {.verb = "edit", .detail_json = "{"}).empty());

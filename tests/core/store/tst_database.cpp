@@ -20,6 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const int newest = static_cast<int>(store::detail::embedded_migrations().size());
+const std::string newest_backup = "runs.db.format-" + std::to_string(newest) + ".backup";
+
 void write_text(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
@@ -106,7 +109,7 @@ void TestDatabase::is_set_up_as_documented() {
   QCOMPARE(pragma("cell_size_check"), std::string("1"));
   QCOMPARE(pragma("busy_timeout"), std::string("1234"));
   QCOMPARE(pragma("application_id"), std::to_string(store::detail::application_id));
-  QCOMPARE(pragma("user_version"), std::string("3"));
+  QCOMPARE(pragma("user_version"), std::to_string(newest));
   const int loose = database.execAndGet("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND NOT strict "
                                         "AND name NOT LIKE 'sqlite_%'");
   QCOMPARE(loose, 0);
@@ -120,7 +123,8 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
   SQLite::Database(folder.file("foreign.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE)
       .exec("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)");
   make(folder.file("newer.db"));
-  SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 4");
+  SQLite::Database(folder.file("newer.db").string(), SQLite::OPEN_READWRITE)
+      .exec("PRAGMA user_version = " + std::to_string(newest + 2));
   fs::create_directory(folder.file("folder"));
   const auto before = names_in(folder.path());
   const std::string text = text_of(folder.file("foreign.db"));
@@ -131,8 +135,8 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
     QCOMPARE(refusal(writing, folder.file("foreign.db")),
              folder.file("foreign.db").string() + ": a database of another program, not BatchScope's");
     QCOMPARE(refusal(writing, folder.file("newer.db")),
-             folder.file("newer.db").string() +
-                 ": was written by a newer BatchScope (format 4; this one reads up to 3)");
+             folder.file("newer.db").string() + ": was written by a newer BatchScope (format " +
+                 std::to_string(newest + 2) + "; this one reads up to " + std::to_string(newest) + ")");
     QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
                                                           ": a folder; the run database is a file in it, such as " +
                                                           folder.file("folder/runs.db").string());
@@ -272,32 +276,32 @@ void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
   {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     store::detail::migrate(database, folder.file(), steps);
-    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 4);
+    QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), newest + 1);
     QCOMPARE(database.execAndGet("SELECT name || colour FROM run").getString(), std::string("made"));
     store::detail::migrate(database, folder.file(), steps); // nothing is left to do
   }
-  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-3.backup"}));
-  const RunReader backup(folder.file("runs.db.format-3.backup"));
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", newest_backup}));
+  const RunReader backup(folder.file(newest_backup));
   QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   QCOMPARE(backup.check(), std::vector<std::string>{});
-  QVERIFY(refusal(false, folder.file()).find("newer BatchScope (format 4; this one reads up to 3)") !=
-          std::string::npos);
+  const std::string newer = "newer BatchScope (format " + std::to_string(newest + 1) + "; this one reads up to " +
+                            std::to_string(newest) + ")";
+  QVERIFY(refusal(false, folder.file()).find(newer) != std::string::npos);
 }
 
 void TestDatabase::a_backup_that_is_there_is_kept() {
   const Folder folder;
   make(folder.file());
-  write_text(folder.file("runs.db.format-3.backup"), "precious");
+  write_text(folder.file(newest_backup), "precious");
   auto steps = store::detail::embedded_migrations();
   steps.emplace_back("CREATE TABLE more (x INTEGER) STRICT");
   {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     store::detail::migrate(database, folder.file(), steps);
   }
-  QCOMPARE(text_of(folder.file("runs.db.format-3.backup")), std::string("precious"));
-  QCOMPARE(names_in(folder.path()),
-           (std::set<std::string>{"runs.db", "runs.db.format-3.backup", "runs.db.format-3.backup-2"}));
-  QCOMPARE(RunReader(folder.file("runs.db.format-3.backup-2")).series(1, "loss").size(), std::size_t(10));
+  QCOMPARE(text_of(folder.file(newest_backup)), std::string("precious"));
+  QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", newest_backup, newest_backup + "-2"}));
+  QCOMPARE(RunReader(folder.file(newest_backup + "-2")).series(1, "loss").size(), std::size_t(10));
 }
 
 void TestDatabase::several_at_once_make_one_backup() {
@@ -321,8 +325,8 @@ void TestDatabase::several_at_once_make_one_backup() {
     for (std::thread& each : all)
       each.join();
     QCOMPARE(errors, std::vector<std::string>(count));
-    QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-3.backup"}));
-    const RunReader backup(folder.file("runs.db.format-3.backup")); // of the format before
+    QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", newest_backup}));
+    const RunReader backup(folder.file(newest_backup)); // of the format before
     QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   }
 }
@@ -333,7 +337,9 @@ void TestDatabase::format_1_becomes_the_present_one() {
   {
     // What the first format did not have is taken away again; the rest of both is the same.
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
-    database.exec("DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
+    database.exec("DROP TRIGGER run_inserted; DROP TRIGGER run_updated; DROP TRIGGER run_removed;"
+                  "DROP INDEX run_changed; ALTER TABLE run DROP COLUMN changed; DROP TABLE run_changes;"
+                  "DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
                   "PRAGMA user_version = 1");
     SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
     first.exec(std::string(store::detail::embedded_migrations().front()));
@@ -343,8 +349,8 @@ void TestDatabase::format_1_becomes_the_present_one() {
     const char* objects = "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'";
     QCOMPARE(database.execAndGet(objects).getInt(), first.execAndGet(objects).getInt());
   }
-  const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads "
-                                                     "3); any verb that writes into it brings it up to date";
+  const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads " +
+                            std::to_string(newest) + "); any verb that writes into it brings it up to date";
   QCOMPARE(refusal(false, folder.file()), older);
   QCOMPARE(error_of([&] { check_usable(folder.file()); }), std::string());
   QCOMPARE(names_in(folder.path()), std::set<std::string>{"runs.db"});
@@ -374,7 +380,7 @@ void TestDatabase::a_migration_that_fails_changes_nothing() {
   steps.emplace_back("CREATE TABLE half (x) STRICT; this is no SQL");
   SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
   QVERIFY_EXCEPTION_THROWN(store::detail::migrate(database, folder.file(), steps), SQLite::Exception);
-  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), 3);
+  QCOMPARE(database.execAndGet("PRAGMA user_version").getInt(), newest);
   QVERIFY(!database.tableExists("half"));
 }
 

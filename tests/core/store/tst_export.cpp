@@ -82,6 +82,7 @@ private Q_SLOTS:
   void json_of_a_run_that_goes_on_is_of_one_moment();
   void nothing_is_overwritten_or_left_behind();
   void a_full_disk_leaves_nothing_behind();
+  void one_that_is_cancelled_leaves_nothing_behind();
 };
 
 void TestExport::numbers_read_back_as_they_were() {
@@ -103,6 +104,39 @@ void TestExport::numbers_read_back_as_they_were() {
     if (!std::isnan(value))
       QCOMPARE(std::strtod(number(value).c_str(), nullptr), value);
   }
+}
+
+void TestExport::one_that_is_cancelled_leaves_nothing_behind() {
+  const Folder folder;
+  RunStore store(folder.file());
+  auto run = store.begin(new_run("long"));
+  for (std::int64_t step = 1; step <= 5000; ++step)
+    run->sink().record(record_at(step));
+  run->finish(outcome("finished"));
+  const auto file = folder.file("runs.csv");
+  const RunReader reader(folder.file());
+  const std::vector<std::int64_t> often(4, run->id());
+  const std::size_t before = files_in(folder.path());
+  for (const int after : {0, 1, 5}) {
+    int asked = 0;
+    std::size_t meanwhile = 0;
+    Error::Kind kind{};
+    const std::string error = error_of(
+        [&] {
+          export_to_file(reader, often, "csv", file, false, [&] {
+            meanwhile = std::max(meanwhile, files_in(folder.path()));
+            return asked++ == after;
+          });
+        },
+        &kind);
+    QVERIFY2(error.find("cancelled") != std::string::npos, error.c_str());
+    QCOMPARE(kind, Error::Kind::failed);
+    QCOMPARE(asked, after + 1);
+    QCOMPARE(meanwhile, before + 1);
+    QCOMPARE(files_in(folder.path()), before);
+  }
+  export_to_file(reader, often, "csv", file, false, [] { return false; });
+  QCOMPARE(lines_of(text_of(file)).size(), std::size_t{4 * 5000 + 1});
 }
 
 void TestExport::csv_has_one_row_a_step() {

@@ -176,6 +176,8 @@ private Q_SLOTS:
   void what_comes_later_is_held_back();
   void steps_that_go_back();
   void series_of_other_programs();
+  void each_chunk_of_five_hundred_series_is_read_once_data();
+  void each_chunk_of_five_hundred_series_is_read_once();
   void a_run_without_records();
   void what_is_not_there();
   void damage_is_told_and_nothing_lost();
@@ -347,6 +349,45 @@ void TestRunFollower::steps_that_go_back() {
   run->finish(outcome("finished"));
   RunFollower follower(folder.file(), run->id());
   QCOMPARE(difference(all_of(follower, 77), RunReader(folder.file()), run->id()), std::string());
+}
+
+void TestRunFollower::each_chunk_of_five_hundred_series_is_read_once_data() {
+  QTest::addColumn<int>("every");
+  QTest::newRow("values at every step") << 1;
+  QTest::newRow("values now and then") << 10; // those of later steps wait for their records
+}
+
+void TestRunFollower::each_chunk_of_five_hundred_series_is_read_once() {
+  QFETCH(int, every);
+  constexpr int series = 500;
+  const std::int64_t steps = every == 1 ? 1500 : 10'000;
+  const Folder folder;
+  std::int64_t id = 0;
+  {
+    RunStore store(folder.file());
+    auto run = store.begin(new_run("wide"));
+    id = run->id();
+    std::vector<std::pair<std::string, double>> values;
+    for (int i = 0; i < series; ++i)
+      values.emplace_back("metric_" + std::to_string(i), i);
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      run->sink().record(record_at(step));
+      if (step % every == 0)
+        run->sink().event({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = values});
+    }
+    run->finish(outcome("finished"));
+  }
+  const auto stored = [&](const char* table) {
+    SQLite::Database database(folder.file().string(), SQLite::OPEN_READONLY);
+    return static_cast<std::uint64_t>(database.execAndGet(std::string("SELECT count(*) FROM ") + table).getInt64());
+  };
+  RunFollower follower(folder.file(), id);
+  const Seen seen = all_of(follower, 1024);
+  QCOMPARE(seen.records.size(), static_cast<std::size_t>(steps));
+  for (int i = 0; i < series; ++i)
+    QCOMPARE(seen.series.at("metric_" + std::to_string(i)).size(), static_cast<std::size_t>(steps / every));
+  QCOMPARE(follower.chunks_read().steps, stored("step_chunk"));
+  QCOMPARE(follower.chunks_read().values, stored("value_chunk"));
 }
 
 void TestRunFollower::series_of_other_programs() {

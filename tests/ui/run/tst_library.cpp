@@ -1,8 +1,12 @@
 #include <QDateTime>
+#include <QDir>
 #include <QSignalSpy>
 #include <QtTest>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include "core/search/drive.h"
+#include "tests/core/store/store_test.h"
 #include "ui/run/workbench_test.h"
 
 using namespace batchscope;
@@ -86,6 +90,94 @@ private Q_SLOTS:
     QTRY_VERIFY(library.runs().empty());
     library.set_deleted({id}, false);
     QTRY_COMPARE(library.runs().size(), std::size_t{1});
+  }
+
+  void aChangeOfOneOfManyIsReadAndToldAlone() {
+    constexpr std::int64_t count = 10'000;
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore store(file);
+    {
+      SQLite::Database database(file.string(), SQLite::OPEN_READWRITE, 5000);
+      SQLite::Transaction transaction(database);
+      SQLite::Statement insert(database, "INSERT INTO run (uid, name, status, reason, started, spec, start, steps, "
+                                         "examples_seen, oom_events, peak_bytes) VALUES (?, 'one', 'finished', '', "
+                                         "'2026-01-01T00:00:00Z', '{}', '{}', 1, 1, 0, 1)");
+      for (std::int64_t i = 0; i < count; ++i) {
+        insert.bind(1, i);
+        insert.exec();
+        insert.reset();
+      }
+      transaction.commit();
+    }
+    Library library(file);
+    std::vector<store::ListChanges> told;
+    connect(&library, &Library::runs_changed, this,
+            [&](const store::ListChanges& changes) { told.push_back(changes); });
+    QTRY_COMPARE(library.runs().size(), std::size_t{count});
+    told.clear();
+    store.rename(5000, "another");
+    QTRY_COMPARE(library.runs()[4999].name, std::string("another"));
+    const std::int64_t added = store.add_finished(named("new"), finished());
+    QTRY_COMPARE(library.runs().back().id, added);
+    library.set_deleted({1}, true);
+    QTRY_COMPARE(library.runs().front().id, std::int64_t{2});
+    QCOMPARE(library.runs().size(), std::size_t{count});
+    QCOMPARE(told.size(), std::size_t{3});
+    for (const auto& changes : told) {
+      QVERIFY(!changes.all);
+      QCOMPARE(changes.rows_read, std::size_t{1});
+      QCOMPARE(changes.rows.size() + changes.removed.size(), std::size_t{1});
+    }
+  }
+
+  void saysThatNothingCanBeWritten() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore(file).add_finished(named("first"), finished());
+    Library library(file);
+    QTRY_COMPARE(library.runs().size(), std::size_t{1});
+    QCOMPARE(library.read_only(), QString());
+    QSignalSpy changed(&library, &Library::read_only_changed);
+    std::filesystem::permissions(folder.path().toStdString(), std::filesystem::perms(0555));
+    {
+      const store::test::OrdinaryUser user;
+      if (user.is_root())
+        QSKIP("root cannot become an ordinary user here");
+      QTRY_VERIFY(library.read_only().contains("folder cannot be written"));
+      QCOMPARE(changed.count(), 1);
+    }
+    std::filesystem::permissions(folder.path().toStdString(), std::filesystem::perms(0755));
+    QTRY_COMPARE(library.read_only(), QString());
+    QCOMPARE(changed.count(), 2);
+  }
+
+  void givesExportsUp() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    std::int64_t id = 0;
+    {
+      store::RunStore store(file);
+      auto run = store.begin(named("long"));
+      id = run->id();
+      for (std::int64_t step = 1; step <= 2000; ++step)
+        run->sink().record(store::test::record_at(step));
+      run->finish(finished());
+    }
+    Library library(file);
+    QSignalSpy changed(&library, &Library::exports_changed);
+    QStringList errors;
+    for (const char* name : {"/one.csv", "/two.csv"})
+      library.export_runs(std::vector<std::int64_t>(5000, id), "csv", folder.path() + name, this,
+                          [&](const QString& error) { errors.append(error); });
+    QCOMPARE(library.exports(), (QStringList{folder.path() + "/one.csv", folder.path() + "/two.csv"}));
+    library.cancel_exports();
+    QTRY_COMPARE(errors.size(), 2);
+    for (const QString& error : errors)
+      QVERIFY2(error.contains("cancelled"), qPrintable(error));
+    QVERIFY(library.exports().isEmpty());
+    QCOMPARE(changed.count(), 4);
+    QCOMPARE(QDir(folder.path()).entryList({"*.csv*", ".*.csv*"}, QDir::Files | QDir::Hidden), QStringList());
   }
 
   void saysWhatCannotBeChanged() {

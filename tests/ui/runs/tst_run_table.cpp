@@ -3,6 +3,8 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include <map>
+
 #include "ui/runs/run_columns.h"
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table_model.h"
@@ -148,6 +150,51 @@ private Q_SLOTS:
     table.model.set_runs(runs); // NaN is what it was
     QCOMPARE(changed.count(), 1);
     QCOMPARE(reset.count(), 0);
+  }
+
+  void aChangeTouchesItsRowAlone() {
+    Table table;
+    auto runs = finished_runs(10'000);
+    table.model.set_runs(runs);
+    QSignalSpy changed(&table.model, &QAbstractItemModel::dataChanged);
+    const std::uint64_t before = table.model.compared();
+    runs[5000].outcome.steps += 10;
+    table.model.change_runs({runs[5000]}, {});
+    QCOMPARE(table.model.compared(), before + 1);
+    QCOMPARE(changed.count(), 1);
+    QCOMPARE(changed[0][0].toModelIndex(), table.model.index(5000, steps_column));
+    QCOMPARE(changed[0][1].toModelIndex(), table.model.index(5000, steps_column));
+  }
+
+  void changesMakeTheSameTableAsAllRows() {
+    Table table;
+    table.filter.sort(loss_column, Qt::AscendingOrder);
+    std::mt19937 random(11);
+    const auto all = mixed_runs(60, 1);
+    std::map<std::int64_t, store::RunRow> there;
+    for (int round = 0; round < 60; ++round) {
+      std::vector<store::RunRow> rows;
+      std::vector<std::int64_t> removed;
+      for (const store::RunRow& run : all) {
+        const bool is_there = there.count(run.id) > 0;
+        if (const auto what = random() % 6; what == 0 && is_there) {
+          removed.push_back(run.id);
+          there.erase(run.id);
+        } else if (what == 1) {
+          rows.push_back(run);
+          rows.back().outcome.loss = static_cast<double>(random() % 100);
+          there[run.id] = rows.back();
+        }
+      }
+      table.model.change_runs(rows, removed);
+      QCOMPARE(table.model.rowCount(), int(there.size()));
+      int row = 0;
+      for (const auto& [id, run] : there) {
+        QCOMPARE(table.model.run(row).id, id);
+        QCOMPARE(table.text(row++, loss_column), run_columns()[loss_column].shown_text(run));
+      }
+      QCOMPARE(table.filter.rowCount(), int(there.size()));
+    }
   }
 
   void editsAreShownAtOnceAndAskedFor() {

@@ -1,11 +1,16 @@
+#include <QDir>
+#include <QFile>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
 #include <QMessageBox>
 #include <QProgressBar>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QtTest>
 
 #include "core/store/run_store.h"
+#include "tests/core/store/store_test.h"
 #include "ui/window/window_test.h"
 #include "ui/window/work_strip.h"
 
@@ -97,6 +102,54 @@ private Q_SLOTS:
     QCOMPARE(kept.value("runs").toArray().first().toInteger(), run.id);
   }
 
+  void waitsForAnExportInSight() {
+    const QString file = begin_long_export();
+    auto* strip = window().findChild<WorkStrip*>();
+    QVERIFY(strip->isVisible() && says(*strip, "Exporting runs.csv"));
+    QVERIFY(!window().close());
+    QVERIFY(window().isVisible());
+    QVERIFY(question() == nullptr);
+    QVERIFY2(here_->banner().text().contains("as soon as the file is written"), qPrintable(here_->banner().text()));
+    QTest::mouseClick(strip->findChild<QPushButton*>(), Qt::LeftButton);
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+    QCOMPARE(left_beside(file), QStringList());
+  }
+
+  void closesOnceAnExportIsWritten() {
+    const QString file = begin_long_export(200);
+    QVERIFY(!window().close());
+    QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
+    QCOMPARE(left_beside(file), QStringList{"runs.csv"});
+    QFile written(file);
+    QVERIFY(written.open(QIODevice::ReadOnly));
+    QCOMPARE(written.readAll().count('\n'), 200 * exported_steps + 1);
+  }
+
+  void aWindowThatGoesGivesItsExportsUp() {
+    const QString file = begin_long_export();
+    here_->destroy();
+    QCOMPARE(left_beside(file), QStringList());
+  }
+
+  void saysThatNothingCanBeWritten() {
+    { store::RunStore make(here_->database()); }
+    auto* mark = window().statusBar()->findChild<QLabel*>("read_only");
+    QVERIFY(!mark->isVisible());
+    const std::filesystem::path folder = here_->folder().path().toStdString();
+    std::filesystem::permissions(folder, std::filesystem::perms(0555));
+    {
+      const store::test::OrdinaryUser user;
+      if (user.is_root())
+        QSKIP("root cannot become an ordinary user here");
+      QTRY_VERIFY(mark->isVisible());
+      QCOMPARE(window().windowTitle(), QString("runs.db (read-only) – BatchScope"));
+      QVERIFY(mark->toolTip().contains("cannot be written"));
+    }
+    std::filesystem::permissions(folder, std::filesystem::perms(0755));
+    QTRY_VERIFY(!mark->isVisible());
+    QCOMPARE(window().windowTitle(), QString("runs.db – BatchScope"));
+  }
+
   void anInterruptClosesWithoutAsking() {
     begin_long_run();
     Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
@@ -165,6 +218,35 @@ private:
     QFAIL("there is no such button");
   }
 
+  /// The same run again and again, so that it takes long to write.
+  QString begin_long_export(std::size_t times = 5000) {
+    std::int64_t id = 0;
+    {
+      store::RunStore store(here_->database());
+      store::NewRun exported;
+      exported.name = "exported";
+      exported.spec_json = train::to_json(WindowHere::small_run(10));
+      auto run = store.begin(exported);
+      id = run->id();
+      for (std::int64_t step = 1; step <= exported_steps; ++step) {
+        telemetry::StepRecord record;
+        record.step = step;
+        run->sink().record(record);
+      }
+      store::RunOutcome outcome;
+      outcome.status = "finished";
+      run->finish(outcome);
+    }
+    const QString file = here_->folder().filePath("exports/runs.csv");
+    QDir().mkpath(QFileInfo(file).path());
+    here_->bench().library().export_runs(std::vector<std::int64_t>(times, id), "csv", file, &window(),
+                                         [](const QString&) {});
+    return file;
+  }
+  static QStringList left_beside(const QString& file) {
+    return QFileInfo(file).dir().entryList(QDir::Files | QDir::Hidden);
+  }
+
   void begin_long_run() {
     job_ = here_->bench().start_run(WindowHere::small_run(300'000)); // minutes
     QTRY_VERIFY_WITH_TIMEOUT(here_->bench().current() && here_->bench().current()->steps() > 20, patience_ms);
@@ -175,6 +257,7 @@ private:
   }
   store::RunRow stored_run() { return store::RunReader(here_->database()).list().front(); }
 
+  static constexpr int exported_steps = 2000;
   std::unique_ptr<WindowHere> here_;
   Job* job_ = nullptr;
 };
