@@ -55,8 +55,9 @@ public:
   void refused(std::int64_t id, const std::string& reason) override { display_.refused(id, reason); }
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override { display_.probe(probe, budget_bytes); }
   void timing(const search::Timing& timing) override { display_.timing(timing); }
-  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override {
-    display_.started(id, spec, start);
+  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
+               const std::shared_ptr<train::RunControl>& control) override {
+    display_.started(id, spec, start, control);
   }
   void record(const telemetry::StepRecord& record) override { display_.record(record); }
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
@@ -132,8 +133,8 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
 int run_demo(const CLI::Option* output, const Context& context) {
   const fs::path folder = text_of(output).value_or("batchscope-demo");
   refuse_unusable(context.database());
-  train::RunControl control;
-  const InterruptGuard guard(control);
+  const auto control = std::make_shared<train::JobControl>();
+  const InterruptGuard guard(*control);
   sweep::DemoResult result;
   {
     Display display(context);

@@ -101,7 +101,8 @@ void Display::timing(const search::Timing& timing) {
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
 
-void Display::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) {
+void Display::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
+                      const std::shared_ptr<train::RunControl>& /*control*/) {
   say(fmt::format(
       "run {}: {}, batch {}{}, {} parameters, {} of {} in use before the first step", id, spec.model,
       format_count(start.batch), start.accumulate > 1 ? fmt::format(" x {}", start.accumulate) : std::string(),

@@ -31,7 +31,8 @@ public:
   void refused(std::int64_t id, const std::string& reason) override;
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
-  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
+  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
+               const std::shared_ptr<train::RunControl>& control) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void not_stored(const std::string& why) override;      ///< said even where quiet: the job may wait for it

@@ -95,7 +95,7 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
   train::Session session(spec);
   // Before the search, so that a disk that is full does not cost its result.
   store::RunStore store(context.database());
-  train::RunControl control;
+  train::JobControl control;
   const InterruptGuard guard(control);
   search_options.stop = [&] { return control.stopping(); };
   search::SearchResult result;

@@ -11,19 +11,19 @@ namespace batchscope::cli {
 namespace {
 
 // A signal handler has no other way to what it acts on.
-std::atomic<train::RunControl*> interrupted_job{nullptr};
-static_assert(std::atomic<train::RunControl*>::is_always_lock_free);
+std::atomic<train::JobControl*> interrupted_job{nullptr};
+static_assert(std::atomic<train::JobControl*>::is_always_lock_free);
 
 extern "C" void on_interrupt(int) {
-  train::RunControl* job = interrupted_job.exchange(nullptr);
+  train::JobControl* job = interrupted_job.exchange(nullptr);
   if (!job)
     _exit(exit_status::interrupted);
-  job->request_stop_from_signal();
+  job->stop();
 }
 
 } // namespace
 
-InterruptGuard::InterruptGuard(train::RunControl& control) {
+InterruptGuard::InterruptGuard(train::JobControl& control) {
   interrupted_job = &control;
   actions_.emplace(SignalActions::Actions{{SIGINT, on_interrupt}, {SIGTERM, on_interrupt}, {SIGPIPE, SIG_IGN}});
 }

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/schedule/batch_schedule.h"
+#include "core/schedule/edited.h"
 #include "core/store/run_store.h"
 #include "core/train/run_spec.h"
 #include "core/train/run_start.h"
@@ -25,6 +28,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto patience = 5s;
+/// With a run that has taken an edit: most steps are shorter, and what was stored is there after a quarter of a second.
+constexpr auto answer_patience = 3s;
 constexpr auto poll_interval = 50ms;
 
 struct SteerOptions {
@@ -32,6 +37,7 @@ struct SteerOptions {
   CLI::Option* order = nullptr;
   CLI::Option* text = nullptr;
   CLI::Option* batch = nullptr;
+  CLI::Option* sweep = nullptr;
 };
 
 struct Order {
@@ -44,6 +50,7 @@ constexpr std::array orders = {Order{"pause", "pause", "pauses at its next step 
                                Order{"continue", "continue", "goes on"},
                                Order{"step", "step", "makes one step where it is paused"},
                                Order{"stop", "stop", "stops at its next step boundary"},
+                               Order{"stop", "stop-job", "stops at its next step boundary, and its sweep with it"},
                                Order{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
 const Order& order_of(const SteerOptions& options) {
@@ -51,6 +58,8 @@ const Order& order_of(const SteerOptions& options) {
   require(options.order, accepted);
   const std::string name = *text_of(options.order);
   const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order& order) { return order.name == name; });
+  if (options.sweep->count() > 0 && name != "stop")
+    throw input_error(fmt::format("--sweep is given, and {} takes none; accepted: with stop", name));
   if (found == orders.end())
     throw input_error(fmt::format("ORDER: {} is not accepted; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
@@ -59,7 +68,7 @@ const Order& order_of(const SteerOptions& options) {
     throw input_error(fmt::format("TEXT: {} is given, and {} takes none", in_quotes(*text_of(options.text)), name));
   else if (options.batch->count() > 0)
     throw input_error(fmt::format("--batch is given, and {} takes none; accepted: with schedule", name));
-  return *found;
+  return options.sweep->count() > 0 ? *std::next(found) : *found;
 }
 
 double last_of(const store::RunReader& reader, std::int64_t run, const std::string& series, double otherwise) {
@@ -104,9 +113,15 @@ std::string edit_json(const SteerOptions& options, const store::RunReader& reade
   const std::string text = *text_of(options.text);
   const auto batch = integer_of(options.batch, 1, origin.max_batch);
   origin.batch = batch.value_or(origin.batch);
+  if (schedule::is_edited(text))
+    origin.batch = 1; // its base may go on from where the run began with it, which a larger batch says nothing of
   schedule::make_schedule(text, origin);
   return Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}}.dump(-1, ' ', false,
                                                                                         Json::error_handler_t::replace);
+}
+
+Error too_late(std::int64_t run, const std::string& status) {
+  return {Error::Kind::failed, fmt::format("run {} is {} by now; the command came too late", run, status)};
 }
 
 void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
@@ -115,11 +130,42 @@ void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int
     const std::string status = reader.run(run).outcome.status;
     // Asked once more: it may have been taken just before the end.
     if (status != "running" && !reader.taken(command))
-      throw Error(Error::Kind::failed, fmt::format("run {} is {} by now; it was told too late", run, status));
+      throw too_late(run, status);
     if (std::chrono::steady_clock::now() > end)
       throw Error(Error::Kind::failed,
                   fmt::format("run {}: its process has not listened for {} s; it will do so once it can", run,
                               std::chrono::seconds(patience).count()));
+    std::this_thread::sleep_for(poll_interval);
+  }
+}
+
+bool is_paused(const std::vector<store::StoredEvent>& events) {
+  const auto last =
+      std::find_if(events.rbegin(), events.rend(), [](const auto& event) { return event.kind == "status"; });
+  return last != events.rend() && Json::parse(last->detail_json, nullptr, false).value("status", "") == "paused";
+}
+
+/// The step from which an edit applies, as the run says it in its events; nothing where it has not come to it yet.
+/// Throws where the run refused it, or was over before.
+std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
+  const auto end = std::chrono::steady_clock::now() + answer_patience;
+  while (true) {
+    // Asked for before the events: what a run that is over has not answered by now it never will.
+    const std::string status = reader.run(run).outcome.status;
+    const auto events = reader.events(run);
+    for (const auto& event : events) {
+      const Json detail = event.kind == "edit" ? Json::parse(event.detail_json, nullptr, false) : Json();
+      if (!detail.is_object() || detail.value("command", std::int64_t{0}) != command)
+        continue;
+      if (detail.contains("refused"))
+        throw Error(Error::Kind::failed,
+                    fmt::format("run {}: not changed: {}", run, detail["refused"].get<std::string>()));
+      return detail.value("applies_from_step", event.step + 1);
+    }
+    if (status != "running")
+      throw too_late(run, status);
+    if (is_paused(events) || std::chrono::steady_clock::now() > end)
+      return std::nullopt;
     std::this_thread::sleep_for(poll_interval);
   }
 }
@@ -137,10 +183,16 @@ int run_steer(const SteerOptions& options, const Context& context) {
     command.detail_json = edit_json(options, reader, run);
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
   wait_until_taken(reader, id, number);
-  if (context.json)
-    print_json({{"run", id}, {"command", number}, {"verb", order.verb}, {"taken", true}});
-  else
-    print(fmt::format("run {} {}\n", id, order.effect));
+  const auto step = order.verb == std::string("edit") ? step_of_edit(reader, id, number) : std::nullopt;
+  if (context.json) {
+    Json answer{{"run", id}, {"command", number}, {"verb", order.verb}, {"taken", true}};
+    if (step)
+      answer["applies_from_step"] = *step;
+    print_json(answer);
+  } else {
+    print(step ? fmt::format("run {} changes its schedule from step {} on\n", id, format_count(*step))
+               : fmt::format("run {} {}\n", id, order.effect));
+  }
   return exit_status::done;
 }
 
@@ -153,6 +205,7 @@ Verb add_steer(CLI::App& program) {
   options->run = add_argument(*app, "RUN", "Number of the run");
   options->order = add_argument(*app, "ORDER", "pause, continue, step, stop or schedule");
   options->text = add_argument(*app, "TEXT", "The schedule, for the order of that name");
+  options->sweep = add_switch(*app, "--sweep", "With stop: the sweep that the run is part of, too");
   options->batch = add_value(*app, "--batch", "N", "Batch of the very next step, with schedule; else it stays");
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_steer(*options, context); }};

@@ -92,15 +92,15 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     refuse_unusable(context.database());
     plan = sweep::plan_sweep(spec);
   }
-  train::RunControl control;
-  const InterruptGuard guard(control);
+  const auto control = std::make_shared<train::JobControl>();
+  const InterruptGuard guard(*control);
   sweep::SweepResult result;
   std::int64_t id = 0;
   {
     Display display(context);
     store::RunStore store(context.database());
     id = resumed ? *resumed : store.add_sweep(sweep::to_json(plan.spec));
-    result = sweep::run_sweep(plan, id, store, display, control);
+    result = sweep::run_sweep(std::move(plan), id, store, display, control);
   }
   print_result(id, result, context);
   if (result.stopped)

@@ -68,17 +68,17 @@ void print_result(const sweep::JobResult& job, const Context& context) {
 
 int train_and_store(const train::RunSpec& spec, const Context& context) {
   refuse_unusable(context.database());
-  train::RunControl control;
-  const InterruptGuard guard(control);
+  const auto control = std::make_shared<train::JobControl>();
+  const InterruptGuard guard(*control);
   std::optional<sweep::JobResult> job;
   {
     Display display(context);
     train::Session session(spec);
     std::optional<search::SearchResult> search;
     try {
-      search = sweep::settle_batch(session, display, control);
+      search = sweep::settle_batch(session, display, *control);
     } catch (const Error&) {
-      if (!control.stopping())
+      if (!control->stopping())
         throw;
       display.say("stopped before the first step; nothing is stored");
       return exit_status::interrupted;

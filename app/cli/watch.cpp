@@ -35,10 +35,10 @@ bool goes_on(const store::RunRow& run) {
 
 /// Shows the run as it is written. False where the watching was interrupted before the run's end.
 bool show_until_end(const store::RunReader& reader, store::RunFollower& follower, std::int64_t id,
-                    const Context& context, const train::RunControl& interrupt) {
+                    const Context& context, const train::JobControl& interrupt) {
   Display display(context);
   display.started(id, train::run_spec_from_json(reader.spec_json(id)),
-                  train::run_start_from_json(reader.start_json(id)));
+                  train::run_start_from_json(reader.start_json(id)), nullptr);
   while (!interrupt.stopping()) {
     const auto update = follower.poll();
     if (!update.records.empty())
@@ -63,8 +63,7 @@ int run_watch(const CLI::Option* run, const Context& context) {
   const std::int64_t id = *integer_of(run);
   const store::RunReader reader(context.database());
   store::RunFollower follower(context.database(), id);
-  // Steers nothing: it is only told of Ctrl-C.
-  train::RunControl interrupt;
+  train::JobControl interrupt; // of the watching
   const InterruptGuard guard(interrupt);
   if (!show_until_end(reader, follower, id, context, interrupt))
     return exit_status::interrupted;

@@ -91,6 +91,9 @@ struct DataOptions {
 /// holds. Throws Error (input) that names the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
 
+/// The files of the user that a `--data` text names; the program's own are none. Throws as check_data_text() does.
+std::vector<std::string> data_files(const std::string& text);
+
 /// Throws what open_data() throws for the form of the text alone; opens nothing.
 void check_data_text(const std::string& text);
 

@@ -125,6 +125,10 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
   }
 }
 
+std::vector<std::string> data_files(const std::string& text) {
+  return parse(text).files;
+}
+
 void check_data_text(const std::string& text) {
   parse(text);
 }

@@ -40,6 +40,9 @@ struct ScheduleAnswer {
   std::string problem;    ///< why the schedule could not answer (the batch is kept then); empty when it could
 };
 
+struct Course;
+struct ScheduleOrigin;
+
 /// Decides the nominal batch after each optimizer step. Deterministic; used by one thread at a time.
 class BatchSchedule {
 public:
@@ -49,9 +52,22 @@ public:
   virtual double learning_rate_factor(const ScheduleState& state) const;
   /// Whether it looks at loss, memory or tokens, which `plan` does not have.
   virtual bool needs_feedback() const { return false; }
+  /// The batch of the very next step where the schedule is put in at `origin` and no other is asked for.
+  virtual std::int64_t first_batch(const ScheduleOrigin& origin) const;
+  /// Of an edited schedule: what goes on beneath its stretches. Nothing for the others.
+  virtual std::optional<Course> base() const;
   /// The text that makes the same schedule again.
   virtual std::string text() const = 0;
 };
+
+/// A schedule on its way, and the batch that it has come to.
+struct Course {
+  std::shared_ptr<BatchSchedule> schedule;
+  std::int64_t batch = 1;
+};
+
+/// Asks a course's schedule after a step, as if all steps had had the course's batch sizes, and moves the course on.
+ScheduleAnswer advance(Course& course, ScheduleState state);
 
 /// Where a schedule begins: step 0 of a run, or the step boundary at which it was edited in.
 struct ScheduleOrigin {
@@ -59,19 +75,23 @@ struct ScheduleOrigin {
   std::int64_t max_batch = 1; ///< bound of the run: min(--max-batch, N/R)
   ScheduleState state;        ///< at the origin; at the start of a run all zero but `examples`
   bool has_tokens = true;     ///< whether examples have tokens; true where that is not known
+  /// Schedules that the run has had, the present one last: the base of an edited one goes on if it is among them.
+  std::vector<Course> courses = {};
 };
 
 /// Makes a schedule from text: `constant`, `step:interval=5,increment=1`,
 /// `linear:max=64[,epochs=|steps=|examples=|tokens=]`, `exponential:max=64,...`, `piecewise:0=16,100=32`,
-/// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`.
-/// Intervals, ramps and stages count from the origin; the steps of `piecewise` are those of the run. Without a length
-/// a ramp takes what is left of the run; without `lr-decay` the rate has no stages. A formula is tried out on the
-/// state of its first call, with loss 1 and vram_fraction 0.5.
-/// Throws Error (input) that names the part that is wrong and what is accepted.
+/// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`,
+/// `edited:FROM-TO=BATCH,...[,batch=B],base=SCHEDULE`. Intervals, ramps and stages count from the origin; the steps of
+/// `piecewise` are those of the run. Without a length a ramp takes what is left of the run; without `lr-decay` the rate
+/// has no stages. A formula is tried out on the state of its first call, with loss 1 and vram_fraction 0.5. The base of
+/// an edited schedule goes on as if it had never been left where it is the text of one of `origin.courses`, so that
+/// `edited:base=SCHEDULE` is the way back to it; else it begins at the origin. Throws Error (input) that names the part
+/// that is wrong and what is accepted.
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin);
 
-/// The first batch that a schedule names itself (`piecewise:0=16`); nothing where it may begin with any. Throws as
-/// make_schedule does where the text of a piecewise one is wrong.
+/// The first batch that a schedule names itself (`piecewise:0=16`, `edited:0-50=16,...`); nothing where it may begin
+/// with any. Throws as make_schedule does where the text of a piecewise or edited one is wrong.
 std::optional<std::int64_t> first_batch_of(const std::string& text);
 
 /// The forms make_schedule accepts, one line each, for help and error messages.

@@ -107,19 +107,14 @@ std::vector<std::size_t> Outline::best_borders(const std::vector<Cell>& cells, s
 }
 
 std::vector<PlanSegment> Outline::segments() const {
-  return segments(most_);
-}
-
-std::vector<PlanSegment> Outline::segments(std::size_t most) const {
-  most = std::clamp<std::size_t>(most, 1, most_);
   std::vector<Cell> cells = cells_;
-  const std::size_t enough = std::max(most_cells, most);
+  const std::size_t enough = std::max(most_cells, most_);
   while (cells.size() > enough)
     join_cheapest(cells, cells.size() - enough);
-  if (cells.size() > most) {
+  if (cells.size() > most_) {
     std::vector<Cell> joined;
     std::size_t next_border = 0;
-    const std::vector<std::size_t> borders = best_borders(cells, most);
+    const std::vector<std::size_t> borders = best_borders(cells, most_);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (next_border < borders.size() && borders[next_border] == i) {
         joined.push_back(cells[i]);

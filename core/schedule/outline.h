@@ -26,8 +26,6 @@ public:
   /// The next step. Steps come one after the other.
   void add(std::int64_t step, std::int64_t batch);
   std::vector<PlanSegment> segments() const;
-  /// The same, coarser: at most so many of them, at least 1.
-  std::vector<PlanSegment> segments(std::size_t most) const;
 
 private:
   /// Neighbouring steps, put together as far as had to be.

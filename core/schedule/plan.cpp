@@ -45,13 +45,6 @@ void add_part(std::vector<PlanSegment>& segments, PlanSegment segment, std::int6
   segments.push_back(segment);
 }
 
-/// The first batch is more than one of many sizes: it is asked for by itself.
-std::vector<PlanSegment> keep_first(const std::vector<PlanSegment>& pieces, std::int64_t batch) {
-  if (pieces.empty() || pieces.front().exact)
-    return pieces;
-  return with_changes(pieces, {{pieces.front().first_step, 1, batch, true}});
-}
-
 void count(Plan& plan, const PlannedStep& step) {
   plan.steps = step.step;
   plan.examples = step.takes.seen_in_total;
@@ -63,8 +56,7 @@ void count(Plan& plan, const PlannedStep& step) {
 std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled) {
   Plan plan;
   const auto history = std::make_shared<series::History>();
-  Outline outline(std::max(request.most_segments, request.most_pieces));
-  std::int64_t first_size = 0;
+  Outline outline(request.most_segments);
   Progression progression(request.options, [&plan](const ScheduleEvent& event) {
     if (plan.events.size() < most_events)
       plan.events.push_back(event);
@@ -92,30 +84,28 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
     if (plan.needs_feedback || plan.cut)
       break;
     history->append(record_of(*step));
-    if (step->step == std::max<std::int64_t>(request.outline_from, 1))
-      first_size = step->batch;
     if (step->step >= request.outline_from)
       outline.add(step->step, step->batch);
     count(plan, *step);
     progression.done();
   }
   plan.history = history;
-  plan.outline = outline.segments(request.most_segments);
-  plan.pieces = keep_first(outline.segments(request.most_pieces), first_size);
+  plan.outline = outline.segments();
   return plan;
 }
 
-std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& pieces, const std::vector<PlanSegment>& changes) {
+std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
+                                      const std::vector<PlanSegment>& changes) {
   std::vector<PlanSegment> result = changes;
-  for (const PlanSegment& piece : pieces) {
-    std::int64_t from = piece.first_step;
+  for (const PlanSegment& stretch : stretches) {
+    std::int64_t from = stretch.first_step;
     for (const PlanSegment& change : changes) {
-      if (end_of(change) <= from || change.first_step >= end_of(piece))
+      if (end_of(change) <= from || change.first_step >= end_of(stretch))
         continue;
-      add_part(result, piece, from, change.first_step);
+      add_part(result, stretch, from, change.first_step);
       from = end_of(change);
     }
-    add_part(result, piece, from, end_of(piece));
+    add_part(result, stretch, from, end_of(stretch));
   }
   std::sort(result.begin(), result.end(),
             [](const PlanSegment& a, const PlanSegment& b) { return a.first_step < b.first_step; });

@@ -25,7 +25,6 @@ struct PlanRequest {
   std::vector<PlanEdit> edits;
   std::int64_t outline_from = 1;        ///< first step that the outline covers
   std::size_t most_segments = 24;       ///< of the outline, at least 1
-  std::size_t most_pieces = 500;        ///< of the plan's pieces, at least 1
   std::int64_t most_steps = 20'000'000; ///< a longer plan is cut there, and says so
 };
 
@@ -35,10 +34,6 @@ struct PlanRequest {
 struct Plan {
   std::shared_ptr<const series::History> history;
   std::vector<PlanSegment> outline;
-  /// What the outline covers as a schedule is made of it: each size of its own, as long as there are no more than
-  /// `most_pieces`; beyond that the sizes that differ least are put together, but for the size of the first step, which
-  /// stays as it is.
-  std::vector<PlanSegment> pieces;
   std::vector<ScheduleEvent> events; ///< clamps and problems, the first 1,000 of them
   std::int64_t steps = 0;
   std::int64_t examples = 0;
@@ -52,12 +47,13 @@ struct Plan {
 /// Throws Error (input) as Progression does, for its edits too. Any thread.
 std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled = {});
 
-/// A plan's pieces with other sizes over some of its steps; all else stays as it is. The changes lie within the pieces,
-/// do not overlap, and come in order, as the pieces do.
-std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& pieces, const std::vector<PlanSegment>& changes);
+/// A plan's stretches with other sizes over some of its steps; all else stays as it is. The changes lie within the
+/// stretches, do not overlap, and come in order, as the stretches do.
+std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
+                                      const std::vector<PlanSegment>& changes);
 
 /// Whether a schedule goes on as it was planned when it is put in later, with the batch that was planned for there:
-/// constant, piecewise and formulas. All others count from where they are put in.
+/// constant, piecewise and formulas. All others count from where they are put in; `edited:base=` takes them up again.
 bool keeps_its_place(const std::string& schedule);
 
 /// The piecewise schedule that does what the segments say, for an edit after `after_step` steps (0: before the run)

@@ -11,7 +11,11 @@ namespace batchscope::schedule {
 
 namespace {
 
+thread_local std::uint64_t planned_steps = 0;
+
 constexpr double loss_smoothing = 0.98;
+/// Schedules that a run can go back to.
+constexpr std::size_t most_left = 8;
 
 double share(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
@@ -102,6 +106,7 @@ private:
   std::int64_t nominal_effective() const;
   void count(const data::StepTakes& takes, const Feedback& feedback);
   void follow(const ScheduleAnswer& answer);
+  void remember(const Course& course);
   void report(const std::string& kind, std::int64_t asked, const std::string& message);
 
   ProgressionOptions options_;
@@ -111,8 +116,9 @@ private:
   std::int64_t max_batch_;
   std::int64_t batch_;
   ScheduleState state_; ///< after the last step that is done
-  std::unique_ptr<BatchSchedule> schedule_;
+  std::shared_ptr<BatchSchedule> schedule_;
   std::string schedule_text_;
+  std::vector<Course> left_; ///< schedules that others took the place of, the last one left at the end; they go on
   std::optional<ScheduleEvent> last_event_; ///< of the last call, if it led to one
 
   // The step that next() gave out; what it moves becomes ours when it is done.
@@ -157,6 +163,7 @@ std::optional<PlannedStep> Progression::Impl::next() {
     return std::nullopt;
 
   LearningRate rate = rate_;
+  ++planned_steps;
   planned.step = state_.step + 1;
   planned.batch = batch_;
   planned.nominal_effective = nominal_effective();
@@ -199,6 +206,8 @@ void Progression::Impl::done(const Feedback& feedback) {
   sampler_ = *pending_sampler_;
   rate_ = *pending_rate_;
   count(step.takes, feedback);
+  for (Course& course : left_)
+    advance(course, state_);
   follow(schedule_->next(state_));
 }
 
@@ -227,13 +236,28 @@ void Progression::Impl::report(const std::string& kind, std::int64_t asked, cons
 void Progression::Impl::edit(const std::string& text, std::optional<std::int64_t> batch) {
   if (batch && (*batch < 1 || *batch > max_batch_))
     throw input_error(fmt::format("batch is {}; accepted: 1 to {}", *batch, max_batch_));
-  const std::int64_t base = batch.value_or(batch_);
-  auto schedule = make_schedule(text, {base, max_batch_, state_, options_.has_tokens});
+  const Course present = schedule_->base().value_or(Course{schedule_, batch_});
+  ScheduleOrigin origin{batch.value_or(batch_), max_batch_, state_, options_.has_tokens, left_};
+  origin.courses.push_back(present);
+  std::shared_ptr<BatchSchedule> schedule = make_schedule(text, origin);
   schedule_text_ = schedule->text();
+  batch_ = batch ? *batch : std::clamp(schedule->first_batch(origin), std::int64_t{1}, max_batch_);
+  remember(present);
   schedule_ = std::move(schedule);
-  batch_ = base;
+  // What goes on beneath the new one is not moved on twice.
+  if (const auto base = schedule_->base())
+    std::erase_if(left_, [&](const Course& course) { return course.schedule == base->schedule; });
   last_event_.reset();
   pending_.reset();
+}
+
+/// Each text once, as it was left last, and not without a bound.
+void Progression::Impl::remember(const Course& course) {
+  const std::string text = course.schedule->text();
+  std::erase_if(left_, [&](const Course& left) { return left.schedule->text() == text; });
+  left_.push_back(course);
+  if (left_.size() > most_left)
+    left_.erase(left_.begin());
 }
 
 Progression::Progression(const ProgressionOptions& options, EventSink on_event)
@@ -264,6 +288,10 @@ std::int64_t Progression::steps_done() const {
 
 std::int64_t Progression::batch() const {
   return impl_->batch();
+}
+
+std::uint64_t Progression::planned_by_this_thread() {
+  return planned_steps;
 }
 
 bool Progression::needs_feedback() const {

@@ -74,9 +74,10 @@ public:
   /// The step of the last next() was made: counts it and asks the schedule.
   void done(const Feedback& feedback = {});
 
-  /// Puts another schedule in at this step boundary, with the present batch as its base; where `batch` (within the
-  /// run's bound) is given, the very next step uses it, also if next() was called for it already. Throws Error (input)
-  /// and changes nothing where the text is wrong.
+  /// Puts another schedule in at this step boundary, with the present batch as its base; the base of an edited one may
+  /// be one of the last eight that the run has had, and goes on then; where `batch` (within the run's bound) is given,
+  /// the very next step uses it, also if next() was called for it already. Throws Error (input) and changes nothing
+  /// where the text is wrong.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
   /// After done(): whether the epoch of that step is over (the next step begins another one, or the run is through).
@@ -88,6 +89,9 @@ public:
   std::int64_t batch() const;
   bool needs_feedback() const;
   const std::string& schedule_text() const;
+
+  /// How many steps this thread has planned so far, over all progressions: shows where plans are made.
+  static std::uint64_t planned_by_this_thread();
 
 private:
   class Impl;

@@ -18,8 +18,8 @@ public:
 
 class Step : public BatchSchedule {
 public:
-  Step(std::int64_t interval, std::int64_t increment, std::int64_t first_step)
-      : interval_(interval), increment_(increment), first_step_(first_step) {}
+  Step(std::int64_t interval, std::int64_t increment, std::int64_t first_step, std::string text)
+      : interval_(interval), increment_(increment), first_step_(first_step), text_(std::move(text)) {}
 
   ScheduleAnswer next(const ScheduleState& state) override {
     if ((state.step - first_step_) % interval_ != 0)
@@ -29,12 +29,13 @@ public:
       sum = std::numeric_limits<std::int64_t>::max();
     return {sum, {}};
   }
-  std::string text() const override { return fmt::format("step:interval={},increment={}", interval_, increment_); }
+  std::string text() const override { return text_; }
 
 private:
   std::int64_t interval_;
   std::int64_t increment_;
   std::int64_t first_step_;
+  std::string text_;
 };
 
 struct Piece {
@@ -85,10 +86,13 @@ std::unique_ptr<BatchSchedule> make_constant(const ScheduleText& text, const Sch
 
 std::unique_ptr<BatchSchedule> make_step(const ScheduleText& text, const ScheduleOrigin& origin) {
   text.accept_only({"interval", "increment"});
-  return std::make_unique<Step>(text.integer("interval", 1), text.integer("increment", 1), origin.state.step);
+  return std::make_unique<Step>(text.integer("interval", 1), text.integer("increment", 1), origin.state.step,
+                                text.text());
 }
 
 std::optional<std::int64_t> first_batch_of(const std::string& text) {
+  if (is_edited(text))
+    return first_batch_of_edited(parse_edited(text));
   if (text.substr(0, text.find(':')) != "piecewise")
     return std::nullopt;
   const Piece first = read_pieces(ScheduleText(text)).front();

@@ -27,29 +27,31 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
 
 class Demo {
 public:
-  Demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control)
-      : store_(store), watch_(watch), control_(control) {}
+  Demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+       const std::shared_ptr<data::DataPool>& pool)
+      : store_(store), watch_(watch), control_(control), pool_(pool) {}
 
   DemoResult run() {
     find();
-    if (!control_.stopping() && result_.search.found)
+    if (!control_->stopping() && result_.search.found)
       sweep();
-    if (!control_.stopping() && result_.search.found)
+    if (!control_->stopping() && result_.search.found)
       grow();
-    if (!control_.stopping() && result_.search.found)
+    if (!control_->stopping() && result_.search.found)
       ask_for_too_much();
-    result_.stopped = control_.stopping();
+    result_.stopped = control_->stopping();
     return std::move(result_);
   }
 
 private:
   void find() {
-    train::Session session(demo_spec());
+    train::Session session(demo_spec(), pool_);
+    data_ = session.data();
     const auto answer = search_with(session, DemoStage::search, "predictive");
     if (!answer)
       return;
     result_.search = *answer;
-    result_.search_id = store_search(demo_spec(), result_.search, store_, watch_, control_);
+    result_.search_id = store_search(demo_spec(), result_.search, store_, watch_, *control_);
     search_with(session, DemoStage::bisection, "binary");
   }
 
@@ -60,7 +62,7 @@ private:
     options.strategy = strategy;
     options.timings = stage == DemoStage::search;
     options.on_timing = [&](const search::Timing& timing) { watch_.timing(timing); };
-    options.stop = [&] { return control_.stopping(); };
+    options.stop = [&] { return control_->stopping(); };
     watch_.stage(stage);
     try {
       auto result =
@@ -68,7 +70,7 @@ private:
       watch_.searched(stage, result);
       return result;
     } catch (const Error&) {
-      if (!control_.stopping())
+      if (!control_->stopping())
         throw;
       return std::nullopt;
     }
@@ -80,8 +82,8 @@ private:
     for (const std::int64_t size : sizes_up_to(*result_.search.largest))
       spec.batches.push_back({train::BatchChoice::Kind::number, size});
     watch_.stage(DemoStage::sweep);
-    insist(watch_, control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
-    result_.sweep = run_sweep(plan_sweep(spec), result_.sweep_id, store_, watch_, control_);
+    insist(watch_, *control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
+    result_.sweep = run_sweep(plan_sweep(spec, pool_), result_.sweep_id, store_, watch_, control_);
   }
 
   void grow() {
@@ -104,14 +106,16 @@ private:
   }
 
   void train_one(const train::RunSpec& spec) {
-    train::Session session(spec);
+    train::Session session(spec, pool_);
     result_.schedules.push_back(run_and_store(session, spec, std::nullopt, store_, std::nullopt, watch_, control_));
     result_.validation_examples = result_.schedules.back().start.validation_examples;
   }
 
   store::RunStore& store_;
   DemoWatch& watch_;
-  train::RunControl& control_;
+  const std::shared_ptr<train::JobControl> control_;
+  const std::shared_ptr<data::DataPool> pool_;
+  data::DataSplit data_; ///< of all its runs: read once
   DemoResult result_;
 };
 
@@ -136,8 +140,9 @@ std::vector<std::int64_t> DemoResult::runs() const {
   return ids;
 }
 
-DemoResult run_demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control) {
-  return Demo(store, watch, control).run();
+DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+                    const std::shared_ptr<data::DataPool>& pool) {
+  return Demo(store, watch, control, pool).run();
 }
 
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result) {

@@ -46,7 +46,8 @@ train::RunSpec demo_spec();
 
 /// Find, sweep, survive running out of memory: the main job on the bundled images, in about a minute. Stores it all.
 /// Ends at the next boundary where `control` says stop. Throws what the store and the session throw. One thread.
-DemoResult run_demo(store::RunStore& store, DemoWatch& watch, train::RunControl& control);
+DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+                    const std::shared_ptr<data::DataPool>& pool = std::make_shared<data::DataPool>());
 
 /// The size that its sweep speaks for; runs that were deleted meanwhile say nothing.
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result);

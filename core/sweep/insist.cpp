@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds pause{100};
 
 } // namespace
 
-void insist(Watch& watch, const train::RunControl& control, const std::function<void()>& work) {
+void insist(Watch& watch, const train::JobControl& control, const std::function<void()>& work) {
   bool refused = false;
   while (true) {
     try {

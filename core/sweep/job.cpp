@@ -43,7 +43,7 @@ std::string why_not(const train::BatchChoice& choice, const search::SearchResult
 } // namespace
 
 std::optional<search::SearchResult> settle_batch(train::Session& session, Watch& watch,
-                                                 const train::RunControl& control) {
+                                                 const train::JobControl& control) {
   const train::RunSpec& spec = session.spec();
   const train::BatchChoice choice = spec.batch;
   if (choice.kind == train::BatchChoice::Kind::number)
@@ -67,7 +67,7 @@ std::optional<search::SearchResult> settle_batch(train::Session& session, Watch&
 }
 
 std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
-                          Watch& watch, const train::RunControl& control) {
+                          Watch& watch, const train::JobControl& control) {
   std::int64_t id = 0;
   insist(watch, control, [&] { id = store.add_search(train::to_json(spec), search::to_json(result)); });
   watch.search_stored(id);
@@ -76,15 +76,17 @@ std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult
 
 JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
-                        std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control) {
+                        std::optional<std::int64_t> sweep, Watch& watch,
+                        const std::shared_ptr<train::JobControl>& control) {
+  const auto own = std::make_shared<train::RunControl>(control);
   JobResult job;
   job.start = session.start();
   if (search)
     job.start.memory = search->memory;
   if (!job.start.memory && watch.wants_prediction())
-    job.start.memory = session.predict_memory([&] { return control.stopping(); });
+    job.start.memory = session.predict_memory([&] { return control->stopping(); });
   if (search)
-    job.search = store_search(spec, *search, store, watch, control);
+    job.search = store_search(spec, *search, store, watch, *control);
   job.start.search = job.search;
   store::NewRun run;
   run.name = spec.name;
@@ -92,18 +94,17 @@ JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
   run.sweep = sweep;
   run.batch = job.start.batch;
   run.start_json = train::to_json(job.start);
-  run.on_command = [&control](const store::Command& command) { obey(control, command); };
+  run.on_command = [own, control](const store::Command& command) { obey(*own, *control, command); };
   run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
   run.on_notice = [&watch](const std::string& what) { watch.files_replaced(what); };
-  run.ending = [&control] { return control.stopping(); };
+  run.ending = [own] { return own->stopping(); };
   std::unique_ptr<store::RunWriter> writer;
-  insist(watch, control, [&] { writer = store.begin(run); });
+  insist(watch, *control, [&] { writer = store.begin(run); });
   job.id = writer->id();
-  watch.started(job.id, spec, job.start);
+  watch.started(job.id, spec, job.start, own);
   Tee tee(writer->sink(), watch);
-  job.summary = session.run(tee, control);
-  insist(watch, control, [&] { writer->finish(outcome_of(job.summary, job.start.batch)); });
-  control.forget_orders();
+  job.summary = session.run(tee, *own);
+  insist(watch, *control, [&] { writer->finish(outcome_of(job.summary, job.start.batch)); });
   watch.ended(job.id, job.summary);
   return job;
 }

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "core/search/finder.h"
 #include "core/store/run_store.h"
 #include "core/telemetry/record.h"
+#include "core/train/job_control.h"
 #include "core/train/run.h"
 
 namespace batchscope::sweep {
@@ -21,8 +23,9 @@ public:
   virtual void search_stored(std::int64_t /*id*/) {}
   /// Whether a run whose batch no search has settled is to foretell its memory too; costs it a few small steps.
   virtual bool wants_prediction() const { return false; }
-  /// A run is about to make its first step; `id` is its number in the database.
-  virtual void started(std::int64_t /*id*/, const train::RunSpec& /*spec*/, const train::RunStart& /*start*/) {}
+  /// A run is about to make its first step; `id` is its number in the database, `control` steers it and no other.
+  virtual void started(std::int64_t /*id*/, const train::RunSpec& /*spec*/, const train::RunStart& /*start*/,
+                       const std::shared_ptr<train::RunControl>& /*control*/) {}
   void record(const telemetry::StepRecord& /*record*/) override {}
   void event(telemetry::Event /*event*/) override {}
   /// Why the database does not take what the job has for it; it is tried again until it does, and told then with an
@@ -44,18 +47,20 @@ struct JobResult {
 /// Fixes the first batch by a search where the spec leaves it to one; nothing where it names a number. Stores nothing.
 /// Throws Error (failed) where no size fits, or where `control` says stop.
 std::optional<search::SearchResult> settle_batch(train::Session& session, Watch& watch,
-                                                 const train::RunControl& control);
+                                                 const train::JobControl& control);
 
 /// Stores a search that is through, and returns its number. What a lock or a full disk refuses is tried again until
 /// `control` says stop. Throws what the store throws.
 std::int64_t store_search(const train::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
-                          Watch& watch, const train::RunControl& control);
+                          Watch& watch, const train::JobControl& control);
 
 /// Runs a session whose batch is settled and stores it, with the search that settled it; insists as store_search()
-/// does. Throws what the store throws; a failure of the run itself is in the result.
+/// does. The run has a control of its own and ends with the job. Throws what the store throws; a failure of the run
+/// itself is in the result.
 JobResult run_and_store(train::Session& session, const train::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
-                        std::optional<std::int64_t> sweep, Watch& watch, train::RunControl& control);
+                        std::optional<std::int64_t> sweep, Watch& watch,
+                        const std::shared_ptr<train::JobControl>& control);
 
 /// A summary as the store keeps it.
 store::RunOutcome outcome_of(const train::RunSummary& summary, std::optional<std::int64_t> batch);

@@ -6,9 +6,11 @@ namespace batchscope::sweep {
 
 namespace {
 
-train::ScheduleEdit edit_of(const std::string& detail_json) {
-  const Json detail = Json::parse(detail_json, nullptr, false);
+train::ScheduleEdit edit_of(const store::Command& command) {
+  const Json detail = Json::parse(command.detail_json, nullptr, false);
   train::ScheduleEdit edit;
+  if (command.number > 0)
+    edit.command = command.number;
   if (!detail.is_object())
     return edit;
   if (const auto schedule = detail.find("schedule"); schedule != detail.end() && schedule->is_string())
@@ -21,17 +23,20 @@ train::ScheduleEdit edit_of(const std::string& detail_json) {
 
 } // namespace
 
-void obey(train::RunControl& control, const store::Command& command) {
+void obey(train::RunControl& run, train::JobControl& job, const store::Command& command) {
   if (command.verb == "pause")
-    control.pause();
+    run.pause();
   else if (command.verb == "continue")
-    control.resume();
+    run.resume();
   else if (command.verb == "step")
-    control.step_once();
+    run.step_once();
   else if (command.verb == "stop")
-    control.stop();
+    run.stop();
+  else if (command.verb == "stop-job")
+    job.stop();
   else if (command.verb == "edit")
-    control.edit(edit_of(command.detail_json));
+    // One that is too late has no event; whoever sent it learns that from the run's end.
+    static_cast<void>(run.edit(edit_of(command)));
 }
 
 } // namespace batchscope::sweep

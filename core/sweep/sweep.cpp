@@ -36,11 +36,12 @@ struct Ready {
   std::string reason;
 };
 
-Ready make_ready(const train::RunSpec& spec, Watch& watch, const train::RunControl& control) {
+Ready make_ready(const train::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool, Watch& watch,
+                 const train::JobControl& control) {
   Ready ready;
   try {
     check(spec);
-    ready.session = std::make_unique<train::Session>(spec);
+    ready.session = std::make_unique<train::Session>(spec, pool);
     ready.search = settle_batch(*ready.session, watch, control);
     // A first batch above the data is found here, before the run is stored as one that began.
     ready.session->start();
@@ -53,16 +54,17 @@ Ready make_ready(const train::RunSpec& spec, Watch& watch, const train::RunContr
 
 } // namespace
 
-SweepPlan plan_sweep(const SweepSpec& spec) {
+SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool) {
   check(spec);
-  SweepPlan plan{spec, {}};
+  SweepPlan plan{spec, {}, std::move(pool), {}};
   for (auto& run : combinations(spec))
     plan.runs.push_back({std::move(run), std::nullopt});
   train::RunSpec shared = spec.base;
   if (!spec.batches.empty())
     shared.batch = {};
   try {
-    const train::Session session(shared);
+    const train::Session session(shared, plan.pool);
+    plan.data = session.data();
   } catch (const Error& error) {
     // A budget below the model fails each run; it is no bad input.
     if (error.kind() != Error::Kind::failed)
@@ -71,8 +73,8 @@ SweepPlan plan_sweep(const SweepSpec& spec) {
   return plan;
 }
 
-SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep) {
-  SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}};
+SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::shared_ptr<data::DataPool> pool) {
+  SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
   std::map<std::string, std::int64_t> done;
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
@@ -89,8 +91,8 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep) {
 namespace {
 
 /// The whole plan, in its order.
-SweepResult run_all(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                    train::RunControl& control) {
+SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                    const std::shared_ptr<train::JobControl>& control) {
   SweepResult result;
   for (std::size_t index = 0; index < plan.runs.size(); ++index) {
     const auto& [spec, run] = plan.runs[index];
@@ -98,31 +100,32 @@ SweepResult run_all(const SweepPlan& plan, std::int64_t sweep, store::RunStore& 
       result.runs.push_back(*run);
       continue;
     }
-    if (control.stopping())
+    if (control->stopping())
       continue;
     watch.combination(index, plan.runs.size(), spec);
-    Ready ready = make_ready(spec, watch, control);
-    if (control.stopping())
+    Ready ready = make_ready(spec, plan.pool, watch, *control);
+    if (control->stopping())
       continue;
     if (!ready.session) {
       ++result.failed;
-      insist(watch, control, [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
+      insist(watch, *control, [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
       watch.refused(result.runs.back(), ready.reason);
       continue;
     }
+    plan.data = ready.session->data(); // until the next run has them, or has read others
     const JobResult job = run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
     result.runs.push_back(job.id);
     result.finished += job.summary.status == train::Status::finished ? 1 : 0;
     result.failed += job.summary.status == train::Status::failed ? 1 : 0;
   }
-  result.stopped = control.stopping();
+  result.stopped = control->stopping();
   return result;
 }
 
 } // namespace
 
-SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      train::RunControl& control) {
+SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                      const std::shared_ptr<train::JobControl>& control) {
   try {
     return run_all(plan, sweep, store, watch, control);
   } catch (const Error& error) {

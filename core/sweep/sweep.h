@@ -21,15 +21,18 @@ struct PlannedRun {
 struct SweepPlan {
   SweepSpec spec;
   std::vector<PlannedRun> runs;
+  std::shared_ptr<data::DataPool> pool; ///< of the runs' data, which are read once
+  data::DataSplit data;                 ///< where they were read already
 };
 
 /// Plans a new sweep. Makes one session ready, to refuse what would stop every combination (an unknown model, data
 /// that is not there, no such device) before anything is stored. Throws Error (input, unavailable).
-SweepPlan plan_sweep(const SweepSpec& spec);
+SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
 /// Plans the rest of a stored sweep: combinations without a run that finished, failed or is running now.
 /// Throws Error (input) where there is no such sweep.
-SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep);
+SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep,
+                    std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
 /// Sees a sweep's runs come and go, besides what each of them does.
 class SweepWatch : public Watch {
@@ -46,10 +49,10 @@ struct SweepResult {
   bool stopped = false;
 };
 
-/// Runs what the plan has no run for. A combination that cannot run or fails is stored as failed and the rest go on;
-/// a stop ends the whole sweep. Throws Error (failed) only for the store, and not for what passes until a stop; the
-/// runs until then are stored. One thread; see Session.
-SweepResult run_sweep(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      train::RunControl& control);
+/// Runs what the plan has no run for. A combination that cannot run or fails is stored as failed and the rest go on,
+/// and so they do where one run is stopped; a stop of the job ends the whole sweep. Throws Error (failed) only for the
+/// store, and not for what passes until a stop; the runs until then are stored. One thread; see Session.
+SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
+                      const std::shared_ptr<train::JobControl>& control);
 
 } // namespace batchscope::sweep

@@ -24,8 +24,15 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
 
 RunSummary Loop::run() {
   started_ = Clock::now();
+  const RunSummary result = make_steps();
+  close_control();
+  return result;
+}
+
+RunSummary Loop::make_steps() {
   try {
-    while (true) {
+    // Where no step is left there is no boundary: what is asked of the run now comes too late.
+    while (progression_.next()) {
       if (!obey_orders())
         return summary(Status::stopped, "");
       const auto step = progression_.next();
@@ -36,6 +43,7 @@ RunSummary Loop::run() {
       if (progression_.epoch_ended())
         evaluate();
     }
+    close_control();
     evaluate();
   } catch (const std::exception& error) {
     return summary(Status::failed, memory::first_line(error));

@@ -34,6 +34,13 @@ Json refusal_json(const memory::Refusal& refusal) {
   return json;
 }
 
+Json edit_json(const ScheduleEdit& edit) {
+  Json json = {{"schedule", edit.schedule}};
+  if (edit.command)
+    json["command"] = *edit.command;
+  return json;
+}
+
 } // namespace
 
 void Loop::send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values) {
@@ -124,7 +131,8 @@ void Loop::report_schedule(const schedule::ScheduleEvent& event) {
 }
 
 void Loop::apply(const ScheduleEdit& edit) {
-  Json json = {{"schedule", edit.schedule}, {"before", progression_.schedule_text()}};
+  Json json = edit_json(edit);
+  json["before"] = progression_.schedule_text();
   try {
     const std::int64_t batch_before = progression_.batch();
     progression_.edit(edit.schedule, edit.batch);
@@ -134,6 +142,15 @@ void Loop::apply(const ScheduleEdit& edit) {
     send("edit", json.dump());
   } catch (const Error& error) {
     json["refused"] = error.what();
+    send("edit", json.dump());
+  }
+}
+
+/// Each edit that was accepted is answered for in the events of its run.
+void Loop::close_control() {
+  for (const ScheduleEdit& edit : control_.close()) {
+    Json json = edit_json(edit);
+    json["refused"] = "it came too late: the run makes no further step";
     send("edit", json.dump());
   }
 }

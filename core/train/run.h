@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/data/data_pool.h"
 #include "core/search/finder.h"
 #include "core/telemetry/record.h"
 #include "core/train/run_control.h"
@@ -44,14 +45,17 @@ struct RunSummary {
 /// on one thread; only RunControl may be used from others.
 class Session {
 public:
+  /// With `pool` the data are shared with others who use them.
   /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
-  explicit Session(const RunSpec& spec);
+  explicit Session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
   const RunSpec& spec() const;
   std::int64_t examples() const;      ///< to train on
+  /// Whoever holds it keeps the data read for the next session that shares the pool.
+  const data::DataSplit& data() const;
   std::int64_t largest_batch() const; ///< min(--max-batch, N/R, --effective-batch)
   std::uint64_t budget_bytes() const;
 

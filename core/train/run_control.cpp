@@ -9,8 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A signal handler cannot wake a condition variable, so a paused run looks for a signal this often.
-constexpr std::chrono::milliseconds signal_interval{50};
+/// A signal handler that stops the job cannot wake a condition variable, so a paused run looks at its job this often.
+constexpr std::chrono::milliseconds job_interval{50};
 
 } // namespace
 
@@ -18,26 +18,33 @@ void RunControl::note_pending() {
   pending_.store(paused_ || stop_ || !edits_.empty(), std::memory_order_release);
 }
 
-void RunControl::pause() {
+bool RunControl::pause() {
   const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
   paused_ = true;
   note_pending();
+  return true;
 }
 
-void RunControl::resume() {
+bool RunControl::resume() {
   const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
   paused_ = false;
   single_steps_ = 0;
   note_pending();
   changed_.notify_all();
+  return true;
 }
 
-void RunControl::step_once() {
+bool RunControl::step_once() {
   const std::lock_guard lock(mutex_);
-  if (!paused_)
-    return;
+  if (closed_ || !paused_)
+    return false;
   ++single_steps_;
   changed_.notify_all();
+  return true;
 }
 
 void RunControl::stop() {
@@ -47,10 +54,13 @@ void RunControl::stop() {
   changed_.notify_all();
 }
 
-void RunControl::edit(ScheduleEdit edit) {
+bool RunControl::edit(ScheduleEdit edit) {
   const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
   edits_.push_back(std::move(edit));
   note_pending();
+  return true;
 }
 
 bool RunControl::paused() const {
@@ -60,25 +70,27 @@ bool RunControl::paused() const {
 
 bool RunControl::stopping() const {
   const std::lock_guard lock(mutex_);
-  return stop_ || signalled_.load(std::memory_order_relaxed);
+  return stop_ || job_stopping();
 }
 
-void RunControl::forget_orders() {
+std::vector<ScheduleEdit> RunControl::close() {
   const std::lock_guard lock(mutex_);
+  closed_ = true;
   paused_ = false;
   single_steps_ = 0;
-  edits_.clear();
+  std::vector<ScheduleEdit> late = std::exchange(edits_, {});
   note_pending();
+  return late;
 }
 
 RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_waiting) {
   Orders orders;
-  orders.stop = signalled_.load(std::memory_order_relaxed);
+  orders.stop = job_stopping();
   if (orders.stop || !pending_.load(std::memory_order_acquire))
     return orders;
 
   std::unique_lock lock(mutex_);
-  const auto stopping = [this] { return stop_ || signalled_.load(std::memory_order_relaxed); };
+  const auto stopping = [this] { return stop_ || job_stopping(); };
   const auto may_go = [&] { return !paused_ || single_steps_ > 0 || stopping(); };
   if (before_waiting && !may_go()) {
     lock.unlock();
@@ -87,14 +99,16 @@ RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_w
   }
   const auto started = Clock::now();
   while (!may_go())
-    changed_.wait_for(lock, signal_interval);
+    changed_.wait_for(lock, job_interval);
   orders.waited_seconds = std::chrono::duration<double>(Clock::now() - started).count();
 
   orders.stop = stopping();
   orders.paused = paused_ && !orders.stop;
   if (orders.paused)
     --single_steps_;
-  orders.edits = std::exchange(edits_, {});
+  // A run that stops applies none: close() returns them.
+  if (!orders.stop)
+    orders.edits = std::exchange(edits_, {});
   note_pending();
   return orders;
 }

@@ -4,35 +4,42 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "core/train/job_control.h"
 
 namespace batchscope::train {
 
 /// A change of the plan, waiting for the next step boundary.
 struct ScheduleEdit {
   std::string schedule;
-  std::optional<std::int64_t> batch; ///< of the very next step; else the present one goes on
+  std::optional<std::int64_t> batch = {};   ///< of the very next step; else the present one goes on
+  std::optional<std::int64_t> command = {}; ///< number of the command that asked for it, where it came by the database
 };
 
-/// How others steer a run. Any thread may call; the training loop reads it at step boundaries, which costs one atomic
-/// load while nothing is asked.
+/// How others steer one run, and no other: each run has its own, so that nothing can reach the run after it. Any thread
+/// may call; the training loop reads it at step boundaries, which costs two atomic loads while nothing is asked.
 class RunControl {
 public:
-  void pause();
-  void resume();
-  /// Lets a paused run make one optimizer step.
-  void step_once();
-  /// Ends the run at the next step boundary; wakes a paused one. Safe to call in a signal handler only through
-  /// request_stop_from_signal().
+  RunControl() = default;
+  /// Of a run that is part of a job and ends with it.
+  explicit RunControl(std::shared_ptr<const JobControl> job) : job_(std::move(job)) {}
+
+  // Each is false, and has no effect, where the run is past its last step boundary.
+  bool pause();
+  bool resume();
+  bool step_once(); ///< lets a paused run make one optimizer step; false where it is not paused, too
+  [[nodiscard]] bool edit(ScheduleEdit edit);
+  /// Ends this run, not its job, at the next step boundary; wakes a paused one. Ends an evaluation, too.
   void stop();
-  void request_stop_from_signal() noexcept { signalled_.store(true, std::memory_order_relaxed); }
-  void edit(ScheduleEdit edit);
 
   bool paused() const;
-  bool stopping() const;
+  bool stopping() const; ///< the run or its job
 
   // --- for the training loop ---
   /// What to do at this boundary. Waits while paused; `before_waiting` is called first, if it comes to that.
@@ -43,20 +50,21 @@ public:
     double waited_seconds = 0;
   };
   Orders at_boundary(const std::function<void()>& before_waiting = {});
-  /// Drops what came too late for a run, so that the next run of the same job does not get it: edits, a pause and
-  /// single steps. A stop is for the whole job and stays.
-  void forget_orders();
+  /// No boundary comes any more. Returns the edits that came too late for the last one.
+  std::vector<ScheduleEdit> close();
 
 private:
   void note_pending();
+  bool job_stopping() const { return job_ && job_->stopping(); }
 
+  const std::shared_ptr<const JobControl> job_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> pending_{false}; ///< whether a boundary has anything to look at
-  std::atomic<bool> signalled_{false};
   // Guarded by mutex_.
   bool paused_ = false;
   bool stop_ = false;
+  bool closed_ = false;
   int single_steps_ = 0;
   std::vector<ScheduleEdit> edits_;
 };

@@ -86,6 +86,12 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64
   return options;
 }
 
+schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks) {
+  schedule::ProgressionOptions options = without_warmup(spec, start.train_examples, start.batch, ranks);
+  options.learning_rate.warmup_steps = start.warmup_steps;
+  return options;
+}
+
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
   RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
   count_steps(plan);

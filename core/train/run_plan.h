@@ -5,6 +5,7 @@
 
 #include "core/schedule/progression.h"
 #include "core/train/run_spec.h"
+#include "core/train/run_start.h"
 
 namespace batchscope::train {
 
@@ -12,6 +13,9 @@ namespace batchscope::train {
 /// what the loop walks and what is drawn before it runs. Automatic warm-up is settled. Throws Error (input).
 schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
                                                  std::int64_t ranks = 1);
+
+/// The same of a run that has begun, with the warm-up that its start says: nothing is walked, however long the plan is.
+schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks = 1);
 
 /// The same with the steps of the whole run, where they can be known; plans longer than a few million steps are not
 /// counted. Walks the plan where the length is not given in steps.

@@ -25,8 +25,10 @@ namespace {
 /// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_prediction_probe = 16;
 
-data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model) {
-  data::DataSplit split = data::open_data(spec.data, {.context = model.context});
+data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model,
+                                  const std::shared_ptr<data::DataPool>& pool) {
+  const data::DataOptions options{.context = model.context};
+  data::DataSplit split = pool ? pool->open(spec.data, options) : data::open_data(spec.data, options);
   model::check_fits(model, split.train->shape());
   return split;
 }
@@ -46,8 +48,9 @@ template <typename Function> auto translated(Function&& function) -> decltype(fu
 
 class Session::Impl {
 public:
-  explicit Impl(const RunSpec& spec)
-      : spec_((check(spec), spec)), model_(model::parse_model(spec.model)), data_(open_checked_data(spec, model_)) {
+  Impl(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
+      : spec_((check(spec), spec)), model_(model::parse_model(spec.model)),
+        data_(open_checked_data(spec, model_, pool)) {
     check_sizes();
     apply_torch_settings(); // before the first tensor
     device_ = memory::open_device(spec_.device, spec_.memory_budget);
@@ -220,13 +223,17 @@ private:
   mutable std::optional<RunPlan> plan_; ///< of batch_, once it was asked for
 };
 
-Session::Session(const RunSpec& spec) : impl_(translated([&] { return std::make_unique<Impl>(spec); })) {}
+Session::Session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
+    : impl_(translated([&] { return std::make_unique<Impl>(spec, pool); })) {}
 Session::~Session() = default;
 const RunSpec& Session::spec() const {
   return impl_->spec_;
 }
 std::int64_t Session::examples() const {
   return impl_->examples();
+}
+const data::DataSplit& Session::data() const {
+  return impl_->data_;
 }
 std::int64_t Session::largest_batch() const {
   return impl_->largest_batch();

@@ -23,10 +23,12 @@ QString name_of(const train::RunSpec& spec) {
              : QString::fromStdString(spec.name);
 }
 
-void train_one(const train::RunSpec& spec, JobWatch& watch, store::RunStore& store) {
-  train::Session session(spec);
+using Pool = std::shared_ptr<data::DataPool>;
+
+void train_one(const train::RunSpec& spec, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  train::Session session(spec, pool);
   watch.begin_search();
-  const auto search = sweep::settle_batch(session, watch, watch.control());
+  const auto search = sweep::settle_batch(session, watch, *watch.control());
   if (search)
     watch.found(*search);
   const auto job = sweep::run_and_store(session, spec, search, store, std::nullopt, watch, watch.control());
@@ -34,8 +36,8 @@ void train_one(const train::RunSpec& spec, JobWatch& watch, store::RunStore& sto
     throw Error(Error::Kind::failed, job.summary.reason);
 }
 
-void search(const FindRequest& request, JobWatch& watch, store::RunStore& store) {
-  train::Session session(request.spec);
+void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  train::Session session(request.spec, pool);
   watch.begin_search();
   train::Session::SearchOptions options;
   options.strategy = request.strategy;
@@ -43,10 +45,10 @@ void search(const FindRequest& request, JobWatch& watch, store::RunStore& store)
   options.factor = request.factor;
   options.margin = request.margin;
   options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
-  options.stop = [&] { return watch.control().stopping(); };
+  options.stop = [&] { return watch.control()->stopping(); };
   const std::uint64_t budget = session.budget_bytes();
   const auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
-  sweep::store_search(request.spec, result, store, watch, watch.control());
+  sweep::store_search(request.spec, result, store, watch, *watch.control());
   watch.found(result);
 }
 
@@ -145,7 +147,7 @@ private:
 
   void run(Task& task) {
     Job* job = task.job;
-    if (task.watch->control().stopping())
+    if (task.watch->control()->stopping())
       return report(job, Job::State::cancelled, {});
     post([this, job] { engine_.begin(job); });
     try {
@@ -153,10 +155,10 @@ private:
         open_store();
       task.work(*task.watch, store_.get());
       close_store();
-      report(job, task.watch->control().stopping() ? Job::State::cancelled : Job::State::done, {});
+      report(job, task.watch->control()->stopping() ? Job::State::cancelled : Job::State::done, {});
     } catch (const std::exception& error) {
       close_store();
-      const bool stopped = task.watch->control().stopping();
+      const bool stopped = task.watch->control()->stopping();
       report(job, stopped ? Job::State::cancelled : Job::State::failed,
              stopped ? QString() : QString::fromUtf8(error.what()));
     }
@@ -228,30 +230,31 @@ Job* Engine::add(const Order& order, Work work) {
 
 Job* Engine::train(const train::RunSpec& spec) {
   return add({.kind = Job::Kind::train, .title = name_of(spec), .spec = spec},
-             [spec](JobWatch& watch, store::RunStore* store) { train_one(spec, watch, *store); });
+             [spec, pool = data_](JobWatch& watch, store::RunStore* store) { train_one(spec, pool, watch, *store); });
 }
 
 Job* Engine::find(const FindRequest& request) {
-  return add({.kind = Job::Kind::find,
-              .title = tr("Batch size for %1").arg(name_of(request.spec)),
-              .spec = request.spec,
-              .strategy = QString::fromStdString(request.strategy)},
-             [request](JobWatch& watch, store::RunStore* store) { search(request, watch, *store); });
+  return add(
+      {.kind = Job::Kind::find,
+       .title = tr("Batch size for %1").arg(name_of(request.spec)),
+       .spec = request.spec,
+       .strategy = QString::fromStdString(request.strategy)},
+      [request, pool = data_](JobWatch& watch, store::RunStore* store) { search(request, pool, watch, *store); });
 }
 
 Job* Engine::sweep(const sweep::SweepSpec& spec) {
   return add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(spec.base)), .spec = spec.base},
-             [spec](JobWatch& watch, store::RunStore* store) {
-               const auto plan = sweep::plan_sweep(spec);
+             [spec, pool = data_](JobWatch& watch, store::RunStore* store) {
+               auto plan = sweep::plan_sweep(spec, pool);
                const std::int64_t id = store->add_sweep(sweep::to_json(spec));
-               sweep::run_sweep(plan, id, *store, watch, watch.control());
+               sweep::run_sweep(std::move(plan), id, *store, watch, watch.control());
              });
 }
 
 Job* Engine::demo() {
   return add({.kind = Job::Kind::demo, .title = tr("Demo sweep"), .spec = sweep::demo_spec()},
-             [file = database_](JobWatch& watch, store::RunStore* store) {
-               const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control());
+             [file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {
+               const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control(), pool);
                if (result.stopped)
                  return;
                if (const auto chosen = sweep::recommend(store::RunReader(file), result))
@@ -262,10 +265,10 @@ Job* Engine::demo() {
 Job* Engine::predict(const train::RunSpec& spec) {
   return add(
       {.kind = Job::Kind::predict, .title = tr("Memory of %1").arg(name_of(spec)), .spec = spec, .stores = false},
-      [spec](JobWatch& watch, store::RunStore* /*store*/) {
-        train::Session session(spec);
+      [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
+        train::Session session(spec, pool);
         watch.limit(session.budget_bytes());
-        const auto curve = session.predict_memory([&] { return watch.control().stopping(); });
+        const auto curve = session.predict_memory([&] { return watch.control()->stopping(); });
         if (!curve)
           throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
         watch.predicted(*curve);

@@ -13,12 +13,14 @@
 #include <optional>
 #include <vector>
 
+#include "core/data/data_pool.h"
 #include "core/predict/peak_curve.h"
 #include "core/search/finder.h"
 #include "core/store/run_store.h"
 #include "core/sweep/recommend.h"
 #include "core/sweep/sweep_spec.h"
 #include "core/telemetry/queue.h"
+#include "core/train/job_control.h"
 #include "core/train/run.h"
 #include "core/train/run_control.h"
 #include "core/train/run_spec.h"
@@ -43,7 +45,7 @@ public:
     train::RunSpec spec;
     train::RunStart start;
     std::shared_ptr<telemetry::RecordQueue> queue; ///< filled as long as somebody holds it
-    std::shared_ptr<train::RunControl> control;
+    std::shared_ptr<train::RunControl> control;    ///< of this run alone
   };
 
   Kind kind() const { return kind_; }
@@ -111,7 +113,7 @@ private:
   std::optional<sweep::Recommendation> recommendation_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
-  std::shared_ptr<train::RunControl> control_ = std::make_shared<train::RunControl>();
+  std::shared_ptr<train::JobControl> control_ = std::make_shared<train::JobControl>();
 };
 
 struct FindRequest {
@@ -149,6 +151,8 @@ public:
   /// Records stored and waiting, over what this process writes.
   store::RunStore::Load load() const;
   const std::filesystem::path& database() const { return database_; }
+  /// Of the data that jobs use; shared with whoever plans.
+  const std::shared_ptr<data::DataPool>& data() const { return data_; }
 
 Q_SIGNALS:
   void job_added(batchscope::ui::Job* job);
@@ -178,6 +182,7 @@ private:
 
   std::filesystem::path database_;
   QList<Job*> jobs_;
+  std::shared_ptr<data::DataPool> data_ = std::make_shared<data::DataPool>();
   QTimer progress_; ///< while a job works
   std::unique_ptr<Worker> worker_;
 };

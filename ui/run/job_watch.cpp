@@ -22,7 +22,7 @@ QString count(std::int64_t value) {
 
 } // namespace
 
-JobWatch::JobWatch(Job& job, std::shared_ptr<train::RunControl> control) : job_(job), control_(std::move(control)) {}
+JobWatch::JobWatch(Job& job, std::shared_ptr<train::JobControl> control) : job_(job), control_(std::move(control)) {}
 
 void JobWatch::post(std::function<void(Job&)> change) {
   QMetaObject::invokeMethod(
@@ -126,7 +126,8 @@ void JobWatch::limit(std::uint64_t budget_bytes) {
   post([budget_bytes](Job& job) { job.budget_ = budget_bytes; });
 }
 
-void JobWatch::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) {
+void JobWatch::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
+                       const std::shared_ptr<train::RunControl>& control) {
   auto queue = std::make_shared<telemetry::RecordQueue>(no_standstill);
   queue_ = queue;
   step_ = 0;
@@ -135,7 +136,7 @@ void JobWatch::started(std::int64_t id, const train::RunSpec& spec, const train:
   say(start.batch_reason.empty() ? running
                                  : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
   // The run that goes with the message keeps the queue until somebody has taken it.
-  post([run = Job::LiveRun{id, spec, start, std::move(queue), control_}](Job& job) { Q_EMIT job.run_started(run); });
+  post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) { Q_EMIT job.run_started(run); });
 }
 
 void JobWatch::record(const telemetry::StepRecord& record) {

@@ -13,16 +13,17 @@ namespace batchscope::ui {
 /// then used by the worker alone, but for what is said to be for any thread.
 class JobWatch : public sweep::DemoWatch {
 public:
-  JobWatch(Job& job, std::shared_ptr<train::RunControl> control);
+  JobWatch(Job& job, std::shared_ptr<train::JobControl> control);
 
-  train::RunControl& control() { return *control_; }
+  const std::shared_ptr<train::JobControl>& control() const { return control_; } ///< of the job
   bool wants_prediction() const override { return true; }
 
   // --- the worker's thread ---
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
   void search_stored(std::int64_t id) override;
-  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start) override;
+  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
+               const std::shared_ptr<train::RunControl>& control) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void ended(std::int64_t id, const train::RunSummary& summary) override;
@@ -48,7 +49,7 @@ private:
   void show(const QString& activity);
 
   Job& job_;
-  std::shared_ptr<train::RunControl> control_;
+  std::shared_ptr<train::JobControl> control_;
   /// Whoever shows the run holds the queue; where nobody does, records go to the store alone.
   std::weak_ptr<telemetry::RecordQueue> queue_;
   std::vector<search::Probe> probes_;

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/schedule/edited.h"
 #include "core/train/run_plan.h"
 
 namespace batchscope::ui {
@@ -176,9 +177,9 @@ void OpenRun::edit(const train::ScheduleEdit& edit) {
   if (!running())
     return;
   pending_.push_back(edit);
-  if (control_)
-    control_->edit(edit);
-  else
+  if (control_ && !control_->edit(edit))
+    return refuse_late_edits();
+  if (!control_)
     send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump(),
          [this, schedule = edit.schedule] { settle(schedule); });
   Q_EMIT plan_changed();
@@ -186,6 +187,15 @@ void OpenRun::edit(const train::ScheduleEdit& edit) {
 
 std::optional<train::ScheduleEdit> OpenRun::pending_edit() const {
   return pending_.empty() ? std::nullopt : std::optional(pending_.back());
+}
+
+/// The run has made its last step: what still waits for one is said not to come.
+void OpenRun::refuse_late_edits() {
+  if (pending_.empty())
+    return;
+  pending_.clear();
+  Q_EMIT plan_changed();
+  Q_EMIT problem(tr("The schedule of %1 was not changed: the run was over before its next step.").arg(name()));
 }
 
 /// An edit waits no more. The run takes them in their order, and those of others between them.
@@ -197,11 +207,15 @@ void OpenRun::settle(const std::string& schedule) {
   Q_EMIT plan_changed();
 }
 
+std::string OpenRun::schedule() const {
+  return applied_.empty() ? spec_.schedule : schedule::text_in_force(applied_.back().schedule);
+}
+
 schedule::PlanRequest OpenRun::plan_request() const {
   schedule::PlanRequest request;
   if (!start_)
     return request;
-  request.options = train::progression_options(spec_, start_->train_examples, start_->batch);
+  request.options = train::progression_options(spec_, *start_);
   request.edits = applied_;
   return request;
 }
@@ -258,7 +272,7 @@ void OpenRun::set_status(const QString& status, const QString& reason) {
   status_ = status;
   reason_ = reason;
   if (!running())
-    pending_.clear();
+    refuse_late_edits();
   Q_EMIT status_changed();
 }
 

@@ -52,7 +52,8 @@ public:
   double examples_per_second() const;
   std::optional<double> seconds_left() const; ///< by the speed of the last seconds
 
-  // Steering; each takes effect at the next step boundary.
+  // Steering of this run and no other; each takes effect at the next step boundary. What comes too late for that has no
+  // effect; of an edit problem() says so.
   void pause();
   void resume();
   void step_once();
@@ -61,6 +62,8 @@ public:
   /// The edit that waits for its step boundary, if any; of several the last.
   std::optional<train::ScheduleEdit> pending_edit() const;
 
+  /// The schedule that the run follows now: its first one, or that of the last edit that was applied.
+  std::string schedule() const;
   /// What the run will do from its beginning to its end as things stand, the edits that were applied included.
   /// Empty where the run's beginning is not known yet.
   schedule::PlanRequest plan_request() const;
@@ -84,6 +87,7 @@ private:
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
   double recent_examples_per_second() const;
+  void refuse_late_edits();
   void set_status(const QString& status, const QString& reason = {});
   void drain();
   void end(const QString& status, const QString& reason);

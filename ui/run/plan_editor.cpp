@@ -3,7 +3,10 @@
 #include <QUndoCommand>
 
 #include <algorithm>
+#include <cmath>
 
+#include "core/base/error.h"
+#include "core/schedule/edited.h"
 #include "ui/run/spec_texts.h"
 
 namespace batchscope::ui {
@@ -28,6 +31,19 @@ Segments clipped(const Segments& segments, std::int64_t from) {
     left.push_back(segment);
   }
   return left;
+}
+
+/// Nothing beyond the end of the plan.
+std::optional<std::int64_t> batch_at(const schedule::Plan& plan, std::int64_t step) {
+  const series::Series* batch = plan.history->find("batch");
+  const auto at = static_cast<std::size_t>(step - 1);
+  return batch == nullptr || at >= batch->values.size() ? std::nullopt
+                                                        : std::optional<std::int64_t>(std::llround(batch->values[at]));
+}
+
+/// Whether a schedule does more than to give sizes, which no piecewise one says again.
+bool has_rates(const schedule::EditedText& text) {
+  return text.base.starts_with("adabatch:");
 }
 
 } // namespace
@@ -64,15 +80,19 @@ private:
 };
 
 PlanEditor::Wish PlanEditor::Wish::from(std::int64_t step) const {
+  Wish now = *this;
+  if (sizes)
+    now.batch = batch_at(*sizes, step);
   if (stretches.empty())
-    return *this;
+    return now;
   const Segments left = clipped(stretches, step);
-  const bool kept = schedule::keeps_its_place(schedule.toStdString());
-  return {kept ? schedule : QString::fromStdString(schedule::piecewise_text(left, step - 1)),
-          left.empty() ? std::nullopt : std::optional(left.front().batch), stretches};
+  now.schedule = QString::fromStdString(schedule::piecewise_text(left, step - 1));
+  now.batch = left.empty() ? std::nullopt : std::optional(left.front().batch);
+  return now;
 }
 
-PlanEditor::PlanEditor(QUndoStack& undo, QObject* parent) : QObject(parent), undo_(undo) {
+PlanEditor::PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data, QObject* parent)
+    : QObject(parent), undo_(undo), planner_(std::move(data)) {
   connect(&planner_, &Planner::planned, this, &PlanEditor::take_plan);
   connect(&planner_, &Planner::refused, this, &PlanEditor::refuse);
 }
@@ -200,22 +220,66 @@ std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
 /// What the plan's schedule is without a preview. For a run as it would go on from here.
 PlanEditor::Wish PlanEditor::present() const {
   if (!run_)
-    return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}};
+    return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}, {}};
   if (run_->pending_edit())
-    return {QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch, {}};
-  const auto request = run_->plan_request();
-  return {QString::fromStdString(request.edits.empty() ? run_->spec().schedule : request.edits.back().schedule),
-          std::nullopt,
-          {}};
+    return {QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch, {}, {}};
+  return {QString::fromStdString(run_->schedule()), std::nullopt, {}, {}};
+}
+
+/// The same, to be put in again when others were. Most schedules count from where they are put in: such a one is taken
+/// up where it was left.
+PlanEditor::Wish PlanEditor::present_to_go_back_to() const {
+  Wish wish = present();
+  if (!run_)
+    return wish;
+  const std::string text = wish.schedule.toStdString();
+  if (schedule::keeps_its_place(text))
+    wish.sizes = planned_before_;
+  else
+    wish = {QString::fromStdString(schedule::to_text(schedule::parse_edited(text))), std::nullopt, {}, {}};
+  return wish;
+}
+
+/// What is typed may be wrong; the stretches that are shown are those of the plan before it then.
+schedule::EditedText PlanEditor::parsed(const Wish& wish) const {
+  try {
+    return schedule::parse_edited(wish.schedule.toStdString());
+  } catch (const Error&) {
+    return schedule::parse_edited(present().schedule.toStdString());
+  }
+}
+
+/// The plan that dragging began with, with other sizes over some of its stretches.
+PlanEditor::Wish PlanEditor::with(const Segments& changes) const {
+  const Wish before = undragged_.typed.value_or(present());
+  const schedule::EditedText text = parsed(before);
+  std::vector<schedule::FixedStretch> stretches;
+  for (const schedule::PlanSegment& change : changes)
+    stretches.push_back({change.first_step - 1,
+                         name_of(change) == to_the_end ? std::nullopt : std::optional(last_step(change)),
+                         change.batch});
+  schedule::EditedText edited = schedule::with_stretches(text, stretches, changeable_from() - 1);
+  std::optional<std::int64_t> first_batch;
+  if (!run_ && !stretches.empty() && stretches.front().from == 0) {
+    first_batch = stretches.front().batch;
+    edited.batch = edited.batch.value_or(before.batch.value_or(draft_.batch));
+  }
+  const Wish wish{QString::fromStdString(schedule::to_text(edited)), first_batch, {}, {}};
+  const Wish pieces{{}, std::nullopt, schedule::with_changes(undragged_.segments, changes), {}};
+  const bool exact = std::all_of(pieces.stretches.begin(), pieces.stretches.end(),
+                                 [](const schedule::PlanSegment& piece) { return piece.exact; });
+  const bool shorter = pieces.from(changeable_from()).schedule.size() <= wish.schedule.size();
+  return exact && shorter && !has_rates(text) ? pieces : wish;
 }
 
 QString PlanEditor::schedule() const {
-  return (preview_ ? preview_->from(changeable_from()) : present()).schedule;
+  const QString text = (preview_ ? preview_->from(changeable_from()) : present()).schedule;
+  return QString::fromStdString(schedule::text_in_force(text.toStdString()));
 }
 
 void PlanEditor::type(const QString& schedule) {
   drop_preview();
-  preview_ = Wish{schedule.trimmed(), std::nullopt, {}};
+  preview_ = Wish{schedule.trimmed(), std::nullopt, {}, {}};
   replan();
 }
 
@@ -229,7 +293,7 @@ bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
   if (batch == dragged->batch)
     return true; // there it is: planned, or asked for
   if (!dragging_)
-    undragged_ = {plan_, segments_, preview_};
+    undragged_ = {segments_, error_.isEmpty() ? preview_ : std::nullopt};
   dragged->batch = batch;
   dragged->exact = true;
   const Segments changes = changed();
@@ -239,7 +303,7 @@ bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
   }
   dragging_ = true;
   apply_wanted_ = false;
-  preview_ = Wish{{}, std::nullopt, schedule::with_changes(undragged_.plan->pieces, changes)};
+  preview_ = with(changes);
   replan();
   return true;
 }
@@ -300,12 +364,9 @@ void PlanEditor::apply() {
     return;
   }
   const Wish after = *preview_;
-  Wish before = present();
+  Wish before = present_to_go_back_to();
   if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
     before.batch = draft_.batch;
-  // Most ramps count from where they are put in, so a run goes back to the sizes of the plan that it had.
-  if (run_ && planned_before_)
-    before.stretches = planned_before_->pieces;
   drop_preview();
   planned_before_ = plan_;
   undo_.push(new Change(*this, before, after));
@@ -352,9 +413,14 @@ void PlanEditor::replan() {
   } catch (const std::exception& error) {
     return refuse(QString::fromUtf8(error.what()));
   }
-  if (preview_ || run_->pending_edit()) {
-    const Wish wish = (preview_ ? *preview_ : present()).from(changeable_from());
-    request.edits.push_back({changeable_from() - 1, wish.schedule.toStdString(), wish.batch});
+  const auto add_edit = [&](const std::string& schedule, std::optional<std::int64_t> batch) {
+    request.edits.push_back({changeable_from() - 1, schedule, batch});
+  };
+  if (const auto pending = run_->pending_edit())
+    add_edit(pending->schedule, pending->batch);
+  if (preview_) {
+    const Wish wish = preview_->from(changeable_from());
+    add_edit(wish.schedule.toStdString(), wish.batch);
   }
   request.outline_from = changeable_from();
   planner_.request(request);

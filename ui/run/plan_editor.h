@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "core/predict/peak_curve.h"
+#include "core/schedule/edited.h"
 #include "ui/run/open_run.h"
 #include "ui/run/planner.h"
 
@@ -17,12 +18,11 @@ namespace batchscope::ui {
 
 /// The plan being edited: of a run that goes on (its future), or of a draft before anything runs. Dragging and typing
 /// give previews; applying makes the change, which can be undone: for a draft by taking the text back, for a run by a
-/// further edit with the plan that was there: its text where that means the same later on, else its sizes.
+/// further edit that takes up the schedule that was there, where it would be by then.
 ///
-/// The stretches that are dragged may be coarse. What a drag makes is a piecewise schedule of the sizes of every step,
-/// other ones over the dragged stretches alone. A plan of more than 500 sizes (PlanRequest::most_pieces) is put
-/// together to so many, as closely as that goes; then the rest changes, too, but little. Beyond the last step that was
-/// planned the last size stays. UI thread.
+/// The stretches that are dragged may be coarse. A drag gives the dragged stretches a size of their own and leaves
+/// every other step as it was: as an edited schedule, or as a piecewise one where that is shorter and says the same. UI
+/// thread; no plan is made on it.
 class PlanEditor : public QObject {
   Q_OBJECT
 
@@ -30,7 +30,8 @@ public:
   /// Stands for the last stretch, wherever that ends: dragging may move the end of a plan.
   static constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
 
-  explicit PlanEditor(QUndoStack& undo, QObject* parent = nullptr);
+  /// `data`: that others use, for drafts.
+  explicit PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data = nullptr, QObject* parent = nullptr);
   ~PlanEditor() override;
 
   void edit_run(OpenRun* run); ///< null: nothing to edit
@@ -87,18 +88,23 @@ private:
   class Change;
   using Segments = std::vector<schedule::PlanSegment>;
 
-  /// A plan as text: for a draft with its first batch, for a run with that of the very next step.
+  /// A plan as text: for a draft with its first batch, for a run with that of the very next step where it is not for
+  /// the schedule to say.
   struct Wish {
     QString schedule;
     std::optional<std::int64_t> batch;
-    /// Where there are some, the batch is made of those that are left when it is put in, as a run goes on meanwhile;
-    /// and so is the text, unless it is one that keeps its place.
+    /// Where there are some, text and batch are made of those that are left when it is put in: a run goes on meanwhile.
     Segments stretches;
+    /// Where there is one, the batch is the one that it has for that step.
+    std::shared_ptr<const schedule::Plan> sizes;
 
     Wish from(std::int64_t step) const;
   };
 
   Wish present() const;
+  Wish present_to_go_back_to() const;
+  schedule::EditedText parsed(const Wish& wish) const;
+  Wish with(const Segments& changes) const;
   void put_in(OpenRun& run, const Wish& wish);
   void put_in_draft(const Wish& wish);
   DraftPlan draft_with(const Wish& wish) const;
@@ -125,7 +131,6 @@ private:
   bool dragging_ = false; ///< segments_ are what was dragged, not what the plan says
   /// What the drags that add up began with.
   struct {
-    std::shared_ptr<const schedule::Plan> plan;
     Segments segments;
     std::optional<Wish> typed;
   } undragged_;

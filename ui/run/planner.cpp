@@ -2,13 +2,11 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <variant>
 
 #include "core/base/error.h"
-#include "core/data/dataset.h"
 #include "core/model/model_spec.h"
 #include "core/train/run_plan.h"
 
@@ -24,7 +22,9 @@ constexpr std::int64_t most_steps = 2'000'000;
 /// The planning thread. The newest request is the only one that waits; one that is being worked on is given up for it.
 class Planner::Impl {
 public:
-  explicit Impl(Planner& planner) : planner_(planner), thread_([this] { loop(); }) {}
+  Impl(Planner& planner, std::shared_ptr<data::DataPool> data)
+      : planner_(planner), data_(data ? std::move(data) : std::make_shared<data::DataPool>()),
+        thread_([this] { loop(); }) {}
 
   ~Impl() {
     {
@@ -88,20 +88,10 @@ private:
   schedule::PlanRequest request_of(const DraftPlan& draft) {
     check(draft.spec);
     schedule::PlanRequest request;
-    request.options = train::progression_options(draft.spec, examples_of(draft.spec), draft.batch);
+    const model::ModelSpec model = model::parse_model(draft.spec.model);
+    const std::int64_t examples = data_->train_examples(draft.spec.data, {.context = model.context});
+    request.options = train::progression_options(draft.spec, examples, draft.batch);
     return request;
-  }
-
-  /// Opening the data takes a moment, so its size is kept.
-  std::int64_t examples_of(const train::RunSpec& spec) {
-    const model::ModelSpec model = model::parse_model(spec.model);
-    const std::string key = spec.data + '\n' + std::to_string(model.context);
-    const auto known = examples_.find(key);
-    if (known != examples_.end())
-      return known->second;
-    const std::int64_t size = data::open_data(spec.data, {.context = model.context}).train->size();
-    examples_[key] = size;
-    return size;
   }
 
   /// What was superseded while it was on its way is not told either.
@@ -116,7 +106,7 @@ private:
   }
 
   Planner& planner_;
-  std::map<std::string, std::int64_t> examples_; ///< the planning thread alone
+  const std::shared_ptr<data::DataPool> data_;
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -127,7 +117,8 @@ private:
   std::thread thread_; ///< last: it uses all of the above
 };
 
-Planner::Planner(QObject* parent) : QObject(parent), impl_(std::make_unique<Impl>(*this)) {}
+Planner::Planner(std::shared_ptr<data::DataPool> data, QObject* parent)
+    : QObject(parent), impl_(std::make_unique<Impl>(*this, std::move(data))) {}
 Planner::~Planner() = default;
 
 void Planner::request(const schedule::PlanRequest& request) {

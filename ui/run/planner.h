@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/data/data_pool.h"
 #include "core/schedule/plan.h"
 #include "core/train/run_spec.h"
 
@@ -18,12 +19,13 @@ struct DraftPlan {
 };
 
 /// Makes plans on a thread of its own; a new request supersedes the one before. Opens a draft's data there, too, to
-/// count its examples, and keeps the counts. UI thread.
+/// count its examples. UI thread.
 class Planner : public QObject {
   Q_OBJECT
 
 public:
-  explicit Planner(QObject* parent = nullptr);
+  /// With the data that others use, if they are given.
+  explicit Planner(std::shared_ptr<data::DataPool> data = nullptr, QObject* parent = nullptr);
   ~Planner() override;
 
   void request(const schedule::PlanRequest& request);

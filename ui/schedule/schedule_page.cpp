@@ -26,7 +26,7 @@ constexpr qint64 draft_choice = 0;       // runs are numbered from 1
 } // namespace
 
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack()) {
+    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()) {
   make_actions();
   empty_ = new EmptyState(tr("Plan before anything runs"),
                           tr("Batch size, coverage, epochs, learning rate and memory over the whole training, and the "
@@ -89,6 +89,7 @@ void SchedulePage::connect_parts() {
   connect(&workbench_, &Workbench::page_wanted, this, wanted, Qt::QueuedConnection);
   connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
   connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
+  connect(&workbench_.library(), &Library::read_only_changed, this, &SchedulePage::show_header);
   connect(&workbench_, &Workbench::names_changed, this, [this] {
     list_choices();
     show_plan();

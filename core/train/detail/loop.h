@@ -30,13 +30,16 @@ class Loop {
 public:
   Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, RunControl& control);
 
+  /// Closes the control at the end: an edit that comes later is refused.
   RunSummary run();
 
 private:
   using Clock = std::chrono::steady_clock;
 
+  RunSummary make_steps();
   bool obey_orders();
   void apply(const ScheduleEdit& edit);
+  void close_control();
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome);
   void report_out_of_memory(const OutOfMemory& event);

@@ -61,6 +61,8 @@ class TestSteer : public QObject {
 
 private Q_SLOTS:
   void aRunOfAnotherProcess();
+  void saysFromWhichStepAnEditApplies();
+  void stopsOneRunOrItsSweep();
   void watchUntilTheEnd();
   void ctrlCEndsTheWatchingOnly();
   void watchWhatIsOver();
@@ -119,6 +121,42 @@ void TestSteer::aRunOfAnotherProcess() {
   QCOMPARE(batches[at + 1].toArray(), QJsonArray({at + 2, 6}));
   QVERIFY(batchscope::test::refused(program.run({"steer", "1", "pause"}), "run 1 is stopped"));
   QCOMPARE(program.run({"check"}).status, 0);
+}
+
+void TestSteer::saysFromWhichStepAnEditApplies() {
+  const CliProgram program;
+  QProcess train;
+  program.start(train, endless_run);
+  QVERIFY(begins(train));
+  const StoredRun run(program);
+  const Outcome edit = program.run({"steer", "1", "schedule", "edited:10-20=9,base=constant", "--json"});
+  QVERIFY2(edit.status == 0, edit.shown().constData());
+  const QJsonObject event = run.events("edit").at(0);
+  QCOMPARE(event["command"].toInt(), edit.json()["command"].toInt());
+  QCOMPARE(event["applies_from_step"].toInt(), edit.json()["applies_from_step"].toInt());
+  const Outcome said = program.run({"steer", "1", "schedule", "constant", "--batch", "5"});
+  QVERIFY2(said.out.startsWith("run 1 changes its schedule from step "), said.shown().constData());
+  QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
+  QCOMPARE(CliProgram::finish(train).status, 130);
+}
+
+void TestSteer::stopsOneRunOrItsSweep() {
+  const CliProgram program;
+  QStringList sweep = endless_run;
+  sweep.replaceInStrings("train", "sweep");
+  sweep[sweep.indexOf("--batch") + 1] = "4,8,16";
+  QProcess train;
+  program.start(train, sweep);
+  QVERIFY(begins(train));
+  QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
+  const batchscope::store::RunReader reader(program.path("default.db").toStdString());
+  QTRY_COMPARE_WITH_TIMEOUT(reader.list().size(), std::size_t{2}, 60'000); // the sweep goes on
+  QCOMPARE(reader.run(1).outcome.status, std::string("stopped"));
+  const Outcome all = program.run({"steer", "2", "stop", "--sweep"});
+  QVERIFY2(all.status == 0, all.shown().constData());
+  QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, and its sweep with it\n"));
+  QCOMPARE(CliProgram::finish(train).status, 130);
+  QCOMPARE(reader.list().size(), std::size_t{2});
 }
 
 void TestSteer::watchUntilTheEnd() {
@@ -210,6 +248,8 @@ void TestSteer::refused_data() {
   row("1 schedule", "TEXT");
   row("1 pause now", "\"now\"");
   row("1 pause --batch 3", "--batch");
+  row("1 pause --sweep", "--sweep");
+  row("1 schedule edited:10-20=9", "'base=' is missing");
   row("9 pause", "there is no run 9");
   row("1 schedule nope", "nope");
   row("1 schedule step:interval=0,increment=1", "interval");

@@ -193,7 +193,6 @@ private Q_SLOTS:
   void lets_edits_beyond_the_end_be();
   void outlines_the_rest_only();
   void writes_a_piecewise_schedule();
-  void its_pieces_are_all_sizes_as_long_as_these_are_few();
   void changes_nothing_but_what_is_to_change();
   void knows_which_schedules_keep_their_place();
   void a_piecewise_schedule_does_what_its_outline_says();
@@ -303,48 +302,13 @@ void TestPlan::writes_a_piecewise_schedule() {
   QCOMPARE(piecewise_text({}, 40), std::string("constant"));
 }
 
-void TestPlan::its_pieces_are_all_sizes_as_long_as_these_are_few() {
-  PlanRequest asked = request(options(100'000, 1, 16, "step:interval=5,increment=1", steps(2500)));
-  asked.outline_from = 8;
-  const Plan plan = *make_plan(asked);
-  QCOMPARE(plan.outline.size(), std::size_t{24});
-  QCOMPARE(plan.pieces.size(), std::size_t{499});
-  const Sizes sizes = batches(plan);
-  QCOMPARE(batches(plan.pieces), Sizes(sizes.begin() + 7, sizes.end()));
-
-  // With more of them the first stays what it is, and no other is far away.
-  const Plan longer = *make_plan(request(options(100'000'000, 1, 16, "linear:max=4016", steps(24'000))));
-  QCOMPARE(longer.pieces.size(), std::size_t{501});
-  QCOMPARE(longer.pieces.front().batch, 16);
-  QCOMPARE(longer.pieces.front().steps, 1);
-  const Sizes fine = batches(longer), put_together = batches(longer.pieces);
-  QCOMPARE(put_together.size(), fine.size());
-  for (std::size_t i = 0; i < fine.size(); ++i)
-    QVERIFY2(std::abs(fine[i] - put_together[i]) <= 8, std::to_string(i).c_str());
-}
-
 void TestPlan::changes_nothing_but_what_is_to_change() {
-  const std::vector<PlanSegment> pieces = {{1, 4, 10, true}, {5, 4, 20, false}, {9, 2, 30, true}};
-  QCOMPARE(batches(with_changes(pieces, {})), batches(pieces));
-  QCOMPARE(batches(with_changes(pieces, {{3, 4, 7, true}})), (Sizes{10, 10, 7, 7, 7, 7, 20, 20, 30, 30}));
-  QCOMPARE(batches(with_changes(pieces, {{1, 1, 7, true}, {6, 1, 8, true}, {9, 2, 9, true}})),
+  const std::vector<PlanSegment> stretches = {{1, 4, 10, true}, {5, 4, 20, false}, {9, 2, 30, true}};
+  QCOMPARE(batches(with_changes(stretches, {})), batches(stretches));
+  QCOMPARE(batches(with_changes(stretches, {{3, 4, 7, true}})), (Sizes{10, 10, 7, 7, 7, 7, 20, 20, 30, 30}));
+  QCOMPARE(batches(with_changes(stretches, {{1, 1, 7, true}, {6, 1, 8, true}, {9, 2, 9, true}})),
            (Sizes{7, 10, 10, 10, 20, 8, 20, 20, 9, 9}));
-  QCOMPARE(batches(with_changes(pieces, {{1, 10, 7, true}})), Sizes(10, 7));
-
-  // As schedules: before and after the change all is as it was, and so is the first size.
-  for (const char* schedule : {"linear:max=600", "exponential:max=600", "step:interval=5,increment=1"}) {
-    const ProgressionOptions whole = options(8000, 1, 16, schedule, epochs(3));
-    const Plan before = *make_plan(request(whole));
-    const PlanSegment dragged = before.outline[before.outline.size() / 2];
-    ProgressionOptions changed = whole;
-    changed.schedule = piecewise_text(with_changes(before.pieces, {{dragged.first_step, dragged.steps, 77, true}}), 0);
-    const Sizes then = batches(before), now = batches(*make_plan(request(changed)));
-    for (std::size_t i = 0; i < std::min(then.size(), now.size()); ++i) {
-      const auto step = static_cast<std::int64_t>(i) + 1;
-      const bool within = step >= dragged.first_step && step < dragged.first_step + dragged.steps;
-      QCOMPARE(now[i], within ? 77 : then[i]);
-    }
-  }
+  QCOMPARE(batches(with_changes(stretches, {{1, 10, 7, true}})), Sizes(10, 7));
 }
 
 void TestPlan::knows_which_schedules_keep_their_place() {

@@ -32,7 +32,7 @@ SweepSpec spec_of(const std::vector<std::int64_t>& batches) {
 /// Makes the database unusable at one moment of a sweep, and usable again, or ends the sweep, when that is told.
 class Troublemaker : public SweepWatch {
 public:
-  Troublemaker(const std::filesystem::path& file, const QString& moment, train::RunControl* stops = nullptr)
+  Troublemaker(const std::filesystem::path& file, const QString& moment, train::JobControl* stops = nullptr)
       : other_(file.string(), SQLite::OPEN_READWRITE), moment_(moment), stops_(stops) {}
 
   void combination(std::size_t index, std::size_t /*count*/, const train::RunSpec& /*spec*/) override {
@@ -75,7 +75,7 @@ public:
 private:
   SQLite::Database other_;
   const QString moment_;
-  train::RunControl* const stops_;
+  train::JobControl* const stops_;
   bool locked_ = false;
   std::optional<store::test::FileSizeLimit> limit_;
 };
@@ -110,7 +110,7 @@ void TestInsist::a_sweep_goes_on_behind_a_lock() {
   const SweepSpec spec = spec_of({32, 16, 10'000}); // there are not as many examples
   const std::int64_t sweep = store.add_sweep(to_json(spec));
   Troublemaker watch(folder.file(), moment);
-  train::RunControl control;
+  const auto control = std::make_shared<train::JobControl>();
   const SweepResult result = run_sweep(plan_sweep(spec), sweep, store, watch, control);
   QCOMPARE(result.finished, std::int64_t{2});
   QCOMPARE(result.failed, std::int64_t{1});
@@ -130,8 +130,8 @@ void TestInsist::a_stop_ends_the_trying() {
     store::RunStore store(folder.file(), on_demand);
     const SweepSpec spec = spec_of({32, 16});
     const std::int64_t sweep = store.add_sweep(to_json(spec));
-    train::RunControl control;
-    Troublemaker watch(folder.file(), "finish", &control);
+    const auto control = std::make_shared<train::JobControl>();
+    Troublemaker watch(folder.file(), "finish", control.get());
     Error::Kind kind{};
     const std::string error = error_of([&] { run_sweep(plan_sweep(spec), sweep, store, watch, control); }, &kind);
     QVERIFY2(error.find("locked by another program") != std::string::npos, error.c_str());
@@ -150,7 +150,7 @@ void TestInsist::a_search_is_kept() {
   store::RunStore store(folder.file(), on_demand);
   Troublemaker watch(folder.file(), "search");
   watch.lock();
-  train::RunControl control;
+  train::JobControl control;
   search::SearchResult result;
   result.found = true;
   result.largest = 77;

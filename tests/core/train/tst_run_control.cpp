@@ -15,7 +15,8 @@ private Q_SLOTS:
   void editsArriveOnceAndInOrder();
   void pausedRunMakesSingleSteps();
   void saysBeforeItWaits();
-  void lateOrdersAreForgotten();
+  void takesNoOrdersOnceClosed();
+  void endsWithItsJob();
   void resumeWakes();
   void resumeForgetsSingleSteps();
   void stepOnceMeansNothingWhileRunning();
@@ -36,8 +37,8 @@ void TestRunControl::nothingAsked() {
 
 void TestRunControl::editsArriveOnceAndInOrder() {
   RunControl control;
-  control.edit({"constant", std::nullopt});
-  control.edit({"step:interval=2,increment=1", 8});
+  QVERIFY(control.edit({"constant", std::nullopt}));
+  QVERIFY(control.edit({"step:interval=2,increment=1", 8}));
   const auto orders = control.at_boundary();
   QCOMPARE(orders.edits.size(), std::size_t{2});
   QCOMPARE(orders.edits[0].schedule, std::string("constant"));
@@ -90,28 +91,38 @@ void TestRunControl::saysBeforeItWaits() {
   QVERIFY(orders.stop && !orders.paused);
 }
 
-void TestRunControl::lateOrdersAreForgotten() {
+void TestRunControl::takesNoOrdersOnceClosed() {
   RunControl control;
-  control.edit({"constant", 4});
-  control.forget_orders();
-  QVERIFY(control.at_boundary().edits.empty());
-  control.edit({"constant", 8});
-  QCOMPARE(control.at_boundary().edits.size(), std::size_t{1});
-  control.pause();
-  control.step_once();
-  control.forget_orders();
+  QVERIFY(control.edit({"constant", 4}));
+  QVERIFY(control.pause());
+  const auto late = control.close();
+  QCOMPARE(late.size(), std::size_t{1});
+  QCOMPARE(late[0].batch.value(), std::int64_t{4});
   QVERIFY(!control.paused());
-  QVERIFY(!control.at_boundary().paused);
-  control.stop();
-  control.forget_orders();
-  QVERIFY(control.at_boundary().stop);
+  QVERIFY(!control.edit({"constant", 8}));
+  QVERIFY(!control.pause() && !control.resume() && !control.step_once());
+  QVERIFY(!control.paused());
+  QVERIFY(control.close().empty());
+  control.stop(); // an evaluation may still go on
+  QVERIFY(control.stopping());
+}
+
+void TestRunControl::endsWithItsJob() {
+  const auto job = std::make_shared<JobControl>();
+  RunControl one(job);
+  RunControl other(job);
+  one.stop();
+  QVERIFY(one.stopping() && one.at_boundary().stop);
+  QVERIFY(!job->stopping() && !other.stopping() && !other.at_boundary().stop);
+  job->stop();
+  QVERIFY(other.stopping() && other.at_boundary().stop);
 }
 
 void TestRunControl::resumeWakes() {
   RunControl control;
   control.pause();
   auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
-  control.edit({"constant", 4});
+  QVERIFY(control.edit({"constant", 4}));
   control.resume();
   const auto given = orders.get();
   QVERIFY(!given.stop);
@@ -153,10 +164,11 @@ void TestRunControl::stopWakesPausedRun() {
 }
 
 void TestRunControl::signalWakesPausedRun() {
-  RunControl control;
+  const auto job = std::make_shared<JobControl>();
+  RunControl control(job);
   control.pause();
   auto orders = std::async(std::launch::async, [&] { return control.at_boundary(); });
-  control.request_stop_from_signal();
+  job->stop(); // as a signal handler does: it wakes nobody
   QVERIFY(orders.get().stop);
   QVERIFY(control.stopping());
 }
@@ -171,14 +183,14 @@ void TestRunControl::manyThreads() {
       edits += orders.edits.size();
       more = !orders.stop;
     }
-    edits += control.at_boundary().edits.size();
+    edits += control.close().size();
   });
   std::vector<std::thread> users;
   for (int user = 0; user < 3; ++user)
     users.emplace_back([&] {
       for (int i = 0; i < per_thread; ++i) {
         control.pause();
-        control.edit({"constant", i + 1});
+        static_cast<void>(control.edit({"constant", i + 1}));
         control.step_once();
         control.resume();
       }

@@ -213,7 +213,7 @@ private Q_SLOTS:
     RunControl control;
     std::thread other([&] {
       recorded.steps.wait(0);
-      control.edit({.schedule = "constant", .batch = 33});
+      QVERIFY(control.edit({.schedule = "constant", .batch = 33}));
       const std::int64_t at_edit = recorded.steps.load();
       for (std::int64_t seen = at_edit; seen < at_edit + 3; seen = recorded.steps.load())
         recorded.steps.wait(seen);
@@ -236,8 +236,8 @@ private Q_SLOTS:
     RunSpec spec = small_spec(10, 6);
     Recorded recorded;
     RunControl control;
-    control.edit({.schedule = "step:interval=1,increment=1", .batch = 20});
-    control.edit({.schedule = "nonsense"});
+    QVERIFY(control.edit({.schedule = "step:interval=1,increment=1", .batch = 20}));
+    QVERIFY(control.edit({.schedule = "nonsense"}));
     Session session(spec);
     session.run(recorded, control);
     for (int i = 0; i < 6; ++i)
@@ -246,6 +246,35 @@ private Q_SLOTS:
     QCOMPARE(edits.size(), std::size_t{2});
     QCOMPARE(edits[0]["applies_from_step"].get<int>(), 1);
     QVERIFY(edits[1].contains("refused"));
+  }
+
+  void anEditAfterTheLastStepIsRefusedByItsRun() {
+    struct Late : Recorded {
+      explicit Late(RunControl& control) : control(control) {}
+      void record(const telemetry::StepRecord& record) override {
+        Recorded::record(record);
+        if (record.step == 4)
+          before = control.edit({.schedule = "constant", .batch = 7});
+      }
+      void event(telemetry::Event event) override {
+        if (event.kind == "evaluation")
+          during = control.edit({.schedule = "constant", .batch = 8});
+        Recorded::event(std::move(event));
+      }
+      RunControl& control;
+      std::optional<bool> before, during;
+    };
+    RunControl control;
+    Late recorded(control);
+    Session session(small_spec(10, 4));
+    QVERIFY(session.run(recorded, control).status == Status::finished);
+    QVERIFY(recorded.before.value() && recorded.during.has_value());
+    // Each one that was accepted is answered for, and none changes anything.
+    const auto edits = recorded.details("edit");
+    QCOMPARE(edits.size(), std::size_t{*recorded.during ? 2U : 1U});
+    for (const auto& edit : edits)
+      QVERIFY(edit.contains("refused") && !edit.contains("applies_from_step"));
+    QVERIFY(!control.edit({.schedule = "constant", .batch = 9}));
   }
 
   void rampsOverTokensFollowThem() {
@@ -264,7 +293,7 @@ private Q_SLOTS:
   void anEditThatCountsTokensOfImagesIsRefused() {
     Session session(small_spec(20, 3));
     RunControl control;
-    control.edit({"exponential:max=64,tokens=1000", std::nullopt});
+    QVERIFY(control.edit({"exponential:max=64,tokens=1000", std::nullopt}));
     Recorded recorded;
     QCOMPARE(session.run(recorded, control).steps, std::int64_t{3});
     QVERIFY(recorded.details("edit").at(0).contains("refused"));

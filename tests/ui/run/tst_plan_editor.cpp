@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include "core/schedule/progression.h"
 #include "core/store/run_store.h"
 #include "ui/run/plan_editor.h"
 #include "ui/run/plan_handles.h"
@@ -34,6 +35,10 @@ bool changed_only(const schedule::Plan& now, const schedule::Plan& before, std::
   return true;
 }
 
+std::int64_t batch_of(const schedule::Plan& plan, std::int64_t step) {
+  return sizes_of(plan)[static_cast<std::size_t>(step - 1)];
+}
+
 double newest_batch(const OpenRun& run) {
   const auto* sizes = run.history()->find("batch");
   return sizes == nullptr || sizes->values.size() == 0 ? 0 : sizes->values.back();
@@ -42,8 +47,8 @@ double newest_batch(const OpenRun& run) {
 /// A paused run with stretches of two steps ahead: 16, 24, and 32 to the end; and the editor that edits it.
 class EditedRun {
 public:
-  EditedRun() {
-    bench_->start_run(small_run(100'000));
+  explicit EditedRun(const train::RunSpec& spec = small_run(100'000)) {
+    bench_->start_run(spec);
     QTRY_VERIFY_WITH_TIMEOUT(bench_->current() && bench_->current()->steps() > 5, patience_ms);
     run().pause();
     QTRY_VERIFY_WITH_TIMEOUT(run().paused(), patience_ms);
@@ -95,6 +100,10 @@ private Q_SLOTS:
   void undoKnowsItsDraft();
   void draggingLeavesTheRestAsFineAsItWas_data();
   void draggingLeavesTheRestAsFineAsItWas();
+  void aDragKeepsTheTextShort_data();
+  void aDragKeepsTheTextShort();
+  void plansNothingInItsOwnThread();
+  void undoTakesUpTheRampThatWasTypedOver();
   void draggedBackToWhatWasTyped();
   void undoOfADraftWorksWhileARunIsEdited();
   void undoLeavesAFirstBatchThatItDidNotChange();
@@ -184,7 +193,7 @@ void TestPlanEditor::draggingLeavesTheRestAsFineAsItWas() {
   QUndoStack undo;
   PlanEditor editor(undo);
   train::RunSpec spec = small_run(100);
-  spec.length = {.epochs = 2, .examples = {}, .steps = {}};
+  spec.length = {.epochs = {}, .examples = {}, .steps = 600}; // what counts epochs sees those that a stretch takes
   spec.schedule = schedule.toStdString();
   editor.edit_draft({spec, 16});
   QTRY_VERIFY_WITH_TIMEOUT(editor.segments().size() > 10, patience_ms);
@@ -210,6 +219,88 @@ void TestPlanEditor::draggingLeavesTheRestAsFineAsItWas() {
   undo.undo();
   QCOMPARE(editor.draft().spec.schedule, schedule.toStdString());
   QCOMPARE(editor.draft().batch, 16);
+}
+
+void TestPlanEditor::aDragKeepsTheTextShort_data() {
+  QTest::addColumn<QString>("schedule");
+  for (const char* schedule : {"linear:max=256", "exponential:max=256,epochs=2", "step:interval=5,increment=1",
+                               "adabatch:factor=2,every=1,lr-decay=0.5", "formula:16 + step / 4"})
+    QTest::newRow(schedule) << schedule;
+}
+
+void TestPlanEditor::aDragKeepsTheTextShort() {
+  QFETCH(const QString, schedule);
+  QUndoStack undo;
+  PlanEditor editor(undo);
+  train::RunSpec spec = small_run(100);
+  spec.length = {.epochs = 3, .examples = {}, .steps = {}};
+  spec.schedule = schedule.toStdString();
+  editor.edit_draft({spec, 16});
+  QTRY_VERIFY_WITH_TIMEOUT(editor.segments().size() > 2, patience_ms);
+  const auto before = editor.plan();
+  const std::size_t middle = editor.segments().size() / 2;
+  const schedule::PlanSegment dragged = editor.segments()[middle];
+  editor.drop(editor.name_of(dragged), 300);
+  QTRY_VERIFY_WITH_TIMEOUT(undo.canUndo() && editor.plan() != before && !editor.has_preview(), patience_ms);
+  const QString text = editor.schedule();
+  QVERIFY2(text.size() <= schedule.size() + 40, qPrintable(text));
+  QCOMPARE(batch_of(*editor.plan(), dragged.first_step), 300);
+  QCOMPARE(batch_of(*editor.plan(), dragged.first_step - 1), batch_of(*before, dragged.first_step - 1));
+  // The first one, too: the batch of the run follows it, and the rest does not.
+  const auto once = editor.plan();
+  const schedule::PlanSegment first = editor.segments().front();
+  editor.drop(editor.name_of(first), 20);
+  QTRY_VERIFY_WITH_TIMEOUT(editor.plan() != once && !editor.has_preview(), patience_ms);
+  QCOMPARE(editor.draft().batch, 20);
+  QCOMPARE(batch_of(*editor.plan(), first.steps), 20);
+  QVERIFY2(editor.schedule().size() <= schedule.size() + 60, qPrintable(editor.schedule()));
+  undo.undo();
+  undo.undo();
+  QCOMPARE(editor.schedule(), schedule);
+  QCOMPARE(editor.draft().batch, 16);
+}
+
+void TestPlanEditor::plansNothingInItsOwnThread() {
+  train::RunSpec spec = small_run(100);
+  spec.length = {.epochs = 2000, .examples = {}, .steps = {}}; // a million steps
+  spec.warmup = "auto";
+  spec.lr_reference_batch = 1;
+  EditedRun edited(spec);
+  PlanEditor& editor = edited.editor();
+  const auto before = editor.plan();
+  const std::uint64_t planned = schedule::Progression::planned_by_this_thread();
+  for (std::int64_t batch = 33; batch < 63; ++batch) { // as a mouse drags
+    QVERIFY(editor.drag(to_the_end, batch));
+    QCoreApplication::processEvents();
+  }
+  QTRY_VERIFY_WITH_TIMEOUT(editor.plan() != before && editor.plan()->outline.back().batch == 62, patience_ms);
+  editor.apply();
+  QTRY_VERIFY_WITH_TIMEOUT(edited.run().pending_edit(), patience_ms);
+  edited.bench()->undo_stack().undo();
+  editor.type("linear:max=64");
+  QTRY_VERIFY_WITH_TIMEOUT(editor.plan()->outline.back().batch >= 60, patience_ms);
+  QCOMPARE(schedule::Progression::planned_by_this_thread(), planned);
+}
+
+void TestPlanEditor::undoTakesUpTheRampThatWasTypedOver() {
+  EditedRun edited;
+  PlanEditor& editor = edited.editor();
+  edited.run().edit({"linear:max=600,steps=200", 16});
+  QTRY_VERIFY_WITH_TIMEOUT(editor.segments().size() == 24, patience_ms);
+  const auto before = editor.plan();
+  edited.step();
+  QTRY_VERIFY_WITH_TIMEOUT(!edited.run().pending_edit(), patience_ms);
+  editor.type("constant");
+  editor.apply();
+  QTRY_VERIFY_WITH_TIMEOUT(edited.run().pending_edit(), patience_ms);
+  for (int i = 0; i < 3; ++i)
+    edited.step();
+  edited.bench()->undo_stack().undo();
+  edited.step();
+  QCOMPARE(editor.schedule(), QString("linear:max=600,steps=200"));
+  QCOMPARE(newest_batch(edited.run()),
+           static_cast<double>(sizes_of(*before)[static_cast<std::size_t>(edited.run().steps()) - 1]));
+  QCOMPARE(edited.refused_edits(), 0);
 }
 
 void TestPlanEditor::draggedBackToWhatWasTyped() {
@@ -411,17 +502,19 @@ void TestPlanEditor::theFutureOfARunStaysAsFineAsItWas() {
   const auto before = editor.plan();
   QVERIFY(!before->outline[4].exact); // several sizes in a stretch
   const schedule::PlanSegment fifth = editor.segments()[4];
-  const std::int64_t next = edited.run().steps() + 1;
   editor.drop(editor.name_of(fifth), 300);
   QTRY_VERIFY_WITH_TIMEOUT(edited.bench()->undo_stack().canUndo(), patience_ms);
   edited.step();
   QTRY_VERIFY_WITH_TIMEOUT(!edited.run().pending_edit() && editor.plan() != before, patience_ms);
-  QVERIFY(editor.schedule().startsWith(QString("piecewise:%1=16,").arg(next - 1)));
+  const auto last = fifth.first_step + fifth.steps - 1;
+  QCOMPARE(editor.schedule(),
+           QString("edited:%1-%2=300,base=step:interval=250,increment=1").arg(fifth.first_step - 1).arg(last));
   QVERIFY(changed_only(*editor.plan(), *before, fifth.first_step, fifth.first_step + fifth.steps - 1, 300));
   edited.bench()->undo_stack().undo();
   edited.step();
   QTRY_VERIFY_WITH_TIMEOUT(editor.plan()->steps == before->steps && sizes_of(*editor.plan()) == sizes_of(*before),
                            patience_ms);
+  QCOMPARE(editor.schedule(), QString("step:interval=250,increment=1"));
   QCOMPARE(edited.refused_edits(), 0);
 }
 

@@ -1,0 +1,113 @@
+#include "core/data/data_pool.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include <sys/stat.h>
+
+namespace batchscope::data {
+
+namespace {
+
+/// What tells one state of a file from another; all 0 where there is none.
+using FileState = std::tuple<dev_t, ino_t, off_t, time_t, long>;
+
+FileState state_of(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0)
+    return {};
+  return {status.st_dev, status.st_ino, status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+}
+
+std::vector<FileState> states_of(const std::string& text) {
+  std::vector<FileState> states;
+  for (const std::string& file : data_files(text))
+    states.push_back(state_of(file));
+  return states;
+}
+
+} // namespace
+
+struct DataPool::Entry {
+  std::mutex mutex; ///< held while the data are read
+  // Guarded by mutex.
+  std::vector<FileState> files; ///< before they were read
+  std::weak_ptr<const Dataset> train;
+  std::weak_ptr<const Dataset> validation;
+  bool validates = false;
+  std::optional<std::int64_t> train_examples;
+  std::uint64_t reads = 0;
+
+  /// Nothing where somebody has let go of it.
+  std::optional<DataSplit> held() const {
+    DataSplit split{train.lock(), validation.lock()};
+    if (!split.train || (validates && !split.validation))
+      return std::nullopt;
+    return split;
+  }
+};
+
+DataPool::DataPool() = default;
+DataPool::~DataPool() = default;
+
+std::shared_ptr<DataPool::Entry> DataPool::entry(const std::string& text, const DataOptions& options) {
+  const std::lock_guard lock(mutex_);
+  auto& entry = entries_[text + '\n' + std::to_string(options.context)];
+  if (!entry)
+    entry = std::make_shared<Entry>();
+  return entry;
+}
+
+/// The caller has the entry locked.
+DataSplit DataPool::open(Entry& entry, const std::string& text, const DataOptions& options) {
+  // Looked at before the data are read: what is written meanwhile is met by the next who asks.
+  auto files = states_of(text);
+  if (files == entry.files)
+    if (const auto held = entry.held())
+      return *held;
+  entry.train_examples.reset();
+  DataSplit split = open_data(text, options);
+  entry.files = std::move(files);
+  entry.train = split.train;
+  entry.validation = split.validation;
+  entry.validates = split.validation != nullptr;
+  entry.train_examples = split.train->size();
+  ++entry.reads;
+  return split;
+}
+
+DataSplit DataPool::open(const std::string& text, const DataOptions& options) {
+  const auto entry = this->entry(text, options);
+  const std::lock_guard lock(entry->mutex);
+  return open(*entry, text, options);
+}
+
+std::int64_t DataPool::train_examples(const std::string& text, const DataOptions& options) {
+  const auto entry = this->entry(text, options);
+  const std::lock_guard lock(entry->mutex);
+  if (entry->train_examples && states_of(text) == entry->files)
+    return *entry->train_examples;
+  return open(*entry, text, options).train->size();
+}
+
+std::uint64_t DataPool::reads() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t reads = 0;
+  for (const auto& [text, entry] : entries_) {
+    const std::lock_guard entry_lock(entry->mutex);
+    reads += entry->reads;
+  }
+  return reads;
+}
+
+std::size_t DataPool::in_use() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(entries_.begin(), entries_.end(), [](const auto& known) {
+    const std::lock_guard entry_lock(known.second->mutex);
+    return known.second->held().has_value();
+  }));
+}
+
+} // namespace batchscope::data
