@@ -34,13 +34,13 @@ RunLength steps(std::int64_t count) {
   return {.epochs = {}, .examples = {}, .steps = count};
 }
 
-struct Course {
+struct WholeCourse {
   std::vector<PlannedStep> steps;
   std::vector<ScheduleEvent> events;
 };
 
-Course walk(const ProgressionOptions& options) {
-  Course course;
+WholeCourse walk(const ProgressionOptions& options) {
+  WholeCourse course;
   Progression progression(options, [&](const ScheduleEvent& event) { course.events.push_back(event); });
   while (const auto step = progression.next()) {
     course.steps.push_back(*step);
@@ -50,7 +50,7 @@ Course walk(const ProgressionOptions& options) {
 }
 
 /// The takes of rank 0 with `|` where an epoch begins, as semantics writes its traces.
-std::string trace(const Course& course) {
+std::string trace(const WholeCourse& course) {
   std::string text;
   std::int64_t epoch = 0;
   for (const PlannedStep& step : course.steps) {
@@ -64,7 +64,7 @@ std::string trace(const Course& course) {
   return text;
 }
 
-template <typename Get> std::vector<double> column(const Course& course, Get get) {
+template <typename Get> std::vector<double> column(const WholeCourse& course, Get get) {
   std::vector<double> values;
   for (const PlannedStep& step : course.steps)
     values.push_back(std::round(get(step) * 1e5) / 1e5);
@@ -89,7 +89,7 @@ class ProgressionTest : public QObject {
 
 private Q_SLOTS:
   void followsTheKnownTraceOnTwoRanks() {
-    const Course course = walk(options(10, 2, 1, "step:interval=5,increment=1", steps(14)));
+    const WholeCourse course = walk(options(10, 2, 1, "step:interval=5,increment=1", steps(14)));
     QCOMPARE(trace(course), std::string("1 1 1 1 1 | 2 2 1 | 2 2 1 | 3 2 | 3"));
     for (const PlannedStep& step : course.steps)
       QCOMPARE(step.takes.takes[1], step.takes.takes[0]);
@@ -103,16 +103,16 @@ private Q_SLOTS:
   }
 
   void followsTheKnownTraceOnOneRank() {
-    const Course course = walk(options(10, 1, 1, "step:interval=5,increment=1", epochs(4)));
+    const WholeCourse course = walk(options(10, 1, 1, "step:interval=5,increment=1", epochs(4)));
     QCOMPARE(trace(course), std::string("1 1 1 1 1 2 2 1 | 2 2 3 3 | 3 3 3 1 | 4 4 2"));
   }
 
   void followsTheTraceOnFourRanks() {
-    const Course course = walk(options(10, 4, 1, "step:interval=5,increment=1", epochs(3)));
+    const WholeCourse course = walk(options(10, 4, 1, "step:interval=5,increment=1", epochs(3)));
     QCOMPARE(trace(course), std::string("1 1 1 | 1 1 1 | 2 1"));
     QCOMPARE(course.steps.back().takes.takes, (std::vector<std::int64_t>{1, 1, 0, 0}));
     // Four ranks take at most two examples each: the third size asked for is clamped.
-    const Course longer = walk(options(10, 4, 1, "step:interval=5,increment=1", epochs(5)));
+    const WholeCourse longer = walk(options(10, 4, 1, "step:interval=5,increment=1", epochs(5)));
     QCOMPARE(longer.events.size(), std::size_t{1});
     QCOMPARE(longer.events[0].asked, 3);
     QCOMPARE(longer.events[0].given, 2);
@@ -128,7 +128,7 @@ private Q_SLOTS:
   }
 
   void letsSizesShrink() {
-    const Course course = walk(options(10, 1, 4, "formula:max(batch - 1, 1)", epochs(2)));
+    const WholeCourse course = walk(options(10, 1, 4, "formula:max(batch - 1, 1)", epochs(2)));
     QCOMPARE(trace(course), std::string("4 3 2 1 | 1 1 1 1 1 1 1 1 1 1"));
     ProgressionOptions dropping = options(10, 1, 6, "piecewise:1=4", epochs(2));
     dropping.sampler.drop_last = true;
@@ -141,23 +141,23 @@ private Q_SLOTS:
 
   void reportsAClampOnceUntilSomethingElseIsAsked() {
     // Asks for 9 at every step: one event. In between for 2: another one.
-    const Course flood = walk(options(8, 1, 2, "formula:9 + 0 * step", epochs(10)));
+    const WholeCourse flood = walk(options(8, 1, 2, "formula:9 + 0 * step", epochs(10)));
     QCOMPARE(flood.events.size(), std::size_t{1});
     QCOMPARE(flood.events[0].kind, std::string("clamp"));
     QCOMPARE(flood.events[0].asked, 9);
     QCOMPARE(flood.events[0].given, 8);
-    const Course again = walk(options(8, 1, 2, "piecewise:0=2,2=9,4=2,6=9", steps(20)));
+    const WholeCourse again = walk(options(8, 1, 2, "piecewise:0=2,2=9,4=2,6=9", steps(20)));
     QCOMPARE(again.events.size(), std::size_t{2});
     QCOMPARE(again.events[0].step, 2);
     QCOMPARE(again.events[1].step, 6);
-    const Course growing = walk(options(8, 1, 2, "formula:8 + step", steps(5)));
+    const WholeCourse growing = walk(options(8, 1, 2, "formula:8 + step", steps(5)));
     QCOMPARE(growing.events.size(), std::size_t{5});
   }
 
   void clampsToMaxBatch() {
     ProgressionOptions o = options(100, 1, 2, "formula:batch * 2", steps(4));
     o.max_batch = 6;
-    const Course course = walk(o);
+    const WholeCourse course = walk(o);
     QCOMPARE(trace(course), std::string("2 4 6 6"));
     QCOMPARE(course.events.at(0).asked, 8);
     QCOMPARE(course.events.at(0).given, 6);
@@ -207,7 +207,7 @@ private Q_SLOTS:
     for (bool drop_last : {false, true}) {
       ProgressionOptions o = options(10, 2, 2, "constant", examples(27));
       o.sampler.drop_last = drop_last;
-      const Course course = walk(o);
+      const WholeCourse course = walk(o);
       QCOMPARE(course.steps.back().takes.seen_in_total, 27);
       QCOMPARE(course.steps[1].progress, 4.0 / 27);
     }
@@ -235,7 +235,7 @@ private Q_SLOTS:
     o.sampler.accumulate = 2;
     o.learning_rate.rule = LearningRateRule::linear;
     o.learning_rate.reference_batch = 8;
-    const Course course = walk(o);
+    const WholeCourse course = walk(o);
     QCOMPARE(course.steps.back().takes.examples, 4);
     for (const PlannedStep& step : course.steps) {
       QCOMPARE(step.nominal_effective, 32);
@@ -249,7 +249,7 @@ private Q_SLOTS:
     ProgressionOptions o = options(8, 1, 2, "adabatch:factor=2,every=1,lr-decay=0.375", epochs(3));
     o.learning_rate.rule = LearningRateRule::linear;
     o.learning_rate.reference_batch = 2;
-    const Course course = walk(o);
+    const WholeCourse course = walk(o);
     QCOMPARE(trace(course), std::string("2 2 2 2 | 4 4 | 8"));
     QCOMPARE(column(course, [](const PlannedStep& s) { return s.learning_rate; }),
              (std::vector<double>{1, 1, 1, 1, .75, .75, .5625}));
@@ -381,7 +381,7 @@ private Q_SLOTS:
 
   void plansBillionsOfExamples() {
     const std::int64_t n = 3'000'000'000;
-    const Course course = walk(options(n, 4, 1000, "formula:batch * 10", epochs(2)));
+    const WholeCourse course = walk(options(n, 4, 1000, "formula:batch * 10", epochs(2)));
     QCOMPARE(course.steps.back().takes.seen_in_total, 2 * n);
     QCOMPARE(course.events.front().asked, 1'000'000'000);
     QCOMPARE(course.events.front().given, 750'000'000);
