@@ -139,7 +139,7 @@ QWidget* LivePage::make_cards() {
   cards_->setWidgetResizable(true);
   cards_->setFrameShape(QFrame::NoFrame);
   cards_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  cards_->setFixedWidth(Theme::lines(22));
+  cards_->setFixedWidth(Theme::lines(21.75));
   cards_->setFocusPolicy(Qt::NoFocus);
   oom_->hide();
   between_->hide();

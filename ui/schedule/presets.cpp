@@ -19,6 +19,8 @@ QList<SchedulePreset> schedule_presets(std::int64_t batch, std::int64_t steps, d
           {tr("Grow evenly"), QStringLiteral("linear:max=%1").arg(most)},
           {tr("Grow by the same factor"), QStringLiteral("exponential:max=%1").arg(most)},
           {tr("Two stages"), QStringLiteral("piecewise:0=%1,%2=%3").arg(batch).arg(half).arg(2 * batch)},
+          {tr("Grow evenly, then stay"),
+           QStringLiteral("edited:%1-=%2,base=linear:max=%3").arg(half).arg(2 * batch).arg(most)},
           {tr("AdaBatch"), QStringLiteral("adabatch:factor=2,every=%1").arg(every)},
           {tr("Formula"), QStringLiteral("formula:min(batch + 1, %1)").arg(most)}};
 }

@@ -204,9 +204,9 @@ void TestPlanEditor::draggingLeavesTheRestAsFineAsItWas() {
   editor.drag(name, 70);
   editor.drag(other, 80);
   editor.drag(other, fifth.batch); // back: its own sizes are there again
-  editor.drop(name, 75);
+  editor.drop(name, 97);
   QTRY_VERIFY_WITH_TIMEOUT(undo.canUndo() && editor.plan() != before && !editor.has_preview(), patience_ms);
-  QVERIFY(changed_only(*editor.plan(), *before, third.first_step, end(third), 75));
+  QVERIFY(changed_only(*editor.plan(), *before, third.first_step, end(third), 97));
   QCOMPARE(editor.draft().batch, 16);
   QVERIFY(undo.undoText().size() < 100);
   const auto after = editor.plan();
