@@ -20,7 +20,7 @@ namespace {
 
 constexpr int slider_steps = 100; ///< a weight of 1 would never move
 constexpr int usual_smoothing = 60;
-constexpr double words_from = 38; ///< lines of text
+constexpr double words_from = 46; ///< lines of text
 
 } // namespace
 
