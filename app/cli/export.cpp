@@ -1,5 +1,4 @@
 #include "core/store/export.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope::cli {
 

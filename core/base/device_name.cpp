@@ -1,10 +1,10 @@
 #include "core/base/device_name.h"
-#include "core/base/text.h"
 
 #include <charconv>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope {
 

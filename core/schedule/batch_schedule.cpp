@@ -1,5 +1,4 @@
 #include "core/schedule/batch_schedule.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/schedule/edited.h"
 #include "core/schedule/schedules.h"
 

@@ -1,5 +1,4 @@
 #include "core/schedule/learning_rate.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope::schedule {
 

@@ -1,5 +1,4 @@
 #include "core/schedule/schedule_text.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope::schedule {
 

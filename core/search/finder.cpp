@@ -1,5 +1,4 @@
 #include "core/search/finder.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/search/strategies.h"
 
 namespace batchscope::search {

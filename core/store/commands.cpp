@@ -1,5 +1,4 @@
 #include "core/store/detail/commands.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
 

@@ -1,5 +1,4 @@
 #include "core/store/list_filter.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/store/detail/filter_values.h"
 
 namespace batchscope::store {

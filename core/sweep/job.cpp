@@ -1,7 +1,7 @@
 #include "core/sweep/job.h"
-#include "core/base/text.h"
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/search/drive.h"
 #include "core/sweep/insist.h"
 #include "core/sweep/obey.h"

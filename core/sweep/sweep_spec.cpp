@@ -1,5 +1,4 @@
 #include "core/sweep/sweep_spec.h"
-#include "core/base/text.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 
 namespace batchscope::sweep {
 

@@ -53,7 +53,7 @@ public:
   Session& operator=(const Session&) = delete;
 
   const RunSpec& spec() const;
-  std::int64_t examples() const;      ///< to train on
+  std::int64_t examples() const; ///< to train on
   /// Whoever holds it keeps the data read for the next session that shares the pool.
   const data::DataSplit& data() const;
   std::int64_t largest_batch() const; ///< min(--max-batch, N/R, --effective-batch)

@@ -92,8 +92,8 @@ struct PlotHandle {
 ///
 /// Mouse: wheel zooms x at the pointer (with Ctrl: y), drag pans, drag with Shift zooms into the range, double click
 /// shows all, a click on an entry of a legend hides its curve or shows it again (with Ctrl those of its name in all
-/// plots), right click opens the menu. Keys (with focus): see key_help(); each press that moves a handle is a drag and a
-/// drop. Cursors can be dragged, too.
+/// plots), right click opens the menu. Keys (with focus): see key_help(); each press that moves a handle is a drag and
+/// a drop. Cursors can be dragged, too.
 class LinkedPlots : public QWidget {
   Q_OBJECT
 

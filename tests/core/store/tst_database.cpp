@@ -339,7 +339,8 @@ void TestDatabase::format_1_becomes_the_present_one() {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE);
     database.exec("DROP TRIGGER run_inserted; DROP TRIGGER run_updated; DROP TRIGGER run_removed;"
                   "DROP INDEX run_changed; ALTER TABLE run DROP COLUMN changed; DROP TABLE run_changes;"
-                  "DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP COLUMN deleted;"
+                  "DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP "
+                  "COLUMN deleted;"
                   "PRAGMA user_version = 1");
     SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
     first.exec(std::string(store::detail::embedded_migrations().front()));
