@@ -158,7 +158,7 @@ void OpenDatabase::exchange() {
   // Whoever put another database into this one's place knows of the old one; only a process that writes has something
   // of its own in it, or in its log.
   const bool of_use = writers_ > 0 || opened.database == now.database || (stale_log && holds_something(log_of(file_)));
-  if (of_use && (writers_ > 0 || may_be_written(file_)))
+  if (of_use && (writers_ > 0 || why_read_only(file_).empty()))
     save_old_view();
   drop_all();
   if (stale_log)

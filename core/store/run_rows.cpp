@@ -16,18 +16,11 @@ namespace {
 constexpr int before_outcome = 6;
 constexpr int behind_outcome = before_outcome + outcome_column_count;
 
-void bind_optional(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value) {
-  if (value)
-    statement.bind(index, *value);
-  else
-    statement.bind(index);
-}
-
 // To ?1 ... ?14, in the order of outcome_columns.
 void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
   statement.bind(1, outcome.status);
   statement.bind(2, outcome.reason);
-  bind_optional(statement, 3, outcome.batch);
+  bind_integer(statement, 3, outcome.batch);
   statement.bind(4, outcome.steps);
   statement.bind(5, outcome.examples_seen);
   bind_real(statement, 6, outcome.epoch);
@@ -73,8 +66,8 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   bind_outcome(insert, nothing_yet);
   insert.bind(15, uid);
   insert.bind(16, run.name);
-  bind_optional(insert, 17, process);
-  bind_optional(insert, 18, run.sweep);
+  bind_integer(insert, 17, process);
+  bind_integer(insert, 18, run.sweep);
   insert.bind(19, utc_now());
   insert.bind(20, run.spec_json);
   insert.bind(21, run.start_json);

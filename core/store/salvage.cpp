@@ -3,7 +3,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "core/store/detail/database.h"
 #include "core/store/detail/ownership.h"
@@ -134,8 +133,8 @@ private:
                                                     "FROM old.run WHERE id = ?1",
                                                     run_columns));
     insert.bind(1, run.id);
-    bind_place(insert, 2, process_of(run));
-    bind_place(insert, 3, run.sweep ? Place(copy_row("sweep", "created, spec", *run.sweep)) : std::nullopt);
+    bind_integer(insert, 2, process_of(run));
+    bind_integer(insert, 3, run.sweep ? Place(copy_row("sweep", "created, spec", *run.sweep)) : std::nullopt);
     execute(insert);
     const std::int64_t id = database_.getLastInsertRowid();
     copy_records(run.id, id);
@@ -154,7 +153,7 @@ private:
                                                     run_columns));
     update.bind(1, run.id);
     update.bind(2, id);
-    bind_place(update, 3, process_of(run));
+    bind_integer(update, 3, process_of(run));
     execute(update);
     for (const char* table : {"event", "frame"}) { // frames take their series and chunks with them
       SQLite::Statement remove(database_, fmt::format("DELETE FROM main.{} WHERE run = ?", table));
@@ -230,13 +229,6 @@ private:
     execute(insert);
   }
 
-  static void bind_place(SQLite::Statement& statement, int index, const Place& place) {
-    if (place)
-      statement.bind(index, *place);
-    else
-      statement.bind(index);
-  }
-
   SQLite::Database& database_;
 };
 
@@ -254,11 +246,6 @@ std::string to_string(const Salvage& salvage, const fs::path& file, const fs::pa
     text += fmt::format("; another database is there now, so the other {} run{} of the old one {} kept in {}",
                         salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "is" : "are", saved.string());
   return text;
-}
-
-bool may_be_written(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  return ::access(file.c_str(), W_OK) == 0 && ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 fs::path save_view(SQLite::Database& old, const fs::path& file) {

@@ -20,6 +20,13 @@ void bind_real(SQLite::Statement& statement, int index, const std::optional<doub
     statement.bind(index);
 }
 
+void bind_integer(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value) {
+  if (value)
+    statement.bind(index, *value);
+  else
+    statement.bind(index);
+}
+
 void bind_bytes(SQLite::Statement& statement, int index, const void* data, std::size_t size) {
   statement.bind(index, size == 0 ? "" : data, static_cast<int>(size));
 }

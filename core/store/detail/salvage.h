@@ -25,8 +25,6 @@ struct Salvage {
 /// One line for a person. `saved` is the copy.
 std::string to_string(const Salvage& salvage, const std::filesystem::path& file, const std::filesystem::path& saved);
 
-bool may_be_written(const std::filesystem::path& file);
-
 /// Copies all that `old` reads to a new file beside `file`; whole or not at all. Not inside a transaction. Throws
 /// SQLite::Exception.
 std::filesystem::path save_view(SQLite::Database& old, const std::filesystem::path& file);

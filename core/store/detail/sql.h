@@ -10,6 +10,7 @@ namespace batchscope::store::detail {
 /// A real number in a column of type ANY: SQLite would store NaN as NULL, so it is the text 'NaN'.
 void bind_real(SQLite::Statement& statement, int index, double value);
 void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value);
+void bind_integer(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value);
 /// Bytes, also none at all (which SQLite would take for NULL).
 void bind_bytes(SQLite::Statement& statement, int index, const void* data, std::size_t size);
 
