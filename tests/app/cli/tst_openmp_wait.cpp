@@ -27,6 +27,12 @@ class TestOpenmpWait : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  void initTestCase() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    QSKIP("built with a sanitizer, the program does not start itself once more");
+#endif
+  }
+
   void theSpinIsBounded() {
     CliProgram program;
     program.unset("OMP_WAIT_POLICY");
