@@ -55,8 +55,8 @@ bool is_open_database(const fs::path& file) {
   std::error_code none;
   for (fs::directory_iterator each("/proc/self/fd", none), end; !none && each != end; each.increment(none)) {
     const auto descriptor = number_of(each->path());
-    struct stat open {};
-    if (descriptor && ::fstat(*descriptor, &open) == 0 && open.st_dev == wanted.st_dev &&
+    struct stat open {}; // by its name in /proc: descriptors that other threads make and close are not touched
+    if (descriptor && ::stat(each->path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
         open.st_ino == wanted.st_ino && is_database(*descriptor))
       return true;
   }
