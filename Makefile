@@ -5,7 +5,7 @@
 export JOBS ?= $(shell nproc)
 PREFIX ?= $(HOME)/.local
 configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
-run_tests = ctest --preset $(1) --parallel $(JOBS)
+build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target tests && ctest --preset $(1) --parallel $(JOBS)
 
 help:
 	@echo 'make run      set up, build, and open the window; without a display, do the main job in the terminal'
@@ -35,11 +35,11 @@ run: build
 	@if build/bin/batchscope --check-display; then build/bin/batchscope; else build/bin/batchscope-cli demo; fi
 
 test: build
-	$(call run_tests,release)
+	$(call build_and_run_tests,release)
 	$(call configure_and_build,asan)
-	$(call run_tests,asan)
+	$(call build_and_run_tests,asan)
 	$(call configure_and_build,tsan)
-	$(call run_tests,tsan)
+	$(call build_and_run_tests,tsan)
 
 install: build
 	@scripts/install into "$(PREFIX)"
@@ -48,11 +48,12 @@ uninstall:
 	@scripts/install out-of "$(PREFIX)"
 
 soak: build
-	$(call run_tests,soak)
+	cmake --build --preset release --parallel $(JOBS) --target tests
+	ctest --preset soak --parallel $(JOBS)
 
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
-	build/bin/batchscope_bench
+	GOMP_SPINCOUNT=10000 build/bin/batchscope_bench
 	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py; \
 	else echo 'No comparison with PyTorch: BATCHSCOPE_TEST_PYTHON names no Python with torch'; fi
 

@@ -24,14 +24,10 @@ function(prove_headers_plain target)
   target_link_libraries(${target} PRIVATE batchscope_settings nlohmann_json::nlohmann_json)
 endfunction()
 
-# prove_links_alone(TARGET LIBRARY): every object of LIBRARY links into a program with what LIBRARY itself names, so
-# with no Qt; the linker refuses anything left undefined.
-function(prove_links_alone target library)
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp")
-  file(CONFIGURE OUTPUT "${source}" CONTENT "int main() {}\n" @ONLY)
-  add_executable(${target} "${source}")
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
-  target_link_libraries(${target} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}>")
+# prove_links_alone(LIBRARY): the shared LIBRARY links with what it itself names, so with no Qt; the linker refuses
+# anything left undefined.
+function(prove_links_alone library)
+  target_link_options(${library} PRIVATE -Wl,-z,defs)
   get_target_property(needs ${library} LINK_LIBRARIES)
   if(needs MATCHES "Qt")
     message(FATAL_ERROR "${library} links Qt: ${needs}")

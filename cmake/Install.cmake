@@ -1,8 +1,12 @@
 # `make install`: both programs, what they load, and what a desktop needs to know of them. An installed program finds its
-# files in ../share/batchscope (core/base/resources.h), wherever the prefix is, and LibTorch where it is now.
+# files in ../share/batchscope (core/base/resources.h) and its libraries in ../lib/batchscope, wherever the prefix is,
+# and LibTorch where it is now.
 set(resources "${PROJECT_SOURCE_DIR}/resources")
-set_target_properties(batchscope batchscope-cli PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+set_target_properties(batchscope batchscope-cli PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/batchscope")
+set_target_properties(batchscope_engine batchscope_formula PROPERTIES
+  INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS batchscope batchscope-cli DESTINATION bin)
+install(TARGETS batchscope_core batchscope_engine batchscope_formula DESTINATION lib/batchscope)
 install(DIRECTORY "${resources}/demo" DESTINATION share/batchscope)
 install(FILES "${resources}/desktop/batchscope.desktop" DESTINATION share/applications)
 install(FILES "${resources}/desktop/batchscope.metainfo.xml" DESTINATION share/metainfo)

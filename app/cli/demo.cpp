@@ -49,21 +49,21 @@ public:
                              count_or_dash(result.largest), result.probes.size(), refusals(result), runs_, refusals_));
   }
 
-  void combination(std::size_t index, std::size_t count, const train::RunSpec& spec) override {
+  void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override {
     display_.combination(index, count, spec);
   }
   void refused(std::int64_t id, const std::string& reason) override { display_.refused(id, reason); }
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override { display_.probe(probe, budget_bytes); }
   void timing(const search::Timing& timing) override { display_.timing(timing); }
-  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
-               const std::shared_ptr<train::RunControl>& control) override {
+  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
+               const std::shared_ptr<run::RunControl>& control) override {
     display_.started(id, spec, start, control);
   }
   void record(const telemetry::StepRecord& record) override { display_.record(record); }
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
   void not_stored(const std::string& why) override { display_.not_stored(why); }
   void files_replaced(const std::string& what) override { display_.files_replaced(what); }
-  void ended(std::int64_t id, const train::RunSummary& summary) override { display_.ended(id, summary); }
+  void ended(std::int64_t id, const run::RunSummary& summary) override { display_.ended(id, summary); }
 
 private:
   static std::string heading(sweep::DemoStage stage) {
@@ -133,7 +133,7 @@ void print_result(const store::RunReader& reader, const sweep::DemoResult& resul
 int run_demo(const CLI::Option* output, const Context& context) {
   const fs::path folder = text_of(output).value_or("batchscope-demo");
   refuse_unusable(context.database());
-  const auto control = std::make_shared<train::JobControl>();
+  const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
   sweep::DemoResult result;
   {

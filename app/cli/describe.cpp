@@ -9,8 +9,8 @@
 
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
+#include "core/run/automatic_batch.h"
 #include "core/search/drive.h"
-#include "core/train/automatic_batch.h"
 
 namespace batchscope::cli {
 
@@ -92,13 +92,14 @@ std::string filled_text(const Json& search) {
   if (!largest || !curve)
     return {};
   const auto by = curve->at(*largest).by;
-  std::vector<int> uses(predict::use_count);
+  std::vector<int> uses(telemetry::use_count);
   std::iota(uses.begin(), uses.end(), 0);
   std::stable_sort(uses.begin(), uses.end(), [&](int a, int b) { return by[a] > by[b]; });
   std::vector<std::string> parts;
   for (const int use : uses) {
     if (by[use] > 0)
-      parts.push_back(fmt::format("{} {}", predict::to_string(static_cast<predict::Use>(use)), format_bytes(by[use])));
+      parts.push_back(
+          fmt::format("{} {}", telemetry::to_string(static_cast<telemetry::Use>(use)), format_bytes(by[use])));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -206,7 +207,7 @@ std::string search_text(const Json& search, const Palette& palette) {
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
   if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
     answers.emplace_back("taken by auto", fmt::format("{}, so that an epoch has at least {} steps",
-                                                      format_count(*automatic), train::least_steps_in_epoch));
+                                                      format_count(*automatic), run::least_steps_in_epoch));
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())

@@ -65,7 +65,7 @@ void Display::add_line(std::string line) {
   changed_.notify_all();
 }
 
-void Display::combination(std::size_t index, std::size_t count, const train::RunSpec& spec) {
+void Display::combination(std::size_t index, std::size_t count, const run::RunSpec& spec) {
   say(palette_.paint(Colour::accent, fmt::format("{} of {}: {}", index + 1, count, spec.name)));
 }
 
@@ -101,8 +101,8 @@ void Display::timing(const search::Timing& timing) {
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
 
-void Display::started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
-                      const std::shared_ptr<train::RunControl>& /*control*/) {
+void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
+                      const std::shared_ptr<run::RunControl>& /*control*/) {
   say(fmt::format(
       "run {}: {}, batch {}{}, {} parameters, {} of {} in use before the first step", id, spec.model,
       format_count(start.batch), start.accumulate > 1 ? fmt::format(" x {}", start.accumulate) : std::string(),
@@ -140,17 +140,17 @@ void Display::files_replaced(const std::string& what) {
   add_line(palette_.paint(Colour::bad, what));
 }
 
-void Display::ended(std::int64_t id, const train::RunSummary& summary) {
+void Display::ended(std::int64_t id, const run::RunSummary& summary) {
   {
     const std::lock_guard lock(mutex_);
     running_.reset();
   }
   probes_ = 0;
   std::string text =
-      fmt::format("run {} {} after {} steps", id, train::to_string(summary.status), format_count(summary.steps));
+      fmt::format("run {} {} after {} steps", id, run::to_string(summary.status), format_count(summary.steps));
   if (!summary.reason.empty())
     text += ": " + summary.reason;
-  say(palette_.paint(summary.status == train::Status::failed ? Colour::bad : Colour::plain, text));
+  say(palette_.paint(summary.status == run::Status::failed ? Colour::bad : Colour::plain, text));
 }
 
 std::string Display::progress_line(const Running& running) const {

@@ -27,17 +27,17 @@ public:
   /// Probes are numbered from 1 again.
   void begin_search() { probes_ = 0; }
 
-  void combination(std::size_t index, std::size_t count, const train::RunSpec& spec) override;
+  void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
   void refused(std::int64_t id, const std::string& reason) override;
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
   void timing(const search::Timing& timing) override;
-  void started(std::int64_t id, const train::RunSpec& spec, const train::RunStart& start,
-               const std::shared_ptr<train::RunControl>& control) override;
+  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
+               const std::shared_ptr<run::RunControl>& control) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void not_stored(const std::string& why) override;      ///< said even where quiet: the job may wait for it
   void files_replaced(const std::string& what) override; ///< said even where quiet
-  void ended(std::int64_t id, const train::RunSummary& summary) override;
+  void ended(std::int64_t id, const run::RunSummary& summary) override;
 
 private:
   /// What the progress line is made of.

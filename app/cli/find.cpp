@@ -12,9 +12,10 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/engine.h"
+#include "core/run/session.h"
 #include "core/search/drive.h"
 #include "core/store/run_store.h"
-#include "core/train/run.h"
 
 namespace batchscope::cli {
 
@@ -65,7 +66,7 @@ int status_of(const search::SearchResult& result) {
 }
 
 /// On a pretended device; nothing is stored.
-int find_pretended(const FindOptions& options, const train::RunSpec& spec, const Context& context) {
+int find_pretended(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
   const auto given = options.run.given();
   for (const auto& name : given)
     if (name != "--max-batch" && name != "--margin")
@@ -83,8 +84,8 @@ int find_pretended(const FindOptions& options, const train::RunSpec& spec, const
   return status_of(result);
 }
 
-int find_on_device(const FindOptions& options, const train::RunSpec& spec, const Context& context) {
-  train::Session::SearchOptions search_options;
+int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
+  run::Session::SearchOptions search_options;
   search_options.strategy = strategy_of(options);
   search_options.start = integer_of(options.start);
   search_options.factor = factor_of(options);
@@ -92,10 +93,10 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
   search_options.timings = options.no_timings->count() == 0;
 
   refuse_unusable(context.database());
-  train::Session session(spec);
+  const auto session = run::open_session(spec);
   // Before the search, so that a disk that is full does not cost its result.
   store::RunStore store(context.database());
-  train::JobControl control;
+  run::JobControl control;
   const InterruptGuard guard(control);
   search_options.stop = [&] { return control.stopping(); };
   search::SearchResult result;
@@ -104,22 +105,22 @@ int find_on_device(const FindOptions& options, const train::RunSpec& spec, const
     Display display(context);
     search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
     try {
-      result = session.find(search_options,
-                            [&](const search::Probe& probe) { display.probe(probe, session.budget_bytes()); });
+      result = session->find(search_options,
+                             [&](const search::Probe& probe) { display.probe(probe, session->budget_bytes()); });
     } catch (const Error&) {
       if (!control.stopping())
         throw;
       display.say("stopped; nothing is stored");
       return exit_status::interrupted;
     }
-    id = sweep::store_search(spec, result, store, display, control);
+    id = job::store_search(spec, result, store, display, control);
   }
   print_result(result, id, context);
   return status_of(result);
 }
 
 int run_find(const FindOptions& options, const Context& context) {
-  train::RunSpec spec;
+  run::RunSpec spec;
   options.run.apply(spec);
   check(spec);
   if (options.capacity->count() > 0)

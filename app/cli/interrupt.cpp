@@ -11,11 +11,11 @@ namespace batchscope::cli {
 namespace {
 
 // A signal handler has no other way to what it acts on.
-std::atomic<train::JobControl*> interrupted_job{nullptr};
-static_assert(std::atomic<train::JobControl*>::is_always_lock_free);
+std::atomic<run::JobControl*> interrupted_job{nullptr};
+static_assert(std::atomic<run::JobControl*>::is_always_lock_free);
 
 extern "C" void on_interrupt(int) {
-  train::JobControl* job = interrupted_job.exchange(nullptr);
+  run::JobControl* job = interrupted_job.exchange(nullptr);
   if (!job)
     _exit(exit_status::interrupted);
   job->stop();
@@ -23,7 +23,7 @@ extern "C" void on_interrupt(int) {
 
 } // namespace
 
-InterruptGuard::InterruptGuard(train::JobControl& control) {
+InterruptGuard::InterruptGuard(run::JobControl& control) {
   interrupted_job = &control;
   actions_.emplace(SignalActions::Actions{{SIGINT, on_interrupt}, {SIGTERM, on_interrupt}, {SIGPIPE, SIG_IGN}});
 }

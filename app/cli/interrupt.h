@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "app/signal_actions.h"
-#include "core/train/job_control.h"
+#include "core/run/job_control.h"
 
 namespace batchscope::cli {
 
@@ -11,7 +11,7 @@ namespace batchscope::cli {
 /// the program at once; a reader of the output who goes away ends nothing. One at a time in a process.
 class InterruptGuard {
 public:
-  explicit InterruptGuard(train::JobControl& control);
+  explicit InterruptGuard(run::JobControl& control);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;

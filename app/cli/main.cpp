@@ -8,6 +8,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
+#include "core/run/engine.h"
 
 namespace batchscope::cli {
 
@@ -59,6 +60,7 @@ int fail(int status, std::string message) {
 
 int main(int argc, char** argv) {
   using namespace batchscope;
+  run::set_openmp_wait();
   try {
     return cli::run(argc, argv);
   } catch (const Error& error) {

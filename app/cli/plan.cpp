@@ -12,8 +12,8 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/run_plan.h"
 #include "core/schedule/progression.h"
-#include "core/train/run_plan.h"
 
 namespace batchscope::cli {
 
@@ -41,11 +41,11 @@ std::string steps_text(double steps) {
 }
 
 /// What the training loop would be given for this run. Throws Error (input) for a plan that nobody could wait for.
-ProgressionOptions progression_options(const PlanOptions& options, const train::RunSpec& spec) {
+ProgressionOptions progression_options(const PlanOptions& options, const run::RunSpec& spec) {
   const std::int64_t ranks =
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
-  const train::RunPlan plan = train::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
+  const run::RunPlan plan = run::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
   if (plan.steps_foreseen > most_steps)
     throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or --steps with as many as are "
                                   "wanted",
@@ -203,11 +203,11 @@ template <typename Output> void walk(const ProgressionOptions& options, Output o
 int run_plan(const PlanOptions& options, const Context& context) {
   require(options.examples, "the number of examples in an epoch");
   require(options.run.find("--batch"), "the first batch size");
-  train::RunSpec spec;
+  run::RunSpec spec;
   options.run.apply(spec);
-  if (spec.batch.kind != train::BatchChoice::Kind::number)
+  if (spec.batch.kind != run::BatchChoice::Kind::number)
     throw input_error(fmt::format("--batch: \"{}\" is not accepted by plan, which runs nothing; accepted: a number",
-                                  train::to_string(spec.batch)));
+                                  run::to_string(spec.batch)));
   if (!spec.learning_rate)
     for (const char* option : {"--lr-rule", "--lr-reference-batch", "--lr-decay", "--warmup"})
       if (options.run.find(option)->count() > 0)

@@ -13,14 +13,14 @@
 #include "app/cli/arguments.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/spec_fields.h"
 #include "core/schedule/batch_schedule.h"
-#include "core/train/spec_fields.h"
 
 namespace batchscope::cli {
 
 namespace {
 
-using train::SpecField;
+using run::SpecField;
 
 std::string help_of(const SpecField& field) {
   std::string text = field.help;
@@ -43,7 +43,7 @@ void refuse_empty(const SpecField& field, const std::string& value) {
 }
 
 /// What is given on the command line takes the place of its opposite in a file.
-void make_way(train::RunSpec& spec, const std::string& key) {
+void make_way(run::RunSpec& spec, const std::string& key) {
   if (key == "accumulate")
     spec.effective_batch.reset();
   if (key == "effective_batch")
@@ -53,7 +53,7 @@ void make_way(train::RunSpec& spec, const std::string& key) {
 } // namespace
 
 void RunOptions::add_to(CLI::App& app, const std::vector<std::string>& without) {
-  for (const SpecField& field : train::spec_fields()) {
+  for (const SpecField& field : run::spec_fields()) {
     if (std::find(without.begin(), without.end(), field.option) != without.end())
       continue;
     const bool flag = field.kind == SpecField::Kind::flag;
@@ -86,16 +86,16 @@ void RunOptions::refuse_contradictions() const {
       exclude(find(one), find(other));
 }
 
-void RunOptions::apply(train::RunSpec& spec) const {
+void RunOptions::apply(run::RunSpec& spec) const {
   refuse_contradictions();
-  for (const SpecField& field : train::spec_fields()) {
+  for (const SpecField& field : run::spec_fields()) {
     const CLI::Option* given = find(field.option);
     if (!given || given->count() == 0)
       continue;
     const std::string value = field.kind == SpecField::Kind::flag ? "true" : given->results().front();
     refuse_empty(field, value);
     make_way(spec, field.key);
-    train::set_field(spec, field.key, value);
+    run::set_field(spec, field.key, value);
   }
 }
 

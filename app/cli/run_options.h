@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::cli {
 
@@ -16,7 +16,7 @@ public:
   /// Adds all of them but those in `without` (names with their dashes).
   void add_to(CLI::App& app, const std::vector<std::string>& without = {});
   /// Puts what was given over `spec`; throws Error (input) naming the option.
-  void apply(train::RunSpec& spec) const;
+  void apply(run::RunSpec& spec) const;
   /// The options that were given.
   std::vector<std::string> given() const;
   const CLI::Option* find(const std::string& name) const; ///< null where it was left out

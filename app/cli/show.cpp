@@ -9,8 +9,8 @@
 #include "app/cli/run_document.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/run_start.h"
 #include "core/store/run_store.h"
-#include "core/train/run_start.h"
 
 namespace batchscope::cli {
 
@@ -29,7 +29,7 @@ void show_text(const store::RunReader& reader, const store::RunRow& row) {
         '\n');
   if (!row.note.empty())
     print(row.note + '\n');
-  print('\n' + summary_text(row.outcome, train::run_start_from_json(reader.start_json(row.id)).batch_reason));
+  print('\n' + summary_text(row.outcome, run::run_start_from_json(reader.start_json(row.id)).batch_reason));
   const auto events = reader.events(row.id);
   if (!events.empty())
     print("\n");

@@ -15,11 +15,11 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/schedule/edited.h"
 #include "core/store/run_store.h"
-#include "core/train/run_spec.h"
-#include "core/train/run_start.h"
 
 namespace batchscope::cli {
 
@@ -88,8 +88,8 @@ double share_done(const schedule::RunLength& length, const schedule::ScheduleSta
 
 /// Where the run is now, as far as it was stored.
 schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::RunRow& run) {
-  const auto spec = train::run_spec_from_json(reader.spec_json(run.id));
-  const auto start = train::run_start_from_json(reader.start_json(run.id));
+  const auto spec = run::run_spec_from_json(reader.spec_json(run.id));
+  const auto start = run::run_start_from_json(reader.start_json(run.id));
   schedule::ScheduleOrigin origin;
   origin.max_batch = std::min(start.train_examples, spec.max_batch.value_or(start.train_examples));
   origin.batch = static_cast<std::int64_t>(last_of(reader, run.id, "batch", static_cast<double>(start.batch)));

@@ -41,7 +41,7 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
   if (options.batches->count() > 0)
     spec.batches.clear();
   for (const auto& text : list_of(options.batches))
-    spec.batches.push_back(train::parse_batch(text, "--batch"));
+    spec.batches.push_back(run::parse_batch(text, "--batch"));
   if (options.rates->count() > 0)
     spec.learning_rates.clear();
   for (const auto& text : list_of(options.rates))
@@ -92,7 +92,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     refuse_unusable(context.database());
     plan = sweep::plan_sweep(spec);
   }
-  const auto control = std::make_shared<train::JobControl>();
+  const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
   sweep::SweepResult result;
   std::int64_t id = 0;

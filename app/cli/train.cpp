@@ -9,9 +9,10 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
+#include "core/job/job.h"
+#include "core/run/engine.h"
+#include "core/run/session.h"
 #include "core/store/run_store.h"
-#include "core/sweep/job.h"
-#include "core/train/run.h"
 
 namespace batchscope::cli {
 
@@ -23,11 +24,11 @@ struct TrainOptions {
   CLI::Option* print_spec = nullptr;
 };
 
-train::RunSpec spec_of(const TrainOptions& options) {
-  train::RunSpec spec;
+run::RunSpec spec_of(const TrainOptions& options) {
+  run::RunSpec spec;
   if (const auto file = text_of(options.file)) {
     try {
-      spec = train::run_spec_from_json(read_text_file(*file));
+      spec = run::run_spec_from_json(read_text_file(*file));
       check(spec);
     } catch (const Error& error) {
       // Options may put right what a file leaves wrong, but a wrong file is better told as such.
@@ -40,19 +41,19 @@ train::RunSpec spec_of(const TrainOptions& options) {
   return spec;
 }
 
-int status_of(train::Status status) {
+int status_of(run::Status status) {
   switch (status) {
-  case train::Status::finished:
+  case run::Status::finished:
     return exit_status::done;
-  case train::Status::stopped:
+  case run::Status::stopped:
     return exit_status::interrupted;
   default:
     return exit_status::job_failed;
   }
 }
 
-void print_result(const sweep::JobResult& job, const Context& context) {
-  const store::RunOutcome outcome = sweep::outcome_of(job.summary, job.start.batch);
+void print_result(const job::JobResult& job, const Context& context) {
+  const store::RunOutcome outcome = job::outcome_of(job.summary, job.start.batch);
   if (context.json) {
     Json json{{"run", job.id}};
     json.update(summary_json(outcome));
@@ -66,35 +67,35 @@ void print_result(const sweep::JobResult& job, const Context& context) {
   print(fmt::format("run {}\n", job.id) + summary_text(outcome, job.start.batch_reason));
 }
 
-int train_and_store(const train::RunSpec& spec, const Context& context) {
+int train_and_store(const run::RunSpec& spec, const Context& context) {
   refuse_unusable(context.database());
-  const auto control = std::make_shared<train::JobControl>();
+  const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
-  std::optional<sweep::JobResult> job;
+  std::optional<job::JobResult> job;
   {
     Display display(context);
-    train::Session session(spec);
+    const auto session = run::open_session(spec);
     std::optional<search::SearchResult> search;
     try {
-      search = sweep::settle_batch(session, display, *control);
+      search = job::settle_batch(*session, display, *control);
     } catch (const Error&) {
       if (!control->stopping())
         throw;
       display.say("stopped before the first step; nothing is stored");
       return exit_status::interrupted;
     }
-    session.start();
+    session->start();
     store::RunStore store(context.database());
-    job = sweep::run_and_store(session, spec, search, store, std::nullopt, display, control);
+    job = job::run_and_store(*session, spec, search, store, std::nullopt, display, control);
   }
   print_result(*job, context);
   return status_of(job->summary.status);
 }
 
 int run_train(const TrainOptions& options, const Context& context) {
-  const train::RunSpec spec = spec_of(options);
+  const run::RunSpec spec = spec_of(options);
   if (options.print_spec->count() > 0) {
-    print(train::to_json(spec) + '\n');
+    print(run::to_json(spec) + '\n');
     return exit_status::done;
   }
   return train_and_store(spec, context);

@@ -10,9 +10,9 @@
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/run_document.h"
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/store/run_follower.h"
-#include "core/train/run_spec.h"
-#include "core/train/run_start.h"
 
 namespace batchscope::cli {
 
@@ -21,9 +21,9 @@ namespace {
 /// Less than what the writer of a run takes between two transactions.
 constexpr std::chrono::milliseconds poll_interval{200};
 
-train::RunSummary summary_of(const store::RunOutcome& outcome) {
-  train::RunSummary summary;
-  summary.status = train::status_from(outcome.status);
+run::RunSummary summary_of(const store::RunOutcome& outcome) {
+  run::RunSummary summary;
+  summary.status = run::status_from(outcome.status);
   summary.reason = outcome.reason;
   summary.steps = outcome.steps;
   return summary;
@@ -35,10 +35,10 @@ bool goes_on(const store::RunRow& run) {
 
 /// Shows the run as it is written. False where the watching was interrupted before the run's end.
 bool show_until_end(const store::RunReader& reader, store::RunFollower& follower, std::int64_t id,
-                    const Context& context, const train::JobControl& interrupt) {
+                    const Context& context, const run::JobControl& interrupt) {
   Display display(context);
-  display.started(id, train::run_spec_from_json(reader.spec_json(id)),
-                  train::run_start_from_json(reader.start_json(id)), nullptr);
+  display.started(id, run::run_spec_from_json(reader.spec_json(id)), run::run_start_from_json(reader.start_json(id)),
+                  nullptr);
   while (!interrupt.stopping()) {
     const auto update = follower.poll();
     if (!update.records.empty())
@@ -63,7 +63,7 @@ int run_watch(const CLI::Option* run, const Context& context) {
   const std::int64_t id = *integer_of(run);
   const store::RunReader reader(context.database());
   store::RunFollower follower(context.database(), id);
-  train::JobControl interrupt; // of the watching
+  run::JobControl interrupt; // of the watching
   const InterruptGuard guard(interrupt);
   if (!show_until_end(reader, follower, id, context, interrupt))
     return exit_status::interrupted;

@@ -12,6 +12,7 @@
 #include "app/window/options.h"
 #include "app/window/start_log.h"
 #include "core/base/resources.h"
+#include "core/run/engine.h"
 #include "core/store/run_store.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
@@ -51,7 +52,7 @@ int run(int& argc, char** argv, const Options& options) {
     ui::Workbench workbench(theme, database.toStdString());
     ui::MainWindow window(theme, workbench, settings, make_pages(workbench));
     QObject::connect(&interrupts, &InterruptWatch::interrupted, &window, &ui::MainWindow::close_without_asking);
-    log_first_paint(window);
+    at_first_paint(window, [&workbench] { workbench.engine().load_library(); });
     window.show();
     QApplication::exec();
     // Who ends the program wants no other database, even if one was to be opened.
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   QCoreApplication::setApplicationName(QStringLiteral("batchscope"));
   QCoreApplication::setApplicationVersion(QStringLiteral(BATCHSCOPE_VERSION));
   QGuiApplication::setDesktopFileName(QStringLiteral("batchscope"));
+  batchscope::run::set_openmp_wait();
   const Options options = parse_options(argc, argv);
   if (options.exit_status)
     return *options.exit_status;

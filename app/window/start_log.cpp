@@ -1,6 +1,7 @@
 #include "app/window/start_log.h"
 
 #include <ctime>
+#include <utility>
 
 #include <QCoreApplication>
 #include <QEvent>
@@ -16,7 +17,7 @@ namespace {
 
 Q_LOGGING_CATEGORY(start, "batchscope.start", QtWarningMsg)
 
-/// Since this process began, which starting itself once more (see openmp_wait.cpp) does not change.
+/// Since this process began.
 double milliseconds() {
   QFile stat(QStringLiteral("/proc/self/stat"));
   if (!stat.open(QIODevice::ReadOnly))
@@ -32,7 +33,7 @@ double milliseconds() {
 
 class FirstPaint : public QObject {
 public:
-  using QObject::QObject;
+  FirstPaint(QObject* window, std::function<void()> then) : QObject(window), then_(std::move(then)) {}
 
   bool eventFilter(QObject* watched, QEvent* event) override {
     if (event->type() == QEvent::Paint) {
@@ -46,17 +47,19 @@ public:
 protected:
   void customEvent(QEvent* /*event*/) override {
     qCDebug(start, "painted after %.0f ms", milliseconds());
+    then_();
     deleteLater();
   }
+
+private:
+  std::function<void()> then_;
 };
 
 } // namespace
 
-void log_first_paint(QWidget& window) {
-  if (!start().isDebugEnabled())
-    return;
+void at_first_paint(QWidget& window, std::function<void()> then) {
   qCDebug(start, "window made after %.0f ms", milliseconds());
-  window.installEventFilter(new FirstPaint(&window));
+  window.installEventFilter(new FirstPaint(&window, std::move(then)));
 }
 
 } // namespace batchscope::window

@@ -31,7 +31,7 @@ struct alignas(alignment) BudgetAllocator::Header {
   Header* newer;
   std::uint32_t trace_serial;
   std::uint32_t trace_block;
-  predict::Use use;
+  telemetry::Use use;
   bool counted;
 
   void* data() { return this + 1; }
@@ -71,12 +71,12 @@ void BudgetAllocator::release_cache() {
   high_water_ = in_use_;
 }
 
-void BudgetAllocator::enter(predict::Phase phase) {
+void BudgetAllocator::enter(telemetry::Phase phase) {
   std::lock_guard lock(mutex_);
   phase_ = phase;
 }
 
-void BudgetAllocator::retag(const void* data, predict::Use use) {
+void BudgetAllocator::retag(const void* data, telemetry::Use use) {
   if (data == nullptr)
     return;
   std::lock_guard lock(mutex_);
@@ -105,7 +105,7 @@ void BudgetAllocator::start_trace() {
   trace_.peak_bytes = in_use_;
 }
 
-predict::Trace BudgetAllocator::stop_trace() {
+telemetry::Trace BudgetAllocator::stop_trace() {
   std::lock_guard lock(mutex_);
   tracing_ = false;
   return std::move(trace_);
@@ -136,7 +136,7 @@ BudgetAllocator::Header* BudgetAllocator::take_fresh(std::size_t capacity) {
     if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0)
       refuse(capacity); // the machine's own memory is used up
   }
-  return new (memory) Header{capacity, nullptr, nullptr, 0, 0, predict::Use::workspace, false};
+  return new (memory) Header{capacity, nullptr, nullptr, 0, 0, telemetry::Use::workspace, false};
 }
 
 c10::DeleterFnPtr BudgetAllocator::raw_deleter() const {
@@ -181,7 +181,7 @@ void BudgetAllocator::free(Header* header) {
   if (tracing_) {
     const bool known = header->trace_serial == trace_serial_;
     trace_.events.push_back(
-        {known ? header->trace_block : predict::block_from_before, false, phase_, header->capacity});
+        {known ? header->trace_block : telemetry::block_from_before, false, phase_, header->capacity});
   }
   keep(header);
   give_back_until(std::max(2 * high_water_, kept_at_least));
@@ -238,22 +238,22 @@ NotCounted::~NotCounted() {
   not_counted = before_;
 }
 
-predict::Use use_of(predict::Phase phase) {
+telemetry::Use use_of(telemetry::Phase phase) {
   switch (phase) {
-  case predict::Phase::setup:
-    return predict::Use::parameters;
-  case predict::Phase::batch:
-    return predict::Use::batch;
-  case predict::Phase::forward:
-  case predict::Phase::evaluation:
-    return predict::Use::activations;
-  case predict::Phase::optimizer_state:
-    return predict::Use::optimizer;
-  case predict::Phase::backward:
-  case predict::Phase::update:
-    return predict::Use::workspace;
+  case telemetry::Phase::setup:
+    return telemetry::Use::parameters;
+  case telemetry::Phase::batch:
+    return telemetry::Use::batch;
+  case telemetry::Phase::forward:
+  case telemetry::Phase::evaluation:
+    return telemetry::Use::activations;
+  case telemetry::Phase::optimizer_state:
+    return telemetry::Use::optimizer;
+  case telemetry::Phase::backward:
+  case telemetry::Phase::update:
+    return telemetry::Use::workspace;
   }
-  return predict::Use::workspace;
+  return telemetry::Use::workspace;
 }
 
 } // namespace batchscope::memory

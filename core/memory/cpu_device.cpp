@@ -1,5 +1,6 @@
 #include <ATen/Parallel.h>
 
+#include "core/base/host.h"
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/devices.h"
 
@@ -27,14 +28,14 @@ public:
   std::uint64_t available() const override { return free_host_memory(); }
   void release_cache() override { allocator_.release_cache(); }
   void synchronize() override {}
-  void enter(predict::Phase phase) override { allocator_.enter(phase); }
-  void retag(const void* data, predict::Use use) override { allocator_.retag(data, use); }
+  void enter(telemetry::Phase phase) override { allocator_.enter(phase); }
+  void retag(const void* data, telemetry::Use use) override { allocator_.retag(data, use); }
   std::optional<Refusal> take_refusal() override { return allocator_.take_refusal(); }
   bool start_trace() override {
     allocator_.start_trace();
     return true;
   }
-  predict::Trace stop_trace() override { return allocator_.stop_trace(); }
+  telemetry::Trace stop_trace() override { return allocator_.stop_trace(); }
 
 private:
   BudgetAllocator& allocator_;
@@ -47,10 +48,6 @@ std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget) {
   if (!budget)
     budget = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
   return std::make_unique<CpuDevice>(*budget);
-}
-
-int host_threads() {
-  return at::get_num_threads();
 }
 
 } // namespace batchscope::memory

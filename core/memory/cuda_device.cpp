@@ -66,8 +66,8 @@ public:
     return *recorder;
   }
 
-  void enter(predict::Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
-  predict::Phase phase() const { return phase_.load(std::memory_order_relaxed); }
+  void enter(telemetry::Phase phase) { phase_.store(phase, std::memory_order_relaxed); }
+  telemetry::Phase phase() const { return phase_.load(std::memory_order_relaxed); }
 
   void start(std::uint64_t in_use) {
     std::lock_guard lock(mutex_);
@@ -82,7 +82,7 @@ public:
     std::lock_guard lock(mutex_);
     return refused_bytes_;
   }
-  predict::Trace stop(std::uint64_t peak) {
+  telemetry::Trace stop(std::uint64_t peak) {
     std::lock_guard lock(mutex_);
     active_ = false;
     trace_.peak_bytes = peak;
@@ -102,7 +102,7 @@ private:
       trace_.events.push_back({block_count_++, true, phase(), entry.size_});
     } else if (entry.action_ == Action::FREE_COMPLETED) {
       const auto found = blocks_.find(entry.addr_);
-      const std::uint32_t block = found == blocks_.end() ? predict::block_from_before : found->second;
+      const std::uint32_t block = found == blocks_.end() ? telemetry::block_from_before : found->second;
       trace_.events.push_back({block, false, phase(), entry.size_});
       if (found != blocks_.end())
         blocks_.erase(found);
@@ -110,11 +110,11 @@ private:
   }
   std::mutex mutex_;
   bool active_ = false;
-  predict::Trace trace_;
+  telemetry::Trace trace_;
   std::map<std::size_t, std::uint32_t> blocks_; ///< numbers of live blocks by address
   std::uint32_t block_count_ = 0;
   std::uint64_t refused_bytes_ = 0; ///< asked for by the last request that was refused
-  std::atomic<predict::Phase> phase_{predict::Phase::setup};
+  std::atomic<telemetry::Phase> phase_{telemetry::Phase::setup};
 };
 
 class CudaDevice final : public Device {
@@ -161,8 +161,8 @@ public:
     allocator_.emptyCache();
   }
   void synchronize() override { c10::impl::VirtualGuardImpl(c10::kCUDA).synchronizeDevice(device()); }
-  void enter(predict::Phase phase) override { recorder_.enter(phase); }
-  void retag(const void*, predict::Use) override {}
+  void enter(telemetry::Phase phase) override { recorder_.enter(phase); }
+  void retag(const void*, telemetry::Use) override {}
 
   std::optional<Refusal> take_refusal() override {
     const Readings now = readings();
@@ -183,7 +183,7 @@ public:
     recorder_.start(readings().in_use);
     return true;
   }
-  predict::Trace stop_trace() override {
+  telemetry::Trace stop_trace() override {
     synchronize();
     return recorder_.stop(readings().peak);
   }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/predict/trace.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::memory {
 
@@ -26,8 +26,8 @@ struct Refusal {
   std::uint64_t in_use = 0;
   std::uint64_t reserved = 0;
   std::uint64_t limit = 0;
-  predict::Phase phase = predict::Phase::setup;
-  std::array<std::uint64_t, predict::use_count> in_use_by{}; ///< indexed by predict::Use
+  telemetry::Phase phase = telemetry::Phase::setup;
+  std::array<std::uint64_t, telemetry::use_count> in_use_by{}; ///< indexed by telemetry::Use
   bool by_use_known = false;
 };
 
@@ -50,15 +50,15 @@ public:
   virtual void synchronize() = 0;
 
   /// What the allocations from now on are for.
-  virtual void enter(predict::Phase phase) = 0;
+  virtual void enter(telemetry::Phase phase) = 0;
   /// Counts a block that is alive as something else than it was allocated for (a gradient, say). `cpu` only.
-  virtual void retag(const void* data, predict::Use use) = 0;
+  virtual void retag(const void* data, telemetry::Use use) = 0;
   /// The refusal behind the last out-of-memory error; forgotten once asked for.
   virtual std::optional<Refusal> take_refusal() = 0;
 
   /// Records what the allocator does until stop_trace(); false where the device cannot.
   virtual bool start_trace() = 0;
-  virtual predict::Trace stop_trace() = 0;
+  virtual telemetry::Trace stop_trace() = 0;
 };
 
 /// Opens `cpu` or `cuda:N` with a budget in bytes (default: 80 % of the memory that is free now).
@@ -66,11 +66,5 @@ public:
 /// budget for the same account. Throws Error: input for another text, unavailable where the GPU or one of its
 /// libraries is missing (naming which).
 std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::uint64_t> budget);
-
-/// Memory of the host that can be had without swapping, in bytes (MemAvailable).
-std::uint64_t free_host_memory();
-
-/// Threads of the host that LibTorch computes with.
-int host_threads();
 
 } // namespace batchscope::memory

@@ -51,10 +51,10 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
   return at::conv2d(x, weight, /*bias=*/{}, stride, padding);
 }
 
-ChannelNorm::ChannelNorm(const LayerContext& context, Norm kind, std::int64_t channels)
+ChannelNorm::ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels)
     : kind(kind), groups(groups_for(channels)), weight(context.constant({channels}, 1.0)),
       bias(context.constant({channels}, 0.0)) {
-  if (kind != Norm::batch)
+  if (kind != run::ModelSpec::Norm::batch)
     return;
   const auto options = at::TensorOptions(at::kFloat).device(context.device);
   mean = context.buffer(at::zeros({channels}, options));
@@ -62,7 +62,7 @@ ChannelNorm::ChannelNorm(const LayerContext& context, Norm kind, std::int64_t ch
 }
 
 at::Tensor ChannelNorm::operator()(const at::Tensor& x, bool training) const {
-  if (kind == Norm::group)
+  if (kind == run::ModelSpec::Norm::group)
     return at::group_norm(x, groups, weight, bias, norm_epsilon);
   return at::batch_norm(x, weight, bias, mean, variance, training, batch_norm_momentum, norm_epsilon,
                         /*cudnn_enabled=*/true);

@@ -39,17 +39,17 @@ std::int64_t outputs_for(const data::ExampleShape& shape) {
   return 1;
 }
 
-std::unique_ptr<Model> make_model(const ModelSpec& spec, const data::ExampleShape& shape, double dropout,
+std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
                                   std::uint64_t seed, c10::Device device) {
   const NetworkOptions options{spec, shape, dropout, at::detail::createCPUGenerator(seed), device};
   switch (spec.kind) {
-  case Kind::mlp:
+  case run::ModelSpec::Kind::mlp:
     return make_mlp(options);
-  case Kind::cnn:
+  case run::ModelSpec::Kind::cnn:
     return make_cnn(options);
-  case Kind::resnet:
+  case run::ModelSpec::Kind::resnet:
     return make_resnet(options);
-  case Kind::gpt:
+  case run::ModelSpec::Kind::gpt:
     return make_gpt(options);
   }
   return nullptr;

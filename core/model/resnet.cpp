@@ -13,7 +13,8 @@ constexpr std::int64_t large_image = 96;
 constexpr int stages = 3;
 
 struct ResidualBlock {
-  ResidualBlock(const LayerContext& context, Norm norm, std::int64_t in, std::int64_t out, std::int64_t stride)
+  ResidualBlock(const LayerContext& context, run::ModelSpec::Norm norm, std::int64_t in, std::int64_t out,
+                std::int64_t stride)
       : first(context, in, out, 3, stride), first_norm(context, norm, out), second(context, out, out, 3, 1),
         second_norm(context, norm, out) {
     if (stride != 1 || in != out) {

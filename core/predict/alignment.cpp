@@ -23,9 +23,9 @@ using Reach = std::vector<std::int64_t>;
 
 } // namespace
 
-std::vector<Allocation> allocations(const Trace& trace) {
+std::vector<Allocation> allocations(const telemetry::Trace& trace) {
   std::vector<Allocation> list;
-  for (const TraceEvent& event : trace.events) {
+  for (const telemetry::TraceEvent& event : trace.events) {
     if (event.allocates)
       list.push_back({event.phase, event.bytes});
   }

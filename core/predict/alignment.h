@@ -4,17 +4,17 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/predict/trace.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::predict {
 
 /// An allocation within a trace.
 struct Allocation {
-  Phase phase = Phase::forward;
+  telemetry::Phase phase = telemetry::Phase::forward;
   std::uint64_t bytes = 0;
 };
 
-std::vector<Allocation> allocations(const Trace& trace);
+std::vector<Allocation> allocations(const telemetry::Trace& trace);
 
 /// For each allocation of `large` the number of its counterpart in `small`, or no_counterpart: a longest common
 /// subsequence in which two allocations are alike when their phase is the same and their sizes can be those of one

@@ -12,20 +12,20 @@ namespace {
 
 /// Phases in which a block comes and goes.
 struct Life {
-  Phase born = Phase::update;
-  Phase freed = Phase::update;
+  telemetry::Phase born = telemetry::Phase::update;
+  telemetry::Phase freed = telemetry::Phase::update;
 };
 
 /// Blocks of the forward pass that outlive it are activations, the others workspace; blocks of the backward pass that
 /// live until the update are gradients.
-Use use_of(const Life& life) {
-  if (life.born == Phase::batch)
-    return Use::batch;
-  if (life.born == Phase::forward && life.freed != Phase::forward)
-    return Use::activations;
-  if (life.born == Phase::backward && life.freed == Phase::update)
-    return Use::gradients;
-  return Use::workspace;
+telemetry::Use use_of(const Life& life) {
+  if (life.born == telemetry::Phase::batch)
+    return telemetry::Use::batch;
+  if (life.born == telemetry::Phase::forward && life.freed != telemetry::Phase::forward)
+    return telemetry::Use::activations;
+  if (life.born == telemetry::Phase::backward && life.freed == telemetry::Phase::update)
+    return telemetry::Use::gradients;
+  return telemetry::Use::workspace;
 }
 
 /// The bytes in use had all gradients been there from the beginning: those of the step are then added to them and
@@ -49,12 +49,12 @@ private:
   std::uint64_t last_ = 0, before_last_ = 0;
 };
 
-std::vector<Life> lives_of_blocks(const Trace& trace, std::size_t blocks) {
+std::vector<Life> lives_of_blocks(const telemetry::Trace& trace, std::size_t blocks) {
   std::vector<Life> lives(blocks);
-  for (const TraceEvent& event : trace.events) {
+  for (const telemetry::TraceEvent& event : trace.events) {
     if (event.allocates)
       lives[event.block].born = event.phase;
-    else if (event.block != block_from_before)
+    else if (event.block != telemetry::block_from_before)
       lives[event.block].freed = event.phase;
   }
   return lives;
@@ -74,7 +74,7 @@ template <typename Fits> std::int64_t largest(const Fits& fits, std::int64_t low
 
 } // namespace
 
-MemoryModel::MemoryModel(const Trace& small, const Trace& large)
+MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large)
     : start_bytes_(large.start_bytes), start_by_(large.start_bytes_by), large_batch_(large.batch),
       granularity_(large.granularity) {
   const std::vector<Allocation> before = allocations(small);
@@ -85,11 +85,12 @@ MemoryModel::MemoryModel(const Trace& small, const Trace& large)
   const std::vector<Life> lives = lives_of_blocks(large, after.size());
   const auto batches_between = static_cast<double>(large.batch - small.batch);
   double all = 0, lost = 0;
-  for (const TraceEvent& event : large.events) {
-    const bool from_before = event.block == block_from_before;
+  for (const telemetry::TraceEvent& event : large.events) {
+    const bool from_before = event.block == telemetry::block_from_before;
     const auto bytes = static_cast<double>(event.bytes);
-    Step step{
-        event.block, event.allocates, event.phase, from_before ? Use::workspace : use_of(lives[event.block]), bytes, 0};
+    Step step{event.block, event.allocates,
+              event.phase, from_before ? telemetry::Use::workspace : use_of(lives[event.block]),
+              bytes,       0};
     if (event.allocates) {
       all += bytes;
       const std::size_t match = counterpart[event.block];
@@ -121,21 +122,21 @@ Peak MemoryModel::peak(std::int64_t batch) const {
       sizes[step.block] = size;
       in_use += size;
       by[static_cast<int>(step.use)] += size;
-      if (step.use == Use::gradients)
+      if (step.use == telemetry::Use::gradients)
         held.allocated(size);
-      if (step.phase != Phase::backward)
+      if (step.phase != telemetry::Phase::backward)
         held.settle();
       peak.onto_gradients = std::max(peak.onto_gradients, held.in_use(in_use));
       if (in_use > peak.bytes) {
         peak.bytes = in_use;
         peak.by = by;
       }
-    } else if (step.block == block_from_before) {
+    } else if (step.block == telemetry::block_from_before) {
       in_use -= std::min<std::uint64_t>(in_use, static_cast<std::uint64_t>(step.bytes_at_large));
     } else {
       in_use -= sizes[step.block];
       by[static_cast<int>(step.use)] -= sizes[step.block];
-      if (step.use == Use::gradients)
+      if (step.use == telemetry::Use::gradients)
         held.freed(sizes[step.block]);
     }
   }
@@ -145,7 +146,7 @@ Peak MemoryModel::peak(std::int64_t batch) const {
 std::uint64_t MemoryModel::all_gradients(std::int64_t batch) const {
   std::uint64_t bytes = 0;
   for (const Step& step : steps_) {
-    if (step.allocates && step.use == Use::gradients)
+    if (step.allocates && step.use == telemetry::Use::gradients)
       bytes += size_at(step, batch);
   }
   return bytes;

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/predict/trace.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::predict {
 
 /// Peak of a step at one batch size, and what filled the memory at that moment.
 struct Peak {
   std::uint64_t bytes = 0;
-  std::array<std::uint64_t, use_count>
+  std::array<std::uint64_t, telemetry::use_count>
       by{}; ///< indexed by Use; what was freed that is older than the trace is still in
   /// The peak of a micro batch that finds the gradients of others before it in its step: they are held all the while,
   /// and its own come and go as they are added to them. The same as `bytes` where the traced step had several.
@@ -26,7 +26,7 @@ struct Peak {
 class MemoryModel {
 public:
   /// `small.batch < large.batch`.
-  MemoryModel(const Trace& small, const Trace& large);
+  MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large);
 
   Peak peak(std::int64_t batch) const;
   /// The largest batch in [lowest, highest] whose predicted peak is within `bytes`, by bisection over replays;
@@ -43,8 +43,8 @@ private:
   struct Step {
     std::uint32_t block;
     bool allocates;
-    Phase phase;
-    Use use;
+    telemetry::Phase phase;
+    telemetry::Use use;
     double bytes_at_large; ///< asked for, or counted where the block is from before
     double bytes_per_example;
   };
@@ -54,7 +54,7 @@ private:
 
   std::vector<Step> steps_;
   std::uint64_t start_bytes_;
-  std::array<std::uint64_t, use_count> start_by_;
+  std::array<std::uint64_t, telemetry::use_count> start_by_;
   std::int64_t large_batch_;
   std::uint64_t granularity_;
   std::uint32_t blocks_ = 0;

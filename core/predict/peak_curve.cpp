@@ -36,7 +36,7 @@ Point on_line(const Point& low, const Point& high, std::int64_t batch) {
   const double share = static_cast<double>(batch - low.batch) / static_cast<double>(high.batch - low.batch);
   Point point{
       batch, between(low.bytes, high.bytes, share), between(low.onto_gradients, high.onto_gradients, share), {}};
-  for (int use = 0; use < use_count; ++use)
+  for (int use = 0; use < telemetry::use_count; ++use)
     point.by[use] = between(low.by[use], high.by[use], share);
   return point;
 }
@@ -89,9 +89,9 @@ std::optional<std::uint64_t> count_from(const Json& json) {
 
 /// [batch, bytes, onto_gradients, by use...]
 std::optional<Point> point_from(const Json& json) {
-  if (!json.is_array() || json.size() != 3 + use_count)
+  if (!json.is_array() || json.size() != 3 + telemetry::use_count)
     return std::nullopt;
-  std::array<std::uint64_t, 3 + use_count> values{};
+  std::array<std::uint64_t, 3 + telemetry::use_count> values{};
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto value = count_from(json[i]);
     if (!value || *value > INT64_MAX)
@@ -148,8 +148,8 @@ std::string PeakCurve::to_json() const {
   Json json;
   json["error"] = json_number(error_);
   json["columns"] = {"batch", "bytes", "onto_gradients"};
-  for (int use = 0; use < use_count; ++use)
-    json["columns"].push_back(to_string(static_cast<Use>(use)));
+  for (int use = 0; use < telemetry::use_count; ++use)
+    json["columns"].push_back(to_string(static_cast<telemetry::Use>(use)));
   json["points"] = Json::array();
   for (const Point& point : points_) {
     Json row = {point.batch, point.bytes, point.onto_gradients};

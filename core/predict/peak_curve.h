@@ -29,7 +29,7 @@ public:
     std::uint64_t bytes = 0;
     /// The same for a micro batch that is not the first of its step: the gradients of those before it are held.
     std::uint64_t onto_gradients = 0;
-    std::array<std::uint64_t, use_count> by{}; ///< what fills `bytes`, indexed by Use
+    std::array<std::uint64_t, telemetry::use_count> by{}; ///< what fills `bytes`, indexed by Use
   };
 
   /// From 1 to `highest` (at least 1). `error` is the relative error to state, see error().

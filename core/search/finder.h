@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/predict/peak_curve.h"
-#include "core/predict/trace.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::search {
 
@@ -21,8 +21,8 @@ struct Probe {
   std::optional<std::uint64_t> predicted_bytes; ///< what the finder expected before it ran
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;
-  std::string message;                         ///< for Outcome::error
-  std::shared_ptr<const predict::Trace> trace; ///< what the allocator did; only where the finder asked for it
+  std::string message;                           ///< for Outcome::error
+  std::shared_ptr<const telemetry::Trace> trace; ///< what the allocator did; only where the finder asked for it
 };
 
 /// What a finder wants run next.
@@ -83,7 +83,7 @@ struct SearchResult {
   bool largest_is_exact = false; ///< see Finder::largest_is_exact()
   std::optional<std::int64_t> safe;
   std::optional<std::int64_t> recommended;
-  std::optional<std::int64_t> automatic; ///< what `--batch auto` takes: the recommended one, or less (train::RunSpec)
+  std::optional<std::int64_t> automatic; ///< what `--batch auto` takes: the recommended one, or less (run::RunSpec)
   std::string reason;        ///< why nothing was found or the search ended early, then why that size is recommended
   std::vector<Probe> probes; ///< the strategy's runs
   std::vector<Probe> checks; ///< runs that settled the safe size

@@ -23,7 +23,7 @@ std::optional<double> largest_error(const std::vector<Probe>& probes) {
 } // namespace
 
 std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest) {
-  std::vector<const predict::Trace*> traces;
+  std::vector<const telemetry::Trace*> traces;
   for (const Probe& probe : probes) {
     if (probe.trace)
       traces.push_back(probe.trace.get());

@@ -97,7 +97,7 @@ private:
   /// Twice the first, or what one trace allows: all that is not there between steps taken as if it grew with the
   /// batch, which errs on the small side.
   std::int64_t second() const {
-    const predict::Trace& trace = *traces_.begin()->second;
+    const telemetry::Trace& trace = *traces_.begin()->second;
     const double growing = static_cast<double>(trace.peak_bytes - trace.start_bytes);
     const double room = static_cast<double>(*options_.budget_bytes - trace.start_bytes);
     const auto guess = static_cast<std::int64_t>(room / growing * static_cast<double>(trace.batch));
@@ -117,7 +117,7 @@ private:
   int broken_promises_ = 0;      ///< sizes that the model said would fit and that did not
   bool over_ = false;
   double last_error_ = 1;
-  std::map<std::int64_t, std::shared_ptr<const predict::Trace>> traces_;
+  std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::optional<predict::MemoryModel> model_;
 };
 

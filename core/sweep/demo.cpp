@@ -1,10 +1,11 @@
 #include "core/sweep/demo.h"
+#include "core/run/engine.h"
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/job/retry_transient.h"
 #include "core/search/drive.h"
-#include "core/sweep/insist.h"
 
 namespace batchscope::sweep {
 
@@ -27,7 +28,7 @@ std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
 
 class Demo {
 public:
-  Demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+  Demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
        const std::shared_ptr<data::DataPool>& pool)
       : store_(store), watch_(watch), control_(control), pool_(pool) {}
 
@@ -45,20 +46,19 @@ public:
 
 private:
   void find() {
-    train::Session session(demo_spec(), pool_);
-    data_ = session.data();
-    const auto answer = search_with(session, DemoStage::search, "predictive");
+    const auto session = run::open_session(demo_spec(), pool_);
+    data_ = session->data();
+    const auto answer = search_with(*session, DemoStage::search, "predictive");
     if (!answer)
       return;
     result_.search = *answer;
-    result_.search_id = store_search(demo_spec(), result_.search, store_, watch_, *control_);
-    search_with(session, DemoStage::bisection, "binary");
+    result_.search_id = job::store_search(demo_spec(), result_.search, store_, watch_, *control_);
+    search_with(*session, DemoStage::bisection, "binary");
   }
 
   /// Nothing where it was interrupted.
-  std::optional<search::SearchResult> search_with(train::Session& session, DemoStage stage,
-                                                  const std::string& strategy) {
-    train::Session::SearchOptions options;
+  std::optional<search::SearchResult> search_with(run::Session& session, DemoStage stage, const std::string& strategy) {
+    run::Session::SearchOptions options;
     options.strategy = strategy;
     options.timings = stage == DemoStage::search;
     options.on_timing = [&](const search::Timing& timing) { watch_.timing(timing); };
@@ -80,17 +80,17 @@ private:
     SweepSpec spec;
     spec.base = demo_spec();
     for (const std::int64_t size : sizes_up_to(*result_.search.largest))
-      spec.batches.push_back({train::BatchChoice::Kind::number, size});
+      spec.batches.push_back({run::BatchChoice::Kind::number, size});
     watch_.stage(DemoStage::sweep);
-    insist(watch_, *control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
+    job::retry_transient(watch_, *control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
     result_.sweep = run_sweep(plan_sweep(spec, pool_), result_.sweep_id, store_, watch_, control_);
   }
 
   void grow() {
     watch_.stage(DemoStage::growing);
-    train::RunSpec spec = demo_spec();
+    run::RunSpec spec = demo_spec();
     spec.name = "every 5 steps, +1";
-    spec.batch = {train::BatchChoice::Kind::number, 16};
+    spec.batch = {run::BatchChoice::Kind::number, 16};
     spec.schedule = "step:interval=5,increment=1";
     train_one(spec);
   }
@@ -98,22 +98,23 @@ private:
   void ask_for_too_much() {
     watch_.stage(DemoStage::greedy);
     const std::int64_t largest = *result_.search.largest;
-    train::RunSpec spec = demo_spec();
+    run::RunSpec spec = demo_spec();
     spec.name = "more than fits";
-    spec.batch = {train::BatchChoice::Kind::number, std::max<std::int64_t>(largest / 4, 1)};
+    spec.batch = {run::BatchChoice::Kind::number, std::max<std::int64_t>(largest / 4, 1)};
     spec.schedule = fmt::format("linear:max={}", largest * 2);
     train_one(spec);
   }
 
-  void train_one(const train::RunSpec& spec) {
-    train::Session session(spec, pool_);
-    result_.schedules.push_back(run_and_store(session, spec, std::nullopt, store_, std::nullopt, watch_, control_));
+  void train_one(const run::RunSpec& spec) {
+    const auto session = run::open_session(spec, pool_);
+    result_.schedules.push_back(
+        job::run_and_store(*session, spec, std::nullopt, store_, std::nullopt, watch_, control_));
     result_.validation_examples = result_.schedules.back().start.validation_examples;
   }
 
   store::RunStore& store_;
   DemoWatch& watch_;
-  const std::shared_ptr<train::JobControl> control_;
+  const std::shared_ptr<run::JobControl> control_;
   const std::shared_ptr<data::DataPool> pool_;
   data::DataSplit data_; ///< of all its runs: read once
   DemoResult result_;
@@ -121,8 +122,8 @@ private:
 
 } // namespace
 
-train::RunSpec demo_spec() {
-  train::RunSpec spec;
+run::RunSpec demo_spec() {
+  run::RunSpec spec;
   spec.model = "cnn";
   spec.data = "demo";
   spec.memory_budget = demo_budget;
@@ -140,7 +141,7 @@ std::vector<std::int64_t> DemoResult::runs() const {
   return ids;
 }
 
-DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
                     const std::shared_ptr<data::DataPool>& pool) {
   return Demo(store, watch, control, pool).run();
 }

@@ -31,7 +31,7 @@ struct DemoResult {
   search::SearchResult search;
   std::int64_t sweep_id = 0;
   SweepResult sweep;
-  std::vector<JobResult> schedules;
+  std::vector<job::JobResult> schedules;
   std::int64_t validation_examples = 0;
   bool stopped = false;
 
@@ -42,11 +42,11 @@ struct DemoResult {
 inline constexpr std::size_t demo_schedules = 2;
 
 /// What all of its runs have in common: the cnn on the bundled images within a small budget.
-train::RunSpec demo_spec();
+run::RunSpec demo_spec();
 
 /// Find, sweep, survive running out of memory: the main job on the bundled images, in about a minute. Stores it all.
 /// Ends at the next boundary where `control` says stop. Throws what the store and the session throw. One thread.
-DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<train::JobControl>& control,
+DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
                     const std::shared_ptr<data::DataPool>& pool = std::make_shared<data::DataPool>());
 
 /// The size that its sweep speaks for; runs that were deleted meanwhile say nothing.

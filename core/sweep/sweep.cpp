@@ -1,9 +1,10 @@
 #include "core/sweep/sweep.h"
+#include "core/run/engine.h"
 
 #include <map>
 
 #include "core/base/error.h"
-#include "core/sweep/insist.h"
+#include "core/job/retry_transient.h"
 
 namespace batchscope::sweep {
 
@@ -14,13 +15,13 @@ bool is_done(const std::string& status) {
   return status == "finished" || status == "failed" || status == "running";
 }
 
-std::int64_t store_refused(store::RunStore& store, const train::RunSpec& spec, std::int64_t sweep,
+std::int64_t store_refused(store::RunStore& store, const run::RunSpec& spec, std::int64_t sweep,
                            const std::string& reason) {
   store::NewRun run;
   run.name = spec.name;
-  run.spec_json = train::to_json(spec);
+  run.spec_json = run::to_json(spec);
   run.sweep = sweep;
-  if (spec.batch.kind == train::BatchChoice::Kind::number)
+  if (spec.batch.kind == run::BatchChoice::Kind::number)
     run.batch = spec.batch.number;
   store::RunOutcome outcome;
   outcome.status = "failed";
@@ -31,18 +32,18 @@ std::int64_t store_refused(store::RunStore& store, const train::RunSpec& spec, s
 
 /// Readies a session whose batch is settled. Empty with `reason` set where this combination cannot run.
 struct Ready {
-  std::unique_ptr<train::Session> session;
+  std::unique_ptr<run::Session> session;
   std::optional<search::SearchResult> search;
   std::string reason;
 };
 
-Ready make_ready(const train::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool, Watch& watch,
-                 const train::JobControl& control) {
+Ready make_ready(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool, job::Watch& watch,
+                 const run::JobControl& control) {
   Ready ready;
   try {
     check(spec);
-    ready.session = std::make_unique<train::Session>(spec, pool);
-    ready.search = settle_batch(*ready.session, watch, control);
+    ready.session = run::open_session(spec, pool);
+    ready.search = job::settle_batch(*ready.session, watch, control);
     // A first batch above the data is found here, before the run is stored as one that began.
     ready.session->start();
   } catch (const Error& error) {
@@ -59,12 +60,12 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
   SweepPlan plan{spec, {}, std::move(pool), {}};
   for (auto& run : combinations(spec))
     plan.runs.push_back({std::move(run), std::nullopt});
-  train::RunSpec shared = spec.base;
+  run::RunSpec shared = spec.base;
   if (!spec.batches.empty())
     shared.batch = {};
   try {
-    const train::Session session(shared, plan.pool);
-    plan.data = session.data();
+    const auto session = run::open_session(shared, plan.pool);
+    plan.data = session->data();
   } catch (const Error& error) {
     // A budget below the model fails each run; it is no bad input.
     if (error.kind() != Error::Kind::failed)
@@ -79,10 +80,10 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::sha
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
       if (is_done(reader.run(id).outcome.status))
-        done[train::to_json(train::run_spec_from_json(reader.spec_json(id)))] = id;
+        done[run::to_json(run::run_spec_from_json(reader.spec_json(id)))] = id;
   });
   for (auto& run : combinations(plan.spec)) {
-    const auto found = done.find(train::to_json(run));
+    const auto found = done.find(run::to_json(run));
     plan.runs.push_back({std::move(run), found == done.end() ? std::nullopt : std::optional(found->second)});
   }
   return plan;
@@ -92,7 +93,7 @@ namespace {
 
 /// The whole plan, in its order.
 SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                    const std::shared_ptr<train::JobControl>& control) {
+                    const std::shared_ptr<run::JobControl>& control) {
   SweepResult result;
   for (std::size_t index = 0; index < plan.runs.size(); ++index) {
     const auto& [spec, run] = plan.runs[index];
@@ -108,15 +109,16 @@ SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store,
       continue;
     if (!ready.session) {
       ++result.failed;
-      insist(watch, *control, [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
+      job::retry_transient(watch, *control,
+                           [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
       watch.refused(result.runs.back(), ready.reason);
       continue;
     }
     plan.data = ready.session->data(); // until the next run has them, or has read others
-    const JobResult job = run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
+    const job::JobResult job = job::run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
     result.runs.push_back(job.id);
-    result.finished += job.summary.status == train::Status::finished ? 1 : 0;
-    result.failed += job.summary.status == train::Status::failed ? 1 : 0;
+    result.finished += job.summary.status == run::Status::finished ? 1 : 0;
+    result.failed += job.summary.status == run::Status::failed ? 1 : 0;
   }
   result.stopped = control->stopping();
   return result;
@@ -125,7 +127,7 @@ SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store,
 } // namespace
 
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      const std::shared_ptr<train::JobControl>& control) {
+                      const std::shared_ptr<run::JobControl>& control) {
   try {
     return run_all(plan, sweep, store, watch, control);
   } catch (const Error& error) {

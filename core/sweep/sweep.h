@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "core/sweep/job.h"
+#include "core/job/job.h"
 #include "core/sweep/sweep_spec.h"
 
 namespace batchscope::sweep {
 
 /// One combination and the run that is stored for it, if there is one.
 struct PlannedRun {
-  train::RunSpec spec;
+  run::RunSpec spec;
   std::optional<std::int64_t> run;
 };
 
@@ -35,9 +35,9 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep,
                     std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
 /// Sees a sweep's runs come and go, besides what each of them does.
-class SweepWatch : public Watch {
+class SweepWatch : public job::Watch {
 public:
-  virtual void combination(std::size_t /*index*/, std::size_t /*count*/, const train::RunSpec& /*spec*/) {}
+  virtual void combination(std::size_t /*index*/, std::size_t /*count*/, const run::RunSpec& /*spec*/) {}
   /// A combination that could not run; it is stored as failed.
   virtual void refused(std::int64_t /*id*/, const std::string& /*reason*/) {}
 };
@@ -53,6 +53,6 @@ struct SweepResult {
 /// and so they do where one run is stopped; a stop of the job ends the whole sweep. Throws Error (failed) only for the
 /// store, and not for what passes until a stop; the runs until then are stored. One thread; see Session.
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      const std::shared_ptr<train::JobControl>& control);
+                      const std::shared_ptr<run::JobControl>& control);
 
 } // namespace batchscope::sweep

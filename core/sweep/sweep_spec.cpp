@@ -31,10 +31,10 @@ void refuse_twice(const char* option, const std::vector<Value>& values, const Eq
 }
 
 /// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's own name.
-std::string name_of(const SweepSpec& sweep, const train::RunSpec& run) {
+std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
   std::vector<std::string> parts;
   if (!sweep.batches.empty())
-    parts.push_back("batch " + train::to_string(run.batch));
+    parts.push_back("batch " + run::to_string(run.batch));
   if (!sweep.learning_rates.empty())
     parts.push_back(fmt::format("lr {}", *run.learning_rate));
   if (sweep.repeats > 1)
@@ -56,8 +56,8 @@ std::vector<Json> take_list(Json& document, const char* field) {
 }
 
 /// One field read by the rules of a run's description.
-train::RunSpec with_field(const char* field, const Json& value) {
-  return train::run_spec_from_json(Json{{field, value}}.dump());
+run::RunSpec with_field(const char* field, const Json& value) {
+  return run::run_spec_from_json(Json{{field, value}}.dump());
 }
 
 } // namespace
@@ -70,7 +70,7 @@ void check(const SweepSpec& spec) {
   refuse_twice("--batch", spec.batches,
                [](const auto& a, const auto& b) { return a.kind == b.kind && a.number == b.number; });
   refuse_twice("--lr", spec.learning_rates, std::equal_to<>());
-  train::RunSpec shared = spec.base;
+  run::RunSpec shared = spec.base;
   if (!spec.batches.empty())
     shared.batch = {};
   check(shared);
@@ -82,8 +82,8 @@ void check(const SweepSpec& spec) {
   check(shared);
 }
 
-std::vector<train::RunSpec> combinations(const SweepSpec& spec) {
-  std::vector<train::RunSpec> runs;
+std::vector<run::RunSpec> combinations(const SweepSpec& spec) {
+  std::vector<run::RunSpec> runs;
   runs.reserve(static_cast<std::size_t>(number_of_runs(spec)));
   const auto batches = spec.batches.empty() ? std::vector{spec.base.batch} : spec.batches;
   std::vector<std::optional<double>> rates(spec.learning_rates.begin(), spec.learning_rates.end());
@@ -92,7 +92,7 @@ std::vector<train::RunSpec> combinations(const SweepSpec& spec) {
   for (const auto& batch : batches)
     for (const auto& rate : rates)
       for (std::int64_t repeat = 0; repeat < spec.repeats; ++repeat) {
-        train::RunSpec run = spec.base;
+        run::RunSpec run = spec.base;
         run.batch = batch;
         run.learning_rate = rate;
         run.seed += static_cast<std::uint64_t>(repeat);
@@ -103,12 +103,12 @@ std::vector<train::RunSpec> combinations(const SweepSpec& spec) {
 }
 
 std::string to_json(const SweepSpec& spec, int indent) {
-  Json document = Json::parse(train::to_json(spec.base));
+  Json document = Json::parse(run::to_json(spec.base));
   if (!spec.batches.empty()) {
     document["batch"] = Json::array();
     for (const auto& batch : spec.batches)
-      document["batch"].push_back(batch.kind == train::BatchChoice::Kind::number ? Json(batch.number)
-                                                                                 : Json(train::to_string(batch)));
+      document["batch"].push_back(batch.kind == run::BatchChoice::Kind::number ? Json(batch.number)
+                                                                               : Json(run::to_string(batch)));
   }
   if (!spec.learning_rates.empty())
     document["lr"] = spec.learning_rates;
@@ -142,7 +142,7 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
     spec.repeats = found->get<std::int64_t>();
     document.erase("repeats");
   }
-  spec.base = train::run_spec_from_json(document.dump(), spec.base);
+  spec.base = run::run_spec_from_json(document.dump(), spec.base);
   return spec;
 }
 

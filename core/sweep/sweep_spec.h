@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::sweep {
 
@@ -12,10 +12,10 @@ namespace batchscope::sweep {
 struct SweepSpec {
   static constexpr std::int64_t most_runs = 100'000;
 
-  train::RunSpec base;
-  std::vector<train::BatchChoice> batches; ///< empty: the base's batch
-  std::vector<double> learning_rates;      ///< empty: the base's rate
-  std::int64_t repeats = 1;                ///< runs of each, with the seeds seed, seed + 1, ...
+  run::RunSpec base;
+  std::vector<run::BatchChoice> batches; ///< empty: the base's batch
+  std::vector<double> learning_rates;    ///< empty: the base's rate
+  std::int64_t repeats = 1;              ///< runs of each, with the seeds seed, seed + 1, ...
 };
 
 /// Checks the lists, and all that the combinations share; throws Error (input). Whether each combination can run is
@@ -23,7 +23,7 @@ struct SweepSpec {
 void check(const SweepSpec& spec);
 
 /// Every combination, by batch, then learning rate, then repeat; named after what differs.
-std::vector<train::RunSpec> combinations(const SweepSpec& spec);
+std::vector<run::RunSpec> combinations(const SweepSpec& spec);
 
 /// JSON like that of a run, where `batch` and `lr` may be lists, and with `repeats`. Reading works like RunSpec's.
 std::string to_json(const SweepSpec& spec, int indent = 2);

@@ -15,7 +15,7 @@ constexpr std::int64_t most_at_once = 512;
 
 } // namespace
 
-std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function<bool()>& stop) {
+std::optional<run::Validation> Evaluator::run(std::int64_t batch, const std::function<bool()>& stop) {
   const data::Dataset* data = learner_.validation_data();
   if (data == nullptr || data->size() == 0)
     return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
     shortage_.begin(refusal, learner_.device());
     on_shrink_(count, size, refusal);
   }
-  Validation result;
+  run::Validation result;
   result.loss = sums.loss / static_cast<double>(sums.terms);
   if (learner_.has_accuracy())
     result.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.terms);

@@ -13,7 +13,7 @@ namespace batchscope::train {
 namespace {
 
 using Target = data::ExampleShape::Target;
-using predict::Phase;
+using telemetry::Phase;
 
 /// Examples are gathered on the host; a GPU gets a copy.
 at::Tensor host_empty(at::IntArrayRef shape, at::ScalarType type, const c10::Device& device) {
@@ -22,14 +22,14 @@ at::Tensor host_empty(at::IntArrayRef shape, at::ScalarType type, const c10::Dev
 
 } // namespace
 
-Learner::Learner(const RunSpec& spec, data::DataSplit data, memory::Device& device)
+Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
     : data_(std::move(data)), device_(device),
       where_(device.is_cuda() ? c10::Device(c10::kCUDA, device.index()) : c10::Device(c10::kCPU)),
       label_smoothing_(spec.label_smoothing) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
-    model_ = model::make_model(model::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
+    model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
     generator_ = at::globalContext().defaultGenerator(where_);
@@ -151,7 +151,7 @@ void Learner::undo(const Moved& before) {
     generator_.set_state(before.generator);
 }
 
-std::optional<predict::Trace> Learner::trace(MicroBatch examples) {
+std::optional<telemetry::Trace> Learner::trace(MicroBatch examples) {
   const Moved before = copy_moved();
   // The first attempt at a size meets what is made once (kernels' own caches).
   if (attempt({examples}).out_of_memory)
@@ -170,7 +170,7 @@ std::optional<predict::Trace> Learner::trace(MicroBatch examples) {
   undo(before);
   if (!traced)
     return std::nullopt;
-  predict::Trace recorded = device_.stop_trace();
+  telemetry::Trace recorded = device_.stop_trace();
   recorded.batch = static_cast<std::int64_t>(examples.size());
   return fits ? std::optional(std::move(recorded)) : std::nullopt;
 }
@@ -199,8 +199,8 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
       gradients += parameter.grad().nbytes();
   }
   auto& by = result.refusal.in_use_by;
-  auto& workspace = by[static_cast<int>(predict::Use::workspace)];
-  auto& tagged = by[static_cast<int>(predict::Use::gradients)];
+  auto& workspace = by[static_cast<int>(telemetry::Use::workspace)];
+  auto& tagged = by[static_cast<int>(telemetry::Use::gradients)];
   const std::uint64_t untagged = std::min(workspace, gradients - std::min(gradients, tagged));
   workspace -= untagged;
   tagged += untagged;
@@ -218,7 +218,7 @@ double Learner::take_window_loss() {
 void Learner::tag_gradients() {
   for (const at::Tensor& parameter : model_->parameters()) {
     if (parameter.grad().defined())
-      device_.retag(parameter.grad().storage().data(), predict::Use::gradients);
+      device_.retag(parameter.grad().storage().data(), telemetry::Use::gradients);
   }
 }
 

@@ -14,7 +14,7 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 
 } // namespace
 
-Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, RunControl& control)
+Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control)
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
       stepper_(learner, options.on_oom),
@@ -22,43 +22,44 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
         report_shrunk_evaluation(tried, now, refusal);
       }) {}
 
-RunSummary Loop::run() {
+run::RunSummary Loop::run() {
   started_ = Clock::now();
-  const RunSummary result = make_steps();
+  const run::RunSummary result = make_steps();
   close_control();
   return result;
 }
 
-RunSummary Loop::make_steps() {
+run::RunSummary Loop::make_steps() {
   try {
     // Where no step is left there is no boundary: what is asked of the run now comes too late.
     while (progression_.next()) {
       if (!obey_orders())
-        return summary(Status::stopped, "");
+        return summary(run::Status::stopped, "");
       const auto step = progression_.next();
       if (!step)
         break;
       if (!make(*step))
-        return summary(Status::failed, failure_);
+        return summary(run::Status::failed, failure_);
       if (progression_.epoch_ended())
         evaluate();
     }
     close_control();
     evaluate();
   } catch (const std::exception& error) {
-    return summary(Status::failed, memory::first_line(error));
+    return summary(run::Status::failed, memory::first_line(error));
   }
-  return summary(control_.stopping() && evaluated_at_ != totals_.steps ? Status::stopped : Status::finished, "");
+  return summary(control_.stopping() && evaluated_at_ != totals_.steps ? run::Status::stopped : run::Status::finished,
+                 "");
 }
 
 bool Loop::obey_orders() {
-  const RunControl::Orders orders = control_.at_boundary([this] { report_paused(true); });
+  const run::RunControl::Orders orders = control_.at_boundary([this] { report_paused(true); });
   paused_seconds_ += orders.waited_seconds;
   if (orders.stop)
     return false;
   if (!orders.paused)
     report_paused(false);
-  for (const ScheduleEdit& edit : orders.edits)
+  for (const run::ScheduleEdit& edit : orders.edits)
     apply(edit);
   return true;
 }
@@ -123,7 +124,7 @@ double Loop::seconds_since_start() const {
   return seconds_between(started_, Clock::now()) - paused_seconds_;
 }
 
-RunSummary Loop::summary(Status status, std::string reason) {
+run::RunSummary Loop::summary(run::Status status, std::string reason) {
   totals_.status = status;
   totals_.reason = std::move(reason);
   totals_.seconds = clock_.seconds();

@@ -26,15 +26,15 @@ Json refusal_json(const memory::Refusal& refusal) {
                {"in_use_bytes", refusal.in_use},
                {"reserved_bytes", refusal.reserved},
                {"limit_bytes", refusal.limit},
-               {"phase", predict::to_string(refusal.phase)}};
+               {"phase", telemetry::to_string(refusal.phase)}};
   if (refusal.by_use_known) {
-    for (int use = 0; use < predict::use_count; ++use)
-      json["in_use_by"][predict::to_string(static_cast<predict::Use>(use))] = refusal.in_use_by[use];
+    for (int use = 0; use < telemetry::use_count; ++use)
+      json["in_use_by"][telemetry::to_string(static_cast<telemetry::Use>(use))] = refusal.in_use_by[use];
   }
   return json;
 }
 
-Json edit_json(const ScheduleEdit& edit) {
+Json edit_json(const run::ScheduleEdit& edit) {
   Json json = {{"schedule", edit.schedule}};
   if (edit.command)
     json["command"] = *edit.command;
@@ -130,7 +130,7 @@ void Loop::report_schedule(const schedule::ScheduleEvent& event) {
   send(event.kind.c_str(), json.dump());
 }
 
-void Loop::apply(const ScheduleEdit& edit) {
+void Loop::apply(const run::ScheduleEdit& edit) {
   Json json = edit_json(edit);
   json["before"] = progression_.schedule_text();
   try {
@@ -148,7 +148,7 @@ void Loop::apply(const ScheduleEdit& edit) {
 
 /// Each edit that was accepted is answered for in the events of its run.
 void Loop::close_control() {
-  for (const ScheduleEdit& edit : control_.close()) {
+  for (const run::ScheduleEdit& edit : control_.close()) {
     Json json = edit_json(edit);
     json["refused"] = "it came too late: the run makes no further step";
     send("edit", json.dump());
@@ -163,7 +163,7 @@ void Loop::report_paused(bool paused) {
   send("status", Json{{"status", paused ? "paused" : "running"}}.dump());
 }
 
-void Loop::report_validation(const Validation& validation, double seconds) {
+void Loop::report_validation(const run::Validation& validation, double seconds) {
   Json json = {{"loss", json_number(validation.loss)}};
   std::vector<std::pair<std::string, double>> values = {{telemetry::evaluation_seconds, seconds},
                                                         {"validation_loss", validation.loss}};

@@ -69,10 +69,10 @@ private:
 
 } // namespace
 
-std::unique_ptr<Optimizer> make_optimizer(const RunSpec& spec, const std::vector<at::Tensor>& parameters) {
+std::unique_ptr<Optimizer> make_optimizer(const run::RunSpec& spec, const std::vector<at::Tensor>& parameters) {
   const at::NoGradGuard no_grad;
   if (spec.optimizer == "sgd")
-    return std::make_unique<Sgd>(parameters, momentum_or_default(spec));
+    return std::make_unique<Sgd>(parameters, run::momentum_or_default(spec));
   return std::make_unique<Adam>(parameters, spec.optimizer == "adamw");
 }
 

@@ -7,16 +7,16 @@
 #include "core/base/text.h"
 #include "core/data/dataset.h"
 #include "core/memory/detail/torch_errors.h"
-#include "core/model/model_spec.h"
+#include "core/run/automatic_batch.h"
+#include "core/run/model_spec.h"
+#include "core/run/run_plan.h"
 #include "core/search/drive.h"
 #include "core/search/throughput.h"
-#include "core/train/automatic_batch.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop.h"
+#include "core/train/detail/session.h"
 #include "core/train/detail/torch_settings.h"
 #include "core/train/detail/trials.h"
-#include "core/train/run.h"
-#include "core/train/run_plan.h"
 
 namespace batchscope::train {
 
@@ -25,11 +25,11 @@ namespace {
 /// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_prediction_probe = 16;
 
-data::DataSplit open_checked_data(const RunSpec& spec, const model::ModelSpec& model,
+data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec& model,
                                   const std::shared_ptr<data::DataPool>& pool) {
   const data::DataOptions options{.context = model.context};
   data::DataSplit split = pool ? pool->open(spec.data, options) : data::open_data(spec.data, options);
-  model::check_fits(model, split.train->shape());
+  run::check_fits(model, split.train->shape());
   return split;
 }
 
@@ -44,29 +44,68 @@ template <typename Function> auto translated(Function&& function) -> decltype(fu
   }
 }
 
-} // namespace
-
-class Session::Impl {
+class TrainingSession final : public run::Session {
 public:
-  Impl(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
-      : spec_((check(spec), spec)), model_(model::parse_model(spec.model)),
-        data_(open_checked_data(spec, model_, pool)) {
+  TrainingSession(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
+      : spec_((check(spec), spec)), model_(run::parse_model(spec.model)), data_(open_checked_data(spec, model_, pool)) {
     check_sizes();
     apply_torch_settings(); // before the first tensor
     device_ = memory::open_device(spec_.device, spec_.memory_budget);
     learner_ = std::make_unique<Learner>(spec_, data_, *device_);
     device_->release_cache();
     baseline_ = device_->readings().in_use;
-    if (spec_.batch.kind == BatchChoice::Kind::number)
+    if (spec_.batch.kind == run::BatchChoice::Kind::number)
       batch_ = spec_.batch.number;
   }
 
-  std::int64_t examples() const { return data_.train->size(); }
-  bool has_tokens() const { return data_.train->shape().input == data::ExampleShape::Input::tokens; }
-  std::int64_t largest_batch() const {
+  const run::RunSpec& spec() const override { return spec_; }
+  std::int64_t examples() const override { return data_.train->size(); }
+  const data::DataSplit& data() const override { return data_; }
+  std::uint64_t budget_bytes() const override { return device_->readings().limit; }
+  std::int64_t largest_batch() const override {
     const std::int64_t most = std::min(examples(), spec_.max_batch.value_or(examples()));
     return std::min(most, spec_.effective_batch.value_or(most));
   }
+
+  search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) override {
+    return translated([&] { return search(options, on_probe); });
+  }
+  std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop) override {
+    return translated([&] { return predict(stop); });
+  }
+  void choose_batch(std::int64_t batch, const std::string& reason) override {
+    if (batch < 1 || batch > largest_batch())
+      throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
+    batch_ = batch;
+    batch_reason_ = reason;
+    plan_.reset();
+  }
+  run::RunStart start() const override {
+    const run::RunPlan& planned = plan();
+    run::RunStart start;
+    start.batch = *batch_;
+    start.batch_reason = batch_reason_;
+    start.accumulate = spec_.accumulate;
+    start.train_examples = examples();
+    start.validation_examples = data_.validation ? data_.validation->size() : 0;
+    start.parameters = learner_->parameter_count();
+    start.budget_bytes = device_->readings().limit;
+    start.baseline_bytes = baseline_;
+    start.warmup_steps = planned.options.learning_rate.warmup_steps;
+    start.expected_steps = planned.steps;
+    if (run::has_batch_norm(model_))
+      start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
+                               "accumulation or after an out-of-memory error, changes the result");
+    if (!run::parse_warmup(spec_.warmup, "--warmup"))
+      start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
+    return start;
+  }
+  run::RunSummary run(telemetry::Sink& sink, run::RunControl& control) override {
+    return translated([&] { return Loop(loop_options(), *learner_, sink, control).run(); });
+  }
+
+private:
+  bool has_tokens() const { return data_.train->shape().input == data::ExampleShape::Input::tokens; }
 
   data::SamplerOptions sampler_options() const {
     return {.examples = examples(),
@@ -79,13 +118,13 @@ public:
   TrialOptions trial_options(const std::function<bool()>& stop) const {
     return {.sampler = sampler_options(),
             .seed = spec_.seed,
-            .learning_rate = learning_rate_or_default(spec_),
-            .weight_decay = weight_decay_or_default(spec_),
+            .learning_rate = run::learning_rate_or_default(spec_),
+            .weight_decay = run::weight_decay_or_default(spec_),
             .clip = spec_.clip,
             .stop = stop};
   }
 
-  search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) {
+  search::SearchResult search(const SearchOptions& options, const ProbeSink& on_probe) {
     const search::FinderOptions finder_options{.start = options.start,
                                                .factor = options.factor,
                                                .max_batch = largest_batch(),
@@ -103,7 +142,7 @@ public:
     return result;
   }
 
-  std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop) {
+  std::optional<predict::PeakCurve> predict(const std::function<bool()>& stop) {
     const auto stopping = [&] { return stop && stop(); };
     LearnerTrials trials(*learner_, trial_options({}));
     std::vector<search::Probe> probes;
@@ -121,20 +160,12 @@ public:
     return search::curve_of(probes, largest_batch());
   }
 
-  void choose_batch(std::int64_t batch, const std::string& reason) {
-    if (batch < 1 || batch > largest_batch())
-      throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
-    batch_ = batch;
-    batch_reason_ = reason;
-    plan_.reset();
-  }
-
   /// Counting the steps of a long plan takes a while, so it is done once.
-  const RunPlan& plan() const {
+  const run::RunPlan& plan() const {
     if (!batch_)
       throw input_error("--batch: a size must be chosen before the run starts");
     if (!plan_)
-      plan_ = plan_run(spec_, examples(), *batch_);
+      plan_ = run::plan_run(spec_, examples(), *batch_);
     return *plan_;
   }
 
@@ -142,7 +173,7 @@ public:
     LoopOptions options;
     options.progression = plan().options;
     options.progression.has_tokens = has_tokens();
-    options.weight_decay = weight_decay_or_default(spec_);
+    options.weight_decay = run::weight_decay_or_default(spec_);
     options.dropout = spec_.dropout;
     options.regularization = schedule::parse_regularization(spec_.regularization_rule);
     options.clip = spec_.clip;
@@ -151,42 +182,6 @@ public:
     return options;
   }
 
-  RunStart start() const {
-    const RunPlan& planned = plan();
-    RunStart start;
-    start.batch = *batch_;
-    start.batch_reason = batch_reason_;
-    start.accumulate = spec_.accumulate;
-    start.train_examples = examples();
-    start.validation_examples = data_.validation ? data_.validation->size() : 0;
-    start.parameters = learner_->parameter_count();
-    start.budget_bytes = device_->readings().limit;
-    start.baseline_bytes = baseline_;
-    start.warmup_steps = planned.options.learning_rate.warmup_steps;
-    start.expected_steps = planned.steps;
-    if (model::has_batch_norm(model_))
-      start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
-                               "accumulation or after an out-of-memory error, changes the result");
-    if (!parse_warmup(spec_.warmup, "--warmup"))
-      start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
-    return start;
-  }
-
-  RunSummary run(telemetry::Sink& sink, RunControl& control) {
-    Loop loop(loop_options(), *learner_, sink, control);
-    return loop.run();
-  }
-
-  RunSpec spec_;
-  model::ModelSpec model_;
-  data::DataSplit data_;
-  std::unique_ptr<memory::Device> device_;
-  std::unique_ptr<Learner> learner_;
-  std::optional<std::int64_t> batch_;
-  std::string batch_reason_; ///< where a search chose it
-  std::uint64_t baseline_ = 0;
-
-private:
   /// For the recommended size.
   void time_sizes(LearnerTrials& trials, const SearchOptions& options, search::SearchResult& result) {
     result.timings = search::measure_throughput(
@@ -196,19 +191,19 @@ private:
     if (!result.recommended)
       return;
     result.reason += (result.reason.empty() ? "" : "; ") + search::knee_reason(result.timings, *result.recommended);
-    result.automatic = std::min(*result.recommended, largest_automatic(sampler_options()));
+    result.automatic = std::min(*result.recommended, run::largest_automatic(sampler_options()));
   }
 
   void check_sizes() const {
     if (spec_.effective_batch && *spec_.effective_batch > examples())
       throw input_error("--effective-batch: " + std::to_string(*spec_.effective_batch) + " is above the " +
                         std::to_string(examples()) + " training examples");
-    if (spec_.batch.kind == BatchChoice::Kind::number && spec_.batch.number > examples())
+    if (spec_.batch.kind == run::BatchChoice::Kind::number && spec_.batch.number > examples())
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
                         std::to_string(examples()) + " training examples");
     // A wrong schedule is told before anything is made. With a batch still to be found that is tried with batch 1,
     // which only a schedule that names its own first batch would rightly refuse.
-    const bool known = spec_.batch.kind == BatchChoice::Kind::number;
+    const bool known = spec_.batch.kind == run::BatchChoice::Kind::number;
     if (!known && schedule::first_batch_of(spec_.schedule))
       return;
     schedule::Progression({.sampler = sampler_options(),
@@ -220,41 +215,21 @@ private:
                            .has_tokens = has_tokens()});
   }
 
-  mutable std::optional<RunPlan> plan_; ///< of batch_, once it was asked for
+  run::RunSpec spec_;
+  run::ModelSpec model_;
+  data::DataSplit data_;
+  std::unique_ptr<memory::Device> device_;
+  std::unique_ptr<Learner> learner_;
+  std::optional<std::int64_t> batch_;
+  std::string batch_reason_; ///< where a search chose it
+  std::uint64_t baseline_ = 0;
+  mutable std::optional<run::RunPlan> plan_; ///< of batch_, once it was asked for
 };
 
-Session::Session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
-    : impl_(translated([&] { return std::make_unique<Impl>(spec, pool); })) {}
-Session::~Session() = default;
-const RunSpec& Session::spec() const {
-  return impl_->spec_;
-}
-std::int64_t Session::examples() const {
-  return impl_->examples();
-}
-const data::DataSplit& Session::data() const {
-  return impl_->data_;
-}
-std::int64_t Session::largest_batch() const {
-  return impl_->largest_batch();
-}
-std::uint64_t Session::budget_bytes() const {
-  return impl_->device_->readings().limit;
-}
-search::SearchResult Session::find(const SearchOptions& options, const ProbeSink& on_probe) {
-  return translated([&] { return impl_->find(options, on_probe); });
-}
-std::optional<predict::PeakCurve> Session::predict_memory(const std::function<bool()>& stop) {
-  return translated([&] { return impl_->predict_memory(stop); });
-}
-void Session::choose_batch(std::int64_t batch, const std::string& reason) {
-  impl_->choose_batch(batch, reason);
-}
-RunStart Session::start() const {
-  return impl_->start();
-}
-RunSummary Session::run(telemetry::Sink& sink, RunControl& control) {
-  return translated([&] { return impl_->run(sink, control); });
+} // namespace
+
+std::unique_ptr<run::Session> open_session(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) {
+  return translated([&] { return std::make_unique<TrainingSession>(spec, pool); });
 }
 
 } // namespace batchscope::train

@@ -80,7 +80,7 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
                       largest(window),
                       static_cast<std::int64_t>(nominal.size())};
     known_.out_of_memory(failed_count, attempt.failed_length);
-    const bool hopeless = on_oom_ == OnOom::fail || failed_count <= 1;
+    const bool hopeless = on_oom_ == run::OnOom::fail || failed_count <= 1;
     if (!hopeless) {
       if (outcome.out_of_memory.empty())
         predict_parts(attempt);
@@ -115,7 +115,7 @@ std::optional<predict::MemoryModel> Stepper::probe(MicroBatch failed) {
   const auto length = [&](const std::int64_t& index) { return data.layout(MicroBatch(&index, 1)).length; };
   std::iter_swap(examples.begin(), std::max_element(examples.begin(), examples.end(),
                                                     [&](auto& a, auto& b) { return length(a) < length(b); }));
-  std::optional<predict::Trace> large;
+  std::optional<telemetry::Trace> large;
   auto size = std::min(largest_probe, static_cast<std::int64_t>(examples.size()) / 2);
   for (; size >= 1; size /= 2) {
     auto trace = learner_.trace(MicroBatch(examples).first(static_cast<std::size_t>(size)));

@@ -114,10 +114,10 @@ bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
   device.synchronize();
   const double seconds = seconds_since(begin);
   if (traced) {
-    predict::Trace recorded = device.stop_trace();
+    telemetry::Trace recorded = device.stop_trace();
     recorded.batch = probe.batch;
     if (fits)
-      probe.trace = std::make_shared<const predict::Trace>(std::move(recorded));
+      probe.trace = std::make_shared<const telemetry::Trace>(std::move(recorded));
   }
   if (fits) {
     probe.seconds = seconds;

@@ -1,6 +1,8 @@
 #include <QProcess>
 #include <QTest>
 
+#include "test_program.h"
+
 /// The benchmark's Python twin trains the same net on the same examples in the same order: the losses are the same.
 class TestPythonTwin : public QObject {
   Q_OBJECT
@@ -20,5 +22,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestPythonTwin)
+BATCHSCOPE_TEST(TestPythonTwin)
 #include "tst_python_twin.moc"

@@ -3,6 +3,7 @@
 #include <QRegularExpression>
 
 #include "cli/cli_program.h"
+#include "test_program.h"
 
 using namespace batchscope::test;
 
@@ -47,5 +48,5 @@ private:
   CliProgram program_; ///< its folder and database serve all examples
 };
 
-QTEST_GUILESS_MAIN(TestReadme)
+BATCHSCOPE_TEST(TestReadme)
 #include "tst_readme.moc"

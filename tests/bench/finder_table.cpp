@@ -4,7 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/train/run.h"
+#include "core/run/engine.h"
+#include "core/run/session.h"
 
 namespace batchscope::bench {
 
@@ -15,32 +16,32 @@ struct Nowhere : telemetry::Sink {
   void event(telemetry::Event) override {}
 };
 
-bool trains_at(train::RunSpec spec, std::int64_t batch) {
-  spec.batch = {train::BatchChoice::Kind::number, batch};
+bool trains_at(run::RunSpec spec, std::int64_t batch) {
+  spec.batch = {run::BatchChoice::Kind::number, batch};
   Nowhere nowhere;
-  train::RunControl control;
-  train::Session session(spec);
-  return session.run(nowhere, control).status == train::Status::finished;
+  run::RunControl control;
+  const auto session = run::open_session(spec);
+  return session->run(nowhere, control).status == run::Status::finished;
 }
 
 } // namespace
 
 FinderRow measure_finder(const std::string& model, const std::string& data, std::uint64_t budget) {
-  train::RunSpec spec;
+  run::RunSpec spec;
   spec.model = model;
   spec.data = data;
   spec.memory_budget = budget;
-  spec.on_oom = train::OnOom::fail;
+  spec.on_oom = run::OnOom::fail;
   spec.length = {.epochs = {}, .examples = {}, .steps = 2};
   FinderRow row{.model = model, .budget = budget};
   search::SearchResult result;
   std::int64_t bound = 0;
   {
-    train::Session session(spec);
+    const auto session = run::open_session(spec);
     const auto begin = std::chrono::steady_clock::now();
-    result = session.find({.timings = false});
+    result = session->find({.timings = false});
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    bound = session.largest_batch();
+    bound = session->largest_batch();
   }
   row.largest = result.largest.value_or(0);
   row.probes = static_cast<int>(result.probes.size());

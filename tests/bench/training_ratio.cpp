@@ -9,8 +9,9 @@
 
 #include "core/data/dataset.h"
 #include "core/model/detail/model.h"
+#include "core/run/engine.h"
+#include "core/run/session.h"
 #include "core/store/run_store.h"
-#include "core/train/run.h"
 
 namespace batchscope::bench {
 
@@ -42,7 +43,7 @@ public:
     labels_ = at::empty({count}, at::kLong);
     data->fill_inputs(all, inputs_.data_ptr<float>());
     data->fill_labels(all, 1, labels_.data_ptr<std::int64_t>());
-    model_ = model::make_model(model::parse_model(model), data->shape(), 0, 1, at::kCPU);
+    model_ = model::make_model(run::parse_model(model), data->shape(), 0, 1, at::kCPU);
     const at::NoGradGuard no_grad;
     for (const at::Tensor& parameter : model_->parameters()) {
       means_.push_back(at::zeros_like(parameter));
@@ -91,18 +92,18 @@ private:
 };
 
 double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t steps, store::RunStore& store) {
-  train::RunSpec spec;
+  run::RunSpec spec;
   spec.model = model;
   spec.data = images;
-  spec.batch = {train::BatchChoice::Kind::number, batch};
+  spec.batch = {run::BatchChoice::Kind::number, batch};
   spec.length = {.epochs = {}, .examples = {}, .steps = steps};
-  train::Session session(spec);
-  train::RunControl control;
+  const auto session = run::open_session(spec);
+  run::RunControl control;
   const auto begin = Clock::now();
-  const auto writer = store.begin({.name = "bench", .spec_json = train::to_json(spec)});
-  const train::RunSummary summary = session.run(writer->sink(), control);
+  const auto writer = store.begin({.name = "bench", .spec_json = run::to_json(spec)});
+  const run::RunSummary summary = session->run(writer->sink(), control);
   const double seconds = seconds_since(begin);
-  writer->finish({.status = train::to_string(summary.status), .reason = summary.reason});
+  writer->finish({.status = run::to_string(summary.status), .reason = summary.reason});
   return seconds;
 }
 

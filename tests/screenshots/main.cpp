@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "core/sweep/demo.h"
-#include "ui/run/plan_editor.h"
+#include "ui/plan/plan_editor.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
@@ -95,10 +95,10 @@ private:
 constexpr std::int64_t met_limit = 190; ///< step by which the run below has met its limit
 
 /// Asks for more than fits on the way, so that there is something to see.
-train::RunSpec growing_run() {
-  train::RunSpec spec = sweep::demo_spec();
+run::RunSpec growing_run() {
+  run::RunSpec spec = sweep::demo_spec();
   spec.name = "cnn, +24 every 20 steps";
-  spec.batch = {train::BatchChoice::Kind::number, 32};
+  spec.batch = {run::BatchChoice::Kind::number, 32};
   spec.schedule = "step:interval=20,increment=24";
   spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 240};
   spec.memory_budget = 100'000'000;
@@ -106,17 +106,17 @@ train::RunSpec growing_run() {
 }
 
 /// One of several that are to be compared: a name as people give them, and a length of its own.
-train::RunSpec compared_run(int number) {
-  train::RunSpec spec = sweep::demo_spec();
+run::RunSpec compared_run(int number) {
+  run::RunSpec spec = sweep::demo_spec();
   spec.model = "mlp:hidden=64";
   const std::int64_t batch = std::int64_t{8} << number;
   spec.name = "mlp of 64 on the demo images, batch " + std::to_string(batch);
-  spec.batch = {train::BatchChoice::Kind::number, batch};
+  spec.batch = {run::BatchChoice::Kind::number, batch};
   spec.length = {.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
   return spec;
 }
 
-void train_to_the_end(Workbench& bench, const train::RunSpec& spec) {
+void train_to_the_end(Workbench& bench, const run::RunSpec& spec) {
   const Job* job = bench.start_run(spec);
   until("a run", [&] { return job->over(); });
 }
@@ -138,9 +138,9 @@ void take_several(Workbench& bench, Photographer& photographer) {
     photographer.take_sizes("schedule", QString("schedule-%1-runs").arg(count));
     photographer.take_sizes("runs", QString("runs-%1-plotted").arg(count));
   }
-  train::RunSpec spec = growing_run();
+  run::RunSpec spec = growing_run();
   spec.name = "cnn that is told to fail";
-  spec.on_oom = train::OnOom::fail;
+  spec.on_oom = run::OnOom::fail;
   train_to_the_end(bench, spec);
   photographer.take_sizes("live", "live-failed");
   photographer.take_sizes("runs", "runs-failed");

@@ -8,8 +8,8 @@
 #include <QTest>
 
 #include "ui/plot/linked_plots.h"
-#include "ui/run/workbench.h"
-#include "ui/run/workbench_test.h"
+#include "ui/workbench/workbench.h"
+#include "ui/workbench_test.h"
 
 namespace batchscope::ui::test {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/train/automatic_batch.h"
+#include "core/run/automatic_batch.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -151,7 +151,7 @@ void AnswerCard::show_answers(const SearchView& view) {
   rows_[largest].name->setText(tried ? tr("Largest tried") : tr("Largest that fits"));
   rows_[safe].name->setText(tr("Safe, %1 left").arg(format_percent(view.margin, 0)));
   rows_[recommended].name->setText(tr("Recommended"));
-  rows_[automatic].name->setText(tr("For %1 steps an epoch").arg(train::least_steps_in_epoch));
+  rows_[automatic].name->setText(tr("For %1 steps an epoch").arg(run::least_steps_in_epoch));
   rows_[automatic].widget->setVisible(view.held_back().has_value());
   if (!view.found()) {
     const auto so_far = largest_so_far(view);

@@ -16,8 +16,8 @@
 #include "ui/find/probe_card.h"
 #include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
-#include "ui/run/known_memory.h"
 #include "ui/widgets/commands.h"
+#include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
 
@@ -71,13 +71,13 @@ void FindPage::follow_workbench() {
   connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
   connect(&workbench_, &Workbench::run_proposed, setup_, &FindSetup::set_spec);
   connect(&workbench_.theme(), &Theme::changed, this, &FindPage::refresh); // line samples
-  connect(&workbench_.library(), &Library::searches_changed, this, [this] {
+  connect(&workbench_.run_database(), &RunDatabase::searches_changed, this, [this] {
     if (shown_)
       show_lists();
     else
       show_last_answer();
   });
-  connect(&workbench_.library(), &Library::read_only_changed, this, &FindPage::show_header);
+  connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &FindPage::show_header);
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {
@@ -223,9 +223,9 @@ void FindPage::show_error(const QString& error) {
   setup_action_->setChecked(true); // where it can be mended
 }
 
-train::RunSpec FindPage::answered(qint64 batch) const {
-  train::RunSpec spec = shown_ ? shown_.spec() : setup_->spec();
-  spec.batch = {train::BatchChoice::Kind::number, batch};
+run::RunSpec FindPage::answered(qint64 batch) const {
+  run::RunSpec spec = shown_ ? shown_.spec() : setup_->spec();
+  spec.batch = {run::BatchChoice::Kind::number, batch};
   return spec;
 }
 

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "ui/find/known_search.h"
-#include "ui/run/page.h"
-#include "ui/run/workbench.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/workbench.h"
 
 class QAction;
 class QCheckBox;
@@ -61,7 +61,7 @@ private:
   void show_header();
   void show_error(const QString& error);
   void show_failure(const QString& error);
-  train::RunSpec answered(qint64 batch) const;
+  run::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
   KnownSearch shown_;

@@ -7,6 +7,7 @@
 #include <QScrollArea>
 #include <QStackedWidget>
 
+#include "core/run/spec_keys.h"
 #include "ui/find/answer_card.h"
 #include "ui/find/chip_row.h"
 #include "ui/find/find_page.h"
@@ -15,8 +16,8 @@
 #include "ui/find/probe_card.h"
 #include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
-#include "ui/run/known_memory.h"
 #include "ui/widgets/commands.h"
+#include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
 
@@ -153,12 +154,12 @@ void FindPage::show_header() {
   log_->setVisible(bool(shown_));
   cancel_->setVisible(searches);
   find_->setVisible(shown_ && !searches); // while there is nothing, the page itself has the button
-  const train::RunSpec next = setup_->spec();
-  find_->setText(shown_ && same_trials(shown_.spec(), next) ? tr("Find again") : tr("Find"));
+  const run::RunSpec next = setup_->spec();
+  find_->setText(shown_ && run::trial_key(shown_.spec()) == run::trial_key(next) ? tr("Find again") : tr("Find"));
   find_->setToolTip(tr("Searches %1").arg(described(next).join(QStringLiteral(", "))));
   if (hand_over)
     (searches ? cancel_ : find_)->setFocus();
-  const QString& read_only = workbench_.library().read_only();
+  const QString& read_only = workbench_.run_database().read_only();
   allow(*find_action_, !searches && read_only.isEmpty(), searches ? tr("A search goes on") : read_only);
   allow(*cancel_action_, searches, tr("No search goes on"));
 }

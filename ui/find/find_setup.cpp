@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/train/spec_fields.h"
-#include "ui/run/spec_texts.h"
+#include "core/run/spec_fields.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"
@@ -17,8 +17,8 @@ namespace batchscope::ui {
 
 namespace {
 
-const train::SpecField& described(const std::string& key) {
-  for (const train::SpecField& field : train::spec_fields())
+const run::SpecField& described(const std::string& key) {
+  for (const run::SpecField& field : run::spec_fields())
     if (field.key == key)
       return field;
   throw std::logic_error("no field of a spec: " + key);
@@ -62,7 +62,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
 }
 
 LabelledEdit* FindSetup::add_field(const std::string& key) {
-  const train::SpecField& field = described(key);
+  const run::SpecField& field = described(key);
   auto* edit = new LabelledEdit(field_translation(field.label), this);
   edit->setObjectName(QString::fromStdString(key));
   edit->set_help(field_translation(field.help));
@@ -85,18 +85,18 @@ LabelledEdit* FindSetup::add_option(const QString& name, const QString& key, con
   return edit;
 }
 
-void FindSetup::set_spec(const train::RunSpec& spec) {
+void FindSetup::set_spec(const run::RunSpec& spec) {
   spec_ = spec;
   for (const auto& [key, edit] : fields_)
-    edit->set_text(QString::fromStdString(train::field_text(spec, key)));
+    edit->set_text(QString::fromStdString(run::field_text(spec, key)));
   check();
 }
 
-train::RunSpec FindSetup::spec() const {
-  train::RunSpec spec = spec_;
+run::RunSpec FindSetup::spec() const {
+  run::RunSpec spec = spec_;
   for (const auto& [key, edit] : fields_) {
     try {
-      train::set_field(spec, key, edit->text().toStdString());
+      run::set_field(spec, key, edit->text().toStdString());
     } catch (const Error&) {
       // Said at the field.
     }
@@ -109,17 +109,17 @@ void FindSetup::set_strategy(const QString& strategy) {
   factor_->setVisible(strategy == QLatin1String("shrink"));
 }
 
-bool FindSetup::read_spec(train::RunSpec& spec) {
+bool FindSetup::read_spec(run::RunSpec& spec) {
   std::map<std::string, QString> errors;
   for (const auto& [key, edit] : fields_) {
     try {
-      train::set_field(spec, key, edit->text().toStdString());
+      run::set_field(spec, key, edit->text().toStdString());
     } catch (const Error& error) {
       errors[key] = QString::fromUtf8(error.what());
     }
   }
   QStringList elsewhere;
-  for (const auto& [key, message] : train::check_fields(spec)) {
+  for (const auto& [key, message] : run::check_fields(spec)) {
     if (fields_.count(key) > 0)
       errors.emplace(key, QString::fromStdString(message));
     else
@@ -179,14 +179,14 @@ void FindSetup::check() {
 }
 
 QJsonObject FindSetup::state() const {
-  return {{"spec", QString::fromStdString(train::to_json(spec(), -1))},
+  return {{"spec", QString::fromStdString(run::to_json(spec(), -1))},
           {"start", start_->text()},
           {"factor", factor_->text()}};
 }
 
 void FindSetup::restore(const QJsonObject& state) {
   try {
-    set_spec(train::run_spec_from_json(state["spec"].toString().toStdString()));
+    set_spec(run::run_spec_from_json(state["spec"].toString().toStdString()));
   } catch (const Error&) {
     // Of another version, or broken: what is there stays.
   }

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "core/train/run_spec.h"
-#include "ui/run/engine.h"
+#include "core/run/run_spec.h"
+#include "ui/engine/engine.h"
 
 namespace batchscope::ui {
 
@@ -23,9 +23,9 @@ class FindSetup : public QWidget {
 public:
   explicit FindSetup(QWidget* parent = nullptr);
 
-  void set_spec(const train::RunSpec& spec);
+  void set_spec(const run::RunSpec& spec);
   /// With the fields as far as they can be read.
-  train::RunSpec spec() const;
+  run::RunSpec spec() const;
   /// Its own option shows where the strategy has one.
   void set_strategy(const QString& strategy);
   /// Nothing where a field is wrong; which one, is shown then.
@@ -44,10 +44,10 @@ private:
   LabelledEdit* add_field(const std::string& key);
   LabelledEdit* add_option(const QString& name, const QString& key, const QString& help);
   void check();
-  bool read_spec(train::RunSpec& spec);
+  bool read_spec(run::RunSpec& spec);
   void read_options(FindRequest& request, bool& good);
 
-  train::RunSpec spec_;
+  run::RunSpec spec_;
   std::string strategy_ = "predictive";
   std::map<std::string, LabelledEdit*> fields_; ///< by the spec's keys
   LabelledEdit* start_ = nullptr;

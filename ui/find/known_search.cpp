@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <set>
 
-#include "ui/run/known_memory.h"
+#include "core/run/spec_keys.h"
 #include "ui/widgets/format.h"
+#include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
 
@@ -34,7 +35,7 @@ QString short_data(const std::string& text) {
   return data.contains(u'/') ? QFileInfo(data.section(u':', 1)).fileName() : data;
 }
 
-QString budget_of(const train::RunSpec& spec) {
+QString budget_of(const run::RunSpec& spec) {
   return spec.memory_budget ? tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
                             : tr("80 % of what is free");
 }
@@ -65,7 +66,7 @@ QString answer_text(const search::SearchResult& result) {
 
 } // namespace
 
-const train::RunSpec& KnownSearch::spec() const {
+const run::RunSpec& KnownSearch::spec() const {
   return job ? job->spec() : stored->spec;
 }
 
@@ -74,7 +75,7 @@ const search::SearchResult& KnownSearch::result() const {
 }
 
 std::string KnownSearch::trials() const {
-  return job ? trials_of(job->spec()) : stored->trials;
+  return job ? run::trial_key(job->spec()) : stored->trials;
 }
 
 SearchView KnownSearch::view() const {
@@ -87,7 +88,7 @@ QList<KnownSearch> known_searches(Workbench& workbench) {
     if (job->search_result() && job->stored_search())
       of_this_sitting.insert(*job->stored_search());
   QList<KnownSearch> searches;
-  for (const auto& stored : workbench.library().searches())
+  for (const auto& stored : workbench.run_database().searches())
     if (!of_this_sitting.contains(stored->id))
       searches << KnownSearch{nullptr, stored};
   for (Job* job : workbench.engine().jobs())
@@ -111,7 +112,7 @@ SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown) 
                              runs_text(result), tip_of(search)};
       continue;
     }
-    const train::RunSpec& spec = search.spec();
+    const run::RunSpec& spec = search.spec();
     rows.others << SearchRow{search, readable(spec.model),
                              QStringList{short_data(spec.data), budget_of(spec), strategy}.join(QStringLiteral(", ")),
                              answer_text(result), tip_of(search)};
@@ -120,7 +121,7 @@ SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown) 
   return rows;
 }
 
-QStringList described(const train::RunSpec& spec) {
+QStringList described(const run::RunSpec& spec) {
   return {readable(spec.model), short_data(spec.data), QString::fromStdString(spec.optimizer),
           QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget_of(spec))};
 }

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "ui/find/search_view.h"
-#include "ui/run/workbench.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -18,10 +18,10 @@ struct KnownSearch {
   explicit operator bool() const { return job || stored; }
   bool operator==(const KnownSearch& other) const { return job == other.job && stored == other.stored; }
 
-  const train::RunSpec& spec() const;         ///< of one that is there
+  const run::RunSpec& spec() const;           ///< of one that is there
   SearchView view() const;                    ///< likewise
   const search::SearchResult& result() const; ///< of one that is through
-  std::string trials() const;                 ///< trials_of() its spec
+  std::string trials() const;                 ///< run::trial_key() of its spec
 };
 
 /// Those that have an answer, oldest first; a search of this sitting that is stored is there once.
@@ -44,6 +44,6 @@ struct SearchRows {
 SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown);
 
 /// A spec's parts in a few words each, for people: model, data, optimizer, device with its budget.
-QStringList described(const train::RunSpec& spec);
+QStringList described(const run::RunSpec& spec);
 
 } // namespace batchscope::ui

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ui/run/memory_uses.h"
+#include "ui/texts/memory_uses.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {

@@ -47,7 +47,7 @@ std::vector<search::Timing> in_order(std::vector<search::Timing> timings) {
   return timings;
 }
 
-SearchView view_of_result(const train::RunSpec& spec, const std::shared_ptr<const search::SearchResult>& result) {
+SearchView view_of_result(const run::RunSpec& spec, const std::shared_ptr<const search::SearchResult>& result) {
   SearchView view;
   view.spec = spec;
   view.strategy = QString::fromStdString(result->strategy);

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "core/predict/peak_curve.h"
+#include "core/run/run_spec.h"
 #include "core/search/finder.h"
-#include "core/train/run_spec.h"
-#include "ui/run/engine.h"
-#include "ui/run/library.h"
+#include "ui/database/run_database.h"
+#include "ui/engine/engine.h"
 
 namespace batchscope::ui {
 
 /// What is known of one search by now, as all parts of the page show it.
 struct SearchView {
-  train::RunSpec spec;
+  run::RunSpec spec;
   QString strategy;
   Job::State state = Job::State::waiting;
   QString error;    ///< of a failed search

@@ -11,7 +11,7 @@
 
 #include "core/series/history.h"
 #include "ui/live/event_text.h"
-#include "ui/run/open_run.h"
+#include "ui/opened_runs/open_run.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ui/run/spec_texts.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {

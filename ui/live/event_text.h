@@ -3,7 +3,7 @@
 #include <QString>
 
 #include "core/telemetry/record.h"
-#include "ui/run/oom_details.h"
+#include "ui/texts/oom_details.h"
 
 // Events of a run in plain words. What an event does not say, or says in a form that is not known, is left out.
 namespace batchscope::ui {

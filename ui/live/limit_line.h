@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "ui/opened_runs/open_run.h"
 #include "ui/plot/linked_plots.h"
-#include "ui/run/open_run.h"
 
 namespace batchscope::ui {
 

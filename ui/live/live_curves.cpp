@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ui/live/run_names.h"
-#include "ui/run/run_looks.h"
+#include "ui/opened_runs/run_looks.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {

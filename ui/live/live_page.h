@@ -9,8 +9,8 @@
 #include "ui/live/event_marks.h"
 #include "ui/live/limit_line.h"
 #include "ui/live/live_curves.h"
-#include "ui/run/page.h"
-#include "ui/run/workbench.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/workbench.h"
 
 class QScrollArea;
 class QSplitter;

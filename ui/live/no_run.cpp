@@ -31,7 +31,7 @@ NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), wo
   connect(&workbench_.engine(), &Engine::job_added, this, &NoRun::watch);
   connect(&workbench_.engine(), &Engine::job_changed, this, &NoRun::update_job);
   connect(&workbench_.engine(), &Engine::idle_now, this, &NoRun::update_job);
-  connect(&workbench_.library(), &Library::runs_changed, this, &NoRun::update_job);
+  connect(&workbench_.run_database(), &RunDatabase::runs_changed, this, &NoRun::update_job);
   update_job();
 }
 
@@ -110,7 +110,7 @@ QWidget* NoRun::make_other() {
 }
 
 bool NoRun::update_other() {
-  const auto& runs = workbench_.library().runs();
+  const auto& runs = workbench_.run_database().runs();
   const auto running = [](const store::RunRow& run) { return run.outcome.status == "running"; };
   const auto newest = std::find_if(runs.rbegin(), runs.rend(), running);
   if (newest == runs.rend())

@@ -2,7 +2,7 @@
 
 #include <QStackedWidget>
 
-#include "ui/run/workbench.h"
+#include "ui/workbench/workbench.h"
 
 class QLabel;
 class QProgressBar;

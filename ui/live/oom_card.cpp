@@ -3,7 +3,7 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "ui/run/memory_uses.h"
+#include "ui/texts/memory_uses.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 

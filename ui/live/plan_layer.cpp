@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "ui/run/plan_handles.h"
+#include "ui/plan/plan_handles.h"
 
 namespace batchscope::ui {
 

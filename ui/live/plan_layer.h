@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ui/live/live_curves.h"
+#include "ui/plan/plan_editor.h"
 #include "ui/plot/derived_curve.h"
-#include "ui/run/plan_editor.h"
 
 namespace batchscope::ui {
 

@@ -2,7 +2,7 @@
 
 #include <QWidget>
 
-#include "ui/run/open_run.h"
+#include "ui/opened_runs/open_run.h"
 
 class QLabel;
 

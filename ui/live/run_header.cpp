@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/run/run_status.h"
+#include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"

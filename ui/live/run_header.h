@@ -3,7 +3,7 @@
 #include <QPointer>
 #include <QWidget>
 
-#include "ui/run/open_run.h"
+#include "ui/opened_runs/open_run.h"
 
 class QAction;
 class QLabel;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/run/spec_texts.h"
+#include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
 
@@ -60,7 +60,7 @@ CommandCard::CommandCard(std::filesystem::path database, QWidget* copy, QWidget*
   body()->addLayout(row);
 }
 
-void CommandCard::show_spec(const std::optional<train::RunSpec>& spec, int errors) {
+void CommandCard::show_spec(const std::optional<run::RunSpec>& spec, int errors) {
   command_ = spec ? train_command(*spec, database_) : QString();
   if (spec)
     show_command();

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -15,7 +15,7 @@ class CommandCard : public Card {
 public:
   /// `copy` is a button that stands at its end.
   CommandCard(std::filesystem::path database, QWidget* copy, QWidget* parent = nullptr);
-  void show_spec(const std::optional<train::RunSpec>& spec, int errors);
+  void show_spec(const std::optional<run::RunSpec>& spec, int errors);
   /// Empty while a field is wrong.
   const QString& command() const { return command_; }
 

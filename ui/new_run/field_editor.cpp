@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-#include "ui/run/spec_texts.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"
@@ -19,14 +19,14 @@ namespace batchscope::ui {
 
 namespace {
 
-using Kind = train::SpecField::Kind;
+using Kind = run::SpecField::Kind;
 
 constexpr double label_lines = 10.5;
 constexpr double control_lines = 1.95;
 constexpr double units_lines = 6.5;
 constexpr int gap = 8;
 
-QString tool_tip(const train::SpecField& field) {
+QString tool_tip(const run::SpecField& field) {
   return QStringLiteral("%1 (%2)").arg(field_translation(field.help), QString::fromStdString(field.option));
 }
 
@@ -47,7 +47,7 @@ bool is_undo(QEvent* event) {
 
 } // namespace
 
-FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecField*> fields, QWidget* parent)
+FieldEditor::FieldEditor(const QString& label, std::vector<const run::SpecField*> fields, QWidget* parent)
     : QWidget(parent), label_(label), fields_(std::move(fields)) {
   auto* name = dimmed_label(label, this);
   name->setWordWrap(true);
@@ -77,7 +77,7 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const train::SpecFiel
 }
 
 QWidget* FieldEditor::make_control() {
-  const train::SpecField& field = *fields_.front();
+  const run::SpecField& field = *fields_.front();
   if (field.kind == Kind::flag) {
     check_ = new QCheckBox(this);
     connect(check_, &QCheckBox::toggled, this, &FieldEditor::edited);
@@ -90,7 +90,7 @@ QWidget* FieldEditor::make_control() {
   return line_;
 }
 
-QComboBox* FieldEditor::make_combo(const train::SpecField& field) {
+QComboBox* FieldEditor::make_combo(const run::SpecField& field) {
   auto* combo = new QComboBox(this);
   for (const std::string& choice : field.choices)
     combo->addItem(QString::fromStdString(choice));
@@ -111,7 +111,7 @@ QComboBox* FieldEditor::make_combo(const train::SpecField& field) {
 
 void FieldEditor::make_units() {
   units_ = new QComboBox(this);
-  for (const train::SpecField* field : fields_)
+  for (const run::SpecField* field : fields_)
     units_->addItem(field_translation(field->unit));
   units_->setAccessibleName(tr("%1: unit").arg(label_));
   units_->setFocusPolicy(Qt::StrongFocus);
@@ -140,7 +140,7 @@ void FieldEditor::show_unit() {
 }
 
 bool FieldEditor::edits(const std::string& key) const {
-  return std::any_of(fields_.begin(), fields_.end(), [&](const train::SpecField* field) { return field->key == key; });
+  return std::any_of(fields_.begin(), fields_.end(), [&](const run::SpecField* field) { return field->key == key; });
 }
 
 QString FieldEditor::text() const {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/train/spec_fields.h"
+#include "core/run/spec_fields.h"
 
 class QCheckBox;
 class QComboBox;
@@ -23,11 +23,11 @@ class FieldEditor : public QWidget {
   Q_OBJECT
 
 public:
-  /// The fields must outlive it, as those of train::spec_fields() do.
-  FieldEditor(const QString& label, std::vector<const train::SpecField*> fields, QWidget* parent = nullptr);
+  /// The fields must outlive it, as those of run::spec_fields() do.
+  FieldEditor(const QString& label, std::vector<const run::SpecField*> fields, QWidget* parent = nullptr);
 
   /// The one that the text belongs to.
-  const train::SpecField& field() const { return *fields_[chosen_]; }
+  const run::SpecField& field() const { return *fields_[chosen_]; }
   const QString& label() const { return label_; }
   bool edits(const std::string& key) const;
   bool advanced() const { return fields_.front()->advanced; }
@@ -50,12 +50,12 @@ protected:
 
 private:
   QWidget* make_control();
-  QComboBox* make_combo(const train::SpecField& field);
+  QComboBox* make_combo(const run::SpecField& field);
   void make_units();
   void show_unit();
 
   QString label_;
-  std::vector<const train::SpecField*> fields_;
+  std::vector<const run::SpecField*> fields_;
   std::size_t chosen_ = 0;
   // One of these.
   QLineEdit* line_ = nullptr;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/schedule/batch_schedule.h"
-#include "ui/run/spec_texts.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
@@ -36,7 +36,7 @@ QString breakable(QString text) {
   return text.replace(u',', QStringLiteral(",\u200b"));
 }
 
-const std::vector<std::string>& forms_of(const train::SpecField& field) {
+const std::vector<std::string>& forms_of(const run::SpecField& field) {
   return field.key == "schedule" ? schedule::schedule_forms() : field.choices;
 }
 
@@ -61,7 +61,7 @@ FieldHelp::FieldHelp(QWidget* parent)
   body()->addWidget(forms_);
 }
 
-void FieldHelp::show_field(const train::SpecField& field) {
+void FieldHelp::show_field(const run::SpecField& field) {
   set_title(field_translation(field.label));
   help_->setText(breakable(field_translation(field.help)) + u'.');
   QStringList facts;
@@ -78,7 +78,7 @@ void FieldHelp::show_field(const train::SpecField& field) {
   QStringList forms;
   for (const std::string& form : forms_of(field))
     forms.append(broken(QString::fromStdString(form), columns));
-  forms_title_->setText(field.kind == train::SpecField::Kind::choice ? tr("one of") : tr("such as"));
+  forms_title_->setText(field.kind == run::SpecField::Kind::choice ? tr("one of") : tr("such as"));
   forms_title_->setVisible(!forms.isEmpty());
   forms_->setText(forms.join(u'\n'));
   forms_->setVisible(!forms.isEmpty());

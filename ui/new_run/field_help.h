@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/train/spec_fields.h"
+#include "core/run/spec_fields.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -12,7 +12,7 @@ class FieldHelp : public Card {
 
 public:
   explicit FieldHelp(QWidget* parent = nullptr);
-  void show_field(const train::SpecField& field);
+  void show_field(const run::SpecField& field);
 
 private:
   QLabel* help_;

@@ -21,11 +21,11 @@
 #include "ui/new_run/run_outlook.h"
 #include "ui/new_run/spec_file.h"
 #include "ui/new_run/spec_form.h"
-#include "ui/run/spec_texts.h"
-#include "ui/run/workbench.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -42,9 +42,9 @@ const QString last_entry = QStringLiteral("last");
 const QString defaults_entry = QStringLiteral("defaults");
 
 /// Whether both make the same run, whatever it is called.
-bool same_settings(train::RunSpec a, const train::RunSpec& b) {
+bool same_settings(run::RunSpec a, const run::RunSpec& b) {
   a.name = b.name;
-  return train::to_json(a) == train::to_json(b);
+  return run::to_json(a) == run::to_json(b);
 }
 
 QScrollArea* scrolled(QWidget* content, QWidget* parent) {
@@ -75,7 +75,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   side->setFixedWidth(Theme::lines(side_lines));
   body->addWidget(side);
   layout->addLayout(body, 1);
-  command_ = new CommandCard(workbench_.library().database(), bind(plain_button({}), copy_), this);
+  command_ = new CommandCard(workbench_.run_database().database(), bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
   auto* browse = plain_button(tr("Browse…"));
@@ -86,14 +86,14 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   connect(form_, &SpecForm::changed, this, &NewRunPage::show_form);
   connect(form_, &SpecForm::field_entered, help_, &FieldHelp::show_field);
   connect(form_, &SpecForm::field_entered, this,
-          [this](const train::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
+          [this](const run::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
   connect(&workbench, &Workbench::run_proposed, this,
-          [this](const train::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
-  connect(&workbench.library(), &Library::read_only_changed, this, &NewRunPage::show_read_only);
+          [this](const run::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
+  connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &NewRunPage::show_read_only);
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
   setFocusProxy(form_->editor("name"));
-  help_->show_field(train::spec_fields().front());
+  help_->show_field(run::spec_fields().front());
   fill_presets();
   texts_ = form_->texts();
   undo_.setUndoLimit(most_undone);
@@ -196,7 +196,7 @@ void NewRunPage::choose_preset(int index) {
 }
 
 /// What stood there before comes back with Undo.
-void NewRunPage::fill_form(const train::RunSpec& spec, const QString& from) {
+void NewRunPage::fill_form(const run::RunSpec& spec, const QString& from) {
   const bool discards = own_settings_;
   filling_from_ = from;
   form_->set_spec(spec);
@@ -234,7 +234,7 @@ void NewRunPage::show_form() {
   int matching = -1;
   const auto& all = presets();
   for (std::size_t i = 0; spec && i < all.size(); ++i) {
-    train::RunSpec like = preset_spec(all[i]);
+    run::RunSpec like = preset_spec(all[i]);
     if (all[i].file && data_kind(QString::fromStdString(spec->data)) == all[i].file)
       like.data = spec->data;
     if (same_settings(like, *spec))
@@ -247,7 +247,7 @@ void NewRunPage::show_form() {
 }
 
 void NewRunPage::show_read_only() {
-  const QString& why = workbench_.library().read_only();
+  const QString& why = workbench_.run_database().read_only();
   for (QAction* action : {start_, search_})
     allow(*action, why.isEmpty(), why);
 }
@@ -371,14 +371,14 @@ void NewRunPage::save(const QString& file) {
 QJsonObject NewRunPage::state() const {
   QJsonObject state = form_->state();
   if (last_started_)
-    state["last_started"] = QString::fromStdString(train::to_json(*last_started_, -1));
+    state["last_started"] = QString::fromStdString(run::to_json(*last_started_, -1));
   return state;
 }
 
 void NewRunPage::restore(const QJsonObject& state) {
   if (const QJsonValue last = state["last_started"]; last.isString()) {
     try {
-      last_started_ = train::run_spec_from_json(last.toString().toStdString());
+      last_started_ = run::run_spec_from_json(last.toString().toStdString());
     } catch (const Error&) {
       last_started_.reset(); // of another version, or broken: there is just no such preset
     }

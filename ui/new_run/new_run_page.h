@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 #include "ui/new_run/data_file.h"
-#include "ui/run/page.h"
+#include "ui/workbench/page.h"
 
 class QComboBox;
 class QLabel;
@@ -55,7 +55,7 @@ private:
   QWidget* make_side();
   void fill_presets();
   void choose_preset(int index);
-  void fill_form(const train::RunSpec& spec, const QString& from);
+  void fill_form(const run::RunSpec& spec, const QString& from);
   void note_edit();
   void show_form();
   void show_read_only();
@@ -81,7 +81,7 @@ private:
   QLabel* outlook_text_ = nullptr;
   FieldHelp* help_ = nullptr;
   CommandCard* command_ = nullptr;
-  std::optional<train::RunSpec> last_started_;
+  std::optional<run::RunSpec> last_started_;
 
   QString refusal_;      ///< of the last start, as long as a field says it
   QUndoStack undo_;      ///< of what is in the form

@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "core/train/spec_fields.h"
+#include "core/run/spec_fields.h"
 
 namespace batchscope::ui {
 
@@ -81,10 +81,10 @@ QString preset_help(const Preset& preset) {
   return QCoreApplication::translate("Presets", preset.help);
 }
 
-train::RunSpec preset_spec(const Preset& preset) {
-  train::RunSpec spec;
+run::RunSpec preset_spec(const Preset& preset) {
+  run::RunSpec spec;
   for (const auto& [key, text] : preset.fields)
-    train::set_field(spec, key, text);
+    run::set_field(spec, key, text);
   return spec;
 }
 

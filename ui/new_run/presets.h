@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 #include "ui/new_run/data_file.h"
 
 namespace batchscope::ui {
@@ -16,13 +16,13 @@ namespace batchscope::ui {
 struct Preset {
   const char* name;                                        ///< untranslated; see preset_name()
   const char* help;                                        ///< untranslated, one sentence
-  std::vector<std::pair<std::string, std::string>> fields; ///< as train::set_field() takes them
+  std::vector<std::pair<std::string, std::string>> fields; ///< as run::set_field() takes them
   std::optional<DataKind> file;                            ///< of the user's, to be chosen first
 };
 
 const std::vector<Preset>& presets();
 QString preset_name(const Preset& preset);
 QString preset_help(const Preset& preset);
-train::RunSpec preset_spec(const Preset& preset);
+run::RunSpec preset_spec(const Preset& preset);
 
 } // namespace batchscope::ui

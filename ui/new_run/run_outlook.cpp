@@ -2,27 +2,27 @@
 
 #include <QCoreApplication>
 
-#include "core/train/automatic_batch.h"
+#include "core/run/automatic_batch.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-using Kind = train::BatchChoice::Kind;
+using Kind = run::BatchChoice::Kind;
 
 class Texts {
   Q_DECLARE_TR_FUNCTIONS(RunOutlook)
 };
 
-QString beginning(const train::RunSpec& spec) {
+QString beginning(const run::RunSpec& spec) {
   switch (spec.batch.kind) {
   case Kind::number:
     return Texts::tr("Starts at once with a batch of %1.").arg(format_count(spec.batch.number));
   case Kind::automatic:
     return Texts::tr("First a search for the smallest batch that is about as fast as any, then the run with it, or "
                      "with a smaller one where an epoch would have fewer than %1 steps.")
-        .arg(train::least_steps_in_epoch);
+        .arg(run::least_steps_in_epoch);
   case Kind::largest:
     return Texts::tr("First a search for the largest batch that fits into the memory budget, then the run with it.");
   case Kind::recommended:
@@ -35,7 +35,7 @@ QString beginning(const train::RunSpec& spec) {
       .arg(format_percent(spec.margin, 0));
 }
 
-QString step(const train::RunSpec& spec) {
+QString step(const run::RunSpec& spec) {
   const bool number = spec.batch.kind == Kind::number;
   if (spec.effective_batch)
     return Texts::tr("Each optimizer step sums up to %1 examples.").arg(format_count(*spec.effective_batch));
@@ -48,7 +48,7 @@ QString step(const train::RunSpec& spec) {
   return Texts::tr("%1 micro batches make an optimizer step.").arg(format_count(spec.accumulate));
 }
 
-QString length(const train::RunSpec& spec) {
+QString length(const run::RunSpec& spec) {
   const auto& [epochs, examples, steps] = spec.length;
   if (epochs)
     return *epochs == 1 ? Texts::tr("It ends after one epoch.")
@@ -58,15 +58,15 @@ QString length(const train::RunSpec& spec) {
   return Texts::tr("It ends after %1 optimizer steps.").arg(format_count(steps.value_or(0)));
 }
 
-QString out_of_memory(const train::RunSpec& spec) {
-  return spec.on_oom == train::OnOom::shrink
+QString out_of_memory(const run::RunSpec& spec) {
+  return spec.on_oom == run::OnOom::shrink
              ? Texts::tr("What does not fit is run again in smaller pieces; no example is lost.")
              : Texts::tr("It ends where memory runs out.");
 }
 
 } // namespace
 
-QStringList run_outlook(const train::RunSpec& spec) {
+QStringList run_outlook(const run::RunSpec& spec) {
   QStringList sentences{beginning(spec)};
   if (const QString text = step(spec); !text.isEmpty())
     sentences.append(text);

@@ -19,7 +19,7 @@ Error file_error(const QString& file, const QString& why) {
 
 } // namespace
 
-train::RunSpec read_spec_file(const QString& file) {
+run::RunSpec read_spec_file(const QString& file) {
   refuse_open_database(file.toStdString());
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly))
@@ -27,16 +27,16 @@ train::RunSpec read_spec_file(const QString& file) {
   if (source.size() > most_bytes)
     throw file_error(file, QCoreApplication::translate("SpecFile", "too large for the description of a run"));
   try {
-    return train::run_spec_from_json(source.readAll().toStdString());
+    return run::run_spec_from_json(source.readAll().toStdString());
   } catch (const Error& error) {
     throw file_error(file, QString::fromUtf8(error.what()));
   }
 }
 
-void write_spec_file(const train::RunSpec& spec, const QString& file) {
+void write_spec_file(const run::RunSpec& spec, const QString& file) {
   refuse_open_database(file.toStdString());
   QSaveFile target(file);
-  const QByteArray text = QByteArray::fromStdString(train::to_json(spec)) + '\n';
+  const QByteArray text = QByteArray::fromStdString(run::to_json(spec)) + '\n';
   if (!target.open(QIODevice::WriteOnly) || target.write(text) != text.size() || !target.commit())
     throw file_error(file, target.errorString());
 }

@@ -2,14 +2,14 @@
 
 #include <QString>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::ui {
 
 /// A run's description as a JSON file, as `batchscope-cli train FILE` takes it. Both throw Error (input) naming the
 /// file and what is wrong.
-train::RunSpec read_spec_file(const QString& file);
+run::RunSpec read_spec_file(const QString& file);
 /// Whole or not at all.
-void write_spec_file(const train::RunSpec& spec, const QString& file);
+void write_spec_file(const run::RunSpec& spec, const QString& file);
 
 } // namespace batchscope::ui

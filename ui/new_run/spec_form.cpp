@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "ui/new_run/field_card.h"
 #include "ui/new_run/field_editor.h"
-#include "ui/run/spec_texts.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labelled_edit.h"
 
@@ -18,7 +18,7 @@ namespace batchscope::ui {
 
 namespace {
 
-using Kind = train::SpecField::Kind;
+using Kind = run::SpecField::Kind;
 
 constexpr int gap = 10;
 constexpr double two_columns_from = 54; ///< lines of text
@@ -41,23 +41,23 @@ const std::vector<CardPlan>& card_plans() {
 }
 
 /// Fields of which a run has one.
-bool is_length(const train::SpecField& field) {
+bool is_length(const run::SpecField& field) {
   return field.group == "Length";
 }
 
-std::vector<const train::SpecField*> length_fields() {
-  std::vector<const train::SpecField*> fields;
-  for (const train::SpecField& field : train::spec_fields())
+std::vector<const run::SpecField*> length_fields() {
+  std::vector<const run::SpecField*> fields;
+  for (const run::SpecField& field : run::spec_fields())
     if (is_length(field))
       fields.push_back(&field);
   return fields;
 }
 
 /// Numbers that are as always are left to the placeholder; texts are there to be changed.
-QString text_to_show(const train::RunSpec& spec, const train::SpecField& field) {
-  const std::string text = train::field_text(spec, field.key);
+QString text_to_show(const run::RunSpec& spec, const run::SpecField& field) {
+  const std::string text = run::field_text(spec, field.key);
   const bool number = field.kind == Kind::integer || field.kind == Kind::real || field.kind == Kind::bytes;
-  if (number && !is_length(field) && text == train::field_text({}, field.key))
+  if (number && !is_length(field) && text == run::field_text({}, field.key))
     return {};
   return QString::fromStdString(text);
 }
@@ -80,7 +80,7 @@ void SpecForm::make_cards() {
   }
   for (const CardPlan& plan : card_plans()) {
     auto* card = new FieldCard(tr(plan.title), this);
-    for (const train::SpecField& field : train::spec_fields()) {
+    for (const run::SpecField& field : run::spec_fields()) {
       const bool here = std::find(plan.groups.begin(), plan.groups.end(), field.group) != plan.groups.end();
       if (!here || editor(field.key))
         continue;
@@ -95,7 +95,7 @@ void SpecForm::make_cards() {
     column->addStretch();
 }
 
-FieldEditor* SpecForm::make_editor(const train::SpecField& field) {
+FieldEditor* SpecForm::make_editor(const run::SpecField& field) {
   auto* made = is_length(field) ? new FieldEditor(tr("Length"), length_fields(), this)
                                 : new FieldEditor(field_translation(field.label), {&field}, this);
   editors_.push_back(made);
@@ -110,9 +110,9 @@ FieldEditor* SpecForm::editor(const std::string& key) const {
   return found == editors_.end() ? nullptr : *found;
 }
 
-void SpecForm::set_spec(const train::RunSpec& spec) {
+void SpecForm::set_spec(const run::RunSpec& spec) {
   filling_ = true;
-  for (const train::SpecField& field : train::spec_fields()) {
+  for (const run::SpecField& field : run::spec_fields()) {
     const QString text = text_to_show(spec, field);
     // Of alternatives the one that is set.
     if (!is_length(field) || !text.isEmpty())
@@ -125,10 +125,10 @@ void SpecForm::set_spec(const train::RunSpec& spec) {
 }
 
 void SpecForm::unfold_what_differs() {
-  const train::RunSpec standard;
+  const run::RunSpec standard;
   for (const auto& [editor, card] : cards_) {
     const QString text = editor->text();
-    if (editor->advanced() && !text.isEmpty() && text.toStdString() != train::field_text(standard, editor->field().key))
+    if (editor->advanced() && !text.isEmpty() && text.toStdString() != run::field_text(standard, editor->field().key))
       card->set_folded(false);
   }
 }
@@ -141,16 +141,16 @@ void SpecForm::check_edited(FieldEditor* editor) {
 }
 
 void SpecForm::check() {
-  train::RunSpec spec;
+  run::RunSpec spec;
   errors_.clear();
   for (FieldEditor* editor : editors_) {
     try {
-      train::set_field(spec, editor->field().key, editor->text().toStdString());
+      run::set_field(spec, editor->field().key, editor->text().toStdString());
     } catch (const Error& error) {
       errors_[editor] = without_option(QString::fromUtf8(error.what()));
     }
   }
-  for (const auto& [key, message] : train::check_fields(spec))
+  for (const auto& [key, message] : run::check_fields(spec))
     errors_.try_emplace(editor(key), without_option(QString::fromStdString(message)));
   spec_ = errors_.empty() ? std::optional(spec) : std::nullopt;
   show_errors();
@@ -170,12 +170,12 @@ void SpecForm::show_errors() {
     card->show_errors();
 }
 
-void SpecForm::show_placeholders(const train::RunSpec& spec) {
+void SpecForm::show_placeholders(const run::RunSpec& spec) {
   for (FieldEditor* editor : editors_) {
     const std::string& key = editor->field().key;
-    train::RunSpec unset = spec;
-    train::set_field(unset, key, {});
-    editor->set_placeholder(field_translation(train::field_shown(unset, key)));
+    run::RunSpec unset = spec;
+    run::set_field(unset, key, {});
+    editor->set_placeholder(field_translation(run::field_shown(unset, key)));
   }
 }
 
@@ -212,7 +212,7 @@ void SpecForm::set_texts(const QJsonObject& texts) {
     unfold(changed);
   }
   filling_ = true;
-  for (const train::SpecField& field : train::spec_fields())
+  for (const run::SpecField& field : run::spec_fields())
     if (const QJsonValue text = texts[QString::fromStdString(field.key)]; text.isString())
       editor(field.key)->set_text(field.key, text.toString());
   filling_ = false;
@@ -222,7 +222,7 @@ void SpecForm::set_texts(const QJsonObject& texts) {
 std::vector<FieldEditor*> SpecForm::differing(const QJsonObject& one, const QJsonObject& other) const {
   std::vector<FieldEditor*> found;
   for (FieldEditor* editor : editors_)
-    for (const train::SpecField& field : train::spec_fields())
+    for (const run::SpecField& field : run::spec_fields())
       if (const QString key = QString::fromStdString(field.key); editor->edits(field.key) && one[key] != other[key]) {
         found.push_back(editor);
         break;

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/train/run_spec.h"
-#include "core/train/spec_fields.h"
+#include "core/run/run_spec.h"
+#include "core/run/spec_fields.h"
 
 class QBoxLayout;
 
@@ -19,7 +19,7 @@ namespace batchscope::ui {
 class FieldCard;
 class FieldEditor;
 
-/// A form over the whole RunSpec, made from train::spec_fields(). What is typed is checked at once, each error stands
+/// A form over the whole RunSpec, made from run::spec_fields(). What is typed is checked at once, each error stands
 /// at its field. UI thread.
 class SpecForm : public QWidget {
   Q_OBJECT
@@ -27,9 +27,9 @@ class SpecForm : public QWidget {
 public:
   explicit SpecForm(QWidget* parent = nullptr);
 
-  void set_spec(const train::RunSpec& spec);
+  void set_spec(const run::RunSpec& spec);
   /// Nothing while a field is wrong.
-  const std::optional<train::RunSpec>& spec() const { return spec_; }
+  const std::optional<run::RunSpec>& spec() const { return spec_; }
   /// How many fields are wrong.
   int errors() const { return static_cast<int>(errors_.size()); }
   /// What was found out elsewhere (a file that is not there), shown at its field until something is changed there. It
@@ -53,25 +53,25 @@ public:
 
 Q_SIGNALS:
   void changed();
-  void field_entered(const batchscope::train::SpecField& field);
+  void field_entered(const batchscope::run::SpecField& field);
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
 
 private:
   void make_cards();
-  FieldEditor* make_editor(const train::SpecField& field);
+  FieldEditor* make_editor(const run::SpecField& field);
   void check();
   void check_edited(FieldEditor* editor);
   void show_errors();
-  void show_placeholders(const train::RunSpec& spec);
+  void show_placeholders(const run::RunSpec& spec);
   void unfold(const FieldEditor* editor);
   void unfold_what_differs();
 
   QBoxLayout* columns_;
   std::vector<FieldEditor*> editors_; ///< in the order of the keyboard
   std::map<const FieldEditor*, FieldCard*> cards_;
-  std::optional<train::RunSpec> spec_;
+  std::optional<run::RunSpec> spec_;
   std::map<FieldEditor*, QString> errors_;
   std::map<FieldEditor*, QString> remarks_;
   bool filling_ = false; ///< many fields are set at once

@@ -8,12 +8,12 @@
 #include <QMimeData>
 
 #include "core/store/export.h"
-#include "ui/run/workbench.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -49,7 +49,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
       &RunActions::copy_commas);
   make_export_menu();
   connect(&table, &RunTable::selection_changed, this, &RunActions::update);
-  connect(&workbench.library(), &Library::read_only_changed, this, &RunActions::update);
+  connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &RunActions::update);
   connect(&table, &RunTable::chosen, this, &RunActions::open_selected);
   update();
 }
@@ -87,7 +87,7 @@ void RunActions::update() {
   const auto selected = table_.selected_runs().size();
   for (QAction* action : actions_)
     allow(*action, selected > 0, tr("Select a run first"));
-  const QString& read_only = workbench_.library().read_only();
+  const QString& read_only = workbench_.run_database().read_only();
   runs_.set_editable(read_only.isEmpty());
   if (!read_only.isEmpty())
     for (QAction* action : writing_)
@@ -128,7 +128,7 @@ void RunActions::delete_selected() {
   if (over.empty())
     return;
   const auto count = over.size();
-  undo_.push(new DeleteRuns(workbench_.library(), std::move(over)));
+  undo_.push(new DeleteRuns(workbench_.run_database(), std::move(over)));
   const QString undo = QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText);
   Q_EMIT workbench_.note(count == 1 ? tr("1 run deleted. %1 brings it back.").arg(undo)
                                     : tr("%1 runs deleted. %2 brings them back.").arg(count).arg(undo));
@@ -139,7 +139,7 @@ void RunActions::train_current_again() {
   if (selected.empty())
     return;
   const std::int64_t id = table_.current_run().value_or(selected.front());
-  workbench_.library().describe(id, this, [this](const StoredRun& run, const QString& error) {
+  workbench_.run_database().describe(id, this, [this](const StoredRun& run, const QString& error) {
     if (error.isEmpty())
       workbench_.propose_run(run.spec);
     else
@@ -177,13 +177,14 @@ void RunActions::ask_for_file(const QString& format) {
 }
 
 void RunActions::write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file) {
-  workbench_.library().export_runs(runs, format, file, this, [this, file, count = runs.size()](const QString& error) {
-    if (!error.isEmpty())
-      Q_EMIT workbench_.problem(error);
-    else
-      Q_EMIT workbench_.note(count == 1 ? tr("1 run written to %1").arg(file)
-                                        : tr("%1 runs written to %2").arg(count).arg(file));
-  });
+  workbench_.run_database().export_runs(
+      runs, format, file, this, [this, file, count = runs.size()](const QString& error) {
+        if (!error.isEmpty())
+          Q_EMIT workbench_.problem(error);
+        else
+          Q_EMIT workbench_.note(count == 1 ? tr("1 run written to %1").arg(file)
+                                            : tr("%1 runs written to %2").arg(count).arg(file));
+      });
 }
 
 } // namespace batchscope::ui

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/run/run_status.h"
+#include "ui/texts/run_status.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {

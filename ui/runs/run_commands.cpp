@@ -2,7 +2,7 @@
 
 #include <QCoreApplication>
 
-#include "ui/run/library.h"
+#include "ui/database/run_database.h"
 
 namespace batchscope::ui {
 
@@ -14,43 +14,44 @@ QString translated(const char* text, int count = -1) {
 
 } // namespace
 
-RenameRun::RenameRun(Library& library, std::int64_t run, QString before, QString name)
-    : library_(library), run_(run), before_(std::move(before)), name_(std::move(name)) {
+RenameRun::RenameRun(RunDatabase& run_database, std::int64_t run, QString before, QString name)
+    : run_database_(run_database), run_(run), before_(std::move(before)), name_(std::move(name)) {
   setText(translated(QT_TRANSLATE_NOOP("RunCommands", "renaming run %1")).arg(run));
 }
 
 void RenameRun::redo() {
-  library_.rename(run_, name_);
+  run_database_.rename(run_, name_);
 }
 
 void RenameRun::undo() {
-  library_.rename(run_, before_);
+  run_database_.rename(run_, before_);
 }
 
-AnnotateRun::AnnotateRun(Library& library, std::int64_t run, QString before, QString note)
-    : library_(library), run_(run), before_(std::move(before)), note_(std::move(note)) {
+AnnotateRun::AnnotateRun(RunDatabase& run_database, std::int64_t run, QString before, QString note)
+    : run_database_(run_database), run_(run), before_(std::move(before)), note_(std::move(note)) {
   setText(translated(QT_TRANSLATE_NOOP("RunCommands", "the note on run %1")).arg(run));
 }
 
 void AnnotateRun::redo() {
-  library_.set_note(run_, note_);
+  run_database_.set_note(run_, note_);
 }
 
 void AnnotateRun::undo() {
-  library_.set_note(run_, before_);
+  run_database_.set_note(run_, before_);
 }
 
-DeleteRuns::DeleteRuns(Library& library, std::vector<std::int64_t> runs) : library_(library), runs_(std::move(runs)) {
+DeleteRuns::DeleteRuns(RunDatabase& run_database, std::vector<std::int64_t> runs)
+    : run_database_(run_database), runs_(std::move(runs)) {
   setText(runs_.size() == 1 ? translated(QT_TRANSLATE_NOOP("RunCommands", "deleting run %1")).arg(runs_.front())
                             : translated(QT_TRANSLATE_NOOP("RunCommands", "deleting %1 runs")).arg(runs_.size()));
 }
 
 void DeleteRuns::redo() {
-  library_.set_deleted(runs_, true);
+  run_database_.set_deleted(runs_, true);
 }
 
 void DeleteRuns::undo() {
-  library_.set_deleted(runs_, false);
+  run_database_.set_deleted(runs_, false);
 }
 
 } // namespace batchscope::ui

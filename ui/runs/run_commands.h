@@ -8,17 +8,17 @@
 
 namespace batchscope::ui {
 
-class Library;
+class RunDatabase;
 
 /// Changes to stored runs that can be taken back. The library must outlive the undo stack that holds them.
 class RenameRun : public QUndoCommand {
 public:
-  RenameRun(Library& library, std::int64_t run, QString before, QString name);
+  RenameRun(RunDatabase& run_database, std::int64_t run, QString before, QString name);
   void redo() override;
   void undo() override;
 
 private:
-  Library& library_;
+  RunDatabase& run_database_;
   std::int64_t run_;
   QString before_;
   QString name_;
@@ -26,12 +26,12 @@ private:
 
 class AnnotateRun : public QUndoCommand {
 public:
-  AnnotateRun(Library& library, std::int64_t run, QString before, QString note);
+  AnnotateRun(RunDatabase& run_database, std::int64_t run, QString before, QString note);
   void redo() override;
   void undo() override;
 
 private:
-  Library& library_;
+  RunDatabase& run_database_;
   std::int64_t run_;
   QString before_;
   QString note_;
@@ -39,12 +39,12 @@ private:
 
 class DeleteRuns : public QUndoCommand {
 public:
-  DeleteRuns(Library& library, std::vector<std::int64_t> runs);
+  DeleteRuns(RunDatabase& run_database, std::vector<std::int64_t> runs);
   void redo() override;
   void undo() override;
 
 private:
-  Library& library_;
+  RunDatabase& run_database_;
   std::vector<std::int64_t> runs_;
 };
 

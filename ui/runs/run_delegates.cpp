@@ -7,8 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "ui/run/run_status.h"
 #include "ui/runs/run_table_model.h"
+#include "ui/texts/run_status.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 

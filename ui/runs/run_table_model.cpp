@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/run/run_looks.h"
+#include "ui/opened_runs/run_looks.h"
 #include "ui/runs/run_columns.h"
 #include "ui/theme/theme.h"
 

@@ -9,7 +9,6 @@
 #include <QStackedWidget>
 #include <QUndoStack>
 
-#include "ui/run/workbench.h"
 #include "ui/runs/run_actions.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_filter.h"
@@ -18,6 +17,7 @@
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -187,9 +187,9 @@ QWidget* RunsPage::make_unreadable() {
 }
 
 void RunsPage::follow_workbench() {
-  Library& library = workbench_.library();
-  connect(&library, &Library::runs_changed, this, &RunsPage::show_changes);
-  connect(&library, &Library::problem, this, [this](const QString& text) {
+  RunDatabase& run_database = workbench_.run_database();
+  connect(&run_database, &RunDatabase::runs_changed, this, &RunsPage::show_changes);
+  connect(&run_database, &RunDatabase::problem, this, [this](const QString& text) {
     why_unreadable_->setText(text);
     // A change that was refused is not shown as if it had been made.
     show_runs();
@@ -212,7 +212,7 @@ void RunsPage::show_changes(const store::ListChanges& changes) {
 }
 
 void RunsPage::show_runs() {
-  const auto& runs = workbench_.library().runs();
+  const auto& runs = workbench_.run_database().runs();
   table_->change_rows([&] { runs_->set_runs(runs); });
   ask_for_lengths(runs);
   show_place();
@@ -231,7 +231,7 @@ void RunsPage::ask_for_lengths(const std::vector<store::RunRow>& runs) {
     if (asked_.contains(run.id))
       continue;
     asked_.insert(run.id);
-    workbench_.library().describe(run.id, this, [this](const StoredRun& stored, const QString& error) {
+    workbench_.run_database().describe(run.id, this, [this](const StoredRun& stored, const QString& error) {
       if (error.isEmpty() && stored.start && stored.start->expected_steps)
         runs_->set_expected_steps(stored.row.id, *stored.start->expected_steps);
     });
@@ -281,7 +281,7 @@ void RunsPage::show_place() {
     places_->setCurrentIndex(table_place);
   else if (all > 0)
     places_->setCurrentIndex(no_match_place);
-  else if (!workbench_.library().loaded())
+  else if (!workbench_.run_database().loaded())
     places_->setCurrentIndex(why_unreadable_->text().isEmpty() ? loading_place : unreadable_place);
   else
     places_->setCurrentIndex(run_comes(workbench_.engine()) ? waiting_place : empty_place);
@@ -289,11 +289,11 @@ void RunsPage::show_place() {
 }
 
 void RunsPage::rename(qint64 run, const QString& before, const QString& name) {
-  undo_.push(new RenameRun(workbench_.library(), run, before, name));
+  undo_.push(new RenameRun(workbench_.run_database(), run, before, name));
 }
 
 void RunsPage::annotate(qint64 run, const QString& before, const QString& note) {
-  undo_.push(new AnnotateRun(workbench_.library(), run, before, note));
+  undo_.push(new AnnotateRun(workbench_.run_database(), run, before, note));
 }
 
 QList<QAction*> RunsPage::page_actions() const {

@@ -4,7 +4,7 @@
 #include <QUndoStack>
 
 #include "core/store/run_store.h"
-#include "ui/run/page.h"
+#include "ui/workbench/page.h"
 
 class QLabel;
 class QLineEdit;

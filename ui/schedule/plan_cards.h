@@ -2,7 +2,7 @@
 
 #include <QWidget>
 
-#include "ui/run/plan_editor.h"
+#include "ui/plan/plan_editor.h"
 #include "ui/widgets/widgets.h"
 
 class QListView;

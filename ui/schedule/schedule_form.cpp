@@ -13,8 +13,8 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/spec_fields.h"
 #include "core/schedule/batch_schedule.h"
-#include "core/train/spec_fields.h"
 #include "ui/schedule/presets.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
@@ -107,7 +107,7 @@ void ScheduleForm::show_draft(const DraftPlan& draft) {
 void ScheduleForm::show_length() {
   const char* unit = unit_of(draft_.spec.length);
   unit_->setCurrentIndex(unit_->findData(QString::fromLatin1(unit)));
-  length_->set_text(QString::fromStdString(train::field_text(draft_.spec, unit)));
+  length_->set_text(QString::fromStdString(run::field_text(draft_.spec, unit)));
 }
 
 void ScheduleForm::show_run(bool running) {
@@ -199,14 +199,14 @@ void ScheduleForm::read_draft() {
   };
   read(batch_, [&](const std::string& text) {
     draft.batch = parse_integer(text, "first batch", 1, std::numeric_limits<std::int64_t>::max());
-    draft.spec.batch = {train::BatchChoice::Kind::number, draft.batch};
+    draft.spec.batch = {run::BatchChoice::Kind::number, draft.batch};
   });
   read(length_, [&](const std::string& text) {
     const std::string unit = unit_->currentData().toString().toStdString();
     if (text.empty())
       throw input_error("length: nothing is given; accepted: a whole number of " + unit);
-    train::set_field(draft.spec, unit, text);
-    for (const auto& [key, message] : train::check_fields(draft.spec))
+    run::set_field(draft.spec, unit, text);
+    for (const auto& [key, message] : run::check_fields(draft.spec))
       if (key == unit)
         throw input_error(message);
   });

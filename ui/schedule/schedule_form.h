@@ -3,7 +3,7 @@
 #include <QList>
 #include <QWidget>
 
-#include "ui/run/planner.h"
+#include "ui/plan/planner.h"
 
 class QComboBox;
 class QMenu;

@@ -10,11 +10,11 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
-#include "ui/run/known_memory.h"
-#include "ui/run/spec_texts.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_plots.h"
+#include "ui/texts/spec_texts.h"
+#include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
 
@@ -89,7 +89,7 @@ void SchedulePage::connect_parts() {
   connect(&workbench_, &Workbench::page_wanted, this, wanted, Qt::QueuedConnection);
   connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
   connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
-  connect(&workbench_.library(), &Library::read_only_changed, this, &SchedulePage::show_header);
+  connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &SchedulePage::show_header);
   connect(&workbench_, &Workbench::names_changed, this, [this] {
     list_choices();
     show_plan();
@@ -160,9 +160,9 @@ void SchedulePage::choose(int index) {
     edit_proposed({});
 }
 
-void SchedulePage::edit_proposed(const train::RunSpec& spec) {
+void SchedulePage::edit_proposed(const run::RunSpec& spec) {
   DraftPlan draft{spec, known_batch(workbench_, spec).value_or(usual_batch)};
-  draft.spec.batch = {train::BatchChoice::Kind::number, draft.batch};
+  draft.spec.batch = {run::BatchChoice::Kind::number, draft.batch};
   edit_draft(draft);
 }
 
@@ -281,7 +281,7 @@ void SchedulePage::start_draft() {
   start(draft_spec());
 }
 
-void SchedulePage::start(const train::RunSpec& spec) {
+void SchedulePage::start(const run::RunSpec& spec) {
   refusal_.clear();
   Job* job = workbench_.start_run(spec);
   connect(job, &Job::state_changed, this, [this, job] {
@@ -294,7 +294,7 @@ void SchedulePage::start(const train::RunSpec& spec) {
 
 /// A start that failed because of a field of this page is shown there, unless it was changed meanwhile.
 void SchedulePage::show_refusal(const Job& job) {
-  if (!editor_.is_draft() || train::to_json(draft_spec()) != train::to_json(job.spec()))
+  if (!editor_.is_draft() || run::to_json(draft_spec()) != run::to_json(job.spec()))
     return;
   const std::string field = field_to_blame(job.spec(), job.error());
   if (field != "schedule" && field != "batch" && field != "epochs" && field != "examples" && field != "steps")
@@ -304,9 +304,9 @@ void SchedulePage::show_refusal(const Job& job) {
   form_->show_refusal(field, job.error());
 }
 
-train::RunSpec SchedulePage::draft_spec() const {
-  train::RunSpec spec = editor_.draft().spec;
-  spec.batch = {train::BatchChoice::Kind::number, editor_.draft().batch};
+run::RunSpec SchedulePage::draft_spec() const {
+  run::RunSpec spec = editor_.draft().spec;
+  spec.batch = {run::BatchChoice::Kind::number, editor_.draft().batch};
   return spec;
 }
 
@@ -330,7 +330,7 @@ QList<KeyGroup> SchedulePage::key_groups() const {
 QJsonObject SchedulePage::state() const {
   if (!has_draft_)
     return {};
-  return {{"draft", QString::fromStdString(train::to_json(draft_spec(), -1))}};
+  return {{"draft", QString::fromStdString(run::to_json(draft_spec(), -1))}};
 }
 
 void SchedulePage::restore(const QJsonObject& state) {
@@ -338,8 +338,8 @@ void SchedulePage::restore(const QJsonObject& state) {
     return;
   try {
     OpenRun* run = editor_.run();
-    const auto spec = train::run_spec_from_json(state["draft"].toString().toStdString());
-    if (spec.batch.kind == train::BatchChoice::Kind::number && spec.batch.number > 0)
+    const auto spec = run::run_spec_from_json(state["draft"].toString().toStdString());
+    if (spec.batch.kind == run::BatchChoice::Kind::number && spec.batch.number > 0)
       edit_draft({spec, spec.batch.number});
     if (run != nullptr)
       edit_run(run);

@@ -3,9 +3,9 @@
 #include <QPointer>
 #include <QTimer>
 
-#include "ui/run/page.h"
-#include "ui/run/plan_editor.h"
-#include "ui/run/workbench.h"
+#include "ui/plan/plan_editor.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/workbench.h"
 
 class QAction;
 class QComboBox;
@@ -54,7 +54,7 @@ private:
   void change_draft(const DraftPlan& draft);
   void return_to_draft();
   void show_draft();
-  void edit_proposed(const train::RunSpec& spec);
+  void edit_proposed(const run::RunSpec& spec);
   void edit_run(OpenRun* run);
   void edit_nothing();
   void take_keyboard();
@@ -68,9 +68,9 @@ private:
   void drag(qint64 stretch, qint64 batch);
   void drop(qint64 stretch, qint64 batch);
   void start_draft();
-  void start(const train::RunSpec& spec);
+  void start(const run::RunSpec& spec);
   void show_refusal(const Job& job);
-  train::RunSpec draft_spec() const;
+  run::RunSpec draft_spec() const;
   void predict();
   bool changeable() const;
 

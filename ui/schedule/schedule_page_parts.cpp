@@ -9,12 +9,12 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "ui/run/run_status.h"
-#include "ui/run/spec_texts.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_page.h"
 #include "ui/schedule/schedule_plots.h"
+#include "ui/texts/run_status.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 
@@ -47,7 +47,7 @@ void SchedulePage::make_actions() {
       make_command(this, tr("Copy as command line"), tr("The call of batchscope-cli that trains with this plan"),
                    Qt::CTRL | Qt::SHIFT | Qt::Key_C);
   connect(copy_action_, &QAction::triggered, this, [this] {
-    QApplication::clipboard()->setText(train_command(draft_spec(), workbench_.library().database()));
+    QApplication::clipboard()->setText(train_command(draft_spec(), workbench_.run_database().database()));
     Q_EMIT workbench_.note(tr("The command line is on the clipboard."));
   });
   undo_action_ = workbench_.undo_stack().createUndoAction(this);
@@ -99,7 +99,7 @@ QWidget* SchedulePage::make_header() {
   again_->setToolTip(tr("Makes a draft of this run"));
   connect(again_, &QPushButton::clicked, this, [this] {
     if (editor_.run() != nullptr)
-      edit_proposed(train::RunSpec(editor_.run()->spec()));
+      edit_proposed(run::RunSpec(editor_.run()->spec()));
   });
   row->addWidget(again_);
   start_ = add(filled_button(tr("Start this run"), header), start_action_, "start");
@@ -170,7 +170,7 @@ void SchedulePage::show_header() {
   allow(*discard_action_, preview, tr("Nothing was changed"));
   copy_->setVisible(draft && has_draft_);
   start_->setVisible(draft && has_draft_);
-  const QString& read_only = workbench_.library().read_only();
+  const QString& read_only = workbench_.run_database().read_only();
   start_->setEnabled(good && read_only.isEmpty());
   const QString no_draft = draft ? tr("There is no draft yet") : tr("A run is shown, not a draft");
   allow(*start_action_, draft && has_draft_ && good && read_only.isEmpty(),

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "ui/run/oom_details.h"
-#include "ui/run/plan_handles.h"
+#include "ui/plan/plan_handles.h"
+#include "ui/texts/oom_details.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {

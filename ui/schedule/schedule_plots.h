@@ -4,9 +4,9 @@
 
 #include <memory>
 
+#include "ui/plan/plan_editor.h"
 #include "ui/plot/derived_curve.h"
 #include "ui/plot/linked_plots.h"
-#include "ui/run/plan_editor.h"
 
 namespace batchscope::ui {
 

@@ -4,10 +4,10 @@
 #include <QHBoxLayout>
 #include <QToolButton>
 
-#include "ui/run/workbench.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -50,9 +50,9 @@ void AnswerStrip::take(const Job& job) {
     hide();
 }
 
-void AnswerStrip::show_answer(const train::RunSpec& spec, const sweep::Recommendation& chosen) {
+void AnswerStrip::show_answer(const run::RunSpec& spec, const sweep::Recommendation& chosen) {
   spec_ = spec;
-  spec_.batch = {train::BatchChoice::Kind::number, chosen.batch};
+  spec_.batch = {run::BatchChoice::Kind::number, chosen.batch};
   headline_->setText(QString::fromStdString(headline(chosen)));
   reason_->setText(QString::fromStdString(explanation(chosen)));
   train_->setText(tr("New run with %1").arg(format_count(chosen.batch)));

@@ -2,7 +2,7 @@
 
 #include <QFrame>
 
-#include "ui/run/engine.h"
+#include "ui/engine/engine.h"
 
 class QLabel;
 class QPushButton;
@@ -20,7 +20,7 @@ class AnswerStrip : public QFrame {
 public:
   explicit AnswerStrip(Workbench& workbench, QWidget* parent = nullptr);
   /// `spec` is what all runs of the demo had in common.
-  void show_answer(const train::RunSpec& spec, const sweep::Recommendation& chosen);
+  void show_answer(const run::RunSpec& spec, const sweep::Recommendation& chosen);
 
 private:
   void take(const Job& job);
@@ -29,7 +29,7 @@ private:
   QLabel* headline_;
   QLabel* reason_;
   QPushButton* train_;
-  train::RunSpec spec_; ///< of a run with the size that is recommended
+  run::RunSpec spec_; ///< of a run with the size that is recommended
 };
 
 } // namespace batchscope::ui

@@ -95,7 +95,7 @@ void MainWindow::make_places() {
 }
 
 QWidget* MainWindow::make_corner() {
-  const QString database = file_of(workbench_.library().database());
+  const QString database = file_of(workbench_.run_database().database());
   auto* corner = new QToolButton(menuBar());
   corner->setObjectName(QStringLiteral("corner"));
   corner->setProperty("kind", QStringLiteral("quiet"));
@@ -111,14 +111,14 @@ void MainWindow::watch_workbench() {
   connect(&workbench_, &Workbench::page_wanted, this, &MainWindow::show_page);
   connect(&workbench_, &Workbench::problem, this, &MainWindow::show_problem);
   connect(&workbench_, &Workbench::note, this, [this](const QString& text) {
-    library_problem_ = false;
+    run_database_problem_ = false;
     banner_->show_note(text);
   });
-  connect(&workbench_.library(), &Library::problem, this, [this](const QString& text) {
+  connect(&workbench_.run_database(), &RunDatabase::problem, this, [this](const QString& text) {
     if (!text.isEmpty()) {
       banner_->show_problem(text, tr("Open another database..."));
-      library_problem_ = true;
-    } else if (std::exchange(library_problem_, false)) {
+      run_database_problem_ = true;
+    } else if (std::exchange(run_database_problem_, false)) {
       banner_->dismiss();
     }
   });
@@ -130,16 +130,17 @@ void MainWindow::watch_workbench() {
     // A note on what was done, and how it is taken back, holds until more is done.
     connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note, Qt::UniqueConnection);
   }
-  connect(&workbench_.library(), &Library::read_only_changed, this, &MainWindow::show_title);
+  connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &MainWindow::show_title);
   connect(banner_, &Banner::action_chosen, this, &MainWindow::choose_database);
   connect(&workbench_.engine(), &Engine::idle_now, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
-  connect(&workbench_.library(), &Library::exports_changed, this, &MainWindow::close_when_idle, Qt::QueuedConnection);
+  connect(&workbench_.run_database(), &RunDatabase::exports_changed, this, &MainWindow::close_when_idle,
+          Qt::QueuedConnection);
 }
 
 /// Names the database, and says for as long as it lasts that nothing can be written into it.
 void MainWindow::show_title() {
-  const QString name = QFileInfo(file_of(workbench_.library().database())).fileName();
-  const bool read_only = !workbench_.library().read_only().isEmpty();
+  const QString name = QFileInfo(file_of(workbench_.run_database().database())).fileName();
+  const bool read_only = !workbench_.run_database().read_only().isEmpty();
   setWindowTitle((read_only ? tr("%1 (read-only) – BatchScope") : tr("%1 – BatchScope")).arg(name));
 }
 
@@ -148,7 +149,7 @@ void MainWindow::show_problem(const QString& text) {
     return;
   if (const Page* shown = page(shown_page()); shown != nullptr && shown->tells(text))
     return;
-  library_problem_ = false;
+  run_database_problem_ = false;
   banner_->show_problem(text);
 }
 

@@ -6,9 +6,9 @@
 #include <QThreadPool>
 #include <QTimer>
 
-#include "ui/run/page.h"
-#include "ui/run/workbench.h"
 #include "ui/window/settings.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/workbench.h"
 
 class QActionGroup;
 class QMessageBox;
@@ -113,10 +113,10 @@ private:
   QJsonObject kept_;   ///< as last written
   QStringList recent_; ///< databases, the last opened one first
   QTimer keep_timer_;
-  bool keep_failed_ = false;     ///< said once, until it succeeds again
-  bool keeping_ = false;         ///< a write is under way
-  bool library_problem_ = false; ///< the banner shows one
-  bool closing_ = false;         ///< once the engine rests
+  bool keep_failed_ = false;          ///< said once, until it succeeds again
+  bool keeping_ = false;              ///< a write is under way
+  bool run_database_problem_ = false; ///< the banner shows one
+  bool closing_ = false;              ///< once the engine rests
   QString next_database_;
   QThreadPool writer_; ///< of settings, one at a time; last: waits for it
 };

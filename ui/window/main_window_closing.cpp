@@ -28,7 +28,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 bool MainWindow::may_close_now() const {
-  return workbench_.engine().idle() && workbench_.library().exports().isEmpty();
+  return workbench_.engine().idle() && workbench_.run_database().exports().isEmpty();
 }
 
 bool MainWindow::may_close_at_once() const {

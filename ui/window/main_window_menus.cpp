@@ -235,7 +235,7 @@ void MainWindow::export_to(const QString& file, const QString& format) {
   std::vector<std::int64_t> runs;
   for (const OpenRun* run : workbench_.opened())
     runs.push_back(run->id());
-  workbench_.library().export_runs(runs, format, file, this, [this, file](const QString& error) {
+  workbench_.run_database().export_runs(runs, format, file, this, [this, file](const QString& error) {
     if (error.isEmpty())
       banner_->show_note(tr("Exported to %1.").arg(file));
     else

@@ -53,7 +53,7 @@ void MainWindow::restore() {
   for (Page* each : std::as_const(pages_))
     each->restore(kept_.value(pages_key).toObject().value(each->key()).toObject());
   const QString database =
-      QFileInfo(QString::fromStdString(workbench_.library().database().string())).absoluteFilePath();
+      QFileInfo(QString::fromStdString(workbench_.run_database().database().string())).absoluteFilePath();
   recent_ = texts_of(kept_.value(databases_key));
   const bool same = recent_.value(0) == database;
   recent_.removeAll(database);
@@ -74,10 +74,10 @@ void MainWindow::restore_runs(const QJsonObject& kept) {
     return;
   // Once the database is read: runs may have been deleted since.
   auto* once = new QObject(this);
-  connect(&workbench_.library(), &Library::runs_changed, once, [this, once, wanted] {
+  connect(&workbench_.run_database(), &RunDatabase::runs_changed, once, [this, once, wanted] {
     once->deleteLater();
     QList<qint64> there;
-    for (const store::RunRow& row : workbench_.library().runs()) {
+    for (const store::RunRow& row : workbench_.run_database().runs()) {
       if (wanted.contains(row.id))
         there.append(row.id);
     }

@@ -2,8 +2,8 @@
 
 #include <QList>
 
-#include "ui/run/page.h"
-#include "ui/run/workbench.h"
+#include "ui/workbench/page.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 

@@ -3,10 +3,10 @@
 #include <QLabel>
 
 #include "core/base/error.h"
-#include "core/memory/device.h"
-#include "ui/run/workbench.h"
+#include "core/base/host.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -24,7 +24,7 @@ std::optional<double> in_use(const OpenRun& run) {
 
 QString free_memory() {
   try {
-    return StatusLine::tr("%1 of memory free").arg(format_bytes(static_cast<double>(memory::free_host_memory())));
+    return StatusLine::tr("%1 of memory free").arg(format_bytes(static_cast<double>(free_host_memory())));
   } catch (const Error&) {
     return {}; // a system that does not tell
   }
@@ -37,8 +37,6 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
       stored_(new QLabel(this)), read_only_(new Pill(this)) {
   setSizeGripEnabled(false);
   device_->setToolTip(tr("Device, memory budget and memory in use of the run that is shown"));
-  const int threads = memory::host_threads();
-  threads_->setText(threads == 1 ? tr("1 thread") : tr("%1 threads").arg(format_count(threads)));
   threads_->setToolTip(tr("Threads that compute on this machine"));
   stored_->setToolTip(tr("Records written to the database since the window opened, and those that wait to be"));
   addWidget(device_);
@@ -50,8 +48,10 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
   timer_.setInterval(refresh_ms);
   connect(&timer_, &QTimer::timeout, this, &StatusLine::refresh);
   connect(&workbench, &Workbench::current_changed, this, &StatusLine::refresh);
-  connect(&workbench.library(), &Library::read_only_changed, this, &StatusLine::show_read_only);
+  connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &StatusLine::show_read_only);
+  connect(&workbench.engine(), &Engine::library_loaded, this, &StatusLine::show_threads);
   show_read_only();
+  show_threads();
   refresh();
 }
 
@@ -67,10 +67,17 @@ void StatusLine::hideEvent(QHideEvent* event) {
 }
 
 void StatusLine::show_read_only() {
-  const QString& why = workbench_.library().read_only();
+  const QString& why = workbench_.run_database().read_only();
   read_only_->setVisible(!why.isEmpty());
   read_only_->setToolTip(why);
   stored_->setVisible(why.isEmpty());
+}
+
+void StatusLine::show_threads() {
+  const std::optional<int> threads = workbench_.engine().threads();
+  threads_->setVisible(threads.has_value());
+  if (threads)
+    threads_->setText(*threads == 1 ? tr("1 thread") : tr("%1 threads").arg(format_count(*threads)));
 }
 
 void StatusLine::refresh() {

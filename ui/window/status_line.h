@@ -25,6 +25,7 @@ protected:
 private:
   void refresh();
   void show_read_only();
+  void show_threads();
   QString device_text() const;
 
   Workbench& workbench_;

@@ -7,10 +7,10 @@
 #include <QLabel>
 #include <QProgressBar>
 
-#include "ui/run/workbench.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
 
@@ -48,7 +48,7 @@ WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
   connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
   connect(&engine_, &Engine::job_added, this, &WorkStrip::watch);
   connect(&engine_, &Engine::job_changed, this, &WorkStrip::refresh);
-  connect(&workbench.library(), &Library::exports_changed, this, &WorkStrip::refresh);
+  connect(&workbench.run_database(), &RunDatabase::exports_changed, this, &WorkStrip::refresh);
   refresh();
 }
 
@@ -69,7 +69,7 @@ void WorkStrip::watch(Job* job) {
 
 void WorkStrip::refresh() {
   const Job* job = shown_job();
-  const QStringList files = workbench_.library().exports();
+  const QStringList files = workbench_.run_database().exports();
   setVisible(job != nullptr || !files.isEmpty());
   if (job == nullptr)
     timer_.stop();
@@ -140,7 +140,7 @@ void WorkStrip::cancel() {
     connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
     job->cancel(); // one that waits ends at once
   } else {
-    workbench_.library().cancel_exports();
+    workbench_.run_database().cancel_exports();
   }
 }
 

@@ -8,7 +8,7 @@
 #include <c10/core/Allocator.h>
 
 #include "core/memory/device.h"
-#include "core/predict/trace.h"
+#include "core/telemetry/trace.h"
 
 namespace batchscope::memory {
 
@@ -29,11 +29,11 @@ public:
   Readings readings() const;
   void reset_peak();
   void release_cache();
-  void enter(predict::Phase phase);
-  void retag(const void* data, predict::Use use);
+  void enter(telemetry::Phase phase);
+  void retag(const void* data, telemetry::Use use);
   std::optional<Refusal> take_refusal();
   void start_trace();
-  predict::Trace stop_trace();
+  telemetry::Trace stop_trace();
 
   c10::DataPtr allocate(size_t bytes) override;
   c10::DeleterFnPtr raw_deleter() const override;
@@ -61,8 +61,8 @@ private:
   std::uint64_t peak_ = 0;       ///< since reset_peak
   std::uint64_t high_water_ = 0; ///< since release_cache; bounds what is kept
   std::uint64_t refused_ = 0;
-  std::array<std::uint64_t, predict::use_count> in_use_by_{};
-  predict::Phase phase_ = predict::Phase::setup;
+  std::array<std::uint64_t, telemetry::use_count> in_use_by_{};
+  telemetry::Phase phase_ = telemetry::Phase::setup;
   std::optional<Refusal> refusal_;
   /// Kept blocks by capacity, each queue oldest first; and all of them as a list, from oldest to newest.
   std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
@@ -71,7 +71,7 @@ private:
   bool tracing_ = false;
   std::uint32_t trace_serial_ = 0;
   std::uint32_t trace_blocks_ = 0;
-  predict::Trace trace_;
+  telemetry::Trace trace_;
 };
 
 /// While one lives, allocations of this thread are the program's own (snapshots): neither counted nor refused.
@@ -87,6 +87,6 @@ private:
 };
 
 /// What a block allocated in a phase counts as, until it is retagged.
-predict::Use use_of(predict::Phase phase);
+telemetry::Use use_of(telemetry::Phase phase);
 
 } // namespace batchscope::memory

@@ -6,7 +6,7 @@
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
-#include "core/model/model_spec.h"
+#include "core/run/model_spec.h"
 
 namespace batchscope::model {
 
@@ -40,9 +40,9 @@ struct Convolution {
 
 /// Group norm (at most 8 groups that divide the channels) or batch norm.
 struct ChannelNorm {
-  ChannelNorm(const LayerContext& context, Norm kind, std::int64_t channels);
+  ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels);
   at::Tensor operator()(const at::Tensor& x, bool training) const;
-  Norm kind;
+  run::ModelSpec::Norm kind;
   std::int64_t groups;
   at::Tensor weight, bias, mean, variance;
 };

@@ -9,7 +9,7 @@
 
 #include "core/data/dataset.h"
 #include "core/model/detail/layers.h"
-#include "core/model/model_spec.h"
+#include "core/run/model_spec.h"
 
 namespace batchscope::model {
 
@@ -44,7 +44,7 @@ private:
 };
 
 /// Makes the model for such examples with weights drawn from `seed`, on a device. Fits must have been checked.
-std::unique_ptr<Model> make_model(const ModelSpec& spec, const data::ExampleShape& shape, double dropout,
+std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
                                   std::uint64_t seed, c10::Device device);
 
 } // namespace batchscope::model

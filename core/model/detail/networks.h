@@ -8,7 +8,7 @@
 namespace batchscope::model {
 
 struct NetworkOptions {
-  ModelSpec spec;
+  run::ModelSpec spec;
   data::ExampleShape shape;
   double dropout = 0;
   at::Generator generator;

@@ -4,9 +4,9 @@
 #include <functional>
 #include <optional>
 
+#include "core/run/session.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/memory_shortage.h"
-#include "core/train/run.h"
 
 namespace batchscope::train {
 
@@ -21,7 +21,7 @@ public:
   /// Mean loss and accuracy over all validation examples; nothing where none are held out. `batch` is a size that is
   /// thought to fit. `stop` is asked between batches; true gives nothing. Throws Error (failed) where not even one
   /// example fits.
-  std::optional<Validation> run(std::int64_t batch, const std::function<bool()>& stop);
+  std::optional<run::Validation> run(std::int64_t batch, const std::function<bool()>& stop);
 
 private:
   Learner& learner_;

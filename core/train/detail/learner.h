@@ -12,8 +12,8 @@
 #include "core/data/dataset.h"
 #include "core/memory/device.h"
 #include "core/model/detail/model.h"
+#include "core/run/run_spec.h"
 #include "core/train/detail/optimizer.h"
-#include "core/train/run_spec.h"
 
 namespace batchscope::train {
 
@@ -45,14 +45,14 @@ struct EvaluationSums {
 /// were before it. One thread.
 class Learner {
 public:
-  Learner(const RunSpec& spec, data::DataSplit data, memory::Device& device);
+  Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device);
   ~Learner();
 
   /// Forward and backward over every micro batch; gradients are those of the mean over all loss terms of the window.
   Attempt attempt(const std::vector<MicroBatch>& window);
   /// What the allocator does over a step of these examples, but for the update, which is not made: leaves no trace, as
   /// an attempt that fails. Nothing where memory runs out or the device cannot tell.
-  std::optional<predict::Trace> trace(MicroBatch examples);
+  std::optional<telemetry::Trace> trace(MicroBatch examples);
   /// Clips, moves the weights and drops the gradients. Allocates at most single numbers on the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
 

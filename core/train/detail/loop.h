@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/run/session.h"
 #include "core/schedule/progression.h"
 #include "core/telemetry/run_clock.h"
 #include "core/train/detail/evaluator.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
-#include "core/train/run.h"
 
 namespace batchscope::train {
 
@@ -21,24 +21,24 @@ struct LoopOptions {
   double dropout = 0;
   schedule::RegularizationRule regularization = schedule::RegularizationRule::none;
   std::optional<double> clip;
-  OnOom on_oom = OnOom::shrink;
+  run::OnOom on_oom = run::OnOom::shrink;
   std::uint64_t seed = 1;
 };
 
 /// One training run: pulls steps from the progression, runs them, reports them. Used once, on one thread.
 class Loop {
 public:
-  Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, RunControl& control);
+  Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control);
 
   /// Closes the control at the end: an edit that comes later is refused.
-  RunSummary run();
+  run::RunSummary run();
 
 private:
   using Clock = std::chrono::steady_clock;
 
-  RunSummary make_steps();
+  run::RunSummary make_steps();
   bool obey_orders();
-  void apply(const ScheduleEdit& edit);
+  void apply(const run::ScheduleEdit& edit);
   void close_control();
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome);
@@ -46,19 +46,19 @@ private:
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
-  void report_validation(const Validation& validation, double seconds);
+  void report_validation(const run::Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
   void send_at(std::int64_t step, const char* kind, std::string detail,
                std::vector<std::pair<std::string, double>> values);
   double seconds_since_start() const;
-  RunSummary summary(Status status, std::string reason);
+  run::RunSummary summary(run::Status status, std::string reason);
 
   LoopOptions options_;
   Learner& learner_;
   telemetry::Sink& sink_;
-  RunControl& control_;
+  run::RunControl& control_;
   schedule::Progression progression_;
   Stepper stepper_;
   Evaluator evaluator_;
@@ -73,7 +73,7 @@ private:
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
   std::string failure_;
-  RunSummary totals_; ///< filled as the run goes on
+  run::RunSummary totals_; ///< filled as the run goes on
 };
 
 } // namespace batchscope::train

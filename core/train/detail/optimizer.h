@@ -6,7 +6,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "core/train/run_spec.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::train {
 
@@ -21,6 +21,6 @@ public:
   virtual std::vector<at::Tensor> state() const = 0;
 };
 
-std::unique_ptr<Optimizer> make_optimizer(const RunSpec& spec, const std::vector<at::Tensor>& parameters);
+std::unique_ptr<Optimizer> make_optimizer(const run::RunSpec& spec, const std::vector<at::Tensor>& parameters);
 
 } // namespace batchscope::train

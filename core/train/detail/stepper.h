@@ -44,7 +44,7 @@ struct StepOutcome {
 /// in the step that runs out of memory. What was learnt is kept until memory comes back.
 class Stepper {
 public:
-  Stepper(Learner& learner, OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}
+  Stepper(Learner& learner, run::OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}
 
   StepOutcome run(const std::vector<MicroBatch>& nominal);
 
@@ -54,7 +54,7 @@ private:
   std::optional<predict::MemoryModel> probe(MicroBatch failed);
 
   Learner& learner_;
-  OnOom on_oom_;
+  run::OnOom on_oom_;
   FitMemory known_;
   MemoryShortage shortage_;
 };

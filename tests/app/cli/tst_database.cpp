@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -176,5 +177,5 @@ void TestDatabase::filters() {
   QVERIFY(refused(stored_.run({"show", "1", "--series", "loss,colour"}), "colour"));
 }
 
-QTEST_GUILESS_MAIN(TestDatabase)
+BATCHSCOPE_TEST(TestDatabase)
 #include "tst_database.moc"

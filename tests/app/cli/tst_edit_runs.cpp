@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -162,5 +163,5 @@ void TestEditRuns::readOnly() {
   QVERIFY(refused(run({"purge", "--yes"}), "default.db"));
 }
 
-QTEST_GUILESS_MAIN(TestEditRuns)
+BATCHSCOPE_TEST(TestEditRuns)
 #include "tst_edit_runs.moc"

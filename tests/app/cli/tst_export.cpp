@@ -1,4 +1,5 @@
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope;
@@ -35,5 +36,5 @@ void TestExport::eachRunOnce() {
   QCOMPARE(runs[1].toObject()["run"].toInt(), 1);
 }
 
-QTEST_GUILESS_MAIN(TestExport)
+BATCHSCOPE_TEST(TestExport)
 #include "tst_export.moc"

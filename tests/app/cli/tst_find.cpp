@@ -1,3 +1,4 @@
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -165,5 +166,5 @@ void TestFind::refused() {
   QVERIFY(program.files().isEmpty());
 }
 
-QTEST_GUILESS_MAIN(TestFind)
+BATCHSCOPE_TEST(TestFind)
 #include "tst_find.moc"

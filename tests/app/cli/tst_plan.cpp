@@ -1,3 +1,4 @@
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -204,5 +205,5 @@ void TestPlan::refused() {
   QVERIFY(program.files().isEmpty());
 }
 
-QTEST_GUILESS_MAIN(TestPlan)
+BATCHSCOPE_TEST(TestPlan)
 #include "tst_plan.moc"

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -276,5 +277,5 @@ void TestSteer::cleanupTestCase() {
   QCOMPARE(CliProgram::finish(train_).status, 130);
 }
 
-QTEST_GUILESS_MAIN(TestSteer)
+BATCHSCOPE_TEST(TestSteer)
 #include "tst_steer.moc"

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -168,5 +169,5 @@ void TestSweep::refused() {
   QVERIFY(program.files().isEmpty());
 }
 
-QTEST_GUILESS_MAIN(TestSweep)
+BATCHSCOPE_TEST(TestSweep)
 #include "tst_sweep.moc"

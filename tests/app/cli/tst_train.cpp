@@ -1,5 +1,6 @@
 #include <csignal>
 
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -326,5 +327,5 @@ void TestTrain::refusedData() {
   VERIFY_REFUSED(program, program.run({"train", "--json", "--batch", "4", "--data", data}), named);
 }
 
-QTEST_GUILESS_MAIN(TestTrain)
+BATCHSCOPE_TEST(TestTrain)
 #include "tst_train.moc"

@@ -1,3 +1,4 @@
+#include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
 using namespace batchscope::test;
@@ -121,5 +122,5 @@ void TestUsage::brokenOutputIsNoSuccess() {
   QVERIFY2(outcome.err.contains("could not be written"), outcome.shown().constData());
 }
 
-QTEST_GUILESS_MAIN(TestUsage)
+BATCHSCOPE_TEST(TestUsage)
 #include "tst_usage.moc"

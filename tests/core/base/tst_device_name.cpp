@@ -2,6 +2,7 @@
 
 #include "core/base/device_name.h"
 #include "core/base/error.h"
+#include "test_program.h"
 
 using batchscope::parse_device;
 
@@ -30,5 +31,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestDeviceName)
+BATCHSCOPE_TEST(TestDeviceName)
 #include "tst_device_name.moc"

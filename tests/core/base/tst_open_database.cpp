@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/core/base/file_locks.h"
 
 using namespace batchscope;
@@ -91,5 +92,5 @@ private:
   std::unique_ptr<QTemporaryDir> folder_;
 };
 
-QTEST_APPLESS_MAIN(OpenDatabaseTest)
+BATCHSCOPE_TEST(OpenDatabaseTest)
 #include "tst_open_database.moc"

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "core/base/resources.h"
+#include "test_program.h"
 
 using namespace batchscope;
 
@@ -25,7 +26,7 @@ private Q_SLOTS:
     QDir(prefix.path()).mkpath("share/batchscope");
     QVERIFY(QFile::copy(QCoreApplication::applicationFilePath(), prefix.filePath("bin/program")));
     QProcess program;
-    program.start(prefix.filePath("bin/program"), {"--say"});
+    program.start(prefix.filePath("bin/program"), {QString::fromStdString(test::name_of_tests()), "--say"});
     QVERIFY(program.waitForFinished());
     QCOMPARE(QString::fromUtf8(program.readAllStandardOutput()), prefix.filePath("share/batchscope"));
   }
@@ -39,13 +40,12 @@ private Q_SLOTS:
   }
 };
 
-int main(int argc, char** argv) {
-  if (argc == 2 && QByteArray(argv[1]) == "--say") {
-    std::cout << resources_folder().string();
-    return 0;
-  }
-  QCoreApplication application(argc, argv);
-  ResourcesTest test;
-  return QTest::qExec(&test, argc, argv);
+static int say_folder(int count, char** arguments) {
+  if (count != 2 || QByteArray(arguments[1]) != "--say")
+    return -1;
+  std::cout << resources_folder().string();
+  return 0;
 }
+
+BATCHSCOPE_TEST(ResourcesTest, say_folder)
 #include "tst_resources.moc"

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "test_program.h"
 
 using namespace batchscope;
 
@@ -229,5 +230,5 @@ void TestText::numbersBeyondAllRangesAreNoJson() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestText)
+BATCHSCOPE_TEST(TestText)
 #include "tst_text.moc"

@@ -2,6 +2,7 @@
 
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/data/data_files.h"
 
 using namespace batchscope;
@@ -172,5 +173,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(CsvTest)
+BATCHSCOPE_TEST(CsvTest)
 #include "tst_csv.moc"

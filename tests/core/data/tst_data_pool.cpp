@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "core/base/error.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::data;
@@ -156,5 +157,5 @@ void TestDataPool::whatCannotBeReadIsTriedAgain() {
   QCOMPARE(pool.open(text_of(path)).train->size(), std::int64_t{80});
 }
 
-QTEST_APPLESS_MAIN(TestDataPool)
+BATCHSCOPE_TEST(TestDataPool)
 #include "tst_data_pool.moc"

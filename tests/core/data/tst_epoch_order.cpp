@@ -7,6 +7,7 @@
 #include <QtTest>
 
 #include "core/data/sampler.h"
+#include "test_program.h"
 
 using batchscope::data::EpochOrder;
 
@@ -155,5 +156,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(EpochOrderTest)
+BATCHSCOPE_TEST(EpochOrderTest)
 #include "tst_epoch_order.moc"

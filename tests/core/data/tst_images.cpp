@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/data/data_files.h"
 
 using namespace batchscope;
@@ -201,5 +202,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(ImagesTest)
+BATCHSCOPE_TEST(ImagesTest)
 #include "tst_images.moc"

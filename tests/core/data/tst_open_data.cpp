@@ -2,6 +2,7 @@
 
 #include "core/data/split.h"
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/core/base/file_locks.h"
 #include "tests/core/data/data_files.h"
 
@@ -98,5 +99,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(OpenDataTest)
+BATCHSCOPE_TEST(OpenDataTest)
 #include "tst_open_data.moc"

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/data/sampler.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::data;
@@ -294,5 +295,5 @@ private:
   }
 };
 
-QTEST_APPLESS_MAIN(SamplerTest)
+BATCHSCOPE_TEST(SamplerTest)
 #include "tst_sampler.moc"

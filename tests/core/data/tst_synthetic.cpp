@@ -4,6 +4,7 @@
 
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/data/data_files.h"
 
 using namespace batchscope;
@@ -142,5 +143,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(SyntheticTest)
+BATCHSCOPE_TEST(SyntheticTest)
 #include "tst_synthetic.moc"

@@ -1,5 +1,6 @@
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/data/data_files.h"
 
 using namespace batchscope;
@@ -123,5 +124,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TextTest)
+BATCHSCOPE_TEST(TextTest)
 #include "tst_text.moc"

@@ -6,6 +6,7 @@
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/memory/device.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using memory::open_device;
@@ -75,39 +76,39 @@ private Q_SLOTS:
 
   void tellsWhatTheMemoryIsFor() {
     const auto device = open_device("cpu", budget);
-    device->enter(predict::Phase::forward);
+    device->enter(telemetry::Phase::forward);
     const at::Tensor activation = bytes(4096);
-    device->enter(predict::Phase::backward);
+    device->enter(telemetry::Phase::backward);
     const at::Tensor gradient = bytes(8192);
-    device->retag(gradient.storage().data(), predict::Use::gradients);
+    device->retag(gradient.storage().data(), telemetry::Use::gradients);
     QVERIFY_EXCEPTION_THROWN(bytes(2 * budget), c10::OutOfMemoryError);
     const auto refusal = device->take_refusal();
-    QCOMPARE(refusal->in_use_by[static_cast<int>(predict::Use::gradients)], std::uint64_t{8192});
-    QVERIFY(refusal->in_use_by[static_cast<int>(predict::Use::activations)] >= 4096);
+    QCOMPARE(refusal->in_use_by[static_cast<int>(telemetry::Use::gradients)], std::uint64_t{8192});
+    QVERIFY(refusal->in_use_by[static_cast<int>(telemetry::Use::activations)] >= 4096);
     std::uint64_t sum = 0;
     for (const std::uint64_t part : refusal->in_use_by)
       sum += part;
     QCOMPARE(sum, refusal->in_use);
-    device->enter(predict::Phase::setup);
+    device->enter(telemetry::Phase::setup);
   }
 
   void recordsWhatHappens() {
     const auto device = open_device("cpu", budget);
     at::Tensor from_before = bytes(128);
-    device->enter(predict::Phase::forward);
+    device->enter(telemetry::Phase::forward);
     QVERIFY(device->start_trace());
     at::Tensor a = bytes(100);
     at::Tensor b = bytes(200);
     a.reset();
     from_before.reset();
-    const predict::Trace trace = device->stop_trace();
+    const telemetry::Trace trace = device->stop_trace();
     b.reset();
     QCOMPARE(trace.events.size(), std::size_t{4});
     QCOMPARE(trace.events[0].bytes, std::uint64_t{100});
     QVERIFY(trace.events[1].allocates);
     QCOMPARE(trace.events[2].block, std::uint32_t{0});
     QVERIFY(!trace.events[2].allocates);
-    QCOMPARE(trace.events[3].block, predict::block_from_before);
+    QCOMPARE(trace.events[3].block, telemetry::block_from_before);
     QCOMPARE(trace.events[3].bytes, std::uint64_t{128});
     QCOMPARE(trace.peak_bytes, trace.start_bytes + 128 + 256);
   }
@@ -176,5 +177,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestCpuDevice)
+BATCHSCOPE_TEST(TestCpuDevice)
 #include "tst_cpu_device.moc"

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/model/detail/model.h"
 #include "core/model/detail/pooling.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::model;
@@ -27,7 +28,7 @@ ExampleShape text(std::int64_t context, std::int64_t vocabulary) {
 }
 
 std::unique_ptr<Model> make(const QString& spec, const ExampleShape& shape, std::uint64_t seed = 1) {
-  return make_model(parse_model(spec.toStdString()), shape, 0.0, seed, at::kCPU);
+  return make_model(run::parse_model(spec.toStdString()), shape, 0.0, seed, at::kCPU);
 }
 
 std::int64_t parameters(const Model& model) {
@@ -147,7 +148,7 @@ private Q_SLOTS:
     QFETCH(QString, spec);
     QFETCH(QString, says);
     try {
-      parse_model(spec.toStdString());
+      run::parse_model(spec.toStdString());
       QFAIL("no error");
     } catch (const Error& error) {
       QVERIFY(error.kind() == Error::Kind::input);
@@ -156,13 +157,13 @@ private Q_SLOTS:
   }
 
   void refusesExamplesThatItCannotTake() {
-    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("cnn"), text(8, 20)), Error);
-    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("gpt"), images(1, 28, 10)), Error);
-    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("mlp"), text(8, 20)), Error);
-    QVERIFY_EXCEPTION_THROWN(check_fits(parse_model("cnn"), images(1, 7, 10)), Error);
-    check_fits(parse_model("resnet"), images(3, 224, 10));
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("cnn"), text(8, 20)), Error);
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("gpt"), images(1, 28, 10)), Error);
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("mlp"), text(8, 20)), Error);
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("cnn"), images(1, 7, 10)), Error);
+    run::check_fits(run::parse_model("resnet"), images(3, 224, 10));
   }
 };
 
-QTEST_APPLESS_MAIN(TestModel)
+BATCHSCOPE_TEST(TestModel)
 #include "tst_model.moc"

@@ -5,8 +5,10 @@
 
 #include "core/predict/alignment.h"
 #include "core/predict/memory_model.h"
+#include "test_program.h"
 
 using namespace batchscope::predict;
+using namespace batchscope::telemetry;
 
 namespace {
 
@@ -150,5 +152,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestMemoryModel)
+BATCHSCOPE_TEST(TestMemoryModel)
 #include "tst_memory_model.moc"

@@ -3,8 +3,10 @@
 #include <random>
 
 #include "core/predict/peak_curve.h"
+#include "test_program.h"
 
 using namespace batchscope::predict;
+using namespace batchscope::telemetry;
 
 namespace {
 
@@ -238,5 +240,5 @@ void TestPeakCurve::otherTextsAreNone() {
   QVERIFY(!PeakCurve::from_json(text.toStdString()));
 }
 
-QTEST_APPLESS_MAIN(TestPeakCurve)
+BATCHSCOPE_TEST(TestPeakCurve)
 #include "tst_peak_curve.moc"

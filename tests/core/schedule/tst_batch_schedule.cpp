@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/batch_schedule.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
@@ -266,5 +267,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(BatchScheduleTest)
+BATCHSCOPE_TEST(BatchScheduleTest)
 #include "tst_batch_schedule.moc"

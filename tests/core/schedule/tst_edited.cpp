@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/plan.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
@@ -232,5 +233,5 @@ void TestEdited::refusesBadTexts() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestEdited)
+BATCHSCOPE_TEST(TestEdited)
 #include "tst_edited.moc"

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/learning_rate.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
@@ -82,5 +83,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(LearningRateTest)
+BATCHSCOPE_TEST(LearningRateTest)
 #include "tst_learning_rate.moc"

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/plan.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
@@ -527,5 +528,5 @@ void TestPlan::refuses_what_a_run_would_refuse() {
   QVERIFY_THROWS_EXCEPTION(Error, make_plan(request(good, {{2, "constant", 51}})));
 }
 
-QTEST_APPLESS_MAIN(TestPlan)
+BATCHSCOPE_TEST(TestPlan)
 #include "tst_plan.moc"

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/progression.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
@@ -388,5 +389,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(ProgressionTest)
+BATCHSCOPE_TEST(ProgressionTest)
 #include "tst_progression.moc"

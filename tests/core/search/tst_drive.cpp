@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include "core/base/error.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::search;
@@ -168,5 +169,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestDrive)
+BATCHSCOPE_TEST(TestDrive)
 #include "tst_drive.moc"

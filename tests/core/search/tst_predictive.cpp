@@ -3,6 +3,7 @@
 #include <random>
 
 #include "core/search/drive.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::search;
@@ -21,39 +22,39 @@ public:
     start_ = random() % 100'000;
   }
 
-  predict::Trace trace_at(std::int64_t batch) const {
-    predict::Trace trace;
+  telemetry::Trace trace_at(std::int64_t batch) const {
+    telemetry::Trace trace;
     trace.batch = batch;
     trace.start_bytes = trace.peak_bytes = start_;
     std::uint64_t in_use = start_;
     std::uint32_t blocks = 0;
     std::vector<std::pair<std::uint32_t, std::uint64_t>> alive;
-    const auto allocate = [&](predict::Phase phase, std::uint64_t bytes) {
+    const auto allocate = [&](telemetry::Phase phase, std::uint64_t bytes) {
       trace.events.push_back({blocks, true, phase, bytes});
       in_use += (bytes + 63) / 64 * 64;
       trace.peak_bytes = std::max(trace.peak_bytes, in_use);
       return std::pair(blocks++, bytes);
     };
-    const auto release = [&](predict::Phase phase, std::pair<std::uint32_t, std::uint64_t> block) {
+    const auto release = [&](telemetry::Phase phase, std::pair<std::uint32_t, std::uint64_t> block) {
       trace.events.push_back({block.first, false, phase, block.second});
       in_use -= (block.second + 63) / 64 * 64;
     };
     for (const Layer& layer : layers_)
-      alive.push_back(allocate(predict::Phase::forward, layer.per_example * batch));
+      alive.push_back(allocate(telemetry::Phase::forward, layer.per_example * batch));
     for (const Layer& layer : layers_) {
-      const auto gradient = allocate(predict::Phase::backward, layer.fixed);
-      const auto scratch = allocate(predict::Phase::backward, layer.scratch * batch);
-      release(predict::Phase::backward, scratch);
-      release(predict::Phase::backward, alive.back());
+      const auto gradient = allocate(telemetry::Phase::backward, layer.fixed);
+      const auto scratch = allocate(telemetry::Phase::backward, layer.scratch * batch);
+      release(telemetry::Phase::backward, scratch);
+      release(telemetry::Phase::backward, alive.back());
       alive.pop_back();
-      release(predict::Phase::update, gradient);
+      release(telemetry::Phase::update, gradient);
     }
     return trace;
   }
 
   Probe run(const Proposal& proposal) override {
     ++runs;
-    predict::Trace trace = trace_at(proposal.batch);
+    telemetry::Trace trace = trace_at(proposal.batch);
     Probe probe;
     probe.batch = proposal.batch;
     probe.predicted_bytes = proposal.predicted_bytes;
@@ -63,7 +64,7 @@ public:
       return probe;
     }
     probe.peak_bytes = trace.peak_bytes;
-    probe.trace = std::make_shared<const predict::Trace>(std::move(trace));
+    probe.trace = std::make_shared<const telemetry::Trace>(std::move(trace));
     return probe;
   }
 
@@ -220,5 +221,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestPredictive)
+BATCHSCOPE_TEST(TestPredictive)
 #include "tst_predictive.moc"

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/search/finder.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::search;
@@ -263,5 +264,5 @@ private:
   }
 };
 
-QTEST_APPLESS_MAIN(StrategiesTest)
+BATCHSCOPE_TEST(StrategiesTest)
 #include "tst_strategies.moc"

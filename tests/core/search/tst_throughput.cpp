@@ -1,4 +1,5 @@
 #include "core/search/throughput.h"
+#include "test_program.h"
 
 #include <array>
 #include <map>
@@ -168,5 +169,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestThroughput)
+BATCHSCOPE_TEST(TestThroughput)
 #include "tst_throughput.moc"

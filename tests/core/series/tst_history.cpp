@@ -5,6 +5,7 @@
 
 #include "core/schedule/progression.h"
 #include "core/series/history.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::series;
@@ -245,5 +246,5 @@ void TestHistory::grows_without_moving_what_it_gave_out() {
   QCOMPARE(score->values.size(), std::size_t{1});
 }
 
-QTEST_APPLESS_MAIN(TestHistory)
+BATCHSCOPE_TEST(TestHistory)
 #include "tst_history.moc"

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/series/pyramid.h"
+#include "test_program.h"
 
 using namespace batchscope::series;
 
@@ -417,5 +418,5 @@ void TestPyramid::an_index_is_found_by_x() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestPyramid)
+BATCHSCOPE_TEST(TestPyramid)
 #include "tst_pyramid.moc"

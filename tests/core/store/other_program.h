@@ -4,16 +4,10 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <QCoreApplication>
-
 #include "core/store/detail/database_files.h"
+#include "second_process.h"
 #include "store_test.h"
 
 // A second program on the same database: this test's own executable, started with other arguments.
@@ -58,39 +52,8 @@ inline int run_as_other_program(int count, char** arguments) {
   return -1;
 }
 
-/// The second program, while it runs.
-class OtherProgram {
-public:
-  explicit OtherProgram(std::vector<std::string> arguments) {
-    std::string program = QCoreApplication::applicationFilePath().toStdString();
-    std::vector<char*> pointers{program.data()};
-    for (std::string& argument : arguments)
-      pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    if (::posix_spawn(&child_, program.c_str(), nullptr, nullptr, pointers.data(), environ) != 0)
-      qFatal("a second program could not be started");
-  }
-  ~OtherProgram() {
-    if (child_ > 0)
-      wait();
-  }
-  OtherProgram(const OtherProgram&) = delete;
-  OtherProgram& operator=(const OtherProgram&) = delete;
-
-  void kill() { ::kill(child_, SIGKILL); }
-  /// Its exit status; 128 and the signal's number where one ended it.
-  int wait() {
-    int status = 0;
-    ::waitpid(std::exchange(child_, 0), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-
-private:
-  pid_t child_ = 0;
-};
-
 inline int list_elsewhere(const std::filesystem::path& file) {
-  return OtherProgram({"--list", file.string()}).wait();
+  return SecondProcess({"--list", file.string()}).wait();
 }
 
 inline std::vector<std::string> write_arguments(const std::filesystem::path& file, int runs, std::int64_t steps,

@@ -36,7 +36,7 @@ private:
     case 1:
       return open_and_close_files();
     case 2:
-      return others_.push_back(std::make_unique<OtherProgram>(write_arguments(
+      return others_.push_back(std::make_unique<SecondProcess>(write_arguments(
           file_, 1 + static_cast<int>(random_() % 3), 50 + static_cast<int>(random_() % 200), report_)));
     case 3:
       if (!others_.empty())
@@ -119,7 +119,7 @@ private:
   std::unique_ptr<RunWriter> run_;
   std::int64_t steps_ = 0;
   std::map<std::string, std::int64_t> stored_; ///< by this process, by uid
-  std::vector<std::unique_ptr<OtherProgram>> others_;
+  std::vector<std::unique_ptr<SecondProcess>> others_;
 };
 
 inline std::string random_round(unsigned seed) {

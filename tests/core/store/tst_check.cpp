@@ -7,6 +7,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -146,5 +147,5 @@ void TestCheck::a_damaged_tail_is_found() {
   QVERIFY2(mentions(lines, "series loss: points 50 to 50 are missing"), shown(lines));
 }
 
-QTEST_APPLESS_MAIN(TestCheck)
+BATCHSCOPE_TEST(TestCheck)
 #include "tst_check.moc"

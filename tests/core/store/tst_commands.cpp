@@ -9,6 +9,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -218,5 +219,5 @@ void TestCommands::refused() {
   QCOMPARE(kind, Error::Kind::input);
 }
 
-QTEST_GUILESS_MAIN(TestCommands)
+BATCHSCOPE_TEST(TestCommands)
 #include "tst_commands.moc"

@@ -11,6 +11,7 @@
 #include "core/store/detail/database.h"
 #include "core/store/detail/migrations.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -400,5 +401,5 @@ void TestDatabase::default_place() {
   QVERIFY(error_of([] { default_database(); }).find("give a file with --db") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TestDatabase)
+BATCHSCOPE_TEST(TestDatabase)
 #include "tst_database.moc"

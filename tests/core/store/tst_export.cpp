@@ -15,6 +15,7 @@
 #include "core/store/detail/exporters.h"
 #include "core/store/export.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -324,5 +325,5 @@ void TestExport::a_full_disk_leaves_nothing_behind() {
   QCOMPARE(files_in(target.path()), std::size_t(1));
 }
 
-QTEST_APPLESS_MAIN(TestExport)
+BATCHSCOPE_TEST(TestExport)
 #include "tst_export.moc"

@@ -8,6 +8,7 @@
 
 #include "core/store/detail/database.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -264,5 +265,5 @@ void TestFaults::a_file_that_was_being_made_is_an_empty_one() {
   QCOMPARE(RunReader(folder.file()).list().size(), std::size_t(1));
 }
 
-QTEST_APPLESS_MAIN(TestFaults)
+BATCHSCOPE_TEST(TestFaults)
 #include "tst_faults.moc"

@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "core/store/detail/process.h"
+#include "second_process.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -55,22 +57,6 @@ private:
 
 std::int64_t nanoseconds_now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// The signal that ended this program run with these arguments; 0 when it ended by itself. Not a QProcess: the thread
-// sanitizer takes its way of starting one for a fork, after which it allows no threads.
-int signal_that_ended(std::vector<std::string> arguments) {
-  std::string program = QCoreApplication::applicationFilePath().toStdString();
-  std::vector<char*> pointers{program.data()};
-  for (std::string& argument : arguments)
-    pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  pid_t child = 0;
-  int status = 0;
-  if (::posix_spawn(&child, program.c_str(), nullptr, nullptr, pointers.data(), environ) != 0 ||
-      ::waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
-    return 0;
-  return WTERMSIG(status);
 }
 
 // The other process: writes 5 steps in each millisecond, an event now and then, and at `last` is killed as by
@@ -119,7 +105,7 @@ void TestKill::at_most_the_last_second_is_missing() {
   QFETCH(qlonglong, last);
   const Folder folder;
   const SharedTimes times(folder.file().string() + ".times");
-  QCOMPARE(signal_that_ended({"--write-until-killed", folder.file().string(), std::to_string(last)}), SIGKILL);
+  QCOMPARE(SecondProcess({"--write-until-killed", folder.file().string(), std::to_string(last)}).wait(), 128 + SIGKILL);
   QCOMPARE(times->last_step.load(), std::int64_t(last));
 
   const auto stored = [&] {
@@ -228,11 +214,11 @@ void TestKill::identities_come_back_from_their_text() {
   QVERIFY(read == identity);
 }
 
-int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "--write-until-killed")
-    write_until_killed(argv[2], std::atoll(argv[3]));
-  QCoreApplication application(argc, argv);
-  TestKill test;
-  return QTest::qExec(&test, argc, argv);
+static int write_as_second_process(int count, char** arguments) {
+  if (count == 4 && std::string(arguments[1]) == "--write-until-killed")
+    write_until_killed(arguments[2], std::atoll(arguments[3]));
+  return -1;
 }
+
+BATCHSCOPE_TEST(TestKill, write_as_second_process)
 #include "tst_kill.moc"

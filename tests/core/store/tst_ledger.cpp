@@ -5,6 +5,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "other_program.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -150,5 +151,5 @@ void TestLedger::stays_small() {
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
 }
 
-QTEST_APPLESS_MAIN(TestLedger)
+BATCHSCOPE_TEST(TestLedger)
 #include "tst_ledger.moc"

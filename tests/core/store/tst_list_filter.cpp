@@ -4,6 +4,7 @@
 
 #include "core/store/list_filter.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope::store;
 using namespace batchscope::store::test;
@@ -187,5 +188,5 @@ void TestListFilter::is_no_sql() {
   QCOMPARE(reader.list().size(), std::size_t(1));
 }
 
-QTEST_APPLESS_MAIN(TestListFilter)
+BATCHSCOPE_TEST(TestListFilter)
 #include "tst_list_filter.moc"

@@ -9,6 +9,7 @@
 #include "core/store/run_follower.h"
 #include "other_program.h"
 #include "replaced_rounds.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -79,7 +80,7 @@ void TestReplacedFiles::runs_of_two_programs_survive_a_foreign_close() {
     auto second = store.begin(new_run("second"));
     record(*second, 1, 100);
     second->finish(outcome("finished"));
-    QCOMPARE(OtherProgram(write_arguments(folder.file(), 4, 50, report)).wait(), 0);
+    QCOMPARE(SecondProcess(write_arguments(folder.file(), 4, 50, report)).wait(), 0);
     QCOMPARE(list_elsewhere(folder.file()), 6);
   }
   QCOMPARE(RunReader(folder.file()).list().size(), std::size_t(6));
@@ -122,7 +123,7 @@ void TestReplacedFiles::a_log_that_another_program_removed_and_made_anew_loses_n
     run->sink().event({.step = 7, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
     store.flush();
     remove_log(folder.file());
-    QCOMPARE(OtherProgram(write_arguments(folder.file(), 2, 60, report)).wait(), 0);
+    QCOMPARE(SecondProcess(write_arguments(folder.file(), 2, 60, report)).wait(), 0);
     record(*run, 1501, 1600);
     run->sink().event({.step = 1550, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
     run->finish(outcome("finished"));
@@ -220,7 +221,7 @@ void TestReplacedFiles::a_number_that_was_taken_changes() {
   QCOMPARE(run->id(), std::int64_t(1));
   // The other program's run is there before the files change, so it has number 1 whenever the store looks at them.
   const auto other = folder.file("other.db");
-  QCOMPARE(OtherProgram(write_arguments(other, 1, 10, report)).wait(), 0);
+  QCOMPARE(SecondProcess(write_arguments(other, 1, 10, report)).wait(), 0);
   remove_log(folder.file()); // with all that was in it, and the file itself was never written to
   std::filesystem::rename(other, folder.file());
   record(*run, 41, 50);
@@ -268,7 +269,7 @@ void TestReplacedFiles::a_reader_keeps_what_only_it_still_reads() {
   const RunReader reader(folder.file());
   QCOMPARE(reader.list().size(), std::size_t(1));
   // The reader keeps the log alive, so the runs of the other program stay in it.
-  QCOMPARE(OtherProgram(write_arguments(folder.file(), 3, 30, report)).wait(), 0);
+  QCOMPARE(SecondProcess(write_arguments(folder.file(), 3, 30, report)).wait(), 0);
   remove_log(folder.file());
   QCOMPARE(reader.list().size(), std::size_t(4));
   QCOMPARE(lost(folder.file(), reported(report)), std::string());
@@ -301,11 +302,5 @@ void TestReplacedFiles::random_rounds() {
       QFAIL(("round " + std::to_string(seed) + ": " + lines).c_str());
 }
 
-int main(int count, char** arguments) {
-  if (const int status = run_as_other_program(count, arguments); status >= 0)
-    return status;
-  QCoreApplication application(count, arguments);
-  TestReplacedFiles test;
-  return QTest::qExec(&test, count, arguments);
-}
+BATCHSCOPE_TEST(TestReplacedFiles, run_as_other_program)
 #include "tst_replaced_files.moc"

@@ -3,6 +3,7 @@
 
 #include "other_program.h"
 #include "replaced_rounds.h"
+#include "test_program.h"
 
 using namespace batchscope::store::test;
 
@@ -18,11 +19,5 @@ private Q_SLOTS:
   }
 };
 
-int main(int count, char** arguments) {
-  if (const int status = run_as_other_program(count, arguments); status >= 0)
-    return status;
-  QCoreApplication application(count, arguments);
-  TestReplacedFilesSoak test;
-  return QTest::qExec(&test, count, arguments);
-}
+BATCHSCOPE_TEST(TestReplacedFilesSoak, run_as_other_program)
 #include "tst_replaced_files_soak.moc"

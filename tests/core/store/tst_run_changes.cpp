@@ -4,6 +4,7 @@
 
 #include "core/store/export.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -220,5 +221,5 @@ void TestRunChanges::purging_goes_in_parts() {
   QVERIFY(std::filesystem::file_size(folder.file()) <= size); // in the room that became free
 }
 
-QTEST_APPLESS_MAIN(TestRunChanges)
+BATCHSCOPE_TEST(TestRunChanges)
 #include "tst_run_changes.moc"

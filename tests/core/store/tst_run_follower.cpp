@@ -8,14 +8,14 @@
 #include <random>
 #include <thread>
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/store/run_follower.h"
+#include "second_process.h"
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -138,28 +138,6 @@ Seen all_of(RunFollower& follower, std::size_t most = 8192) {
   ::_exit(0);
 }
 
-/// This program run as the other process. Not a QProcess: the thread sanitizer takes its way of starting one for a
-/// fork, after which it allows no threads.
-class Child {
-public:
-  explicit Child(std::vector<std::string> arguments) {
-    std::string program = QCoreApplication::applicationFilePath().toStdString();
-    std::vector<char*> pointers{program.data()};
-    for (std::string& argument : arguments)
-      pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    started_ = ::posix_spawn(&pid_, program.c_str(), nullptr, nullptr, pointers.data(), environ) == 0;
-  }
-  ~Child() { ::waitpid(pid_, nullptr, 0); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  bool started() const { return started_; }
-
-private:
-  pid_t pid_ = 0;
-  bool started_ = false;
-};
-
 } // namespace
 
 class TestRunFollower : public QObject {
@@ -271,8 +249,7 @@ void TestRunFollower::a_run_of_another_process() {
   QFETCH(bool, killed);
   const Folder folder;
   { const RunStore makes_the_file(folder.file()); }
-  const Child child({killed ? "--write-until-killed" : "--write", folder.file().string(), "4000"});
-  QVERIFY(child.started());
+  const SecondProcess child({killed ? "--write-until-killed" : "--write", folder.file().string(), "4000"});
   const RunReader reader(folder.file());
   QTRY_COMPARE_WITH_TIMEOUT(reader.list().size(), std::size_t(1), 60'000);
   RunFollower follower(folder.file(), 1);
@@ -495,12 +472,12 @@ void TestRunFollower::damage_is_told_and_nothing_lost() {
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());
 }
 
-int main(int argc, char** argv) {
-  const std::string first = argc == 4 ? argv[1] : "";
+static int write_as_second_process(int count, char** arguments) {
+  const std::string first = count == 4 ? arguments[1] : "";
   if (first == "--write" || first == "--write-until-killed")
-    write(argv[2], std::atoll(argv[3]), first != "--write");
-  QCoreApplication application(argc, argv);
-  TestRunFollower test;
-  return QTest::qExec(&test, argc, argv);
+    write(arguments[2], std::atoll(arguments[3]), first != "--write");
+  return -1;
 }
+
+BATCHSCOPE_TEST(TestRunFollower, write_as_second_process)
 #include "tst_run_follower.moc"

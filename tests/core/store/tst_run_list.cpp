@@ -6,6 +6,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -240,5 +241,5 @@ void TestRunList::any_changes_in_any_order() {
   }
 }
 
-QTEST_APPLESS_MAIN(TestRunList)
+BATCHSCOPE_TEST(TestRunList)
 #include "tst_run_list.moc"

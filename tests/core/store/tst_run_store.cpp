@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "store_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
@@ -394,5 +395,5 @@ void TestRunStore::what_is_not_there_is_named() {
   QVERIFY(error.find("has no series lsos; it has examples_seen, epoch_index") != std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TestRunStore)
+BATCHSCOPE_TEST(TestRunStore)
 #include "tst_run_store.moc"

@@ -1,4 +1,5 @@
 #include "core/sweep/recommend.h"
+#include "test_program.h"
 
 #include <cmath>
 
@@ -58,5 +59,5 @@ void TestRecommend::nothingMeasured() {
   QVERIFY(!recommend({{16, std::nan(""), 500}}, 2000));
 }
 
-QTEST_APPLESS_MAIN(TestRecommend)
+BATCHSCOPE_TEST(TestRecommend)
 #include "tst_recommend.moc"

@@ -4,6 +4,7 @@
 
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
@@ -25,7 +26,7 @@ SweepSpec spec_of(const std::filesystem::path& file) {
   spec.base.memory_budget = 50'000'000;
   spec.base.length = {.epochs = {}, .examples = {}, .steps = 3};
   for (const std::int64_t batch : {4, 8, 16, 32})
-    spec.batches.push_back({train::BatchChoice::Kind::number, batch});
+    spec.batches.push_back({run::BatchChoice::Kind::number, batch});
   return spec;
 }
 
@@ -33,7 +34,7 @@ SweepSpec spec_of(const std::filesystem::path& file) {
 class AtTheEnd : public SweepWatch {
 public:
   explicit AtTheEnd(std::function<void(std::int64_t)> work) : work_(std::move(work)) {}
-  void ended(std::int64_t id, const train::RunSummary& /*summary*/) override { work_(id); }
+  void ended(std::int64_t id, const run::RunSummary& /*summary*/) override { work_(id); }
 
 private:
   std::function<void(std::int64_t)> work_;
@@ -61,7 +62,7 @@ void TestSharedData::aSweepReadsItsDataOnce() {
   SweepPlan plan = plan_sweep(spec, pool);
   SweepWatch watch;
   const auto result =
-      run_sweep(std::move(plan), store.add_sweep(to_json(spec)), store, watch, std::make_shared<train::JobControl>());
+      run_sweep(std::move(plan), store.add_sweep(to_json(spec)), store, watch, std::make_shared<run::JobControl>());
   QCOMPARE(result.finished, std::int64_t{4});
   QCOMPARE(pool->reads(), std::uint64_t{1});
   QCOMPARE(pool->in_use(), std::size_t{0});
@@ -79,13 +80,13 @@ void TestSharedData::aFileThatChangesMeanwhileIsReadAnew() {
       write_table(table, 300);
   });
   const auto result = run_sweep(plan_sweep(spec, pool), store.add_sweep(to_json(spec)), store, watch,
-                                std::make_shared<train::JobControl>());
+                                std::make_shared<run::JobControl>());
   QCOMPARE(result.finished, std::int64_t{4});
   QCOMPARE(pool->reads(), std::uint64_t{2});
   QCOMPARE(pool->in_use(), std::size_t{0});
   const store::RunReader reader(folder.file());
   const auto examples = [&](std::int64_t run) {
-    return train::run_start_from_json(reader.start_json(run)).train_examples;
+    return run::run_start_from_json(reader.start_json(run)).train_examples;
   };
   QCOMPARE(examples(2), std::int64_t{160});
   QCOMPARE(examples(3), std::int64_t{240});
@@ -101,10 +102,10 @@ void TestSharedData::theRestOfASweepReadsItOnce() {
   const auto pool = std::make_shared<data::DataPool>();
   SweepWatch watch;
   const auto result = run_sweep(plan_rest(store::RunReader(folder.file()), sweep, pool), sweep, store, watch,
-                                std::make_shared<train::JobControl>());
+                                std::make_shared<run::JobControl>());
   QCOMPARE(result.finished, std::int64_t{4});
   QCOMPARE(pool->reads(), std::uint64_t{1});
 }
 
-QTEST_APPLESS_MAIN(TestSharedData)
+BATCHSCOPE_TEST(TestSharedData)
 #include "tst_shared_data.moc"

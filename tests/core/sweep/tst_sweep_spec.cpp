@@ -6,10 +6,11 @@
 #include <QtTest>
 
 #include "core/base/error.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::sweep;
-using train::BatchChoice;
+using run::BatchChoice;
 
 using Change = std::function<void(SweepSpec&)>;
 Q_DECLARE_METATYPE(Change)
@@ -55,7 +56,7 @@ void TestSweepSpec::everyCombinationInOrder() {
   QStringList seen;
   for (const auto& run : combinations(two_by_two()))
     seen += QString("%1/%2/%3")
-                .arg(QString::fromStdString(train::to_string(run.batch)))
+                .arg(QString::fromStdString(run::to_string(run.batch)))
                 .arg(*run.learning_rate)
                 .arg(run.seed);
   QCOMPARE(seen.join(' '), QString("16/0.1/5 16/0.1/6 16/0.2/5 16/0.2/6 auto:largest/0.1/5 auto:largest/0.1/6 "
@@ -67,7 +68,7 @@ void TestSweepSpec::withoutListsOneRun() {
   spec.base.batch = {BatchChoice::Kind::number, 7};
   const auto runs = combinations(spec);
   QCOMPARE(runs.size(), std::size_t{1});
-  QCOMPARE(train::to_json(runs.front()), train::to_json(spec.base));
+  QCOMPARE(run::to_json(runs.front()), run::to_json(spec.base));
 }
 
 void TestSweepSpec::namesTellWhatDiffers() {
@@ -144,5 +145,5 @@ void TestSweepSpec::badJson() {
   QVERIFY(message.find('\n') == std::string::npos);
 }
 
-QTEST_APPLESS_MAIN(TestSweepSpec)
+BATCHSCOPE_TEST(TestSweepSpec)
 #include "tst_sweep_spec.moc"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/telemetry/queue.h"
+#include "test_program.h"
 
 using namespace batchscope::telemetry;
 
@@ -158,5 +159,5 @@ void TestQueue::two_threads_pass_everything_in_order() {
   QCOMPARE(queue.waiting(), std::size_t(0));
 }
 
-QTEST_APPLESS_MAIN(TestQueue)
+BATCHSCOPE_TEST(TestQueue)
 #include "tst_queue.moc"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/telemetry/record.h"
+#include "test_program.h"
 
 using namespace batchscope::telemetry;
 
@@ -69,5 +70,5 @@ void TestRecord::a_row_has_the_values_under_their_names() {
   QCOMPARE(value("device_bytes"), -1.0);
 }
 
-QTEST_APPLESS_MAIN(TestRecord)
+BATCHSCOPE_TEST(TestRecord)
 #include "tst_record.moc"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/telemetry/ring.h"
+#include "test_program.h"
 
 using batchscope::telemetry::Ring;
 
@@ -82,5 +83,5 @@ void TestRing::two_threads_pass_everything_in_order() {
   QCOMPARE(ring.size(), std::size_t(0));
 }
 
-QTEST_APPLESS_MAIN(TestRing)
+BATCHSCOPE_TEST(TestRing)
 #include "tst_ring.moc"

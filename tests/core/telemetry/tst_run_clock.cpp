@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/telemetry/run_clock.h"
+#include "test_program.h"
 
 using namespace batchscope::telemetry;
 
@@ -76,5 +77,5 @@ void TestRunClock::times_that_are_no_numbers_are_left_out() {
   QCOMPARE(clock.examples_per_second(), 20.0);
 }
 
-QTEST_APPLESS_MAIN(TestRunClock)
+BATCHSCOPE_TEST(TestRunClock)
 #include "tst_run_clock.moc"

@@ -7,6 +7,7 @@
 
 #include "core/data/dataset.h"
 #include "core/memory/device.h"
+#include "core/run/engine.h"
 #include "core/train/detail/learner.h"
 #include "run_helpers.h"
 
@@ -14,8 +15,8 @@
 namespace batchscope::test {
 
 /// A model of which a few hundred examples fit into the budget, on images.
-inline train::RunSpec conformance_spec(const std::string& device, std::int64_t batch, std::int64_t steps) {
-  train::RunSpec spec = small_spec(batch, steps);
+inline run::RunSpec conformance_spec(const std::string& device, std::int64_t batch, std::int64_t steps) {
+  run::RunSpec spec = small_spec(batch, steps);
   spec.device = device;
   spec.model = "cnn:width=32";
   spec.data = "synthetic:examples=2500,shape=3x32x32,classes=4";
@@ -25,7 +26,7 @@ inline train::RunSpec conformance_spec(const std::string& device, std::int64_t b
 
 /// After an out-of-memory error the bytes in use are exactly what they were, and the next step succeeds.
 inline void returnsToTheBaseline(const std::string& name, int times) {
-  const train::RunSpec spec = conformance_spec(name, 8, 1);
+  const run::RunSpec spec = conformance_spec(name, 8, 1);
   const auto device = memory::open_device(name, spec.memory_budget);
   train::Learner learner(spec, data::open_data(spec.data), *device);
   std::vector<std::int64_t> indices(2000);
@@ -46,8 +47,8 @@ inline void returnsToTheBaseline(const std::string& name, int times) {
 
 /// Readings make sense while a run goes on, and stay within the limit.
 inline void readsWithinTheLimit(const std::string& name) {
-  const FinishedRun finished = run(conformance_spec(name, 32, 10));
-  QVERIFY2(finished.summary.status == train::Status::finished, finished.summary.reason.c_str());
+  const FinishedRun finished = run_to_end(conformance_spec(name, 32, 10));
+  QVERIFY2(finished.summary.status == run::Status::finished, finished.summary.reason.c_str());
   for (const auto& record : finished.recorded.records) {
     QVERIFY(record.allocated_bytes > 0 && record.allocated_bytes <= record.reserved_bytes);
     QVERIFY(record.peak_bytes >= record.allocated_bytes && record.peak_bytes <= 200'000'000);
@@ -56,27 +57,27 @@ inline void readsWithinTheLimit(const std::string& name) {
 
 /// The largest size that the finder names trains; one more does not.
 inline void findsTheExactLargestSize(const std::string& name) {
-  train::RunSpec spec = conformance_spec(name, 1, 2);
-  spec.on_oom = train::OnOom::fail;
+  run::RunSpec spec = conformance_spec(name, 1, 2);
+  spec.on_oom = run::OnOom::fail;
   std::int64_t largest = 0;
   {
-    train::Session session(spec);
-    largest = session.find({.timings = false}).largest.value_or(0);
+    const auto session = run::open_session(spec);
+    largest = session->find({.timings = false}).largest.value_or(0);
   }
   QVERIFY(largest > 1 && largest < 2000);
   spec.batch.number = largest;
-  QVERIFY(run(spec).summary.status == train::Status::finished);
+  QVERIFY(run_to_end(spec).summary.status == run::Status::finished);
   spec.batch.number = largest + 1;
-  QVERIFY(run(spec).summary.status == train::Status::failed);
+  QVERIFY(run_to_end(spec).summary.status == run::Status::failed);
 }
 
 /// A run that meets out-of-memory errors computes what one with room does.
 inline void rollsBackWithoutATrace(const std::string& name) {
-  train::RunSpec spec = conformance_spec(name, 50, 12);
+  run::RunSpec spec = conformance_spec(name, 50, 12);
   spec.schedule = "piecewise:0=50,6=1500";
-  const FinishedRun tight = run(spec);
+  const FinishedRun tight = run_to_end(spec);
   spec.memory_budget = 4'000'000'000;
-  const FinishedRun roomy = run(spec);
+  const FinishedRun roomy = run_to_end(spec);
   QVERIFY(tight.summary.oom_events > 0);
   QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
   QCOMPARE(tight.recorded.records.size(), roomy.recorded.records.size());

@@ -5,8 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/run/engine.h"
+#include "core/run/session.h"
 #include "core/telemetry/record.h"
-#include "core/train/run.h"
 
 /// Runs of the tests: everything that a run reports, kept in memory.
 struct Recorded : batchscope::telemetry::Sink {
@@ -27,25 +28,25 @@ struct Recorded : batchscope::telemetry::Sink {
 };
 
 struct FinishedRun {
-  batchscope::train::RunSummary summary;
+  batchscope::run::RunSummary summary;
   Recorded recorded;
 };
 
-inline FinishedRun run(const batchscope::train::RunSpec& spec) {
+inline FinishedRun run_to_end(const batchscope::run::RunSpec& spec) {
   FinishedRun finished;
-  batchscope::train::RunControl control;
-  batchscope::train::Session session(spec);
-  finished.summary = session.run(finished.recorded, control);
+  batchscope::run::RunControl control;
+  const auto session = batchscope::run::open_session(spec);
+  finished.summary = session->run(finished.recorded, control);
   return finished;
 }
 
 /// A small run on made-up images that takes milliseconds a step.
-inline batchscope::train::RunSpec small_spec(std::int64_t batch, std::int64_t steps) {
-  batchscope::train::RunSpec spec;
+inline batchscope::run::RunSpec small_spec(std::int64_t batch, std::int64_t steps) {
+  batchscope::run::RunSpec spec;
   spec.model = "cnn:width=8";
   spec.data = "synthetic:examples=625,shape=1x16x16,classes=4"; // 500 to train, 125 to validate
   spec.memory_budget = 400'000'000;
-  spec.batch = {batchscope::train::BatchChoice::Kind::number, batch};
+  spec.batch = {batchscope::run::BatchChoice::Kind::number, batch};
   spec.length = {.epochs = {}, .examples = {}, .steps = steps};
   return spec;
 }

@@ -1,4 +1,5 @@
 #include "conformance.h"
+#include "test_program.h"
 
 using namespace batchscope;
 
@@ -18,5 +19,5 @@ private Q_SLOTS:
   void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(device); }
 };
 
-QTEST_APPLESS_MAIN(TestConformance)
+BATCHSCOPE_TEST(TestConformance)
 #include "tst_conformance.moc"

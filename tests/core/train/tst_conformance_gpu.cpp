@@ -1,5 +1,6 @@
 #include "conformance.h"
 #include "core/base/error.h"
+#include "test_program.h"
 using namespace batchscope;
 
 namespace {
@@ -25,5 +26,5 @@ private Q_SLOTS:
   void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(device); }
 };
 
-QTEST_APPLESS_MAIN(TestConformanceGpu)
+BATCHSCOPE_TEST(TestConformanceGpu)
 #include "tst_conformance_gpu.moc"

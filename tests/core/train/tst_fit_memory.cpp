@@ -1,6 +1,7 @@
 #include <QtTest>
 
 #include "core/train/detail/fit_memory.h"
+#include "test_program.h"
 
 using batchscope::train::FitMemory;
 
@@ -81,5 +82,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestFitMemory)
+BATCHSCOPE_TEST(TestFitMemory)
 #include "tst_fit_memory.moc"

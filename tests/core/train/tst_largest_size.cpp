@@ -5,11 +5,13 @@
 #include <random>
 
 #include "core/base/error.h"
+#include "core/run/engine.h"
 #include "core/schedule/progression.h"
 #include "run_helpers.h"
+#include "test_program.h"
 
 using namespace batchscope;
-using namespace batchscope::train;
+using namespace batchscope::run;
 
 namespace {
 
@@ -77,15 +79,15 @@ private Q_SLOTS:
                                 std::to_string(*spec.memory_budget);
       search::SearchResult result;
       {
-        Session session(with_batch(spec, 1));
-        result = session.find({.timings = false});
+        const auto session = run::open_session(with_batch(spec, 1));
+        result = session->find({.timings = false});
       }
       QVERIFY2(result.found, about.c_str());
       const std::string schedule = std::exchange(spec.schedule, "constant");
-      QVERIFY2(run(with_batch(spec, *result.largest)).summary.status == Status::finished, about.c_str());
+      QVERIFY2(run_to_end(with_batch(spec, *result.largest)).summary.status == Status::finished, about.c_str());
       if (*result.largest < 500) {
         ++bounded_by_memory;
-        const RunSummary more = run(with_batch(spec, *result.largest + 1)).summary;
+        const RunSummary more = run_to_end(with_batch(spec, *result.largest + 1)).summary;
         QVERIFY2(more.status == Status::failed && more.reason.starts_with("out of memory"), about.c_str());
       }
       followsThePlan(with_batch(spec, std::max<std::int64_t>(*result.largest / 3, 1)), schedule, about);
@@ -117,8 +119,8 @@ private Q_SLOTS:
     spec.on_oom = OnOom::fail;
     search::SearchResult result;
     {
-      Session session(spec);
-      result = session.find({.timings = false});
+      const auto session = run::open_session(spec);
+      result = session->find({.timings = false});
     }
     QVERIFY(result.found);
     QVERIFY(result.probes.size() <= 4);
@@ -133,9 +135,9 @@ private Q_SLOTS:
         QVERIFY2(std::abs(error) < 0.005, qPrintable(QString::number(error)));
       }
     }
-    QVERIFY(run(with_batch(spec, *result.largest)).summary.status == Status::finished);
+    QVERIFY(run_to_end(with_batch(spec, *result.largest)).summary.status == Status::finished);
     if (*result.largest < 2000)
-      QVERIFY(run(with_batch(spec, *result.largest + 1)).summary.status == Status::failed);
+      QVERIFY(run_to_end(with_batch(spec, *result.largest + 1)).summary.status == Status::failed);
   }
 
   /// The number of micro batches depends on their size then; the search asks for their size alone.
@@ -149,13 +151,13 @@ private Q_SLOTS:
     spec.on_oom = OnOom::fail;
     search::SearchResult result;
     {
-      Session session(spec);
-      result = session.find({.timings = false});
+      const auto session = run::open_session(spec);
+      result = session->find({.timings = false});
     }
     QVERIFY(result.found && *result.largest < 1500);
     QVERIFY(result.probes.size() <= 4);
     spec.batch = {BatchChoice::Kind::number, *result.largest};
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
     QCOMPARE(finished.recorded.records.front().effective_batch, std::int64_t{1500});
   }
@@ -166,7 +168,7 @@ private:
     spec.on_oom = OnOom::shrink;
     spec.length = {.epochs = {}, .examples = {}, .steps = 12};
     const auto planned = plan(spec);
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY2(finished.recorded.records.size() == planned.size(), about.c_str());
     for (std::size_t i = 0; i < planned.size(); ++i) {
       const auto& record = finished.recorded.records[i];
@@ -178,5 +180,5 @@ private:
   }
 };
 
-QTEST_APPLESS_MAIN(TestLargestSize)
+BATCHSCOPE_TEST(TestLargestSize)
 #include "tst_largest_size.moc"

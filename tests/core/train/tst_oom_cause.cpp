@@ -1,7 +1,9 @@
 #include <QtTest>
 
 #include "core/train/detail/oom_cause.h"
+#include "test_program.h"
 
+using namespace batchscope::run;
 using namespace batchscope::train;
 
 class TestOomCause : public QObject {
@@ -52,5 +54,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestOomCause)
+BATCHSCOPE_TEST(TestOomCause)
 #include "tst_oom_cause.moc"

@@ -8,8 +8,10 @@
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
 #include "run_helpers.h"
+#include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::run;
 using namespace batchscope::train;
 
 namespace {
@@ -92,7 +94,7 @@ private Q_SLOTS:
     for (Attempt attempt = learner.attempt({all.first(size)}); attempt.out_of_memory;
          attempt = learner.attempt({all.first(--size)})) {
       QCOMPARE(device->readings().in_use, baseline);
-      in_backward += attempt.refusal.phase == predict::Phase::backward ? 1 : 0;
+      in_backward += attempt.refusal.phase == telemetry::Phase::backward ? 1 : 0;
     }
     QVERIFY(in_backward > 0);
     // What fits after all of that is what fits without it.
@@ -106,9 +108,9 @@ private Q_SLOTS:
   void changesNoResult() {
     RunSpec spec = tight_spec(20, 30);
     spec.schedule = "piecewise:0=20,10=250,20=30"; // asks for more than fits, then for less
-    const FinishedRun tight = run(spec);
+    const FinishedRun tight = run_to_end(spec);
     spec.memory_budget = 400'000'000;
-    const FinishedRun roomy = run(spec);
+    const FinishedRun roomy = run_to_end(spec);
     QVERIFY(tight.summary.status == Status::finished);
     QVERIFY(tight.summary.oom_events > 0);
     QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
@@ -128,7 +130,7 @@ private Q_SLOTS:
   void tellsTheWholeStory() {
     RunSpec spec = tight_spec(20, 15);
     spec.schedule = "piecewise:0=20,10=250";
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     const auto events = finished.recorded.details("oom");
     QVERIFY(!events.empty());
     const auto& event = events.front();
@@ -168,7 +170,7 @@ private Q_SLOTS:
   void learnsASizeOnce() {
     RunSpec spec = tight_spec(250, 2);
     spec.length = {.epochs = 4, .examples = {}, .steps = {}};
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     // 500 examples an epoch: every one of the 8 steps is run in parts, but only the first ones met the error.
     QCOMPARE(finished.recorded.records.size(), std::size_t{8});
     for (const auto& event : finished.recorded.events)
@@ -187,7 +189,7 @@ private Q_SLOTS:
     spec.data = "synthetic:examples=6000,shape=1x28x28,classes=10";
     spec.memory_budget = 24'000'000;
     spec.schedule = "piecewise:0=8,2=4000";
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::finished);
     QVERIFY(finished.summary.oom_events >= 1);
     QVERIFY2(finished.summary.oom_events <= 4, qPrintable(QString::number(finished.summary.oom_events)));
@@ -202,7 +204,7 @@ private Q_SLOTS:
     RunSpec spec = tight_spec(20, 6);
     spec.schedule = "piecewise:0=500,1=450,2=400,3=350,4=300,5=250";
     spec.batch.number = 500;
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::finished);
     QVERIFY2(finished.summary.oom_events <= 2, qPrintable(QString::number(finished.summary.oom_events)));
   }
@@ -258,7 +260,7 @@ private Q_SLOTS:
   void failsWhereItIsToldTo() {
     RunSpec spec = tight_spec(250, 2);
     spec.on_oom = OnOom::fail;
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::failed);
     QVERIFY(finished.summary.reason.starts_with("out of memory with a micro batch of 250"));
     QCOMPARE(finished.summary.steps, std::int64_t{0});
@@ -271,7 +273,7 @@ private Q_SLOTS:
     spec.model = "cnn:width=64";
     spec.data = "synthetic:examples=20,shape=3x128x128,classes=4";
     spec.memory_budget = 8'000'000;
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::failed);
     QVERIFY(finished.summary.reason.starts_with("out of memory with a micro batch of 1:"));
   }
@@ -281,7 +283,7 @@ private Q_SLOTS:
     spec.model = "mlp:hidden=4096,layers=4";
     spec.memory_budget = 2'000'000;
     try {
-      run(spec);
+      run_to_end(spec);
       QFAIL("no error");
     } catch (const Error& error) {
       QVERIFY(error.kind() == Error::Kind::failed);
@@ -290,5 +292,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_APPLESS_MAIN(TestOutOfMemory)
+BATCHSCOPE_TEST(TestOutOfMemory)
 #include "tst_out_of_memory.moc"

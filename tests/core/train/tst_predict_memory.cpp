@@ -1,10 +1,12 @@
 #include <QtTest>
 
 #include "core/predict/peak_curve.h"
+#include "core/run/engine.h"
 #include "run_helpers.h"
+#include "test_program.h"
 
 using namespace batchscope;
-using namespace batchscope::train;
+using namespace batchscope::run;
 
 namespace {
 
@@ -19,13 +21,13 @@ RunSpec spec_of(const QString& model, std::int64_t batch, std::int64_t steps = 2
 }
 
 std::optional<predict::PeakCurve> curve_for(const RunSpec& spec) {
-  Session session(spec);
-  return session.predict_memory();
+  const auto session = run::open_session(spec);
+  return session->predict_memory();
 }
 
 /// Highest peak over the steps of a run.
 double real_peak(const RunSpec& spec) {
-  return static_cast<double>(run(spec).summary.peak_bytes);
+  return static_cast<double>(run_to_end(spec).summary.peak_bytes);
 }
 
 void add_models() {
@@ -106,7 +108,7 @@ private Q_SLOTS:
       RunSpec spec = spec_of(model, 240, 2);
       spec.memory_budget = (curve->at(fitting).onto_gradients + curve->at(fitting + 1).onto_gradients) / 2;
       const predict::Split split = curve->split(240, *spec.memory_budget);
-      const FinishedRun finished = run(spec);
+      const FinishedRun finished = run_to_end(spec);
       QVERIFY(finished.summary.status == Status::finished);
       QCOMPARE(split.micro_batches, finished.recorded.records.back().micro_batches);
       QCOMPARE(split.micro_batch, finished.recorded.records.back().micro_batch);
@@ -127,15 +129,15 @@ private Q_SLOTS:
     RunSpec spec = spec_of(model, 4, 12);
     spec.dropout = 0.2;
     spec.memory_budget = curve_for(spec)->at(fitting).bytes;
-    const FinishedRun never = run(spec);
+    const FinishedRun never = run_to_end(spec);
     FinishedRun after;
     RunControl control;
-    Session session(spec);
-    const std::uint64_t baseline = session.start().baseline_bytes;
+    const auto session = run::open_session(spec);
+    const std::uint64_t baseline = session->start().baseline_bytes;
     for (int i = 0; i < 2; ++i)
-      QVERIFY(session.predict_memory());
-    QCOMPARE(session.start().baseline_bytes, baseline);
-    after.summary = session.run(after.recorded, control);
+      QVERIFY(session->predict_memory());
+    QCOMPARE(session->start().baseline_bytes, baseline);
+    after.summary = session->run(after.recorded, control);
     QCOMPARE(after.recorded.records.size(), never.recorded.records.size());
     for (std::size_t i = 0; i < never.recorded.records.size(); ++i) {
       const auto& a = never.recorded.records[i];
@@ -169,26 +171,26 @@ private Q_SLOTS:
   }
 
   void asksWhetherToStop() {
-    Session session(spec_of("mlp:hidden=32", 8));
+    const auto session = run::open_session(spec_of("mlp:hidden=32", 8));
     int asked = 0;
-    QVERIFY(!session.predict_memory([&] { return ++asked == 2; }));
+    QVERIFY(!session->predict_memory([&] { return ++asked == 2; }));
     QCOMPARE(asked, 2);
-    QVERIFY(session.predict_memory());
+    QVERIFY(session->predict_memory());
   }
 
   /// A finder with traces brings the curve with its answer.
   void aSearchBringsItsCurve() {
     RunSpec spec = spec_of("cnn:width=8", 1);
     spec.memory_budget = 4'000'000;
-    Session session(spec);
-    const auto found = session.find({.timings = false});
+    const auto session = run::open_session(spec);
+    const auto found = session->find({.timings = false});
     QVERIFY(found.memory.has_value());
     QVERIFY(found.memory->error() < 0.01);
     QVERIFY(found.memory->at(*found.largest).bytes <= 4'000'000);
     QVERIFY(found.memory->at(*found.largest + 1).bytes > 3'960'000);
-    QVERIFY(!session.find({.strategy = "binary", .timings = false}).memory);
+    QVERIFY(!session->find({.strategy = "binary", .timings = false}).memory);
   }
 };
 
-QTEST_APPLESS_MAIN(TestPredictMemory)
+BATCHSCOPE_TEST(TestPredictMemory)
 #include "tst_predict_memory.moc"

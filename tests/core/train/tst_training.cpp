@@ -5,9 +5,10 @@
 
 #include "core/base/error.h"
 #include "run_helpers.h"
+#include "test_program.h"
 
 using namespace batchscope;
-using namespace batchscope::train;
+using namespace batchscope::run;
 
 namespace {
 
@@ -62,10 +63,10 @@ private Q_SLOTS:
     spec.optimizer = optimizer.toStdString();
     if (optimizer == "sgd")
       spec.learning_rate = 0.01;
-    const FinishedRun whole = run(spec);
+    const FinishedRun whole = run_to_end(spec);
     spec.batch.number = 15;
     spec.accumulate = 4;
-    const FinishedRun parts = run(spec);
+    const FinishedRun parts = run_to_end(spec);
     QCOMPARE(whole.recorded.records.size(), std::size_t{20});
     QCOMPARE(parts.recorded.records.size(), std::size_t{20});
     QCOMPARE(whole.recorded.records[8].effective_batch, std::int64_t{20});
@@ -82,10 +83,10 @@ private Q_SLOTS:
   void theSameSeedGivesTheSameBits() {
     RunSpec spec = small_spec(40, 25);
     spec.dropout = 0.2;
-    const FinishedRun first = run(spec);
-    QVERIFY(same_bits(first, run(spec)));
+    const FinishedRun first = run_to_end(spec);
+    QVERIFY(same_bits(first, run_to_end(spec)));
     spec.seed = 2;
-    QVERIFY(!same_bits(first, run(spec)));
+    QVERIFY(!same_bits(first, run_to_end(spec)));
   }
 
   void aSearchLeavesNoTrace_data() {
@@ -99,20 +100,20 @@ private Q_SLOTS:
     spec.model = model.toStdString();
     spec.dropout = 0.2;
     spec.memory_budget = 4'000'000;
-    const FinishedRun never_searched = run(spec);
+    const FinishedRun never_searched = run_to_end(spec);
     FinishedRun searched;
     RunControl control;
-    Session session(spec);
+    const auto session = run::open_session(spec);
     for (const char* strategy : {"predictive", "binary", "halving"})
-      QVERIFY(session.find({.strategy = strategy}).found);
-    searched.summary = session.run(searched.recorded, control);
+      QVERIFY(session->find({.strategy = strategy}).found);
+    searched.summary = session->run(searched.recorded, control);
     QVERIFY(same_bits(never_searched, searched));
   }
 
   void learnsSomething() {
     RunSpec spec = small_spec(50, 1);
     spec.length = {.epochs = 6, .examples = {}, .steps = {}};
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::finished);
     QVERIFY(finished.summary.loss < 0.5 * finished.recorded.records.front().loss);
     QVERIFY(finished.summary.validation->accuracy > 0.6); // chance is 0.25
@@ -122,7 +123,7 @@ private Q_SLOTS:
   void countsTimeAtItsEndAsOnTheWay() {
     RunSpec spec = small_spec(50, 1);
     spec.length = {.epochs = 3, .examples = {}, .steps = {}};
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     const auto& last = finished.recorded.records.back();
     const auto& evaluation = finished.recorded.events.back();
     QCOMPARE(evaluation.kind, std::string("evaluation"));
@@ -141,7 +142,7 @@ private Q_SLOTS:
   void runsForTheExamplesAskedFor() {
     RunSpec spec = small_spec(64, 1);
     spec.length = {.epochs = {}, .examples = 700, .steps = {}};
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QCOMPARE(finished.summary.examples_seen, std::int64_t{700});
   }
 
@@ -150,13 +151,13 @@ private Q_SLOTS:
     spec.optimizer = "sgd";
     spec.learning_rate = 0.5;
     spec.warmup = "5";
-    const FinishedRun unclipped = run(spec);
+    const FinishedRun unclipped = run_to_end(spec);
     for (int i = 0; i < 10; ++i)
       QCOMPARE(unclipped.recorded.records[i].learning_rate, std::min(0.5 * i / 5.0, 0.5));
     spec.clip = 1e6;
-    QVERIFY(same_bits(run(spec), unclipped)); // no gradient is that long
+    QVERIFY(same_bits(run_to_end(spec), unclipped)); // no gradient is that long
     spec.clip = 1e-3;
-    const FinishedRun clipped = run(spec);
+    const FinishedRun clipped = run_to_end(spec);
     const auto& first = clipped.recorded.records;
     QCOMPARE(first[1].loss, unclipped.recorded.records[1].loss); // the first step's rate is 0
     QVERIFY(first[2].loss != unclipped.recorded.records[2].loss);
@@ -164,7 +165,7 @@ private Q_SLOTS:
     QVERIFY(first[9].grad_norm > 0.1);
     RunSpec still = spec;
     still.learning_rate = 1e-12;
-    QVERIFY(std::abs(first[9].loss - run(still).recorded.records[9].loss) < 0.1);
+    QVERIFY(std::abs(first[9].loss - run_to_end(still).recorded.records[9].loss) < 0.1);
   }
 
   void regularizationFollowsTheBatch() {
@@ -173,20 +174,20 @@ private Q_SLOTS:
     spec.weight_decay = 0.2;
     spec.lr_reference_batch = 10;
     spec.regularization_rule = "sqrt";
-    const FinishedRun scaled = run(spec);
+    const FinishedRun scaled = run_to_end(spec);
     spec.regularization_rule = "none";
-    const FinishedRun as_it_was = run(spec);
+    const FinishedRun as_it_was = run_to_end(spec);
     spec.weight_decay = 0.4;
-    QVERIFY(same_bits(scaled, run(spec)));
+    QVERIFY(same_bits(scaled, run_to_end(spec)));
     QVERIFY(!same_bits(scaled, as_it_was));
   }
 
   void labelSmoothingRaisesTheTrainingLossAlone() {
     RunSpec spec = small_spec(40, 1);
     spec.learning_rate = 1e-12;
-    const FinishedRun plain = run(spec);
+    const FinishedRun plain = run_to_end(spec);
     spec.label_smoothing = 0.3;
-    const FinishedRun smoothed = run(spec);
+    const FinishedRun smoothed = run_to_end(spec);
     QVERIFY(smoothed.summary.loss != plain.summary.loss);
     QVERIFY(relative(smoothed.summary.validation->loss, plain.summary.validation->loss) < 1e-6);
   }
@@ -195,7 +196,7 @@ private Q_SLOTS:
     RunSpec spec = small_spec(50, 40);
     spec.optimizer = "sgd";
     spec.learning_rate = 1e6;
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.summary.status == Status::finished);
     QVERIFY(!std::isfinite(finished.summary.loss));
   }
@@ -219,8 +220,8 @@ private Q_SLOTS:
         recorded.steps.wait(seen);
       control.stop();
     });
-    Session session(small_spec(10, 1'000'000));
-    const RunSummary summary = session.run(recorded, control);
+    const auto session = run::open_session(small_spec(10, 1'000'000));
+    const RunSummary summary = session->run(recorded, control);
     other.join();
     QVERIFY(summary.status == Status::stopped);
     QCOMPARE(recorded.records.back().batch, std::int64_t{33});
@@ -238,8 +239,8 @@ private Q_SLOTS:
     RunControl control;
     QVERIFY(control.edit({.schedule = "step:interval=1,increment=1", .batch = 20}));
     QVERIFY(control.edit({.schedule = "nonsense"}));
-    Session session(spec);
-    session.run(recorded, control);
+    const auto session = run::open_session(spec);
+    session->run(recorded, control);
     for (int i = 0; i < 6; ++i)
       QCOMPARE(recorded.records[i].batch, std::int64_t{20 + i});
     const auto edits = recorded.details("edit");
@@ -266,8 +267,8 @@ private Q_SLOTS:
     };
     RunControl control;
     Late recorded(control);
-    Session session(small_spec(10, 4));
-    QVERIFY(session.run(recorded, control).status == Status::finished);
+    const auto session = run::open_session(small_spec(10, 4));
+    QVERIFY(session->run(recorded, control).status == Status::finished);
     QVERIFY(recorded.before.value() && recorded.during.has_value());
     // Each one that was accepted is answered for, and none changes anything.
     const auto edits = recorded.details("edit");
@@ -282,7 +283,7 @@ private Q_SLOTS:
     spec.model = "gpt:layers=1,heads=2,width=16,context=12";
     spec.data = "synthetic:examples=625,vocabulary=20";
     spec.schedule = "linear:max=10,tokens=96";
-    const FinishedRun ramp = run(spec);
+    const FinishedRun ramp = run_to_end(spec);
     QCOMPARE(ramp.recorded.records.size(), std::size_t{5});
     // 24 tokens in the first step are a quarter of the way.
     QCOMPARE(ramp.recorded.records[1].batch, std::int64_t{4});
@@ -291,11 +292,11 @@ private Q_SLOTS:
   }
 
   void anEditThatCountsTokensOfImagesIsRefused() {
-    Session session(small_spec(20, 3));
+    const auto session = run::open_session(small_spec(20, 3));
     RunControl control;
     QVERIFY(control.edit({"exponential:max=64,tokens=1000", std::nullopt}));
     Recorded recorded;
-    QCOMPARE(session.run(recorded, control).steps, std::int64_t{3});
+    QCOMPARE(session->run(recorded, control).steps, std::int64_t{3});
     QVERIFY(recorded.details("edit").at(0).contains("refused"));
   }
 
@@ -303,7 +304,7 @@ private Q_SLOTS:
     RunSpec spec = small_spec(500, 2);
     spec.model = "mlp:hidden=4";
     spec.data = "synthetic:examples=1000000000000,shape=4,classes=2";
-    const FinishedRun finished = run(spec);
+    const FinishedRun finished = run_to_end(spec);
     QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
     QVERIFY(finished.summary.validation && finished.summary.validation->accuracy);
   }
@@ -329,9 +330,9 @@ private Q_SLOTS:
       spec.schedule = "linear:max=64,tokens=1000";
     else
       spec.device = "cuda:63";
-    QVERIFY_EXCEPTION_THROWN(Session session(spec), Error);
+    QVERIFY_EXCEPTION_THROWN(run::open_session(spec), Error);
   }
 };
 
-QTEST_APPLESS_MAIN(TestTraining)
+BATCHSCOPE_TEST(TestTraining)
 #include "tst_training.moc"

@@ -12,8 +12,8 @@
 namespace batchscope::ui::test {
 
 /// A conv net on the bundled images, of which about twenty fit into the memory.
-inline train::RunSpec tight_net() {
-  train::RunSpec spec;
+inline run::RunSpec tight_net() {
+  run::RunSpec spec;
   spec.model = "cnn";
   spec.data = "demo";
   spec.memory_budget = 10'000'000;
@@ -32,7 +32,7 @@ public:
   }
 
   /// What a search of this spec comes to, asked for on the page with the keyboard.
-  Job* search(const train::RunSpec& spec, const QString& strategy) {
+  Job* search(const run::RunSpec& spec, const QString& strategy) {
     bench().propose_run(spec);
     QTest::keyClicks(named<QComboBox>("strategy"), strategy);
     const qsizetype before = bench().engine().jobs().size();

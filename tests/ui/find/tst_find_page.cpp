@@ -7,6 +7,7 @@
 #include <QTranslator>
 
 #include "core/search/drive.h"
+#include "test_program.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"
 #include "ui/widgets/labelled_edit.h"
@@ -19,8 +20,8 @@ using namespace batchscope::ui::test;
 namespace {
 
 /// Sizes up to two, so that a search takes a moment only.
-train::RunSpec brief_net() {
-  train::RunSpec spec = tight_net();
+run::RunSpec brief_net() {
+  run::RunSpec spec = tight_net();
   spec.max_batch = 2;
   spec.length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = 3};
   return spec;
@@ -83,7 +84,7 @@ void TestFindPage::an_answer_starts_a_real_run_with_its_batch() {
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
   QCOMPARE(here.text("largest"), QString("2"));
   // What is in the fields by now is not what was searched.
-  train::RunSpec other = brief_net();
+  run::RunSpec other = brief_net();
   other.model = "mlp";
   here.bench().propose_run(other);
   QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
@@ -98,19 +99,19 @@ void TestFindPage::an_answer_starts_a_real_run_with_its_batch() {
   QCOMPARE(row.outcome.status, std::string("finished"));
   QCOMPARE(row.outcome.batch, std::optional<std::int64_t>(2));
   QCOMPARE(row.outcome.steps, std::int64_t(3));
-  const auto spec = train::run_spec_from_json(reader.spec_json(1));
+  const auto spec = run::run_spec_from_json(reader.spec_json(1));
   QCOMPARE(spec.model, std::string("cnn"));
-  QCOMPARE(train::to_string(spec.batch), std::string("2"));
+  QCOMPARE(run::to_string(spec.batch), std::string("2"));
 }
 
 void TestFindPage::an_answer_can_be_edited_first() {
   FindHere here;
   Job* search = here.search(brief_net(), "power");
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
-  train::RunSpec proposed;
-  connect(&here.bench(), &Workbench::run_proposed, this, [&](const train::RunSpec& spec) { proposed = spec; });
+  run::RunSpec proposed;
+  connect(&here.bench(), &Workbench::run_proposed, this, [&](const run::RunSpec& spec) { proposed = spec; });
   here.click(here.named("edit-recommended"));
-  QCOMPARE(train::to_string(proposed.batch), std::to_string(*search->search_result()->recommended));
+  QCOMPARE(run::to_string(proposed.batch), std::to_string(*search->search_result()->recommended));
   QCOMPARE(proposed.memory_budget, brief_net().memory_budget);
   QCOMPARE(here.bench().engine().jobs().size(), 1);
 }
@@ -155,7 +156,7 @@ void TestFindPage::other_searches_of_the_same_are_listed_and_shown_again() {
   QVERIFY(links.first()->text().contains("power"));
 
   // Of another memory, nothing was searched yet.
-  train::RunSpec other = brief_net();
+  run::RunSpec other = brief_net();
   other.memory_budget = 12'000'000;
   Job* third = here.search(other, "power");
   QTRY_COMPARE_WITH_TIMEOUT(third->state(), Job::State::done, patience_ms);
@@ -207,7 +208,7 @@ void TestFindPage::an_error_moves_nothing_below() {
     here.type(field, "this is nothing that any of these fields would take, and it is long");
   QVERIFY(!here.error_of("margin").isEmpty() && !here.error_of("start").isEmpty());
   // Of fields that are not here, too.
-  train::RunSpec spec = brief_net();
+  run::RunSpec spec = brief_net();
   spec.accumulate = 2;
   spec.effective_batch = 64;
   here.page().findChild<FindSetup*>()->set_spec(spec);
@@ -243,7 +244,7 @@ void TestFindPage::options_that_are_wrong_are_said_at_their_field() {
 
 void TestFindPage::an_error_of_the_search_is_said_at_its_field() {
   FindHere here;
-  train::RunSpec spec = brief_net();
+  run::RunSpec spec = brief_net();
   spec.data = "csv:/nowhere/at-all.csv,target=y";
   spec.model = "mlp";
   Job* search = here.search(spec, "predictive");
@@ -261,7 +262,7 @@ void TestFindPage::an_error_of_the_search_is_said_at_its_field() {
 
 void TestFindPage::where_nothing_fits_it_says_what_was_tried() {
   FindHere here;
-  train::RunSpec spec = tight_net();
+  run::RunSpec spec = tight_net();
   spec.memory_budget = 1'100'000;
   Job* search = here.search(spec, "halving");
   QTRY_VERIFY_WITH_TIMEOUT(ended(search), patience_ms);
@@ -322,7 +323,7 @@ void TestFindPage::chips_are_of_the_answer_below_them() {
   QCOMPARE(chips(), before);
   QCOMPARE(here.named("find")->text(), QString("Find again"));
   // Other settings are what is searched next, and the button says that it is something else.
-  train::RunSpec other = brief_net();
+  run::RunSpec other = brief_net();
   other.optimizer = "sgd";
   here.bench().propose_run(other);
   QCOMPARE(chips(), before);
@@ -340,7 +341,7 @@ void TestFindPage::the_strategy_is_that_of_the_search_that_is_shown() {
   auto* strategy = here.named<QComboBox>("strategy");
   QCOMPARE(strategy->currentText(), QString("halving"));
   // A run whose batch is left to a search, as it is started on the page of a new run.
-  train::RunSpec spec = brief_net();
+  run::RunSpec spec = brief_net();
   spec.batch = {};
   Job* run = here.bench().start_run(spec);
   QTRY_VERIFY_WITH_TIMEOUT(!run->probes().empty(), patience_ms);
@@ -356,7 +357,7 @@ void TestFindPage::the_strategy_is_that_of_the_search_that_is_shown() {
 void TestFindPage::searches_of_earlier_sittings_are_shown() {
   const QTemporaryDir folder;
   const std::filesystem::path file = folder.filePath("runs.db").toStdString();
-  const auto store = [&](const train::RunSpec& spec, const char* strategy, std::int64_t largest) {
+  const auto store = [&](const run::RunSpec& spec, const char* strategy, std::int64_t largest) {
     search::SearchResult result;
     result.strategy = strategy;
     result.found = true;
@@ -367,9 +368,9 @@ void TestFindPage::searches_of_earlier_sittings_are_shown() {
     probe.batch = largest;
     probe.peak_bytes = 9'000'000;
     result.probes = {probe};
-    store::RunStore(file).add_search(train::to_json(spec), search::to_json(result));
+    store::RunStore(file).add_search(run::to_json(spec), search::to_json(result));
   };
-  train::RunSpec other = brief_net();
+  run::RunSpec other = brief_net();
   other.model = "mlp:hidden=64";
   store(other, "binary", 33);
   store(brief_net(), "power", 8);
@@ -394,18 +395,18 @@ void TestFindPage::searches_of_earlier_sittings_are_shown() {
   QCOMPARE(links("earlier").size(), 2);
   QVERIFY(links("others").isEmpty());
   // What can be done with its answer is done with what was searched.
-  train::RunSpec proposed;
-  connect(&bench, &Workbench::run_proposed, &page, [&](const train::RunSpec& spec) { proposed = spec; });
+  run::RunSpec proposed;
+  connect(&bench, &Workbench::run_proposed, &page, [&](const run::RunSpec& spec) { proposed = spec; });
   QTest::mouseClick(page.findChild<QPushButton*>("edit-largest"), Qt::LeftButton);
   QCOMPARE(proposed.model, std::string("mlp:hidden=64"));
-  QCOMPARE(train::to_string(proposed.batch), std::string("33"));
+  QCOMPARE(run::to_string(proposed.batch), std::string("33"));
   // A search of this sitting is there once, although the database has it, too.
   FindRequest request;
   request.spec = brief_net();
   request.strategy = "power";
   Job* job = bench.start_search(request);
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
-  QTRY_COMPARE(bench.library().searches().size(), std::size_t(4));
+  QTRY_COMPARE(bench.run_database().searches().size(), std::size_t(4));
   QTRY_COMPARE(links("others").size(), 2);
   QCOMPARE(links("earlier").size(), 1);
 }
@@ -419,7 +420,7 @@ void TestFindPage::a_strategy_that_cannot_know_says_largest_tried() {
         texts << label->text();
     return texts;
   };
-  train::RunSpec spec = tight_net(); // about twenty fit
+  run::RunSpec spec = tight_net(); // about twenty fit
   here.bench().propose_run(spec);
   here.click(here.named("change"));
   here.type("start", "8");
@@ -438,7 +439,7 @@ void TestFindPage::a_strategy_that_cannot_know_says_largest_tried() {
 
 void TestFindPage::a_small_data_set_gets_a_size_with_enough_steps() {
   FindHere here;
-  train::RunSpec spec;
+  run::RunSpec spec;
   spec.model = "mlp:hidden=32";
   spec.data = "synthetic:examples=125,shape=1x8x8,classes=4"; // 100 to train on
   spec.memory_budget = 50'000'000;
@@ -473,8 +474,8 @@ void TestFindPage::a_narrow_window_is_enough() {
 
 void TestFindPage::the_search_before_a_run_is_shown_too() {
   FindHere here;
-  train::RunSpec spec = brief_net();
-  spec.batch = {train::BatchChoice::Kind::largest, 0};
+  run::RunSpec spec = brief_net();
+  spec.batch = {run::BatchChoice::Kind::largest, 0};
   Job* run = here.bench().start_run(spec);
   QTRY_VERIFY_WITH_TIMEOUT(run->search_result() != nullptr, patience_ms);
   QTRY_COMPARE(here.text("largest"), QString("2"));
@@ -529,5 +530,5 @@ void TestFindPage::fields_are_called_as_in_the_form_of_a_run() {
   QCOMPARE(optimizer->toolTip(), optimizer->toolTip().toUpper());
 }
 
-QTEST_MAIN(TestFindPage)
+BATCHSCOPE_TEST(TestFindPage)
 #include "tst_find_page.moc"

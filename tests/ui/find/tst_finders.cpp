@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/search/drive.h"
+#include "test_program.h"
 #include "ui/find/find_test.h"
 
 using namespace batchscope;
@@ -64,5 +65,5 @@ void TestFinders::the_page_says_what_the_search_came_to() {
   QVERIFY(rows == row || (rows == row + 1 && result.memory)); // and the size above, where it was foretold
 }
 
-QTEST_MAIN(TestFinders)
+BATCHSCOPE_TEST(TestFinders)
 #include "tst_finders.moc"

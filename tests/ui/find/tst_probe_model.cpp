@@ -2,6 +2,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "test_program.h"
 #include "ui/find/probe_model.h"
 
 using namespace batchscope;
@@ -167,5 +168,5 @@ void TestProbeModel::bytes_are_in_megabytes() {
   }
 }
 
-QTEST_MAIN(TestProbeModel)
+BATCHSCOPE_TEST(TestProbeModel)
 #include "tst_probe_model.moc"

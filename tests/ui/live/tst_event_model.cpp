@@ -1,9 +1,10 @@
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/store/run_store.h"
-#include "core/train/run_spec.h"
-#include "core/train/run_start.h"
+#include "test_program.h"
 #include "ui/live/event_model.h"
 #include "ui/live/live_test.h"
 
@@ -44,12 +45,12 @@ public:
 private:
   static store::NewRun new_run() {
     store::NewRun run;
-    run.spec_json = train::to_json(small_run(100));
-    train::RunStart start;
+    run.spec_json = run::to_json(small_run(100));
+    run::RunStart start;
     start.batch = 16;
     start.train_examples = 1000;
     start.budget_bytes = 100'000'000;
-    run.start_json = train::to_json(start);
+    run.start_json = run::to_json(start);
     return run;
   }
 
@@ -143,5 +144,5 @@ void TestEventModel::groups() {
   QCOMPARE(filter.rowCount(), 4);
 }
 
-QTEST_MAIN(TestEventModel)
+BATCHSCOPE_TEST(TestEventModel)
 #include "tst_event_model.moc"

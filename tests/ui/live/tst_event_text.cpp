@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "test_program.h"
 #include "ui/live/event_text.h"
 #include "ui/widgets/format.h"
 
@@ -94,7 +95,7 @@ void TestEventText::an_oom_in_training() {
   QCOMPARE(details->step, std::int64_t{400});
   QCOMPARE(details->short_by(), std::uint64_t{17'600'000});
   QVERIFY(details->in_use_by);
-  QCOMPARE((*details->in_use_by)[static_cast<int>(predict::Use::activations)], std::uint64_t{344'300'000});
+  QCOMPARE((*details->in_use_by)[static_cast<int>(telemetry::Use::activations)], std::uint64_t{344'300'000});
   QCOMPARE(details->parts_after, std::int64_t{2});
   QCOMPARE(details->size_after, std::int64_t{136});
   QCOMPARE(details->examples_again, std::int64_t{272});
@@ -130,5 +131,5 @@ void TestEventText::what_is_not_known_is_left_out() {
   QVERIFY(!oom_details(make_event("edit", "{}")));
 }
 
-QTEST_GUILESS_MAIN(TestEventText)
+BATCHSCOPE_TEST(TestEventText)
 #include "tst_event_text.moc"

@@ -1,10 +1,11 @@
 #include <QLocale>
 
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/store/run_store.h"
-#include "core/train/run_spec.h"
-#include "core/train/run_start.h"
+#include "test_program.h"
 #include "ui/live/live_curves.h"
-#include "ui/run/workbench_test.h"
+#include "ui/workbench_test.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -27,15 +28,15 @@ void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
   {
     store::RunStore store(file);
     for (const char* name : {"one", "two"}) {
-      train::RunSpec spec = small_run(steps);
+      run::RunSpec spec = small_run(steps);
       spec.name = name;
-      train::RunStart start;
+      run::RunStart start;
       start.batch = 16;
       start.train_examples = 1000;
       store::NewRun run;
       run.name = name;
-      run.spec_json = train::to_json(spec);
-      run.start_json = train::to_json(start);
+      run.spec_json = run::to_json(spec);
+      run.start_json = run::to_json(start);
       const auto writer = store.begin(run);
       ids += writer->id();
       writer->finish({.status = "finished"});
@@ -84,5 +85,5 @@ void TestLiveCurves::numbers_beside_each_other() {
   QCOMPARE(panel_number(loss_panel, qQNaN()), QString("NaN"));
 }
 
-QTEST_MAIN(TestLiveCurves)
+BATCHSCOPE_TEST(TestLiveCurves)
 #include "tst_live_curves.moc"

@@ -2,6 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "ui/live/event_model.h"
 #include "ui/live/live_test.h"
 #include "ui/plot/linked_plots.h"
@@ -36,7 +37,7 @@ private:
 
 void TestLiveOom::initTestCase() {
   live_ = std::make_unique<LiveHere>();
-  train::RunSpec spec = growing_run();
+  run::RunSpec spec = growing_run();
   spec.length.steps = 60;
   Job* job = live_->bench().start_run(spec);
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
@@ -239,5 +240,5 @@ void TestLiveOom::the_view_is_kept() {
   live_->action("X axis: optimizer step")->trigger();
 }
 
-QTEST_MAIN(TestLiveOom)
+BATCHSCOPE_TEST(TestLiveOom)
 #include "tst_live_oom.moc"

@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "ui/live/live_test.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/widgets.h"
@@ -40,11 +41,11 @@ private Q_SLOTS:
   void a_reading_that_fails_is_not_told_as_a_run_that_failed() {
     LiveHere live;
     store::RunStore store(live.database());
-    train::RunStart start;
+    run::RunStart start;
     start.batch = 16;
     store::NewRun run;
-    run.spec_json = train::to_json(small_run(100));
-    run.start_json = train::to_json(start);
+    run.spec_json = run::to_json(small_run(100));
+    run.start_json = run::to_json(start);
     const auto writer = store.begin(run);
     live.bench().open({writer->id()});
     QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("running"), patience_ms);
@@ -60,5 +61,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_MAIN(TestLivePlaces)
+BATCHSCOPE_TEST(TestLivePlaces)
 #include "tst_live_places.moc"

@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "ui/live/live_test.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/widgets.h"
@@ -37,7 +38,7 @@ double newest(const OpenRun& run, const char* name) {
 }
 
 /// Starts it and waits until it makes steps.
-void begin(LiveHere& live, const train::RunSpec& spec) {
+void begin(LiveHere& live, const run::RunSpec& spec) {
   live.bench().start_run(spec);
   QTRY_VERIFY_WITH_TIMEOUT(live.run() != nullptr && live.run()->steps() > 5, patience_ms);
 }
@@ -122,7 +123,7 @@ void TestLiveRun::watched_paused_stepped_and_stopped() {
 
 void TestLiveRun::the_plan_is_dragged() {
   LiveHere live;
-  train::RunSpec spec = small_run(40'000);
+  run::RunSpec spec = small_run(40'000);
   spec.schedule = "step:interval=10000,increment=16";
   begin(live, spec);
   pause(live);
@@ -182,13 +183,13 @@ void TestLiveRun::an_ended_run_can_be_run_again() {
   QSignalSpy proposed(&live.bench(), &Workbench::run_proposed);
   QTest::mouseClick(live.button("Train again"), Qt::LeftButton);
   QCOMPARE(proposed.count(), 1);
-  QCOMPARE(proposed.first().at(0).value<train::RunSpec>().model, std::string("mlp:hidden=16"));
+  QCOMPARE(proposed.first().at(0).value<run::RunSpec>().model, std::string("mlp:hidden=16"));
 }
 
 void TestLiveRun::a_run_that_fails_says_why() {
   LiveHere live;
-  train::RunSpec spec = growing_run();
-  spec.on_oom = train::OnOom::fail;
+  run::RunSpec spec = growing_run();
+  spec.on_oom = run::OnOom::fail;
   Job* job = live.bench().start_run(spec);
   QTRY_VERIFY_WITH_TIMEOUT(live.run() != nullptr, patience_ms);
   QCoreApplication::processEvents();
@@ -212,7 +213,7 @@ void TestLiveRun::several_runs_over_each_other() {
   LiveHere live;
   QList<qint64> ids;
   for (const std::int64_t batch : {8, 16, 32}) {
-    train::RunSpec spec = small_run(60);
+    run::RunSpec spec = small_run(60);
     spec.name = "batch " + std::to_string(batch);
     spec.batch.number = batch;
     Job* job = live.bench().start_run(spec);
@@ -264,12 +265,12 @@ void TestLiveRun::several_runs_over_each_other() {
 
 void TestLiveRun::a_new_name_is_shown_at_once() {
   LiveHere live;
-  train::RunSpec spec = small_run(30);
+  run::RunSpec spec = small_run(30);
   spec.name = "old name";
   Job* job = live.bench().start_run(spec);
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
   QTRY_COMPARE(live.named<QLabel>("run-name")->text(), QString("old name"));
-  live.bench().library().rename(live.run()->id(), "new name");
+  live.bench().run_database().rename(live.run()->id(), "new name");
   QTRY_COMPARE_WITH_TIMEOUT(live.named<QLabel>("run-name")->text(), QString("new name"), patience_ms);
   QCOMPARE(live.run()->spec().name, std::string("new name"));
 }
@@ -294,12 +295,12 @@ void TestLiveRun::a_run_of_another_program_is_offered() {
   LiveHere live;
   QVERIFY(!live.named<QPushButton>("watch-other")->isVisible());
   store::RunStore store(live.database());
-  train::RunStart start;
+  run::RunStart start;
   start.batch = 16;
   store::NewRun run;
   run.name = "from a terminal";
-  run.spec_json = train::to_json(small_run(100));
-  run.start_json = train::to_json(start);
+  run.spec_json = run::to_json(small_run(100));
+  run.start_json = run::to_json(start);
   const auto writer = store.begin(run);
   QTRY_VERIFY_WITH_TIMEOUT(live.named<QPushButton>("watch-other")->isVisible(), patience_ms);
   QVERIFY(live.named<QLabel>("other-run")->text().contains("from a terminal"));
@@ -365,5 +366,5 @@ void TestLiveRun::what_became_of_a_file_of_the_plots_is_told() {
   QCOMPARE(notes.count(), 1);
 }
 
-QTEST_MAIN(TestLiveRun)
+BATCHSCOPE_TEST(TestLiveRun)
 #include "tst_live_run.moc"

@@ -1,8 +1,9 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "test_program.h"
 #include "ui/live/plan_layer.h"
-#include "ui/run/workbench_test.h"
+#include "ui/workbench_test.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -76,5 +77,5 @@ void TestPlanLayer::a_handle_that_is_let_go_too_late_says_so() {
   QCOMPARE(problems.count(), 2);
 }
 
-QTEST_MAIN(TestPlanLayer)
+BATCHSCOPE_TEST(TestPlanLayer)
 #include "tst_plan_layer.moc"

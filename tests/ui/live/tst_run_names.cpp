@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "test_program.h"
 #include "ui/live/run_names.h"
 
 using namespace batchscope::ui;
@@ -33,5 +34,5 @@ void TestRunNames::as_short_as_tells_them_apart() {
   QCOMPARE(short_names(names, numbers), expected);
 }
 
-QTEST_GUILESS_MAIN(TestRunNames)
+BATCHSCOPE_TEST(TestRunNames)
 #include "tst_run_names.moc"

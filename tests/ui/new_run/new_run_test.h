@@ -80,10 +80,10 @@ inline const std::map<std::string, QString>& every_field() {
   return texts;
 }
 
-inline train::RunSpec spec_of(const std::map<std::string, QString>& texts) {
-  train::RunSpec spec;
+inline run::RunSpec spec_of(const std::map<std::string, QString>& texts) {
+  run::RunSpec spec;
   for (const auto& [key, text] : texts)
-    train::set_field(spec, key, text.toStdString());
+    run::set_field(spec, key, text.toStdString());
   return spec;
 }
 

@@ -1,3 +1,4 @@
+#include "test_program.h"
 #include "ui/new_run/data_file.h"
 
 #include <QFile>
@@ -39,5 +40,5 @@ void TestDataFile::takes_the_last_column_as_the_target() {
   QCOMPARE(text.problem.isEmpty(), parameters != "target=");
 }
 
-QTEST_GUILESS_MAIN(TestDataFile)
+BATCHSCOPE_TEST(TestDataFile)
 #include "tst_data_file.moc"

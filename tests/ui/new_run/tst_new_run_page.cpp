@@ -14,8 +14,9 @@
 #include "ui/new_run/new_run_page.h"
 #include "ui/new_run/new_run_test.h"
 #include "ui/new_run/presets.h"
-#include "ui/run/workbench_test.h"
+#include "ui/workbench_test.h"
 
+#include "test_program.h"
 #include "tests/core/base/file_locks.h"
 
 using namespace batchscope;
@@ -92,13 +93,13 @@ private Q_SLOTS:
     const auto runs = reader.list();
     QCOMPARE(runs.size(), std::size_t(1));
     QCOMPARE(runs[0].outcome.status, std::string("finished"));
-    QCOMPARE(reader.spec_json(runs[0].id), train::to_json(spec_of(every_field())));
+    QCOMPARE(reader.spec_json(runs[0].id), run::to_json(spec_of(every_field())));
   }
 
   void the_command_line_does_the_same_data() {
     QTest::addColumn<QString>("json");
-    const auto add = [](const char* name, const train::RunSpec& spec) {
-      QTest::addRow("%s", name) << QString::fromStdString(train::to_json(spec));
+    const auto add = [](const char* name, const run::RunSpec& spec) {
+      QTest::addRow("%s", name) << QString::fromStdString(run::to_json(spec));
     };
     add("defaults", {});
     add("every field", spec_of(every_field()));
@@ -110,7 +111,7 @@ private Q_SLOTS:
 
   void the_command_line_does_the_same() {
     QFETCH(QString, json);
-    const train::RunSpec spec = train::run_spec_from_json(json.toStdString());
+    const run::RunSpec spec = run::run_spec_from_json(json.toStdString());
     PageHere here;
     QSignalSpy note(&*here.bench, &Workbench::note);
     here.form.set_spec(spec);
@@ -126,7 +127,7 @@ private Q_SLOTS:
     shell.start("sh", {"-c", command + " --print-spec"});
     QVERIFY(shell.waitForFinished(patience_ms));
     QCOMPARE(shell.readAllStandardError(), QByteArray());
-    QCOMPARE(QString::fromUtf8(shell.readAllStandardOutput()).trimmed(), QString::fromStdString(train::to_json(spec)));
+    QCOMPARE(QString::fromUtf8(shell.readAllStandardOutput()).trimmed(), QString::fromStdString(run::to_json(spec)));
   }
 
   void nothing_starts_while_a_field_is_wrong() {
@@ -219,16 +220,16 @@ private Q_SLOTS:
     type(here.form, "name", "mine");
     type(here.form, "lr", "0.123");
     type(here.form, "dropout", "0.25");
-    const std::string mine = train::to_json(*here.form.spec());
+    const std::string mine = run::to_json(*here.form.spec());
     here.choose_preset(0);
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[0])));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(preset_spec(presets()[0])));
     QVERIFY2(note.count() == 1 && note[0][0].toString().contains("Ctrl+Z"), "what was lost is not told");
     QCOMPARE(undo.undoText(), "filling in " + preset_name(presets()[0]));
     undo.undo();
-    QCOMPARE(train::to_json(*here.form.spec()), mine);
+    QCOMPARE(run::to_json(*here.form.spec()), mine);
     QVERIFY(here.form.editor("dropout")->isVisible());
     undo.redo();
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[0])));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(preset_spec(presets()[0])));
     QCOMPARE(here.presets()->currentIndex(), 0);
     undo.undo();
     // Field by field, as it was typed.
@@ -259,7 +260,7 @@ private Q_SLOTS:
     };
     here.bench->propose_run(spec_of(every_field()));
     comes_back("a proposed run");
-    here.page.load(here.write("given.json", QByteArray::fromStdString(train::to_json(spec_of(every_field())))));
+    here.page.load(here.write("given.json", QByteArray::fromStdString(run::to_json(spec_of(every_field())))));
     comes_back("a file");
     here.choose_preset(here.presets()->findText("Defaults"));
     comes_back("the defaults");
@@ -299,7 +300,7 @@ private Q_SLOTS:
     const QString file = QString::fromStdString(database);
     here.form.set_spec(small_run(2));
     here.click("Start");
-    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle() && here.bench->library().loaded(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle() && here.bench->run_database().loaded(), patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(batchscope::test::is_locked_here(database), patience_ms);
     QSignalSpy problem(&*here.bench, &Workbench::problem);
     here.page.load(file);
@@ -322,7 +323,7 @@ private Q_SLOTS:
     QCOMPARE(started.count(), 1);
     Job* job = here.bench->engine().jobs().front();
     QCOMPARE(job->kind(), Job::Kind::find);
-    QCOMPARE(train::to_json(job->spec()), train::to_json(*here.form.spec()));
+    QCOMPARE(run::to_json(job->spec()), run::to_json(*here.form.spec()));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
     QTRY_VERIFY(here.label("outlook").contains("Waits until"));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
@@ -336,7 +337,7 @@ private Q_SLOTS:
     for (std::size_t i = 0; i < presets().size(); ++i) {
       here.choose_preset(int(i));
       QVERIFY(here.form.spec());
-      QCOMPARE(train::to_json(*here.form.spec()), train::to_json(preset_spec(presets()[i])));
+      QCOMPARE(run::to_json(*here.form.spec()), run::to_json(preset_spec(presets()[i])));
       if (presets()[i].file) {
         auto* dialog = here.page.findChild<QFileDialog*>();
         QVERIFY(dialog && dialog->isVisible());
@@ -351,7 +352,7 @@ private Q_SLOTS:
     type(here.form, "lr", "0.123");
     QCOMPARE(here.presets()->currentIndex(), -1); // settings of one's own by now
     here.choose_preset(here.presets()->findText("Defaults"));
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(train::RunSpec{}));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(run::RunSpec{}));
   }
 
   void all_presets_are_seen_at_once() {
@@ -379,9 +380,9 @@ private Q_SLOTS:
     }
     PageHere here;
     here.page.restore(kept);
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(train::RunSpec{}));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(run::RunSpec{}));
     here.choose_preset(here.presets()->findText("As last started"));
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(small_run(3)));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(small_run(3)));
     here.page.restore({{"last_started", "{broken"}});
     QCOMPARE(here.presets()->findText("As last started"), -1);
   }
@@ -399,7 +400,7 @@ private Q_SLOTS:
     here.choose_preset(here.presets()->findText("Defaults"));
     here.click("Load JSON…");
     here.choose_file(file, QDialogButtonBox::Open);
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field())));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(spec_of(every_field())));
 
     QSignalSpy problem(&*here.bench, &Workbench::problem);
     const auto said = [&problem] { return problem.isEmpty() ? QString() : problem.takeLast()[0].toString(); };
@@ -409,7 +410,7 @@ private Q_SLOTS:
       here.page.load(here.write("broken.json", content));
       const QString text = said();
       QVERIFY2(text.contains(part) && text.contains("broken.json"), qPrintable(text));
-      QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field()))); // as it was
+      QCOMPARE(run::to_json(*here.form.spec()), run::to_json(spec_of(every_field()))); // as it was
     }
     here.page.load(here.folder.filePath("not there.json"));
     QVERIFY(said().contains("not there.json"));
@@ -445,7 +446,7 @@ private Q_SLOTS:
     PageHere here;
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
     here.bench->propose_run(spec_of(every_field()));
-    QCOMPARE(train::to_json(*here.form.spec()), train::to_json(spec_of(every_field())));
+    QCOMPARE(run::to_json(*here.form.spec()), run::to_json(spec_of(every_field())));
     QCOMPARE(wanted[0][0].toString(), QString("new-run"));
   }
 
@@ -466,5 +467,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_MAIN(TestNewRunPage)
+BATCHSCOPE_TEST(TestNewRunPage)
 #include "tst_new_run_page.moc"

@@ -2,6 +2,7 @@
 #include <QToolButton>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/new_run/new_run_test.h"
 #include "ui/new_run/presets.h"
 #include "ui/new_run/run_outlook.h"
@@ -19,7 +20,7 @@ struct FormHere {
     if (!QTest::qWaitForWindowActive(&form))
       qFatal("the form was not shown");
   }
-  std::string json() const { return form.spec() ? train::to_json(*form.spec()) : "wrong"; }
+  std::string json() const { return form.spec() ? run::to_json(*form.spec()) : "wrong"; }
   QString error(const std::string& key) const { return form.editor(key)->error(); }
   QToolButton* fold(const QString& part) {
     for (auto* button : form.findChildren<QToolButton*>("fold"))
@@ -44,9 +45,9 @@ class TestSpecForm : public QObject {
 private Q_SLOTS:
   void has_every_field_and_begins_with_the_defaults() {
     FormHere here;
-    for (const train::SpecField& field : train::spec_fields())
+    for (const run::SpecField& field : run::spec_fields())
       QVERIFY2(here.form.editor(field.key), field.key.c_str());
-    QCOMPARE(here.json(), train::to_json(train::RunSpec{}));
+    QCOMPARE(here.json(), run::to_json(run::RunSpec{}));
     QCOMPARE(here.form.errors(), 0);
     QVERIFY(!here.form.editor("nothing"));
   }
@@ -55,7 +56,7 @@ private Q_SLOTS:
     FormHere here;
     for (const auto& [key, text] : every_field())
       type(here.form, key, text);
-    QCOMPARE(here.json(), train::to_json(spec_of(every_field())));
+    QCOMPARE(here.json(), run::to_json(spec_of(every_field())));
     // And those that exclude others.
     type(here.form, "accumulate", "");
     type(here.form, "effective_batch", "64");
@@ -65,7 +66,7 @@ private Q_SLOTS:
     expected.erase("steps");
     expected["effective_batch"] = "64";
     expected["examples"] = "1000";
-    QCOMPARE(here.json(), train::to_json(spec_of(expected)));
+    QCOMPARE(here.json(), run::to_json(spec_of(expected)));
   }
 
   void a_spec_put_in_comes_out_again() {
@@ -73,7 +74,7 @@ private Q_SLOTS:
     for (const std::map<std::string, QString>& texts :
          {every_field(), {}, {{"epochs", "7"}, {"batch", "auto:largest"}}, {{"examples", "5000"}, {"seed", "0"}}}) {
       here.form.set_spec(spec_of(texts));
-      QCOMPARE(here.json(), train::to_json(spec_of(texts)));
+      QCOMPARE(here.json(), run::to_json(spec_of(texts)));
     }
   }
 
@@ -235,7 +236,7 @@ private Q_SLOTS:
     QVERIFY(here.error("lr").contains("fast"));
     QVERIFY(here.form.editor("margin")->isVisible());
     type(here.form, "lr", "");
-    QCOMPARE(here.json(), train::to_json(spec_of({{"steps", "70"}, {"batch", "auto:largest"}})));
+    QCOMPARE(here.json(), run::to_json(spec_of({{"steps", "70"}, {"batch", "auto:largest"}})));
     here.form.restore(
         QJsonDocument::fromJson(R"({"fields":{"lr":[1],"bogus":"x","batch":"7"},"unfolded":[3,"no"]})").object());
     QCOMPARE(here.form.spec()->batch.number, std::int64_t(7));
@@ -256,10 +257,10 @@ private Q_SLOTS:
   void presets_are_in_order() {
     QStringList names;
     for (const Preset& preset : presets()) {
-      const train::RunSpec spec = preset_spec(preset);
-      const auto wrong = train::check_fields(spec);
+      const run::RunSpec spec = preset_spec(preset);
+      const auto wrong = run::check_fields(spec);
       QVERIFY2(wrong.empty(), wrong.empty() ? "" : wrong.front().second.c_str());
-      train::check(spec);
+      run::check(spec);
       QVERIFY(!preset_help(preset).isEmpty());
       QVERIFY(!names.contains(preset_name(preset)));
       names.append(preset_name(preset));
@@ -280,5 +281,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_MAIN(TestSpecForm)
+BATCHSCOPE_TEST(TestSpecForm)
 #include "tst_spec_form.moc"

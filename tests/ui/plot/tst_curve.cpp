@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "test_program.h"
 #include "ui/plot/curve.h"
 
 using namespace batchscope;
@@ -247,5 +248,5 @@ void TestCurve::another_weight_shows_once_it_has_come_as_far() {
   QCOMPARE(curve.revision(), revision);
 }
 
-QTEST_GUILESS_MAIN(TestCurve)
+BATCHSCOPE_TEST(TestCurve)
 #include "tst_curve.moc"

@@ -1,6 +1,7 @@
 #include <QElapsedTimer>
 
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -294,5 +295,5 @@ void TestLinkedPlots::curves_come_and_go() {
   QCOMPARE(count_color(plots.to_image(1), theme_.series(5)), 0);
 }
 
-QTEST_MAIN(TestLinkedPlots)
+BATCHSCOPE_TEST(TestLinkedPlots)
 #include "tst_linked_plots.moc"

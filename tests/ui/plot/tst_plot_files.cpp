@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -292,5 +293,5 @@ void TestPlotFiles::the_menu_asks_where_to() {
   QTRY_COMPARE(problems.count(), 1);
 }
 
-QTEST_MAIN(TestPlotFiles)
+BATCHSCOPE_TEST(TestPlotFiles)
 #include "tst_plot_files.moc"

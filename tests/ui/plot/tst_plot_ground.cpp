@@ -1,4 +1,5 @@
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -40,5 +41,5 @@ void TestPlotGround::every_edge_is_covered() {
   }
 }
 
-QTEST_MAIN(TestPlotGround)
+BATCHSCOPE_TEST(TestPlotGround)
 #include "tst_plot_ground.moc"

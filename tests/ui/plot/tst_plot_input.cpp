@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -423,5 +424,5 @@ void TestPlotInput::words_for_those_who_listen() {
   QCOMPARE(plots.focusPolicy(), Qt::StrongFocus);
 }
 
-QTEST_MAIN(TestPlotInput)
+BATCHSCOPE_TEST(TestPlotInput)
 #include "tst_plot_input.moc"

@@ -3,6 +3,7 @@
 #include <QVBoxLayout>
 
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -373,5 +374,5 @@ void TestPlotMarks::tab_goes_through_the_handles() {
   QVERIFY(first->hasFocus());
 }
 
-QTEST_MAIN(TestPlotMarks)
+BATCHSCOPE_TEST(TestPlotMarks)
 #include "tst_plot_marks.moc"

@@ -1,6 +1,7 @@
 #include <random>
 
 #include "plot_test.h"
+#include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -221,5 +222,5 @@ void TestPlotPictures::limits_bands_and_arrows_are_drawn() {
           count_color(before, theme_.color(Role::dimmed)) + 100);
 }
 
-QTEST_MAIN(TestPlotPictures)
+BATCHSCOPE_TEST(TestPlotPictures)
 #include "tst_plot_pictures.moc"

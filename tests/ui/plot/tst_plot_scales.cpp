@@ -1,5 +1,6 @@
 #include <QTest>
 
+#include "test_program.h"
 #include "ui/plot/detail/ticks.h"
 #include "ui/plot/detail/view.h"
 #include "ui/plot/detail/y_fit.h"
@@ -220,5 +221,5 @@ void TestPlotScales::following_keeps_the_width() {
   QCOMPARE(view.range(), range);
 }
 
-QTEST_GUILESS_MAIN(TestPlotScales)
+BATCHSCOPE_TEST(TestPlotScales)
 #include "tst_plot_scales.moc"

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "test_program.h"
 #include "ui/runs/run_columns.h"
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table_model.h"
@@ -384,5 +385,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_MAIN(TestRunTable)
+BATCHSCOPE_TEST(TestRunTable)
 #include "tst_run_table.moc"

@@ -12,12 +12,13 @@
 #include <QStackedWidget>
 #include <QtTest>
 
-#include "ui/run/workbench_test.h"
+#include "test_program.h"
 #include "ui/runs/run_columns.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/runs_page.h"
 #include "ui/runs/runs_test.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench_test.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -30,11 +31,11 @@ std::vector<std::int64_t> store_runs(const std::filesystem::path& database, cons
   store::RunStore store(database);
   std::vector<std::int64_t> ids;
   for (const QString& name : names) {
-    train::RunSpec spec = small_run(10);
+    run::RunSpec spec = small_run(10);
     spec.batch.number = 16 * (std::int64_t(ids.size()) + 1);
     store::NewRun run;
     run.name = name.toStdString();
-    run.spec_json = train::to_json(spec);
+    run.spec_json = run::to_json(spec);
     store::RunOutcome outcome = finished_run(std::int64_t(ids.size()) + 1).outcome;
     ids.push_back(store.add_finished(run, outcome));
   }
@@ -46,13 +47,14 @@ struct PageHere {
   explicit PageHere(const QStringList& names = {}) {
     if (!names.isEmpty())
       ids = store_runs(bench.database(), names);
-    bench->library().refresh();
+    bench->run_database().refresh();
     page.resize(1300, 700);
     page.show();
     if (!QTest::qWaitForWindowActive(&page))
       qFatal("the page was not shown");
-    if (!QTest::qWaitFor([&] { return bench->library().loaded() && bench->library().runs().size() == ids.size(); },
-                         patience_ms))
+    if (!QTest::qWaitFor(
+            [&] { return bench->run_database().loaded() && bench->run_database().runs().size() == ids.size(); },
+            patience_ms))
       qFatal("the runs were not read");
     table->setFocus();
   }
@@ -131,7 +133,7 @@ private Q_SLOTS:
       QVERIFY(page.grab().save(pictures + "/unreadable.png"));
     QVERIFY(file.remove());
     QTRY_VERIFY_WITH_TIMEOUT(!why->isVisible(), patience_ms);
-    QVERIFY(bench.library().loaded());
+    QVERIFY(bench.run_database().loaded());
   }
 
   void rows_appear_as_a_sweep_goes_on() {
@@ -139,7 +141,7 @@ private Q_SLOTS:
     sweep::SweepSpec spec;
     spec.base = small_run(300);
     for (const std::int64_t size : {8, 16, 32})
-      spec.batches.push_back({train::BatchChoice::Kind::number, size});
+      spec.batches.push_back({run::BatchChoice::Kind::number, size});
     Job* job = here.bench->engine().sweep(spec);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QTRY_COMPARE(here.table->model()->rowCount(), 3);
@@ -214,7 +216,7 @@ private Q_SLOTS:
     store::RunStore store(here.bench.database());
     store::NewRun run;
     run.name = "going on";
-    run.spec_json = train::to_json(small_run(100));
+    run.spec_json = run::to_json(small_run(100));
     const auto writer = store.begin(run);
     QTRY_COMPARE(here.table->model()->rowCount(), 2);
     QSignalSpy problem(&*here.bench, &Workbench::problem);
@@ -286,7 +288,7 @@ private Q_SLOTS:
     store::RunStore store(here.bench.database());
     store::NewRun run;
     run.name = "going on";
-    run.spec_json = train::to_json(small_run(100));
+    run.spec_json = run::to_json(small_run(100));
     const auto writer = store.begin(run);
     QTRY_COMPARE(here.table->model()->rowCount(), 61);
     here.click(here.ids[20]);
@@ -370,7 +372,7 @@ private Q_SLOTS:
     here.click(here.ids[1]);
     QTest::mouseClick(here.button("Train again with changes"), Qt::LeftButton);
     QTRY_COMPARE(proposed.count(), 1);
-    const auto spec = proposed[0][0].value<train::RunSpec>();
+    const auto spec = proposed[0][0].value<run::RunSpec>();
     QCOMPARE(spec.batch.number, std::int64_t(32));
     QCOMPARE(spec.model, std::string("mlp:hidden=16"));
   }
@@ -422,5 +424,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_MAIN(TestRunsPage)
+BATCHSCOPE_TEST(TestRunsPage)
 #include "tst_runs_page.moc"

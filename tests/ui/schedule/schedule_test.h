@@ -22,7 +22,7 @@ public:
   void enter() { QTest::keyClick(field("schedule"), Qt::Key_Return); }
 
   /// Begins a run, and pauses it.
-  void begin_paused(const train::RunSpec& spec) {
+  void begin_paused(const run::RunSpec& spec) {
     bench().start_run(spec);
     QTRY_VERIFY_WITH_TIMEOUT(run() != nullptr && run()->running(), patience_ms);
     run()->pause();

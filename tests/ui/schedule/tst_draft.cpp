@@ -9,7 +9,8 @@
 #include <QMenu>
 #include <QSignalSpy>
 
-#include "core/train/run_plan.h"
+#include "core/run/run_plan.h"
+#include "test_program.h"
 #include "ui/schedule/schedule_test.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
@@ -26,9 +27,9 @@ QString number(std::int64_t value) {
   return QLocale().toString(qlonglong(value));
 }
 
-schedule::Plan plan_of(const train::RunSpec& spec, std::int64_t batch) {
+schedule::Plan plan_of(const run::RunSpec& spec, std::int64_t batch) {
   schedule::PlanRequest request;
-  request.options = train::progression_options(spec, demo_examples, batch);
+  request.options = run::progression_options(spec, demo_examples, batch);
   return *schedule::make_plan(request);
 }
 
@@ -75,7 +76,7 @@ void TestDraft::while_there_is_nothing_one_button_makes_a_draft() {
 
 void TestDraft::a_proposed_run_is_drawn_with_its_facts() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(600);
+  run::RunSpec spec = small_run(600);
   spec.schedule = "linear:max=64";
   spec.lr_rule = "linear";
   here.bench().propose_run(spec);
@@ -215,7 +216,7 @@ void TestDraft::a_refused_start_is_said_at_its_field() {
       rows.write(i % 2 == 0 ? "1,0\n" : "2,1\n");
   };
   write_rows(400);
-  train::RunSpec spec = small_run(30);
+  run::RunSpec spec = small_run(30);
   spec.data = "csv:" + file.toStdString() + ",target=y";
   spec.batch.number = 200;
   here.bench().propose_run(spec);
@@ -246,7 +247,7 @@ void TestDraft::first_batch_and_length_change_the_plan() {
 
 void TestDraft::dragging_a_stretch_makes_a_piecewise_schedule() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(100);
+  run::RunSpec spec = small_run(100);
   spec.schedule = "step:interval=25,increment=16";
   here.bench().propose_run(spec);
   QTRY_COMPARE(here.fact("final batch"), QString("64"));
@@ -294,7 +295,7 @@ void TestDraft::what_is_typed_stays_while_the_first_batch_changes() {
 
 void TestDraft::the_axis_holds_still_while_a_stretch_is_dragged() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(100);
+  run::RunSpec spec = small_run(100);
   spec.length = {.epochs = 1, .examples = {}, .steps = {}};
   spec.schedule = "linear:max=600";
   here.bench().propose_run(spec);
@@ -321,7 +322,7 @@ void TestDraft::the_axis_holds_still_while_a_stretch_is_dragged() {
 
 void TestDraft::forms_begin_with_the_first_batch() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(100);
+  run::RunSpec spec = small_run(100);
   spec.schedule = "linear:max=600"; // its first stretch is of several sizes
   here.bench().propose_run(spec);
   QTRY_COMPARE(here.fact("steps"), QString("100"));
@@ -333,7 +334,7 @@ void TestDraft::forms_begin_with_the_first_batch() {
 
 void TestDraft::no_stretch_is_dragged_beyond_all_examples() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(100);
+  run::RunSpec spec = small_run(100);
   spec.schedule = "step:interval=50,increment=16";
   here.bench().propose_run(spec);
   QTRY_COMPARE(here.fact("final batch"), QString("32"));
@@ -353,7 +354,7 @@ void TestDraft::no_stretch_is_dragged_beyond_all_examples() {
 
 void TestDraft::memory_is_predicted_where_it_is_asked_for() {
   ScheduleHere here;
-  train::RunSpec spec = tight_run(40);
+  run::RunSpec spec = tight_run(40);
   spec.schedule = "linear:max=96";
   here.bench().propose_run(spec);
   QTRY_COMPARE(here.fact("steps"), QString("40"));
@@ -372,7 +373,7 @@ void TestDraft::memory_is_predicted_where_it_is_asked_for() {
   here.keep_picture("memory");
 
   // A draft that differs only in what takes no memory knows it at once; one of another net does not.
-  train::RunSpec longer = spec;
+  run::RunSpec longer = spec;
   longer.length.steps = 80;
   here.bench().propose_run(longer);
   QTRY_COMPARE(here.fact("steps"), QString("80"));
@@ -385,8 +386,8 @@ void TestDraft::memory_is_predicted_where_it_is_asked_for() {
 
 void TestDraft::the_first_batch_is_what_a_search_answered() {
   ScheduleHere here;
-  train::RunSpec spec = tight_run(40);
-  spec.batch = {train::BatchChoice::Kind::largest, 0};
+  run::RunSpec spec = tight_run(40);
+  spec.batch = {run::BatchChoice::Kind::largest, 0};
   here.bench().propose_run(spec);
   QCOMPARE(here.field("first_batch")->text(), QString("32")); // nothing is known of what fits
 
@@ -398,7 +399,7 @@ void TestDraft::the_first_batch_is_what_a_search_answered() {
 
   // Where no search asked the same, the safe size by what is foretold.
   spec.max_batch.reset();
-  spec.batch.kind = train::BatchChoice::Kind::safe;
+  spec.batch.kind = run::BatchChoice::Kind::safe;
   Job* prediction = here.bench().engine().predict(spec);
   QTRY_COMPARE_WITH_TIMEOUT(prediction->state(), Job::State::done, patience_ms);
   here.bench().propose_run(spec);
@@ -410,7 +411,7 @@ void TestDraft::the_first_batch_is_what_a_search_answered() {
 
 void TestDraft::a_schedule_that_needs_feedback_says_so() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(100);
+  run::RunSpec spec = small_run(100);
   spec.schedule = "formula:batch + 16 / loss";
   here.bench().propose_run(spec);
   QTRY_VERIFY(here.named<QLabel>("feedback")->isVisible());
@@ -421,7 +422,7 @@ void TestDraft::a_schedule_that_needs_feedback_says_so() {
 
 void TestDraft::clamps_are_listed() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(40);
+  run::RunSpec spec = small_run(40);
   spec.max_batch = 50;
   spec.schedule = "step:interval=10,increment=16";
   here.bench().propose_run(spec);
@@ -459,9 +460,9 @@ void TestDraft::the_draft_is_started_and_copied() {
   Job* job = here.bench().engine().jobs().first();
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
   const store::RunReader reader(here.database());
-  const auto spec = train::run_spec_from_json(reader.spec_json(1));
+  const auto spec = run::run_spec_from_json(reader.spec_json(1));
   QCOMPARE(spec.schedule, std::string("step:interval=10,increment=16"));
-  QCOMPARE(train::to_string(spec.batch), std::string("16"));
+  QCOMPARE(run::to_string(spec.batch), std::string("16"));
   std::vector<double> sizes;
   for (const auto& point : reader.series(1, "batch"))
     sizes.push_back(point.value);
@@ -475,7 +476,7 @@ void TestDraft::the_draft_is_kept() {
   {
     ScheduleHere here;
     QVERIFY(here.page().state().isEmpty());
-    train::RunSpec spec = small_run(70);
+    run::RunSpec spec = small_run(70);
     spec.schedule = "linear:max=32";
     here.bench().propose_run(spec);
     state = QJsonDocument::fromJson(QJsonDocument(here.page().state()).toJson()).object();
@@ -489,5 +490,5 @@ void TestDraft::the_draft_is_kept() {
   QCOMPARE(here.page().state(), state);
 }
 
-QTEST_MAIN(TestDraft)
+BATCHSCOPE_TEST(TestDraft)
 #include "tst_draft.moc"

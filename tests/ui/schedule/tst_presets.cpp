@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "core/schedule/batch_schedule.h"
+#include "test_program.h"
 #include "ui/schedule/presets.h"
 
 using namespace batchscope;
@@ -44,5 +45,5 @@ void TestPresets::every_form_is_offered_and_accepted() {
   }
 }
 
-QTEST_MAIN(TestPresets)
+BATCHSCOPE_TEST(TestPresets)
 #include "tst_presets.moc"

@@ -2,9 +2,10 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
+#include "test_program.h"
 #include "ui/plot/plot_test.h"
-#include "ui/run/oom_details.h"
 #include "ui/schedule/schedule_test.h"
+#include "ui/texts/oom_details.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
@@ -98,7 +99,7 @@ void TestRunning::a_typed_schedule_waits_for_its_step_and_is_stored_there() {
 
 void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(40'000);
+  run::RunSpec spec = small_run(40'000);
   spec.schedule = "step:interval=10000,increment=16";
   here.begin_paused(spec);
   QTRY_COMPARE(here.fact("final batch"), QString("64"));
@@ -234,7 +235,7 @@ void TestRunning::a_run_that_is_over_can_be_planned_again() {
 
 void TestRunning::a_run_that_was_stopped_leaves_no_handles() {
   ScheduleHere here;
-  train::RunSpec spec = small_run(40'000);
+  run::RunSpec spec = small_run(40'000);
   spec.schedule = "step:interval=5000,increment=16";
   here.begin_paused(spec);
   QTRY_COMPARE(here.fact("final batch"), QString("128"));
@@ -304,7 +305,7 @@ void TestRunning::what_is_undone_of_a_draft_is_seen() {
 
 void TestRunning::a_narrow_window_is_enough() {
   ScheduleHere here;
-  train::RunSpec spec = tight_run(300);
+  run::RunSpec spec = tight_run(300);
   spec.name = "a run with a name that is by far too long for a box to choose it from, and goes on";
   here.begin_paused(spec);
   here.type("schedule", "linear:max=96");
@@ -338,5 +339,5 @@ void TestRunning::a_run_that_is_closed_leaves_the_draft_or_nothing() {
   QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 0);
 }
 
-QTEST_MAIN(TestRunning)
+BATCHSCOPE_TEST(TestRunning)
 #include "tst_running.moc"

@@ -5,6 +5,7 @@
 #include <QtDBus/QDBusVariant>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 
 using namespace batchscope::ui;
@@ -93,5 +94,5 @@ private:
   Portal portal_;
 };
 
-QTEST_MAIN(SystemSchemeTest)
+BATCHSCOPE_TEST(SystemSchemeTest)
 #include "tst_system_scheme.moc"

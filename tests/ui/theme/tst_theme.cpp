@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 
 using namespace batchscope::ui;
@@ -179,12 +180,12 @@ private:
   Theme theme_;
 };
 
-int main(int argc, char** argv) {
-  // Without a session bus: the desktop this runs on has no say.
+/// Without a session bus: the desktop this runs on has no say.
+static int leave_the_session(int, char**) {
   qunsetenv("DBUS_SESSION_BUS_ADDRESS");
   qunsetenv("XDG_RUNTIME_DIR");
-  QApplication application(argc, argv);
-  ThemeTest test;
-  return QTest::qExec(&test, argc, argv);
+  return -1;
 }
+
+BATCHSCOPE_TEST(ThemeTest, leave_the_session)
 #include "tst_theme.moc"

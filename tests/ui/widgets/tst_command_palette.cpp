@@ -10,6 +10,7 @@
 #include <QStandardItemModel>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/command_filter.h"
 #include "ui/widgets/command_palette.h"
@@ -213,5 +214,5 @@ private:
   CommandPalette* palette_ = nullptr;
 };
 
-QTEST_MAIN(CommandPaletteTest)
+BATCHSCOPE_TEST(CommandPaletteTest)
 #include "tst_command_palette.moc"

@@ -20,6 +20,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "test_program.h"
 #include "tests/core/base/file_locks.h"
 
 using namespace batchscope::ui;
@@ -250,5 +251,5 @@ private:
   std::unique_ptr<QTemporaryDir> folder_;
 };
 
-QTEST_MAIN(FileDialogTest)
+BATCHSCOPE_TEST(FileDialogTest)
 #include "tst_file_dialog.moc"

@@ -3,6 +3,7 @@
 #include <QLocale>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/widgets/format.h"
 
 using namespace batchscope::ui;
@@ -86,5 +87,5 @@ private Q_SLOTS:
   }
 };
 
-QTEST_GUILESS_MAIN(FormatTest)
+BATCHSCOPE_TEST(FormatTest)
 #include "tst_format.moc"

@@ -9,6 +9,7 @@
 #include <QScrollBar>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 
 using namespace batchscope::ui;
@@ -101,5 +102,5 @@ private:
   KeySheet* sheet_ = nullptr;
 };
 
-QTEST_MAIN(KeySheetTest)
+BATCHSCOPE_TEST(KeySheetTest)
 #include "tst_key_sheet.moc"

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labelled_edit.h"
 
@@ -122,5 +123,5 @@ private:
   QPushButton* below_ = nullptr;
 };
 
-QTEST_MAIN(NoteLineTest)
+BATCHSCOPE_TEST(NoteLineTest)
 #include "tst_note_line.moc"

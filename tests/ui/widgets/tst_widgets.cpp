@@ -9,6 +9,7 @@
 #include <QToolTip>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
@@ -270,5 +271,5 @@ private:
   Theme theme_;
 };
 
-QTEST_MAIN(WidgetsTest)
+BATCHSCOPE_TEST(WidgetsTest)
 #include "tst_widgets.moc"

@@ -8,7 +8,8 @@
 #include <QToolButton>
 
 #include "core/sweep/demo.h"
-#include "ui/run/workbench.h"
+#include "test_program.h"
+#include "ui/workbench/workbench.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
@@ -33,15 +34,15 @@ private Q_SLOTS:
     QVERIFY(texts.contains(QString::fromStdString(sweep::explanation(recommended))));
     QVERIFY(texts.contains("Why: it has the best validation accuracy, 97.00 %."));
 
-    train::RunSpec proposed;
-    connect(&bench, &Workbench::run_proposed, this, [&](const train::RunSpec& spec) { proposed = spec; });
+    run::RunSpec proposed;
+    connect(&bench, &Workbench::run_proposed, this, [&](const run::RunSpec& spec) { proposed = spec; });
     QTest::mouseClick(strip.findChild<QPushButton*>(), Qt::LeftButton);
-    QCOMPARE(train::to_string(proposed.batch), std::string("64"));
+    QCOMPARE(run::to_string(proposed.batch), std::string("64"));
     QCOMPARE(proposed.memory_budget, sweep::demo_spec().memory_budget);
     QTest::mouseClick(strip.findChild<QToolButton*>(), Qt::LeftButton);
     QVERIFY(strip.isHidden());
   }
 };
 
-QTEST_MAIN(TestAnswerStrip)
+BATCHSCOPE_TEST(TestAnswerStrip)
 #include "tst_answer_strip.moc"

@@ -10,6 +10,7 @@
 #include <QtTest>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "tests/core/store/store_test.h"
 #include "ui/window/window_test.h"
 #include "ui/window/work_strip.h"
@@ -225,7 +226,7 @@ private:
       store::RunStore store(here_->database());
       store::NewRun exported;
       exported.name = "exported";
-      exported.spec_json = train::to_json(WindowHere::small_run(10));
+      exported.spec_json = run::to_json(WindowHere::small_run(10));
       auto run = store.begin(exported);
       id = run->id();
       for (std::int64_t step = 1; step <= exported_steps; ++step) {
@@ -239,8 +240,8 @@ private:
     }
     const QString file = here_->folder().filePath("exports/runs.csv");
     QDir().mkpath(QFileInfo(file).path());
-    here_->bench().library().export_runs(std::vector<std::int64_t>(times, id), "csv", file, &window(),
-                                         [](const QString&) {});
+    here_->bench().run_database().export_runs(std::vector<std::int64_t>(times, id), "csv", file, &window(),
+                                              [](const QString&) {});
     return file;
   }
   static QStringList left_beside(const QString& file) {
@@ -262,5 +263,5 @@ private:
   Job* job_ = nullptr;
 };
 
-QTEST_MAIN(ClosingTest)
+BATCHSCOPE_TEST(ClosingTest)
 #include "tst_closing.moc"

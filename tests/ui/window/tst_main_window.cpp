@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <QtTest>
 
+#include "test_program.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
@@ -197,13 +198,13 @@ private Q_SLOTS:
     QCOMPARE(here_->banner().text(), QString());
     Q_EMIT here_->bench().problem("The run failed: choose a smaller batch.");
     QCOMPARE(here_->banner().text(), "The run failed: choose a smaller batch.");
-    Q_EMIT here_->bench().library().problem("The database is gone.");
+    Q_EMIT here_->bench().run_database().problem("The database is gone.");
     QCOMPARE(here_->banner().text(), "The database is gone.");
-    Q_EMIT here_->bench().library().problem({});
+    Q_EMIT here_->bench().run_database().problem({});
     QCOMPARE(here_->banner().text(), QString());
     // All well with the database says nothing of other troubles.
     Q_EMIT here_->bench().problem("The run failed.");
-    Q_EMIT here_->bench().library().problem({});
+    Q_EMIT here_->bench().run_database().problem({});
     QCOMPARE(here_->banner().text(), "The run failed.");
     Q_EMIT here_->bench().note("Only the first 8 runs are shown together.");
     QCOMPARE(here_->banner().text(), "Only the first 8 runs are shown together.");
@@ -339,7 +340,8 @@ private Q_SLOTS:
       return all.join("|");
     };
     QVERIFY2(texts().contains("stored 0 records · 0 waiting"), qPrintable(texts()));
-    QVERIFY(texts().contains("thread"));
+    here_->bench().engine().load_library();
+    QTRY_VERIFY_WITH_TIMEOUT(texts().contains("thread"), patience_ms);
     Job* job = here_->bench().start_run(WindowHere::small_run(40));
     QVERIFY(shows(1)); // a run leads to its page
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
@@ -381,5 +383,5 @@ private:
   std::unique_ptr<WindowHere> here_;
 };
 
-QTEST_MAIN(MainWindowTest)
+BATCHSCOPE_TEST(MainWindowTest)
 #include "tst_main_window.moc"

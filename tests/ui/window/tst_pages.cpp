@@ -11,10 +11,11 @@
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/spec_form.h"
 #include "ui/plot/linked_plots.h"
-#include "ui/run/workbench_test.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
+#include "ui/workbench_test.h"
 
+#include "test_program.h"
 #include "tests/core/base/file_locks.h"
 
 using namespace batchscope;
@@ -169,7 +170,7 @@ private Q_SLOTS:
 
   void spaceOnLivePausesWhateverWasDoneBefore() {
     // A search, so that Find has an answer and buttons for it.
-    train::RunSpec spec = small_run(1'000'000);
+    run::RunSpec spec = small_run(1'000'000);
     Job* search = bench_->engine().find({.spec = spec});
     QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
     QTest::keyClick(window_.get(), Qt::Key_3, Qt::ControlModifier);
@@ -193,7 +194,7 @@ private Q_SLOTS:
   void theirFileDialogsLeaveTheDatabaseAlone() {
     Job* job = bench_->start_run(small_run(3));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(!bench_->opened().isEmpty() && bench_->library().loaded(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!bench_->opened().isEmpty() && bench_->run_database().loaded(), patience_ms);
     auto* table = pages_[0]->findChild<QTableView*>();
     QTRY_VERIFY_WITH_TIMEOUT(table->model()->rowCount() > 0, patience_ms);
     table->selectAll();
@@ -259,5 +260,5 @@ private:
   std::unique_ptr<MainWindow> window_;
 };
 
-QTEST_MAIN(PagesTest)
+BATCHSCOPE_TEST(PagesTest)
 #include "tst_pages.moc"

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "test_program.h"
 #include "ui/window/settings.h"
 
 using namespace batchscope::ui;
@@ -146,5 +147,5 @@ private:
   std::unique_ptr<QTemporaryDir> folder_;
 };
 
-QTEST_GUILESS_MAIN(ProgramTest)
+BATCHSCOPE_TEST(ProgramTest)
 #include "tst_program.moc"

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "test_program.h"
 #include "ui/window/settings.h"
 
 using namespace batchscope::ui;
@@ -117,5 +118,5 @@ private:
   QString file_;
 };
 
-QTEST_GUILESS_MAIN(SettingsTest)
+BATCHSCOPE_TEST(SettingsTest)
 #include "tst_settings.moc"

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/store/run_store.h"
+#include "test_program.h"
 #include "ui/window/window_test.h"
 
 using namespace batchscope;
@@ -63,13 +64,13 @@ private Q_SLOTS:
     here_->destroy();
     QCOMPARE(cli({"check", "--accept"}), 0);
     here_->open();
-    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().library().runs().size(), std::size_t(1), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().run_database().runs().size(), std::size_t(1), patience_ms);
     QVERIFY(!here_->banner().text().contains("run 2"));
   }
 
   void aReplacementOfTheFilesIsSaid() {
     train();
-    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().library().runs().size(), std::size_t(1), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(here_->bench().run_database().runs().size(), std::size_t(1), patience_ms);
     QVERIFY(QFile::remove(QString::fromStdString(here_->database().string() + "-wal")));
     QVERIFY(QFile::remove(QString::fromStdString(here_->database().string() + "-shm")));
     QTRY_VERIFY_WITH_TIMEOUT(here_->banner().text().contains("replaced by another program"), patience_ms);
@@ -117,5 +118,5 @@ private:
   std::unique_ptr<WindowHere> here_;
 };
 
-QTEST_MAIN(SharedDatabaseTest)
+BATCHSCOPE_TEST(SharedDatabaseTest)
 #include "tst_shared_database.moc"

@@ -11,9 +11,9 @@
 #include <QUndoStack>
 #include <QVBoxLayout>
 
-#include "ui/run/workbench_test.h"
 #include "ui/widgets/widgets.h"
 #include "ui/window/main_window.h"
+#include "ui/workbench_test.h"
 
 namespace batchscope::ui::test {
 
@@ -89,8 +89,8 @@ public:
     qFatal("no action %s", qPrintable(text));
   }
 
-  static train::RunSpec small_run(std::int64_t steps) {
-    train::RunSpec spec = test::small_run(steps);
+  static run::RunSpec small_run(std::int64_t steps) {
+    run::RunSpec spec = test::small_run(steps);
     spec.name = "small";
     return spec;
   }

@@ -1,0 +1,42 @@
+#include "core/job/apply_command.h"
+
+#include "core/base/json.h"
+
+namespace batchscope::job {
+
+namespace {
+
+run::ScheduleEdit edit_of(const store::Command& command) {
+  const Json detail = Json::parse(command.detail_json, nullptr, false);
+  run::ScheduleEdit edit;
+  if (command.number > 0)
+    edit.command = command.number;
+  if (!detail.is_object())
+    return edit;
+  if (const auto schedule = detail.find("schedule"); schedule != detail.end() && schedule->is_string())
+    edit.schedule = schedule->get<std::string>();
+  // No batch has the size 0: the loop says so.
+  if (const auto batch = detail.find("batch"); batch != detail.end() && !batch->is_null())
+    edit.batch = batch->is_number_integer() ? batch->get<std::int64_t>() : 0;
+  return edit;
+}
+
+} // namespace
+
+void apply_command(run::RunControl& run, run::JobControl& job, const store::Command& command) {
+  if (command.verb == "pause")
+    run.pause();
+  else if (command.verb == "continue")
+    run.resume();
+  else if (command.verb == "step")
+    run.step_once();
+  else if (command.verb == "stop")
+    run.stop();
+  else if (command.verb == "stop-job")
+    job.stop();
+  else if (command.verb == "edit")
+    // One that is too late has no event; whoever sent it learns that from the run's end.
+    static_cast<void>(run.edit(edit_of(command)));
+}
+
+} // namespace batchscope::job

@@ -1,0 +1,133 @@
+#include "core/job/job.h"
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/job/apply_command.h"
+#include "core/job/retry_transient.h"
+#include "core/run/automatic_batch.h"
+#include "core/search/drive.h"
+
+namespace batchscope::job {
+
+namespace {
+
+/// Passes what a run reports to the store and to whoever watches.
+class Tee : public telemetry::Sink {
+public:
+  Tee(telemetry::Sink& first, telemetry::Sink& second) : first_(first), second_(second) {}
+
+  void record(const telemetry::StepRecord& record) override {
+    first_.record(record);
+    second_.record(record);
+  }
+  void event(telemetry::Event event) override {
+    first_.event(event);
+    second_.event(std::move(event));
+  }
+
+private:
+  telemetry::Sink& first_;
+  telemetry::Sink& second_;
+};
+
+/// Why a search has no answer to the choice.
+std::string why_not(const run::BatchChoice& choice, const search::SearchResult& result) {
+  if (!result.found)
+    return "no batch size was found: " + result.reason;
+  if (choice.kind == run::BatchChoice::Kind::safe)
+    return "no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or --batch "
+           "auto:largest";
+  return "no size could be timed, as none fitted any more; accepted: --batch with a number, auto:safe or auto:largest";
+}
+
+} // namespace
+
+std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control) {
+  const run::RunSpec& spec = session.spec();
+  const run::BatchChoice choice = spec.batch;
+  if (choice.kind == run::BatchChoice::Kind::number)
+    return std::nullopt;
+  if (schedule::first_batch_of(spec.schedule))
+    throw input_error("--schedule: " + in_quotes(spec.schedule) + " names the first batch, which --batch " +
+                      run::to_string(choice) + " leaves to a search; accepted: --batch with that number");
+  run::Session::SearchOptions options;
+  options.margin = spec.margin;
+  options.timings =
+      choice.kind == run::BatchChoice::Kind::recommended || choice.kind == run::BatchChoice::Kind::automatic;
+  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&] { return control.stopping(); };
+  const std::uint64_t budget = session.budget_bytes();
+  auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  const auto batch = run::answer_to(choice, result);
+  if (!batch)
+    throw Error(Error::Kind::failed, why_not(choice, result));
+  session.choose_batch(*batch, run::reason_for(spec, result, session.examples()));
+  return result;
+}
+
+std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
+                          Watch& watch, const run::JobControl& control) {
+  std::int64_t id = 0;
+  retry_transient(watch, control, [&] { id = store.add_search(run::to_json(spec), search::to_json(result)); });
+  watch.search_stored(id);
+  return id;
+}
+
+JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
+                        const std::optional<search::SearchResult>& search, store::RunStore& store,
+                        std::optional<std::int64_t> sweep, Watch& watch,
+                        const std::shared_ptr<run::JobControl>& control) {
+  const auto own = std::make_shared<run::RunControl>(control);
+  JobResult job;
+  job.start = session.start();
+  if (search)
+    job.start.memory = search->memory;
+  if (!job.start.memory && watch.wants_prediction())
+    job.start.memory = session.predict_memory([&] { return control->stopping(); });
+  if (search)
+    job.search = store_search(spec, *search, store, watch, *control);
+  job.start.search = job.search;
+  store::NewRun run;
+  run.name = spec.name;
+  run.spec_json = run::to_json(spec);
+  run.sweep = sweep;
+  run.batch = job.start.batch;
+  run.start_json = run::to_json(job.start);
+  run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };
+  run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
+  run.on_notice = [&watch](const std::string& what) { watch.files_replaced(what); };
+  run.ending = [own] { return own->stopping(); };
+  std::unique_ptr<store::RunWriter> writer;
+  retry_transient(watch, *control, [&] { writer = store.begin(run); });
+  job.id = writer->id();
+  watch.started(job.id, spec, job.start, own);
+  Tee tee(writer->sink(), watch);
+  job.summary = session.run(tee, *own);
+  retry_transient(watch, *control, [&] { writer->finish(outcome_of(job.summary, job.start.batch)); });
+  watch.ended(job.id, job.summary);
+  return job;
+}
+
+store::RunOutcome outcome_of(const run::RunSummary& summary, std::optional<std::int64_t> batch) {
+  store::RunOutcome outcome;
+  outcome.status = run::to_string(summary.status);
+  outcome.reason = summary.reason;
+  outcome.batch = batch;
+  outcome.steps = summary.steps;
+  outcome.examples_seen = summary.examples_seen;
+  outcome.epoch = summary.epoch;
+  outcome.train_coverage = summary.train_coverage;
+  outcome.oom_events = summary.oom_events;
+  if (summary.steps > 0)
+    outcome.loss = summary.loss;
+  if (summary.validation) {
+    outcome.validation_loss = summary.validation->loss;
+    outcome.validation_accuracy = summary.validation->accuracy;
+  }
+  outcome.peak_bytes = summary.peak_bytes;
+  outcome.seconds = summary.seconds;
+  outcome.examples_per_second = summary.examples_per_second;
+  return outcome;
+}
+
+} // namespace batchscope::job

@@ -1,0 +1,34 @@
+#include "core/job/retry_transient.h"
+
+#include <chrono>
+#include <thread>
+
+namespace batchscope::job {
+
+namespace {
+
+/// Before the next attempt. For a lock the store itself has waited by then, but a full disk refuses at once.
+constexpr std::chrono::milliseconds pause{100};
+
+} // namespace
+
+void retry_transient(Watch& watch, const run::JobControl& control, const std::function<void()>& work) {
+  bool refused = false;
+  while (true) {
+    try {
+      work();
+      break;
+    } catch (const store::PassingError& error) {
+      if (control.stopping())
+        throw Error(Error::Kind::failed, error.what());
+      if (!refused)
+        watch.not_stored(error.what());
+      refused = true;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  if (refused)
+    watch.not_stored({});
+}
+
+} // namespace batchscope::job

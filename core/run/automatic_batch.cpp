@@ -1,0 +1,84 @@
+#include "core/run/automatic_batch.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/search/drive.h"
+#include "core/search/throughput.h"
+
+namespace batchscope::run {
+
+namespace {
+
+/// Of an epoch, with the accumulation of the spec. What drop_last leaves out makes no whole micro batch; a step may
+/// have fewer of them.
+std::int64_t steps_in_epoch(const RunSpec& spec, std::int64_t batch, std::int64_t examples) {
+  const std::int64_t tail = !spec.drop_last && examples % batch != 0 ? 1 : 0;
+  const std::int64_t micro_batches = examples / batch + tail;
+  return micro_batches / spec.accumulate + (micro_batches % spec.accumulate != 0 ? 1 : 0);
+}
+
+std::string counted_steps(std::int64_t steps) {
+  return steps == 1 ? "1 step" : format_count(steps) + " steps";
+}
+
+std::string automatic_reason(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples) {
+  const std::int64_t recommended = *result.recommended;
+  if (*result.automatic == recommended)
+    return "recommended: " + search::knee_reason(result.timings, recommended);
+  return fmt::format("{} is recommended, but with it an epoch of {} examples has {}; with {} it has {}",
+                     format_count(recommended), format_count(examples),
+                     counted_steps(steps_in_epoch(spec, recommended, examples)), format_count(*result.automatic),
+                     counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
+}
+
+} // namespace
+
+std::int64_t largest_automatic(const data::SamplerOptions& sampler) {
+  if (sampler.effective_batch)
+    return *sampler.effective_batch;
+  // More than (n - 1) * k micro batches make n steps. With the tail these are ceil(N / b), without it floor(N / b).
+  constexpr std::int64_t full = least_steps_in_epoch - 1;
+  const std::int64_t examples = sampler.examples / sampler.ranks;
+  if (sampler.accumulate >= examples / full)
+    return 1;
+  const std::int64_t most =
+      sampler.drop_last ? examples / (full * sampler.accumulate + 1) : (examples - 1) / (full * sampler.accumulate);
+  return std::max<std::int64_t>(most, 1);
+}
+
+std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::SearchResult& result) {
+  switch (choice.kind) {
+  case BatchChoice::Kind::number:
+    return choice.number;
+  case BatchChoice::Kind::automatic:
+    return result.automatic;
+  case BatchChoice::Kind::largest:
+    return result.largest;
+  case BatchChoice::Kind::recommended:
+    return result.recommended;
+  case BatchChoice::Kind::safe:
+    break;
+  }
+  return result.safe;
+}
+
+std::string reason_for(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples) {
+  switch (spec.batch.kind) {
+  case BatchChoice::Kind::number:
+    return {};
+  case BatchChoice::Kind::automatic:
+    return automatic_reason(spec, result, examples);
+  case BatchChoice::Kind::largest:
+    return result.largest_is_exact ? "the largest that fits" : "the largest that was tried and fits";
+  case BatchChoice::Kind::recommended:
+    return "recommended: " + search::knee_reason(result.timings, *result.recommended);
+  case BatchChoice::Kind::safe:
+    break;
+  }
+  return fmt::format("the largest that leaves {:g} % of the memory free", 100 * spec.margin);
+}
+
+} // namespace batchscope::run

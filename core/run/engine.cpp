@@ -1,0 +1,31 @@
+#include "core/run/engine.h"
+
+#include <cstdlib>
+
+#include "core/base/part.h"
+#include "core/run/detail/engine_library.h"
+
+namespace batchscope::run {
+
+Engine& engine() {
+  static const auto entry =
+      reinterpret_cast<detail::EngineEntry>(load_part(detail::engine_library, detail::engine_entry));
+  return *entry();
+}
+
+std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) {
+  return engine().open_session(spec, pool);
+}
+
+// By default they spin for milliseconds. Where other programs want the same cores, that costs far more than the work
+// itself. Where they sleep at once instead (OMP_WAIT_POLICY=passive), each small kernel pays for a wake-up, and small
+// nets train at a quarter of their speed. A bounded spin, a few microseconds, covers the gap between two kernels of a
+// step and gives the core away soon after the last one.
+//
+// No library that is linked, rather than loaded, may need OpenMP: it would have read its settings before main().
+void set_openmp_wait() {
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr)
+    ::setenv("GOMP_SPINCOUNT", "10000", 0); // rounds; 5,000 to 20,000 are alike, see tests/bench/python_twin.py
+}
+
+} // namespace batchscope::run

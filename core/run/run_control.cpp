@@ -1,0 +1,116 @@
+#include "core/run/run_control.h"
+
+#include <chrono>
+#include <utility>
+
+namespace batchscope::run {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A signal handler that stops the job cannot wake a condition variable, so a paused run looks at its job this often.
+constexpr std::chrono::milliseconds job_interval{50};
+
+} // namespace
+
+void RunControl::note_pending() {
+  pending_.store(paused_ || stop_ || !edits_.empty(), std::memory_order_release);
+}
+
+bool RunControl::pause() {
+  const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
+  paused_ = true;
+  note_pending();
+  return true;
+}
+
+bool RunControl::resume() {
+  const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
+  paused_ = false;
+  single_steps_ = 0;
+  note_pending();
+  changed_.notify_all();
+  return true;
+}
+
+bool RunControl::step_once() {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !paused_)
+    return false;
+  ++single_steps_;
+  changed_.notify_all();
+  return true;
+}
+
+void RunControl::stop() {
+  const std::lock_guard lock(mutex_);
+  stop_ = true;
+  note_pending();
+  changed_.notify_all();
+}
+
+bool RunControl::edit(ScheduleEdit edit) {
+  const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
+  edits_.push_back(std::move(edit));
+  note_pending();
+  return true;
+}
+
+bool RunControl::paused() const {
+  const std::lock_guard lock(mutex_);
+  return paused_;
+}
+
+bool RunControl::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stop_ || job_stopping();
+}
+
+std::vector<ScheduleEdit> RunControl::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  paused_ = false;
+  single_steps_ = 0;
+  std::vector<ScheduleEdit> late = std::exchange(edits_, {});
+  note_pending();
+  return late;
+}
+
+RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_waiting) {
+  Orders orders;
+  orders.stop = job_stopping();
+  if (orders.stop || !pending_.load(std::memory_order_acquire))
+    return orders;
+
+  std::unique_lock lock(mutex_);
+  const auto stopping = [this] { return stop_ || job_stopping(); };
+  const auto may_go = [&] { return !paused_ || single_steps_ > 0 || stopping(); };
+  if (before_waiting && !may_go()) {
+    lock.unlock();
+    before_waiting();
+    lock.lock();
+  }
+  const auto started = Clock::now();
+  while (!may_go())
+    changed_.wait_for(lock, job_interval);
+  orders.waited_seconds = std::chrono::duration<double>(Clock::now() - started).count();
+
+  orders.stop = stopping();
+  orders.paused = paused_ && !orders.stop;
+  if (orders.paused)
+    --single_steps_;
+  // A run that stops applies none: close() returns them.
+  if (!orders.stop)
+    orders.edits = std::exchange(edits_, {});
+  note_pending();
+  return orders;
+}
+
+} // namespace batchscope::run

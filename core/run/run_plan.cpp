@@ -1,0 +1,103 @@
+#include "core/run/run_plan.h"
+
+#include <cmath>
+#include <limits>
+
+namespace batchscope::run {
+
+namespace {
+
+/// Walking a plan longer than this only to count its steps is not worth the wait.
+constexpr std::int64_t most_steps_counted = 2'000'000;
+/// And so is one whose steps are made of so many micro batches, over all of them and all ranks.
+constexpr std::size_t most_takes_counted = 20'000'000;
+
+/// Of positive numbers; what does not fit is refused when the plan is walked.
+std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return b > 0 && a > most / b ? most : a * b;
+}
+
+std::int64_t effective_batch(const schedule::ProgressionOptions& options) {
+  const data::SamplerOptions& sampler = options.sampler;
+  return sampler.effective_batch.value_or(
+      saturated_product(saturated_product(options.batch, sampler.accumulate), sampler.ranks));
+}
+
+/// Everything but the warm-up, which may have to know the steps.
+schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                            std::int64_t ranks) {
+  schedule::ProgressionOptions options;
+  options.sampler = {.examples = examples,
+                     .ranks = ranks,
+                     .accumulate = spec.accumulate,
+                     .effective_batch = spec.effective_batch,
+                     .drop_last = spec.drop_last};
+  options.length = spec.length;
+  options.batch = batch;
+  options.max_batch = spec.max_batch;
+  options.schedule = spec.schedule;
+  auto& rate = options.learning_rate;
+  rate.base = learning_rate_or_default(spec);
+  rate.rule = schedule::parse_rule(spec.lr_rule);
+  rate.decay = schedule::parse_decay(spec.lr_decay);
+  rate.reference_batch = spec.lr_reference_batch.value_or(effective_batch(options));
+  return options;
+}
+
+/// Where the plan is not known beforehand, the first batch is taken to stay.
+std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::optional<std::int64_t> steps) {
+  const auto effective = static_cast<double>(effective_batch(options));
+  const double scale = effective / static_cast<double>(options.learning_rate.reference_batch);
+  const auto examples = static_cast<double>(
+      options.length.examples.value_or(saturated_product(options.sampler.examples, options.length.epochs.value_or(1))));
+  return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
+}
+
+/// Leaves the steps open where they cannot be known, and says about how many there are where they are too many to
+/// count.
+void count_steps(RunPlan& plan) {
+  const schedule::ProgressionOptions& options = plan.options;
+  plan.steps = options.length.steps;
+  schedule::Progression progression(options);
+  if (plan.steps || progression.needs_feedback())
+    return;
+  std::size_t takes = 0;
+  while (const auto step = progression.next()) {
+    takes += step->takes.takes.size();
+    if (step->step > most_steps_counted || takes > most_takes_counted) {
+      plan.steps_foreseen = schedule::steps_foreseen(options, *step);
+      return;
+    }
+    progression.done();
+  }
+  plan.steps = progression.steps_done();
+}
+
+} // namespace
+
+schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
+                                                 std::int64_t ranks) {
+  const auto warmup = parse_warmup(spec.warmup, "--warmup");
+  if (!warmup)
+    return plan_run(spec, examples, batch, ranks).options;
+  schedule::ProgressionOptions options = without_warmup(spec, examples, batch, ranks);
+  options.learning_rate.warmup_steps = *warmup;
+  return options;
+}
+
+schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks) {
+  schedule::ProgressionOptions options = without_warmup(spec, start.train_examples, start.batch, ranks);
+  options.learning_rate.warmup_steps = start.warmup_steps;
+  return options;
+}
+
+RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
+  RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
+  count_steps(plan);
+  const auto warmup = parse_warmup(spec.warmup, "--warmup");
+  plan.options.learning_rate.warmup_steps = warmup ? *warmup : automatic_warmup(plan.options, plan.steps);
+  return plan;
+}
+
+} // namespace batchscope::run

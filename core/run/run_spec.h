@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/schedule/batch_schedule.h"
+
+namespace batchscope::run {
+
+/// Batch size of a run: a number, or what a search is to find first.
+struct BatchChoice {
+  /// automatic: the recommended one, or less, so that an epoch has at least 20 steps.
+  enum class Kind { number, automatic, recommended, safe, largest };
+  Kind kind = Kind::automatic;
+  std::int64_t number = 0; ///< for Kind::number, at least 1
+};
+
+/// A number, `auto`, `auto:recommended`, `auto:safe` or `auto:largest`; throws Error (input) naming `field`.
+BatchChoice parse_batch(std::string_view text, std::string_view field);
+std::string to_string(const BatchChoice& choice);
+
+/// Steps of a warm-up, or nothing for `auto`; throws Error (input) naming `field`.
+std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field);
+
+enum class OnOom { shrink, fail };
+
+/// `shrink` or `fail`; throws Error (input) naming `field`.
+OnOom parse_on_oom(std::string_view text, std::string_view field);
+std::string to_string(OnOom choice);
+
+/// Everything that determines a run. A plain value; JSON both ways, versioned. Texts have the form of the command line.
+/// Unset optionals mean the default that depends on other fields (the optimizer's rate, the first effective batch).
+struct RunSpec {
+  static constexpr int current_version = 1;
+
+  std::string name;
+  std::string model = "cnn";
+  std::string data = "demo";
+  std::string device = "cpu";
+  std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default 80 % of what is free
+  BatchChoice batch;
+  std::int64_t accumulate = 1;
+  std::optional<std::int64_t> effective_batch; ///< instead of accumulate
+  std::string schedule = "constant";
+  std::optional<std::int64_t> max_batch;
+  bool drop_last = false;
+  std::string optimizer = "adamw";     ///< sgd, adam, adamw
+  std::optional<double> learning_rate; ///< default 0.001; sgd 0.1
+  std::optional<double> momentum;      ///< sgd only; default 0.9
+  std::optional<double> weight_decay;  ///< default 0.01 for adamw, else 0
+  std::string lr_rule = "none";
+  std::optional<std::int64_t> lr_reference_batch; ///< default: the first effective batch
+  std::string lr_decay = "constant";
+  std::string warmup = "0";   ///< steps, or `auto`
+  double dropout = 0;         ///< 0 <= p < 1
+  double label_smoothing = 0; ///< 0 <= s < 1
+  std::string regularization_rule = "none";
+  std::string task = "scratch"; ///< or fine-tuning
+  std::optional<double> clip;   ///< largest gradient norm, > 0
+  schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
+  std::uint64_t seed = 1; ///< at most 2^63 - 1
+  OnOom on_oom = OnOom::shrink;
+  double margin = 0.2; ///< for batch auto:safe
+};
+
+/// Settings that the spec leaves to the optimizer: 0.1 for sgd, else 0.001; 0.9 for sgd, which alone has one; 0.01 for
+/// adamw, else 0.
+double learning_rate_or_default(const RunSpec& spec);
+double momentum_or_default(const RunSpec& spec);
+double weight_decay_or_default(const RunSpec& spec);
+
+/// Checks every field on its own and together; throws Error (input) naming the first one that is wrong by its option,
+/// what was given and what is accepted. What needs the files of the data or the device is checked by Session.
+void check(const RunSpec& spec);
+
+/// JSON of the current version, all fields, named as the options are (`--lr-rule` is `lr_rule`). Reading refuses
+/// unknown fields, wrong types and newer versions, and keeps what `base` has for fields that the text leaves out.
+/// Optional fields may be null: unset. Reading does not check values: see check().
+std::string to_json(const RunSpec& spec, int indent = 2);
+RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
+
+/// The same run as arguments of `batchscope-cli train`; only what differs from the defaults.
+std::string to_command_line(const RunSpec& spec);
+
+} // namespace batchscope::run

@@ -1,0 +1,74 @@
+#include "core/run/run_start.h"
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+
+namespace batchscope::run {
+
+namespace {
+
+template <typename Value> Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+/// Leaves `target` alone where the field is missing or null.
+template <typename Value> void read(const Json& json, const char* field, Value& target) {
+  const auto found = json.find(field);
+  if (found == json.end() || found->is_null())
+    return;
+  const bool fits = found->is_number_unsigned() ? found->get<std::uint64_t>() <= INT64_MAX : found->is_number_integer();
+  if (!fits)
+    throw input_error(std::string("the start of a run: ") + field + " is no whole number");
+  target = found->get<std::int64_t>();
+}
+
+} // namespace
+
+std::string to_json(const RunStart& start) {
+  Json json{{"batch", start.batch},
+            {"batch_reason", start.batch_reason},
+            {"accumulate", start.accumulate},
+            {"train_examples", start.train_examples},
+            {"validation_examples", start.validation_examples},
+            {"parameters", start.parameters},
+            {"budget_bytes", start.budget_bytes},
+            {"baseline_bytes", start.baseline_bytes},
+            {"warmup_steps", start.warmup_steps},
+            {"expected_steps", or_null(start.expected_steps)},
+            {"notes", start.notes}};
+  if (start.memory)
+    json["memory"] = Json::parse(start.memory->to_json());
+  if (start.search)
+    json["search"] = *start.search;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+RunStart run_start_from_json(const std::string& text) {
+  const Json json = parse_json(text);
+  if (!json.is_object())
+    throw input_error("the start of a run is one JSON object; something else was given");
+  RunStart start;
+  read(json, "batch", start.batch);
+  if (const auto reason = json.find("batch_reason"); reason != json.end() && reason->is_string())
+    start.batch_reason = reason->get<std::string>();
+  read(json, "accumulate", start.accumulate);
+  read(json, "train_examples", start.train_examples);
+  read(json, "validation_examples", start.validation_examples);
+  read(json, "parameters", start.parameters);
+  read(json, "budget_bytes", start.budget_bytes);
+  read(json, "baseline_bytes", start.baseline_bytes);
+  read(json, "warmup_steps", start.warmup_steps);
+  read(json, "expected_steps", start.expected_steps);
+  read(json, "search", start.search);
+  if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) {
+    for (const Json& note : *notes) {
+      if (note.is_string())
+        start.notes.push_back(note.get<std::string>());
+    }
+  }
+  if (const auto memory = json.find("memory"); memory != json.end())
+    start.memory = predict::PeakCurve::from_json(memory->dump(-1, ' ', false, Json::error_handler_t::replace));
+  return start;
+}
+
+} // namespace batchscope::run

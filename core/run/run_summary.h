@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace batchscope::run {
+
+struct Validation {
+  double loss = 0;
+  std::optional<double> accuracy; ///< 0..1; nothing where the target is a number
+};
+
+enum class Status { queued, running, finished, stopped, failed, interrupted };
+std::string to_string(Status status);
+Status status_from(const std::string& text); ///< throws Error (input)
+
+/// What a run came to.
+struct RunSummary {
+  Status status = Status::finished;
+  std::string reason; ///< for failed
+  std::int64_t steps = 0;
+  std::int64_t examples_seen = 0;
+  double epoch = 0;
+  double train_coverage = 0;
+  std::int64_t oom_events = 0;
+  double loss = 0;
+  std::optional<Validation> validation;
+  std::uint64_t peak_bytes = 0;
+  double seconds = 0;             ///< as telemetry::RunClock has it
+  double examples_per_second = 0; ///< likewise
+};
+
+} // namespace batchscope::run

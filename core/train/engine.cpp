@@ -1,0 +1,25 @@
+#include "core/run/engine.h"
+
+#include <ATen/Parallel.h>
+
+#include "core/run/detail/engine_library.h"
+#include "core/train/detail/session.h"
+
+namespace {
+
+class TrainingEngine final : public batchscope::run::Engine {
+public:
+  std::unique_ptr<batchscope::run::Session>
+  open_session(const batchscope::run::RunSpec& spec, const std::shared_ptr<batchscope::data::DataPool>& pool) override {
+    return batchscope::train::open_session(spec, pool);
+  }
+  int threads() const override { return at::get_num_threads(); }
+};
+
+} // namespace
+
+/// What batchscope::run::engine() asks this library for, by the name in engine_library.h.
+extern "C" [[gnu::visibility("default")]] batchscope::run::Engine* batchscope_engine() {
+  static TrainingEngine engine;
+  return &engine;
+}

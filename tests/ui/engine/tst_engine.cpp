@@ -1,0 +1,245 @@
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QtTest>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/store/run_store.h"
+#include "test_program.h"
+#include "ui/workbench_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+/// Another process that keeps a database locked as long as this lives: whoever opens it waits, and then gives up.
+class LockedElsewhere {
+public:
+  explicit LockedElsewhere(const std::string& file) {
+    if (::pipe(end_.data()) != 0 || ::pipe(locked_.data()) != 0)
+      qFatal("no pipe");
+    child_ = ::fork();
+    if (child_ == 0)
+      lock_until_told(file.c_str());
+    ::close(end_[0]);
+    ::close(locked_[1]);
+    char ok = 0;
+    if (::read(locked_[0], &ok, 1) != 1)
+      qFatal("the database could not be locked");
+  }
+  ~LockedElsewhere() {
+    ::close(end_[1]);
+    ::close(locked_[0]);
+    ::waitpid(child_, nullptr, 0);
+  }
+  LockedElsewhere(const LockedElsewhere&) = delete;
+  LockedElsewhere& operator=(const LockedElsewhere&) = delete;
+
+private:
+  [[noreturn]] void lock_until_told(const char* file) {
+    ::close(end_[1]);
+    const int handle = ::open(file, O_RDWR);
+    struct flock all {};
+    all.l_type = F_WRLCK;
+    all.l_whence = SEEK_SET;
+    char byte = 0;
+    if (handle >= 0 && ::fcntl(handle, F_SETLK, &all) == 0 && ::write(locked_[1], &byte, 1) == 1) [[maybe_unused]]
+      const ssize_t closed = ::read(end_[0], &byte, 1);
+    ::_exit(0);
+  }
+
+  std::array<int, 2> end_{}, locked_{};
+  pid_t child_ = -1;
+};
+
+} // namespace
+
+/// Jobs on the worker's thread: what they report, store and leave behind.
+class TestEngine : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void initTestCase() {
+    QVERIFY(folder_.isValid());
+    engine_ = std::make_unique<Engine>((folder_.path() + "/runs.db").toStdString());
+  }
+
+  void trainsAndStores() {
+    Job* job = engine_->train(small_run(50));
+    QCOMPARE(job->state(), Job::State::waiting);
+    std::shared_ptr<telemetry::RecordQueue> queue;
+    std::int64_t id = 0;
+    connect(job, &Job::run_started, this, [&](const Job::LiveRun& run) {
+      queue = run.queue;
+      id = run.id;
+      QCOMPARE(run.start.batch, 16);
+      QVERIFY(run.start.memory.has_value()); // foretold by two probes before the run
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QVERIFY(queue);
+    std::int64_t records = 0;
+    queue->drain([&](telemetry::Entry&& entry) {
+      if (const auto* record = std::get_if<telemetry::StepRecord>(&entry))
+        QCOMPARE(record->step, ++records);
+    });
+    QCOMPARE(records, 50);
+    QCOMPARE(reader().run(id).outcome.status, std::string("finished"));
+    QCOMPARE(reader().series(id, "loss").size(), std::size_t{50});
+    QVERIFY(engine_->load().stored >= 50);
+    QVERIFY(engine_->idle());
+  }
+
+  void jobsComeOneAfterTheOther() {
+    Job* first = engine_->train(small_run(30));
+    Job* second = engine_->train(small_run(30));
+    connect(second, &Job::state_changed, this, [&] {
+      if (second->state() == Job::State::working)
+        QCOMPARE(first->state(), Job::State::done);
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(second->state(), Job::State::done, patience_ms);
+  }
+
+  void cancelsWhatWorksAndWhatWaits() {
+    Job* working = engine_->train(small_run(1'000'000));
+    Job* waiting = engine_->train(small_run(10));
+    std::int64_t id = 0;
+    connect(working, &Job::run_started, this, [&](const Job::LiveRun& run) { id = run.id; });
+    QTRY_VERIFY_WITH_TIMEOUT(id != 0, patience_ms);
+    QSignalSpy idle(engine_.get(), &Engine::idle_now);
+    engine_->cancel_all();
+    QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
+    QCOMPARE(working->state(), Job::State::cancelled);
+    QCOMPARE(waiting->state(), Job::State::cancelled);
+    QCOMPARE(reader().run(id).outcome.status, std::string("stopped"));
+  }
+
+  void aWaitingJobIsCancelledAtOnce() {
+    Job* working = engine_->train(small_run(1'000'000));
+    QTRY_COMPARE_WITH_TIMEOUT(working->state(), Job::State::working, patience_ms);
+    Job* waiting = engine_->train(small_run(10));
+    QSignalSpy changed(waiting, &Job::state_changed);
+    waiting->cancel();
+    QCOMPARE(waiting->state(), Job::State::cancelled);
+    QCOMPARE(changed.count(), 1);
+    QVERIFY(!engine_->idle());
+    // The other one goes on, and so does what is told of it.
+    QSignalSpy progressed(working, &Job::progressed);
+    QTRY_VERIFY_WITH_TIMEOUT(working->progress() && progressed.count() > 5, patience_ms);
+    QSignalSpy idle(engine_.get(), &Engine::idle_now);
+    working->cancel();
+    QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
+    QCOMPARE(working->state(), Job::State::cancelled);
+    QCOMPARE(changed.count(), 1);
+  }
+
+  void aPredictionIsCancelledBetweenItsProbes() {
+    Job* job = engine_->predict(growing_run());
+    connect(job, &Job::state_changed, job, [job] {
+      if (job->state() == Job::State::working)
+        job->cancel();
+    });
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
+    QVERIFY(!job->predicted());
+  }
+
+  void theLoadIsToldWhileADatabaseIsLocked() {
+    QVERIFY(engine_->idle());
+    std::optional<LockedElsewhere> lock(folder_.path().toStdString() + "/runs.db");
+    Job* job = engine_->train(small_run(10));
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
+    // The worker is opening the database now, which it does for seconds.
+    QElapsedTimer all;
+    qint64 longest = 0;
+    for (all.start(); all.elapsed() < 500; QTest::qWait(10)) {
+      QElapsedTimer one;
+      one.start();
+      engine_->load();
+      longest = std::max(longest, one.elapsed());
+    }
+    QCOMPARE(job->state(), Job::State::working);
+    QVERIFY2(longest < 300, qPrintable(QString::number(longest)));
+    lock.reset();
+    QTRY_VERIFY_WITH_TIMEOUT(engine_->idle(), patience_ms);
+    QCOMPARE(job->state(), Job::State::done);
+  }
+
+  void saysWhatIsWrongWithASpec() {
+    run::RunSpec spec = small_run(5);
+    spec.data = "idx:/nowhere/images,/nowhere/labels";
+    Job* job = engine_->train(spec);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::failed, patience_ms);
+    QVERIFY2(job->error().contains("/nowhere/images"), qPrintable(job->error()));
+  }
+
+  void searchShowsEachProbe() {
+    FindRequest request;
+    request.spec = growing_run();
+    request.spec.batch = {};
+    Job* job = engine_->find(request);
+    QSignalSpy probed(job, &Job::probed);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QVERIFY(job->search_result()->found);
+    // Those that settle the safe size, too.
+    const std::size_t all = job->search_result()->probes.size() + job->search_result()->checks.size();
+    QCOMPARE(static_cast<std::size_t>(probed.count()), all);
+    QCOMPARE(job->probes().size(), all);
+    QCOMPARE(job->budget_bytes(), 24'000'000U);
+    QCOMPARE(job->timings().size(), job->search_result()->timings.size());
+    QVERIFY(job->predicted().has_value());
+    // The prediction drawn is the one that found the answer: the largest fits, one more does not.
+    const std::int64_t largest = *job->search_result()->largest;
+    QVERIFY(job->predicted()->at(largest).bytes <= 24'000'000);
+    QVERIFY(job->predicted()->at(largest + 1).bytes > 24'000'000);
+    QVERIFY(!reader().search_json(1).empty());
+    QCOMPARE(job->stored_search(), std::optional<std::int64_t>(1));
+    QCOMPARE(job->strategy(), QString("predictive"));
+  }
+
+  void predictsWithoutStoring() {
+    const auto runs = reader().list().size();
+    Job* job = engine_->predict(growing_run());
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QVERIFY(job->predicted().has_value());
+    QCOMPARE(job->budget_bytes(), 24'000'000U);
+    QCOMPARE(reader().list().size(), runs);
+  }
+
+  void sweepsEachSize() {
+    sweep::SweepSpec spec;
+    spec.base = small_run(10);
+    spec.batches = {{run::BatchChoice::Kind::number, 8}, {run::BatchChoice::Kind::number, 16}};
+    Job* job = engine_->sweep(spec);
+    QSignalSpy started(job, &Job::run_started);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+    QCOMPARE(started.count(), 2);
+    QCOMPARE(reader().runs_of_sweep(1).size(), std::size_t{2});
+  }
+
+  void closesInTheMiddleOfARun() {
+    Job* job = engine_->train(small_run(1'000'000));
+    std::int64_t id = 0;
+    connect(job, &Job::run_started, this, [&](const Job::LiveRun& run) { id = run.id; });
+    QTRY_VERIFY_WITH_TIMEOUT(id != 0, patience_ms);
+    engine_.reset();
+    const auto row = reader().run(id);
+    QCOMPARE(row.outcome.status, std::string("stopped"));
+    QCOMPARE(reader().series(id, "loss").size(), static_cast<std::size_t>(row.outcome.steps));
+  }
+
+private:
+  store::RunReader reader() const { return store::RunReader((folder_.path() + "/runs.db").toStdString()); }
+
+  QTemporaryDir folder_;
+  std::unique_ptr<Engine> engine_;
+};
+
+BATCHSCOPE_TEST(TestEngine)
+#include "tst_engine.moc"

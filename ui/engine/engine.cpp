@@ -1,0 +1,369 @@
+#include "ui/engine/engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/run/engine.h"
+#include "core/search/drive.h"
+#include "core/sweep/demo.h"
+#include "ui/engine/job_watch.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int progress_interval_ms = 200;
+
+QString name_of(const run::RunSpec& spec) {
+  return spec.name.empty()
+             ? Engine::tr("%1 on %2").arg(QString::fromStdString(spec.model), QString::fromStdString(spec.data))
+             : QString::fromStdString(spec.name);
+}
+
+using Pool = std::shared_ptr<data::DataPool>;
+
+void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  const auto session = run::open_session(spec, pool);
+  watch.begin_search();
+  const auto search = job::settle_batch(*session, watch, *watch.control());
+  if (search)
+    watch.found(*search);
+  const auto job = job::run_and_store(*session, spec, search, store, std::nullopt, watch, watch.control());
+  if (job.summary.status == run::Status::failed)
+    throw Error(Error::Kind::failed, job.summary.reason);
+}
+
+void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  const auto session = run::open_session(request.spec, pool);
+  watch.begin_search();
+  run::Session::SearchOptions options;
+  options.strategy = request.strategy;
+  options.start = request.start;
+  options.factor = request.factor;
+  options.margin = request.margin;
+  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&] { return watch.control()->stopping(); };
+  const std::uint64_t budget = session->budget_bytes();
+  const auto result = session->find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  job::store_search(request.spec, result, store, watch, *watch.control());
+  watch.found(result);
+}
+
+} // namespace
+
+Job::Job(Kind kind, QString title, run::RunSpec spec, QString strategy, Engine& engine)
+    : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)),
+      strategy_(std::move(strategy)) {}
+
+void Job::cancel() {
+  control_->stop();
+  if (state_ == State::waiting)
+    engine_.withdraw(this);
+}
+
+double Job::seconds() const {
+  return state_ == State::working ? static_cast<double>(worked_.elapsed()) / 1000 : took_;
+}
+
+std::optional<double> Job::seconds_left() const {
+  constexpr double enough = 0.02; // below this share of the work a rate says little
+  if (state_ != State::working || !progress_ || *progress_ < enough)
+    return std::nullopt;
+  return seconds() * (1 - *progress_) / *progress_;
+}
+
+/// The thread that works, and its list of things to do.
+class Engine::Worker {
+public:
+  Worker(Engine& engine, std::filesystem::path database)
+      : engine_(engine), database_(std::move(database)), thread_([this] { loop(); }) {}
+
+  ~Worker() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  void add(Job* job, std::unique_ptr<JobWatch> watch, bool stores, Work work) {
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back({job, std::move(watch), stores, std::move(work)});
+    }
+    wake_.notify_one();
+  }
+
+  void load_library() {
+    {
+      const std::lock_guard lock(mutex_);
+      loads_ = true;
+    }
+    wake_.notify_one();
+  }
+
+  /// Takes a job back; false where it has been begun.
+  bool withdraw(const Job* job) {
+    const std::lock_guard lock(mutex_);
+    return std::erase_if(waiting_, [job](const Task& task) { return task.job == job; }) > 0;
+  }
+
+  store::RunStore::Load load() const {
+    const std::lock_guard lock(store_mutex_);
+    store::RunStore::Load load = store_ ? store_->load() : store::RunStore::Load{};
+    load.stored += stored_before_;
+    return load;
+  }
+
+  /// Any thread; nothing while no job works.
+  std::optional<double> progress() const {
+    const std::lock_guard lock(mutex_);
+    return working_ ? working_->progress() : std::nullopt;
+  }
+
+private:
+  struct Task {
+    Job* job = nullptr;
+    std::unique_ptr<JobWatch> watch;
+    bool stores = true;
+    Work work;
+  };
+
+  void loop() {
+    while (auto task = next()) {
+      run(*task);
+      const std::lock_guard lock(mutex_);
+      working_ = nullptr;
+    }
+  }
+
+  std::optional<Task> next() {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [this] { return loads_ || closing_ || !waiting_.empty(); });
+    if (std::exchange(loads_, false)) {
+      lock.unlock();
+      load_engine();
+      lock.lock();
+      wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    }
+    // What still waits when the window closes was cancelled, and ends at once.
+    if (waiting_.empty())
+      return std::nullopt;
+    Task task = std::move(waiting_.front());
+    waiting_.pop_front();
+    working_ = task.watch.get();
+    return task;
+  }
+
+  void load_engine() {
+    try {
+      const int threads = run::engine().threads();
+      post([this, threads] { engine_.loaded_with(threads); });
+    } catch (const Error&) {
+      // Whoever starts a job is told.
+    }
+  }
+
+  void run(Task& task) {
+    Job* job = task.job;
+    if (task.watch->control()->stopping())
+      return report(job, Job::State::cancelled, {});
+    post([this, job] { engine_.begin(job); });
+    try {
+      if (task.stores)
+        open_store();
+      task.work(*task.watch, store_.get());
+      close_store();
+      report(job, task.watch->control()->stopping() ? Job::State::cancelled : Job::State::done, {});
+    } catch (const std::exception& error) {
+      close_store();
+      const bool stopped = task.watch->control()->stopping();
+      report(job, stopped ? Job::State::cancelled : Job::State::failed,
+             stopped ? QString() : QString::fromUtf8(error.what()));
+    }
+  }
+
+  void open_store() {
+    // A database that is locked or of an older format takes seconds to open, for which the screen must not wait.
+    auto opened = std::make_unique<store::RunStore>(database_);
+    const std::lock_guard lock(store_mutex_);
+    store_ = std::move(opened);
+  }
+
+  void close_store() {
+    // Closing writes what is left, which the screen's question after the load must not wait for.
+    std::unique_ptr<store::RunStore> closing;
+    {
+      const std::lock_guard lock(store_mutex_);
+      if (store_)
+        stored_before_ += store_->load().stored + store_->load().waiting;
+      closing.swap(store_);
+    }
+  }
+
+  void report(Job* job, Job::State state, const QString& error) {
+    post([this, job, state, error] { engine_.end(job, state, error); });
+  }
+
+  template <typename Function> void post(Function&& function) {
+    QMetaObject::invokeMethod(&engine_, std::forward<Function>(function), Qt::QueuedConnection);
+  }
+
+  Engine& engine_;
+  const std::filesystem::path database_;
+
+  mutable std::mutex store_mutex_;
+  std::unique_ptr<store::RunStore> store_; ///< replaced under store_mutex_; used by the worker
+  std::uint64_t stored_before_ = 0;        ///< guarded by store_mutex_
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Task> waiting_;          ///< guarded by mutex_
+  const JobWatch* working_ = nullptr; ///< guarded by mutex_
+  bool closing_ = false;              ///< guarded by mutex_
+  bool loads_ = false;                ///< guarded by mutex_
+
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+Engine::Engine(std::filesystem::path database, QObject* parent) : QObject(parent), database_(std::move(database)) {
+  worker_ = std::make_unique<Worker>(*this, database_);
+  progress_.setInterval(progress_interval_ms);
+  connect(&progress_, &QTimer::timeout, this, &Engine::show_progress);
+}
+
+Engine::~Engine() {
+  // Nobody is told any more: whoever listens may be gone already.
+  for (const Job* job : jobs_)
+    job->control_->stop();
+}
+
+Job* Engine::add(const Order& order, Work work) {
+  const QString strategy =
+      order.strategy.isEmpty() ? QString::fromStdString(run::Session::SearchOptions().strategy) : order.strategy;
+  auto* job = new Job(order.kind, order.title, order.spec, strategy, *this);
+  jobs_.append(job);
+  Q_EMIT job_added(job);
+  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), order.stores, std::move(work));
+  return job;
+}
+
+Job* Engine::train(const run::RunSpec& spec) {
+  return add({.kind = Job::Kind::train, .title = name_of(spec), .spec = spec},
+             [spec, pool = data_](JobWatch& watch, store::RunStore* store) { train_one(spec, pool, watch, *store); });
+}
+
+Job* Engine::find(const FindRequest& request) {
+  return add(
+      {.kind = Job::Kind::find,
+       .title = tr("Batch size for %1").arg(name_of(request.spec)),
+       .spec = request.spec,
+       .strategy = QString::fromStdString(request.strategy)},
+      [request, pool = data_](JobWatch& watch, store::RunStore* store) { search(request, pool, watch, *store); });
+}
+
+Job* Engine::sweep(const sweep::SweepSpec& spec) {
+  return add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(spec.base)), .spec = spec.base},
+             [spec, pool = data_](JobWatch& watch, store::RunStore* store) {
+               auto plan = sweep::plan_sweep(spec, pool);
+               const std::int64_t id = store->add_sweep(sweep::to_json(spec));
+               sweep::run_sweep(std::move(plan), id, *store, watch, watch.control());
+             });
+}
+
+Job* Engine::demo() {
+  return add({.kind = Job::Kind::demo, .title = tr("Demo sweep"), .spec = sweep::demo_spec()},
+             [file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {
+               const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control(), pool);
+               if (result.stopped)
+                 return;
+               if (const auto chosen = sweep::recommend(store::RunReader(file), result))
+                 watch.recommended(*chosen);
+             });
+}
+
+Job* Engine::predict(const run::RunSpec& spec) {
+  return add(
+      {.kind = Job::Kind::predict, .title = tr("Memory of %1").arg(name_of(spec)), .spec = spec, .stores = false},
+      [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
+        const auto session = run::open_session(spec, pool);
+        watch.limit(session->budget_bytes());
+        const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
+        if (!curve)
+          throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
+        watch.predicted(*curve);
+      });
+}
+
+Job* Engine::working() const {
+  for (Job* job : jobs_)
+    if (job->state() == Job::State::working)
+      return job;
+  return nullptr;
+}
+
+bool Engine::idle() const {
+  return std::all_of(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->over(); });
+}
+
+void Engine::cancel_all() {
+  // What hears of the end of one may add another.
+  for (const QList<Job*> jobs = jobs_; Job * job : jobs)
+    if (!job->over())
+      job->cancel();
+}
+
+void Engine::withdraw(Job* job) {
+  if (worker_->withdraw(job))
+    end(job, Job::State::cancelled, {});
+}
+
+store::RunStore::Load Engine::load() const {
+  return worker_->load();
+}
+
+void Engine::load_library() {
+  worker_->load_library();
+}
+
+void Engine::loaded_with(int threads) {
+  threads_ = threads;
+  Q_EMIT library_loaded();
+}
+
+void Engine::begin(Job* job) {
+  job->state_ = Job::State::working;
+  job->worked_.start();
+  progress_.start();
+  Q_EMIT job->state_changed();
+  Q_EMIT job_changed(job);
+}
+
+void Engine::end(Job* job, Job::State state, const QString& error) {
+  job->took_ = job->seconds();
+  job->state_ = state;
+  job->error_ = error;
+  job->progress_ = state == Job::State::done ? std::optional(1.0) : job->progress_;
+  if (working() == nullptr)
+    progress_.stop();
+  Q_EMIT job->state_changed();
+  Q_EMIT job_changed(job);
+  if (idle())
+    Q_EMIT idle_now();
+}
+
+void Engine::show_progress() {
+  Job* job = working();
+  if (job == nullptr)
+    return;
+  job->progress_ = worker_->progress();
+  Q_EMIT job->progressed();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "core/sweep/demo.h"
+#include "ui/engine/engine.h"
+
+namespace batchscope::ui {
+
+/// What the worker's thread reports of a job, carried over to the job in the UI thread. Constructed in the UI thread,
+/// then used by the worker alone, but for what is said to be for any thread.
+class JobWatch : public sweep::DemoWatch {
+public:
+  JobWatch(Job& job, std::shared_ptr<run::JobControl> control);
+
+  const std::shared_ptr<run::JobControl>& control() const { return control_; } ///< of the job
+  bool wants_prediction() const override { return true; }
+
+  // --- the worker's thread ---
+  void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;
+  void timing(const search::Timing& timing) override;
+  void search_stored(std::int64_t id) override;
+  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
+               const std::shared_ptr<run::RunControl>& control) override;
+  void record(const telemetry::StepRecord& record) override;
+  void event(telemetry::Event event) override;
+  void ended(std::int64_t id, const run::RunSummary& summary) override;
+  void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
+  void stage(sweep::DemoStage stage) override;
+  void searched(sweep::DemoStage stage, const search::SearchResult& result) override;
+
+  void begin_search(); ///< whose probes are shown
+  void found(const search::SearchResult& result);
+  void recommended(const sweep::Recommendation& recommendation);
+  void predicted(const predict::PeakCurve& curve);
+  void limit(std::uint64_t budget_bytes);
+  void say(const QString& activity);
+
+  // --- any thread ---
+  void not_stored(const std::string& why) override;
+  /// Share of the work done, 0..1; nothing where it is not known.
+  std::optional<double> progress() const;
+
+private:
+  /// Runs `change` on the job in the UI thread.
+  void post(std::function<void(Job&)> change);
+  void show(const QString& activity);
+
+  Job& job_;
+  std::shared_ptr<run::JobControl> control_;
+  /// Whoever shows the run holds the queue; where nobody does, records go to the store alone.
+  std::weak_ptr<telemetry::RecordQueue> queue_;
+  std::vector<search::Probe> probes_;
+  std::int64_t farthest_ = 1; ///< batch up to which the prediction is drawn
+  bool drawn_ = false;        ///< probes belong to the search that is shown
+
+  std::mutex mutex_;
+  QString activity_; ///< guarded by mutex_; as last said
+
+  std::atomic<std::int64_t> step_{0};
+  std::atomic<std::int64_t> expected_steps_{0}; ///< 0: not known
+  std::atomic<std::int64_t> part_{0};           ///< runs of the job that are through
+  std::atomic<std::int64_t> parts_{1};          ///< 0: not known
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,330 @@
+#include "ui/opened_runs/open_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/run/run_plan.h"
+#include "core/schedule/edited.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr int drain_interval_ms = 33;
+constexpr double speed_window = 3; ///< seconds whose speed tells the time left
+
+double last(const series::History& history, const char* name) {
+  const auto* series = history.find(name);
+  return series == nullptr || series->values.size() == 0 ? 0 : series->values.back();
+}
+
+} // namespace
+
+OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
+    : QObject(parent), id_(run.id), spec_(run.spec), start_(run.start), history_(std::make_shared<series::History>()),
+      status_("running"), queue_(run.queue), control_(run.control) {
+  timer_.setInterval(drain_interval_ms);
+  connect(&timer_, &QTimer::timeout, this, &OpenRun::drain);
+  timer_.start();
+  connect(&job, &Job::run_ended, this, [this](std::int64_t id, const QString& status, const QString& reason) {
+    if (id == id_)
+      end(status, reason);
+  });
+  // Where its end could not be stored, the run is not said to have ended: its job ends, or goes on with the next run.
+  connect(&job, &Job::state_changed, this, [this, &job] {
+    if (job.over())
+      end("failed", job.error().isEmpty() ? tr("the end of the run could not be stored") : job.error());
+  });
+  connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {
+    if (next.id != id_)
+      end("failed", tr("the end of the run could not be stored"));
+  });
+}
+
+OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
+    : QObject(parent), id_(id), history_(std::make_shared<series::History>()), run_database_(&run_database) {
+  run_database.describe(id, this, [this](const StoredRun& stored, const QString& error) {
+    if (!error.isEmpty()) {
+      set_status("unreadable", error);
+      Q_EMIT problem(error);
+      return;
+    }
+    spec_ = stored.spec;
+    spec_.name = stored.row.name;
+    start_ = stored.start;
+    Q_EMIT described();
+    following_ = run_database_->follow(id_, [this](RunDatabase::Batch&& batch) { take_batch(std::move(batch)); });
+  });
+}
+
+OpenRun::~OpenRun() = default;
+
+QString OpenRun::name() const {
+  if (!spec_.name.empty())
+    return QString::fromStdString(spec_.name);
+  if (status_ == "loading" && !start_)
+    return tr("run %1").arg(id_);
+  return tr("%1 on %2, batch %3")
+      .arg(QString::fromStdString(spec_.model), QString::fromStdString(spec_.data))
+      .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(run::to_string(spec_.batch)));
+}
+
+bool OpenRun::set_name(const QString& name) {
+  const std::string before = std::exchange(spec_.name, name.toStdString());
+  return spec_.name != before;
+}
+
+std::int64_t OpenRun::steps() const {
+  const auto* seconds = history_->find("seconds");
+  return seconds == nullptr || seconds->values.size() == 0
+             ? 0
+             : static_cast<std::int64_t>(seconds->frame->x(series::Axis::step).back());
+}
+
+std::optional<std::int64_t> OpenRun::expected_steps() const {
+  if (spec_.length.steps)
+    return spec_.length.steps;
+  return applied_.empty() && start_ ? start_->expected_steps : planned_steps_;
+}
+
+std::optional<double> OpenRun::progress() const {
+  const auto& length = spec_.length;
+  double share = 0;
+  if (const auto expected = expected_steps())
+    share = static_cast<double>(steps()) / static_cast<double>(std::max<std::int64_t>(*expected, 1));
+  else if (length.epochs)
+    share = last(*history_, "epoch") / static_cast<double>(*length.epochs);
+  else if (length.examples)
+    share = last_examples() / static_cast<double>(*length.examples);
+  else
+    return std::nullopt;
+  return std::clamp(share, 0.0, 1.0);
+}
+
+double OpenRun::seconds() const {
+  return outcome_ ? outcome_->seconds : clock_.seconds();
+}
+
+double OpenRun::examples_per_second() const {
+  return outcome_ ? outcome_->examples_per_second : clock_.examples_per_second();
+}
+
+double OpenRun::recent_examples_per_second() const {
+  const auto* seconds = history_->find("seconds");
+  if (seconds == nullptr || seconds->values.size() < 2)
+    return 0;
+  const auto& examples = seconds->frame->x(series::Axis::examples);
+  const std::size_t end = seconds->values.size() - 1;
+  std::size_t first = series::index_at(seconds->frame->x(series::Axis::seconds), seconds->values[end] - speed_window);
+  first = first == SIZE_MAX ? 0 : std::min(first, end - 1);
+  const double took = seconds->values[end] - seconds->values[first];
+  return took > 0 ? (examples[end] - examples[first]) / took : 0;
+}
+
+std::optional<double> OpenRun::seconds_left() const {
+  const auto expected = expected_steps();
+  const std::int64_t done = steps();
+  if (!running() || !expected || done < 1)
+    return std::nullopt;
+  // Steps may grow; where the plan tells the examples that are left, those count.
+  const double speed = recent_examples_per_second();
+  if (planned_examples_ && speed > 0)
+    return std::max(static_cast<double>(*planned_examples_) - last_examples(), 0.0) / speed;
+  return seconds() / static_cast<double>(done) * static_cast<double>(std::max<std::int64_t>(*expected - done, 0));
+}
+
+double OpenRun::last_examples() const {
+  const auto* seconds = history_->find("seconds");
+  return seconds == nullptr || seconds->values.size() == 0 ? 0 : seconds->frame->x(series::Axis::examples).back();
+}
+
+void OpenRun::send(const char* verb, const std::string& detail, std::function<void()> refused) {
+  if (run_database_ != nullptr && running())
+    run_database_->send(id_, {verb, detail}, this, std::move(refused));
+}
+
+void OpenRun::pause() {
+  if (control_)
+    control_->pause();
+  else
+    send("pause");
+}
+
+void OpenRun::resume() {
+  if (control_)
+    control_->resume();
+  else
+    send("continue");
+}
+
+void OpenRun::step_once() {
+  if (control_)
+    control_->step_once();
+  else
+    send("step");
+}
+
+void OpenRun::stop() {
+  if (control_)
+    control_->stop();
+  else
+    send("stop");
+}
+
+void OpenRun::edit(const run::ScheduleEdit& edit) {
+  if (!running())
+    return;
+  pending_.push_back(edit);
+  if (control_ && !control_->edit(edit))
+    return refuse_late_edits();
+  if (!control_)
+    send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump(),
+         [this, schedule = edit.schedule] { settle(schedule); });
+  Q_EMIT plan_changed();
+}
+
+std::optional<run::ScheduleEdit> OpenRun::pending_edit() const {
+  return pending_.empty() ? std::nullopt : std::optional(pending_.back());
+}
+
+/// The run has made its last step: what still waits for one is said not to come.
+void OpenRun::refuse_late_edits() {
+  if (pending_.empty())
+    return;
+  pending_.clear();
+  Q_EMIT plan_changed();
+  Q_EMIT problem(tr("The schedule of %1 was not changed: the run was over before its next step.").arg(name()));
+}
+
+/// An edit waits no more. The run takes them in their order, and those of others between them.
+void OpenRun::settle(const std::string& schedule) {
+  const auto settled = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const run::ScheduleEdit& edit) { return edit.schedule == schedule; });
+  if (settled != pending_.end())
+    pending_.erase(pending_.begin(), settled + 1);
+  Q_EMIT plan_changed();
+}
+
+std::string OpenRun::schedule() const {
+  return applied_.empty() ? spec_.schedule : schedule::text_in_force(applied_.back().schedule);
+}
+
+schedule::PlanRequest OpenRun::plan_request() const {
+  schedule::PlanRequest request;
+  if (!start_)
+    return request;
+  request.options = run::progression_options(spec_, *start_);
+  request.edits = applied_;
+  return request;
+}
+
+void OpenRun::set_planned(const schedule::Plan& plan) {
+  if (plan.cut || plan.needs_feedback)
+    return;
+  planned_steps_ = plan.steps;
+  planned_examples_ = plan.examples;
+}
+
+void OpenRun::take(const telemetry::StepRecord& record) {
+  clock_.take(record);
+  history_->append(record);
+}
+
+void OpenRun::take(telemetry::Event event) {
+  const std::size_t before = history_->events().size();
+  clock_.take(event);
+  history_->append(event);
+  if (history_->events().size() == before)
+    return; // nothing but values
+  if (event.kind == "edit" || event.kind == "status")
+    apply_command(event);
+  Q_EMIT event_came(static_cast<int>(before));
+}
+
+/// Edits and pauses show in the run's state once the run itself reports them.
+void OpenRun::apply_command(const telemetry::Event& event) {
+  try {
+    const Json detail = Json::parse(event.detail_json);
+    if (event.kind == "status")
+      return obey_status(detail.at("status").get<std::string>());
+    const auto schedule = detail.at("schedule").get<std::string>();
+    if (!detail.contains("refused"))
+      applied_.push_back(
+          {detail.at("applies_from_step").get<std::int64_t>() - 1, schedule, detail.at("batch").get<std::int64_t>()});
+    settle(schedule);
+  } catch (const Json::exception&) {
+    // A damaged one, or of another version: shown among the events, and that is all.
+  }
+}
+
+void OpenRun::obey_status(const std::string& status) {
+  if (status == "paused" || status == "running")
+    seen_status_ = QString::fromStdString(status);
+  if (running())
+    set_status(seen_status_);
+}
+
+void OpenRun::set_status(const QString& status, const QString& reason) {
+  if (status == status_ && reason == reason_)
+    return;
+  status_ = status;
+  reason_ = reason;
+  if (!running())
+    refuse_late_edits();
+  Q_EMIT status_changed();
+}
+
+void OpenRun::drain() {
+  if (!queue_)
+    return;
+  const std::uint64_t before = history_->revision();
+  queue_->drain([this](telemetry::Entry&& entry) {
+    if (auto* record = std::get_if<telemetry::StepRecord>(&entry))
+      take(*record);
+    else
+      take(std::move(std::get<telemetry::Event>(entry)));
+  });
+  if (history_->revision() != before)
+    Q_EMIT grew();
+}
+
+/// Of a run of this window's engine.
+void OpenRun::end(const QString& status, const QString& reason) {
+  if (!queue_)
+    return; // it has ended already
+  drain();
+  timer_.stop();
+  control_.reset();
+  queue_.reset();
+  set_status(status, reason);
+}
+
+void OpenRun::take_batch(RunDatabase::Batch&& batch) {
+  if (!batch.error.isEmpty()) {
+    set_status("unreadable", batch.error);
+    Q_EMIT problem(batch.error);
+    return;
+  }
+  // Events and records come apart; an event stands after the step it names.
+  auto event = batch.events.begin();
+  for (const auto& record : batch.records) {
+    for (; event != batch.events.end() && event->step < record.step; ++event)
+      take(std::move(*event));
+    take(record);
+  }
+  for (; event != batch.events.end(); ++event)
+    take(std::move(*event));
+  Q_EMIT grew();
+  if (!batch.complete)
+    return;
+  const QString stored = QString::fromStdString(batch.row.outcome.status);
+  if (stored != "running" && stored != "queued")
+    outcome_ = batch.row.outcome;
+  set_status(stored == "running" ? seen_status_ : stored, QString::fromStdString(batch.row.outcome.reason));
+  if (!running())
+    following_.reset();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/schedule/plan.h"
+#include "core/series/history.h"
+#include "core/telemetry/run_clock.h"
+#include "ui/database/run_database.h"
+#include "ui/engine/engine.h"
+
+namespace batchscope::ui {
+
+/// A run as the window shows it, wherever it is made: by this window's engine (records come straight from its queue),
+/// by another process (read from the database, at most a second late), or long ago. UI thread.
+class OpenRun : public QObject {
+  Q_OBJECT
+
+public:
+  /// A run that this window's engine has just begun.
+  OpenRun(const Job::LiveRun& run, Job& job, QObject* parent);
+  /// A stored run, of this or another process, running or not.
+  OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent);
+  ~OpenRun() override;
+
+  std::int64_t id() const { return id_; }
+  QString name() const;
+  bool set_name(const QString& name); ///< as it is stored now; false where that is no other one
+  const run::RunSpec& spec() const { return spec_; }
+  const std::optional<run::RunStart>& start() const { return start_; }
+  const std::shared_ptr<series::History>& history() const { return history_; }
+  const std::vector<telemetry::Event>& events() const { return history_->events(); }
+
+  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`; of a stored run also `loading` and, where it
+  /// is not known how the run itself went, `unreadable`.
+  QString status() const { return status_; }
+  QString reason() const { return reason_; } ///< of `failed` and `unreadable`
+  bool running() const { return status_ == "running" || status_ == "paused"; }
+  bool paused() const { return status_ == "paused"; }
+  /// By what is known: a plan's length, the speed so far.
+  std::optional<std::int64_t> expected_steps() const;
+  std::int64_t steps() const;
+  std::optional<double> progress() const; ///< 0..1
+  // As telemetry::RunClock has them, and as every list of runs shows them.
+  double seconds() const;
+  double examples_per_second() const;
+  std::optional<double> seconds_left() const; ///< by the speed of the last seconds
+
+  // Steering of this run and no other; each takes effect at the next step boundary. What comes too late for that has no
+  // effect; of an edit problem() says so.
+  void pause();
+  void resume();
+  void step_once();
+  void stop();
+  void edit(const run::ScheduleEdit& edit);
+  /// The edit that waits for its step boundary, if any; of several the last.
+  std::optional<run::ScheduleEdit> pending_edit() const;
+
+  /// The schedule that the run follows now: its first one, or that of the last edit that was applied.
+  std::string schedule() const;
+  /// What the run will do from its beginning to its end as things stand, the edits that were applied included.
+  /// Empty where the run's beginning is not known yet.
+  schedule::PlanRequest plan_request() const;
+  /// Tells it how long that is, for expected_steps() and seconds_left().
+  void set_planned(const schedule::Plan& plan);
+
+Q_SIGNALS:
+  void described();           ///< spec() and start() of a stored run are there
+  void grew();                ///< records came; several times a second
+  void event_came(int index); ///< into events()
+  void status_changed();
+  void plan_changed(); ///< an edit was made pending, applied or refused
+  void problem(const QString& text);
+
+private:
+  void take(const telemetry::StepRecord& record);
+  void take(telemetry::Event event);
+  void apply_command(const telemetry::Event& event);
+  void obey_status(const std::string& status);
+  void settle(const std::string& schedule);
+  void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
+  double last_examples() const;
+  double recent_examples_per_second() const;
+  void refuse_late_edits();
+  void set_status(const QString& status, const QString& reason = {});
+  void drain();
+  void end(const QString& status, const QString& reason);
+  void take_batch(RunDatabase::Batch&& batch);
+
+  std::int64_t id_ = 0;
+  run::RunSpec spec_;
+  std::optional<run::RunStart> start_;
+  std::shared_ptr<series::History> history_;
+  telemetry::RunClock clock_;
+  std::optional<store::RunOutcome> outcome_; ///< as stored, of a run of the database that is over
+  QString status_ = "loading";
+  QString reason_;
+  QString seen_status_ = "running";        ///< of a run that goes on: whether it pauses
+  std::vector<run::ScheduleEdit> pending_; ///< the oldest first
+  std::vector<schedule::PlanEdit> applied_;
+  std::optional<std::int64_t> planned_steps_;
+  std::optional<std::int64_t> planned_examples_;
+  // Of this window's engine.
+  std::shared_ptr<telemetry::RecordQueue> queue_;
+  std::shared_ptr<run::RunControl> control_;
+  QTimer timer_;
+  // Of the database.
+  RunDatabase* run_database_ = nullptr;
+  RunDatabase::Token following_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,463 @@
+#include "ui/plan/plan_editor.h"
+
+#include <QUndoCommand>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/schedule/edited.h"
+#include "ui/texts/spec_texts.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+using Segments = std::vector<schedule::PlanSegment>;
+
+std::int64_t last_step(const schedule::PlanSegment& segment) {
+  return segment.first_step + segment.steps - 1;
+}
+
+/// What is left of stretches from a step on.
+Segments clipped(const Segments& segments, std::int64_t from) {
+  Segments left;
+  for (schedule::PlanSegment segment : segments) {
+    const std::int64_t last = last_step(segment);
+    if (last < from)
+      continue;
+    segment.first_step = std::max(segment.first_step, from);
+    segment.steps = last - segment.first_step + 1;
+    left.push_back(segment);
+  }
+  return left;
+}
+
+/// Nothing beyond the end of the plan.
+std::optional<std::int64_t> batch_at(const schedule::Plan& plan, std::int64_t step) {
+  const series::Series* batch = plan.history->find("batch");
+  const auto at = static_cast<std::size_t>(step - 1);
+  return batch == nullptr || at >= batch->values.size() ? std::nullopt
+                                                        : std::optional<std::int64_t>(std::llround(batch->values[at]));
+}
+
+/// Whether a schedule does more than to give sizes, which no piecewise one says again.
+bool has_rates(const schedule::EditedText& text) {
+  return text.base.starts_with("adabatch:");
+}
+
+} // namespace
+
+/// One change of a plan, to be undone and done again.
+class PlanEditor::Change : public QUndoCommand {
+public:
+  Change(PlanEditor& editor, Wish before, Wish after)
+      : QUndoCommand(tr("schedule %1").arg(short_schedule(after.from(editor.changeable_from()).schedule))),
+        editor_(&editor), run_(editor.run_), of_run_(editor.run_ != nullptr), draft_(editor.draft_number_),
+        before_(std::move(before)), after_(std::move(after)) {}
+
+  void undo() override { put_in(before_); }
+  void redo() override { put_in(after_); }
+
+private:
+  /// What was changed need not be what is edited now. It may be closed or over by now, or another draft be in its
+  /// place; then there is nothing to change.
+  void put_in(const Wish& wish) {
+    if (editor_ && of_run_ && run_ && run_->running())
+      editor_->put_in(*run_, wish);
+    else if (editor_ && !of_run_ && editor_->draft_number_ == draft_)
+      editor_->put_in_draft(wish);
+    else
+      setObsolete(true);
+  }
+
+  QPointer<PlanEditor> editor_;
+  QPointer<OpenRun> run_;
+  bool of_run_;
+  int draft_;
+  Wish before_;
+  Wish after_;
+};
+
+PlanEditor::Wish PlanEditor::Wish::from(std::int64_t step) const {
+  Wish now = *this;
+  if (sizes)
+    now.batch = batch_at(*sizes, step);
+  if (stretches.empty())
+    return now;
+  const Segments left = clipped(stretches, step);
+  now.schedule = QString::fromStdString(schedule::piecewise_text(left, step - 1));
+  now.batch = left.empty() ? std::nullopt : std::optional(left.front().batch);
+  return now;
+}
+
+PlanEditor::PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data, QObject* parent)
+    : QObject(parent), undo_(undo), planner_(std::move(data)) {
+  connect(&planner_, &Planner::planned, this, &PlanEditor::take_plan);
+  connect(&planner_, &Planner::refused, this, &PlanEditor::refuse);
+}
+
+PlanEditor::~PlanEditor() = default;
+
+void PlanEditor::forget() {
+  planner_.cancel(); // a plan that is on its way is not of what comes now
+  drop_preview();
+  judged_ = false;
+  plan_.reset();
+  planned_before_.reset();
+  segments_.clear();
+  memory_.reset();
+  limit_ = 0;
+}
+
+void PlanEditor::drop_preview() {
+  preview_.reset();
+  undragged_ = {};
+  dragging_ = false;
+  apply_wanted_ = false;
+}
+
+void PlanEditor::edit_run(OpenRun* run) {
+  if (run_)
+    run_->disconnect(this);
+  forget();
+  set_error({});
+  run_ = run;
+  if (run_) {
+    connect(run_, &OpenRun::described, this, &PlanEditor::follow_run);
+    connect(run_, &OpenRun::plan_changed, this, &PlanEditor::replan);
+    connect(run_, &OpenRun::grew, this, &PlanEditor::pass_stretches);
+    connect(run_, &OpenRun::status_changed, this, &PlanEditor::follow_status);
+    follow_run();
+  }
+  Q_EMIT plan_changed();
+}
+
+void PlanEditor::follow_run() {
+  if (!run_ || !run_->start())
+    return;
+  memory_ = run_->start()->memory;
+  limit_ = run_->start()->budget_bytes;
+  replan();
+}
+
+void PlanEditor::follow_status() {
+  if (run_->running() && segments_.empty())
+    replan(); // it was being read, and turned out to go on
+  if (!run_->running()) {
+    discard();
+    segments_.clear();
+  }
+  Q_EMIT plan_changed();
+}
+
+/// Stretches that have become past cannot be dragged any more.
+void PlanEditor::pass_stretches() {
+  if (segments_.empty() || last_step(segments_.front()) >= changeable_from())
+    return;
+  take_segments(segments_);
+  if (!dragging_ || !changed().empty()) {
+    Q_EMIT plan_changed();
+    return;
+  }
+  const bool wanted = apply_wanted_; // nothing is left of what was dragged
+  end_drag();
+  if (wanted)
+    Q_EMIT apply_refused(too_late());
+}
+
+void PlanEditor::edit_draft(const DraftPlan& draft) {
+  draft_ = draft;
+  ++draft_number_;
+  return_to_draft();
+}
+
+void PlanEditor::return_to_draft() {
+  if (run_)
+    run_->disconnect(this);
+  const auto memory = memory_;
+  const std::uint64_t limit = limit_;
+  const auto plan = plan_;
+  forget();
+  if (!run_) {
+    memory_ = memory;
+    limit_ = limit;
+    plan_ = plan; // until the new one is made
+  }
+  run_ = nullptr;
+  replan();
+}
+
+void PlanEditor::change_draft(const DraftPlan& draft) {
+  if (dragging_) // with the first batch that was there
+    drop_preview();
+  apply_wanted_ = false;
+  draft_ = draft;
+  replan();
+}
+
+void PlanEditor::set_memory(const std::optional<predict::PeakCurve>& memory, std::uint64_t limit_bytes) {
+  memory_ = memory;
+  limit_ = limit_bytes;
+  Q_EMIT plan_changed();
+}
+
+std::optional<predict::Split> PlanEditor::split(std::int64_t batch) const {
+  if (!memory_ || limit_ == 0)
+    return std::nullopt;
+  return memory_->split(batch, limit_);
+}
+
+std::int64_t PlanEditor::changeable_from() const {
+  return run_ ? run_->steps() + 1 : 1;
+}
+
+std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
+  const std::int64_t last = last_step(segment);
+  return !segments_.empty() && last == last_step(segments_.back()) ? to_the_end : last;
+}
+
+/// What the plan's schedule is without a preview. For a run as it would go on from here.
+PlanEditor::Wish PlanEditor::present() const {
+  if (!run_)
+    return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}, {}};
+  if (run_->pending_edit())
+    return {QString::fromStdString(run_->pending_edit()->schedule), run_->pending_edit()->batch, {}, {}};
+  return {QString::fromStdString(run_->schedule()), std::nullopt, {}, {}};
+}
+
+/// The same, to be put in again when others were. Most schedules count from where they are put in: such a one is taken
+/// up where it was left.
+PlanEditor::Wish PlanEditor::present_to_go_back_to() const {
+  Wish wish = present();
+  if (!run_)
+    return wish;
+  const std::string text = wish.schedule.toStdString();
+  if (schedule::keeps_its_place(text))
+    wish.sizes = planned_before_;
+  else
+    wish = {QString::fromStdString(schedule::to_text(schedule::parse_edited(text))), std::nullopt, {}, {}};
+  return wish;
+}
+
+/// What is typed may be wrong; the stretches that are shown are those of the plan before it then.
+schedule::EditedText PlanEditor::parsed(const Wish& wish) const {
+  try {
+    return schedule::parse_edited(wish.schedule.toStdString());
+  } catch (const Error&) {
+    return schedule::parse_edited(present().schedule.toStdString());
+  }
+}
+
+/// The plan that dragging began with, with other sizes over some of its stretches.
+PlanEditor::Wish PlanEditor::with(const Segments& changes) const {
+  const Wish before = undragged_.typed.value_or(present());
+  const schedule::EditedText text = parsed(before);
+  std::vector<schedule::FixedStretch> stretches;
+  for (const schedule::PlanSegment& change : changes)
+    stretches.push_back({change.first_step - 1,
+                         name_of(change) == to_the_end ? std::nullopt : std::optional(last_step(change)),
+                         change.batch});
+  schedule::EditedText edited = schedule::with_stretches(text, stretches, changeable_from() - 1);
+  std::optional<std::int64_t> first_batch;
+  if (!run_ && !stretches.empty() && stretches.front().from == 0) {
+    first_batch = stretches.front().batch;
+    edited.batch = edited.batch.value_or(before.batch.value_or(draft_.batch));
+  }
+  const Wish wish{QString::fromStdString(schedule::to_text(edited)), first_batch, {}, {}};
+  const Wish pieces{{}, std::nullopt, schedule::with_changes(undragged_.segments, changes), {}};
+  const bool exact = std::all_of(pieces.stretches.begin(), pieces.stretches.end(),
+                                 [](const schedule::PlanSegment& piece) { return piece.exact; });
+  const bool shorter = pieces.from(changeable_from()).schedule.size() <= wish.schedule.size();
+  return exact && shorter && !has_rates(text) ? pieces : wish;
+}
+
+QString PlanEditor::schedule() const {
+  const QString text = (preview_ ? preview_->from(changeable_from()) : present()).schedule;
+  return QString::fromStdString(schedule::text_in_force(text.toStdString()));
+}
+
+void PlanEditor::type(const QString& schedule) {
+  drop_preview();
+  preview_ = Wish{schedule.trimmed(), std::nullopt, {}, {}};
+  replan();
+}
+
+bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
+  take_segments(segments_);
+  const auto dragged = std::find_if(segments_.begin(), segments_.end(),
+                                    [&](const schedule::PlanSegment& segment) { return name_of(segment) == name; });
+  if (dragged == segments_.end())
+    return false;
+  batch = std::max<std::int64_t>(batch, 1);
+  if (batch == dragged->batch)
+    return true; // there it is: planned, or asked for
+  if (!dragging_)
+    undragged_ = {segments_, error_.isEmpty() ? preview_ : std::nullopt};
+  dragged->batch = batch;
+  dragged->exact = true;
+  const Segments changes = changed();
+  if (changes.empty()) {
+    end_drag();
+    return true;
+  }
+  dragging_ = true;
+  apply_wanted_ = false;
+  preview_ = with(changes);
+  replan();
+  return true;
+}
+
+void PlanEditor::drop(std::int64_t name, std::int64_t batch) {
+  if (drag(name, batch))
+    return apply();
+  discard();
+  Q_EMIT apply_refused(too_late());
+}
+
+QString PlanEditor::too_late() {
+  return tr("the run has passed the stretch that was dragged");
+}
+
+/// The stretches that are no longer where they were when dragging began. A stretch is known by its end: its beginning
+/// moves on with the run.
+PlanEditor::Segments PlanEditor::changed() const {
+  Segments changes;
+  for (const schedule::PlanSegment& before : undragged_.segments)
+    for (const schedule::PlanSegment& now : segments_)
+      if (last_step(now) == last_step(before) && now.batch != before.batch)
+        changes.push_back(now);
+  return changes;
+}
+
+/// Back to where dragging began: at the plan, or at what was typed.
+void PlanEditor::end_drag() {
+  const std::optional<Wish> typed = undragged_.typed;
+  if (!typed)
+    return discard();
+  drop_preview();
+  preview_ = typed;
+  replan();
+}
+
+void PlanEditor::discard() {
+  if (!preview_)
+    return;
+  drop_preview();
+  if (planned_before_) { // at once: what is dragged next begins there
+    plan_ = planned_before_;
+    take_segments(plan_->outline);
+    set_error({});
+    Q_EMIT plan_changed();
+  }
+  replan();
+}
+
+void PlanEditor::apply() {
+  if (!preview_)
+    return;
+  apply_wanted_ = !judged_;
+  if (!judged_)
+    return;
+  if (!error_.isEmpty()) {
+    Q_EMIT apply_refused(error_);
+    return;
+  }
+  const Wish after = *preview_;
+  Wish before = present_to_go_back_to();
+  if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
+    before.batch = draft_.batch;
+  drop_preview();
+  planned_before_ = plan_;
+  undo_.push(new Change(*this, before, after));
+  Q_EMIT applied();
+}
+
+void PlanEditor::put_in(OpenRun& run, const Wish& wish) {
+  if (run_ == &run)
+    drop_preview();
+  const Wish now = wish.from(run.steps() + 1);
+  run.edit({now.schedule.toStdString(), now.batch}); // says plan_changed, which plans anew
+}
+
+void PlanEditor::put_in_draft(const Wish& wish) {
+  draft_ = draft_with(wish);
+  if (!run_)
+    drop_preview();
+  Q_EMIT draft_changed(QString::fromStdString(draft_.spec.schedule));
+  if (!run_)
+    replan();
+}
+
+DraftPlan PlanEditor::draft_with(const Wish& wish) const {
+  const Wish whole = wish.from(1);
+  DraftPlan draft = draft_;
+  draft.spec.schedule = whole.schedule.toStdString();
+  draft.batch = whole.batch.value_or(draft.batch);
+  if (draft.spec.batch.kind == run::BatchChoice::Kind::number)
+    draft.spec.batch.number = draft.batch;
+  return draft;
+}
+
+void PlanEditor::replan() {
+  judged_ = false;
+  if (!run_) {
+    planner_.request(preview_ ? draft_with(*preview_) : draft_);
+    return;
+  }
+  if (!run_->start())
+    return;
+  schedule::PlanRequest request;
+  try {
+    request = run_->plan_request();
+  } catch (const std::exception& error) {
+    return refuse(QString::fromUtf8(error.what()));
+  }
+  const auto add_edit = [&](const std::string& schedule, std::optional<std::int64_t> batch) {
+    request.edits.push_back({changeable_from() - 1, schedule, batch});
+  };
+  if (const auto pending = run_->pending_edit())
+    add_edit(pending->schedule, pending->batch);
+  if (preview_) {
+    const Wish wish = preview_->from(changeable_from());
+    add_edit(wish.schedule.toStdString(), wish.batch);
+  }
+  request.outline_from = changeable_from();
+  planner_.request(request);
+}
+
+void PlanEditor::take_plan(const std::shared_ptr<const schedule::Plan>& plan) {
+  judged_ = true;
+  plan_ = plan;
+  if (!preview_) {
+    planned_before_ = plan;
+    if (run_)
+      run_->set_planned(*plan);
+  }
+  take_segments(dragging_ ? segments_ : plan->outline);
+  set_error({});
+  Q_EMIT plan_changed();
+  if (apply_wanted_)
+    apply();
+}
+
+/// As far as they can be changed.
+void PlanEditor::take_segments(const Segments& segments) {
+  segments_ = run_ && !run_->running() ? Segments() : clipped(segments, changeable_from());
+}
+
+void PlanEditor::refuse(const QString& error) {
+  judged_ = true;
+  set_error(error);
+  if (std::exchange(apply_wanted_, false))
+    Q_EMIT apply_refused(error);
+}
+
+void PlanEditor::set_error(const QString& error) {
+  if (error == error_)
+    return;
+  error_ = error;
+  Q_EMIT error_changed();
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,126 @@
+#include "ui/workbench/workbench.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace batchscope::ui {
+
+namespace {
+
+/// More runs over each other than this cannot be told apart.
+constexpr qsizetype most_opened = 8;
+
+} // namespace
+
+Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject* parent)
+    : QObject(parent), theme_(theme), engine_(std::make_unique<Engine>(database)),
+      run_database_(std::make_unique<RunDatabase>(std::move(database))) {
+  connect(engine_.get(), &Engine::job_added, this, &Workbench::watch);
+  connect(run_database_.get(), &RunDatabase::runs_changed, this, &Workbench::take_names);
+  connect(engine_.get(), &Engine::job_changed, this, [this](Job* job) {
+    run_database_->refresh();
+    if (job->state() == Job::State::failed)
+      Q_EMIT problem(tr("%1: %2").arg(job->title(), job->error()));
+  });
+}
+
+Workbench::~Workbench() {
+  // Runs that are shown let go of the library's and the engine's parts first.
+  qDeleteAll(std::exchange(runs_, {}));
+}
+
+void Workbench::open(const QList<qint64>& ids) {
+  QList<OpenRun*> runs;
+  for (const qint64 id : ids) {
+    if (runs.size() == most_opened) {
+      Q_EMIT note(tr("Only the first %1 runs are shown together.").arg(most_opened));
+      break;
+    }
+    OpenRun* run = find_opened(id);
+    // What could not be read is read anew; perhaps the database is back.
+    if (run == nullptr || run->status() == QLatin1String("unreadable")) {
+      run = new OpenRun(id, *run_database_, this);
+      connect(run, &OpenRun::problem, this, &Workbench::problem);
+    }
+    if (!runs.contains(run))
+      runs.append(run);
+  }
+  shown_job_ = nullptr;
+  set_opened(runs);
+}
+
+OpenRun* Workbench::find_opened(std::int64_t id) const {
+  const auto found = std::find_if(runs_.begin(), runs_.end(), [id](const OpenRun* run) { return run->id() == id; });
+  return found == runs_.end() ? nullptr : *found;
+}
+
+void Workbench::set_opened(const QList<OpenRun*>& runs) {
+  const OpenRun* before = current();
+  const QList<OpenRun*> closed = std::exchange(runs_, runs);
+  if (current() != before)
+    Q_EMIT current_changed();
+  Q_EMIT opened_changed();
+  // Only now does no page hold them any more.
+  for (OpenRun* run : closed)
+    if (!runs_.contains(run))
+      run->deleteLater();
+}
+
+/// A run may be renamed on any page, and by other programs.
+void Workbench::take_names() {
+  const std::vector<store::RunRow>& rows = run_database_->runs(); // by their numbers
+  bool changed = false;
+  for (OpenRun* run : std::as_const(runs_)) {
+    const auto row = std::lower_bound(rows.begin(), rows.end(), run->id(),
+                                      [](const store::RunRow& each, std::int64_t id) { return each.id < id; });
+    if (row != rows.end() && row->id == run->id())
+      changed = run->set_name(QString::fromStdString(row->name)) || changed;
+  }
+  if (changed)
+    Q_EMIT names_changed();
+}
+
+void Workbench::watch(Job* job) {
+  connect(job, &Job::run_started, this, [this, job, first = true](const Job::LiveRun& live) mutable {
+    run_database_->refresh();
+    // Who has opened something else since the job began is not taken away from it.
+    if (!std::exchange(first, false) && job != shown_job_)
+      return;
+    auto* run = new OpenRun(live, *job, this);
+    connect(run, &OpenRun::problem, this, &Workbench::problem);
+    // The runs of one job belong together: the new one before those that came earlier.
+    QList<OpenRun*> runs{run};
+    if (job == shown_job_)
+      runs += runs_.first(std::min(runs_.size(), most_opened - 1));
+    shown_job_ = job;
+    set_opened(runs);
+  });
+  connect(job, &Job::run_ended, this, [this] { run_database_->refresh(); });
+  if (job->kind() == Job::Kind::find || job->kind() == Job::Kind::demo)
+    Q_EMIT search_started(job);
+}
+
+Job* Workbench::start_run(const run::RunSpec& spec) {
+  Job* job = engine_->train(spec);
+  Q_EMIT page_wanted("live");
+  return job;
+}
+
+Job* Workbench::start_search(const FindRequest& request) {
+  Job* job = engine_->find(request);
+  Q_EMIT page_wanted("find");
+  return job;
+}
+
+Job* Workbench::start_demo() {
+  Job* job = engine_->demo();
+  Q_EMIT page_wanted("live");
+  return job;
+}
+
+void Workbench::propose_run(const run::RunSpec& spec) {
+  Q_EMIT run_proposed(spec);
+  Q_EMIT page_wanted("new-run");
+}
+
+} // namespace batchscope::ui

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <QObject>
+#include <QUndoStack>
+
+#include <filesystem>
+#include <memory>
+
+#include "ui/database/run_database.h"
+#include "ui/engine/engine.h"
+#include "ui/opened_runs/open_run.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+/// What all pages share: engine, database, opened runs, undo. Pages know this and not each other. UI thread.
+class Workbench : public QObject {
+  Q_OBJECT
+
+public:
+  Workbench(const Theme& theme, std::filesystem::path database, QObject* parent = nullptr);
+  ~Workbench() override;
+
+  const Theme& theme() const { return theme_; }
+  Engine& engine() { return *engine_; }
+  RunDatabase& run_database() { return *run_database_; }
+  QUndoStack& undo_stack() { return undo_; } ///< of plans
+
+  /// The run that Live and Schedule show, or null; the others are drawn over it.
+  OpenRun* current() const { return runs_.isEmpty() ? nullptr : runs_.first(); }
+  const QList<OpenRun*>& opened() const { return runs_; }
+  /// Opens runs (the first becomes current) and closes others; keeps those that are open already.
+  void open(const QList<qint64>& ids);
+  OpenRun* find_opened(std::int64_t id) const;
+
+  // Jobs; each leads to the page that shows it.
+  Job* start_run(const run::RunSpec& spec);
+  Job* start_search(const FindRequest& request);
+  Job* start_demo();
+  /// Fills the form of a new run with this spec and shows it.
+  void propose_run(const run::RunSpec& spec);
+
+Q_SIGNALS:
+  void current_changed();
+  void opened_changed();
+  void names_changed(); ///< of opened runs
+  void search_started(batchscope::ui::Job* job);
+  void run_proposed(const batchscope::run::RunSpec& spec);
+  /// A page asks to be shown: `runs`, `new-run`, `find`, `live`, `schedule`.
+  void page_wanted(const QString& page);
+  void problem(const QString& text);
+  void note(const QString& text);
+
+private:
+  void watch(Job* job);
+  void take_names();
+  void set_opened(const QList<OpenRun*>& runs);
+
+  const Theme& theme_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<RunDatabase> run_database_;
+  QUndoStack undo_;
+  QList<OpenRun*> runs_;
+  const Job* shown_job_ = nullptr; ///< whose runs are opened as they begin
+};
+
+} // namespace batchscope::ui
