@@ -35,7 +35,7 @@ store::RunStore stored_runs(const Context& context) {
   return store::RunStore(file);
 }
 
-std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
+std::vector<std::int64_t> sorted_runs(const CLI::Option* option) {
   require(option, some_runs);
   auto runs = integers_of(option);
   std::sort(runs.begin(), runs.end());
@@ -74,7 +74,7 @@ int run_note(const TextOptions& options, const Context& context) {
 }
 
 int run_delete(const CLI::Option* option, const Context& context) {
-  const auto runs = chosen_runs(option);
+  const auto runs = sorted_runs(option);
   stored_runs(context).set_deleted(runs, true);
   if (context.json)
     print_json({{"deleted", runs}});
@@ -84,7 +84,7 @@ int run_delete(const CLI::Option* option, const Context& context) {
 }
 
 int run_restore(const CLI::Option* option, const Context& context) {
-  const auto runs = chosen_runs(option);
+  const auto runs = sorted_runs(option);
   stored_runs(context).set_deleted(runs, false);
   if (context.json)
     print_json({{"restored", runs}});

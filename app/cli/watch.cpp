@@ -19,7 +19,7 @@ namespace batchscope::cli {
 namespace {
 
 /// Less than what the writer of a run takes between two transactions.
-constexpr std::chrono::milliseconds poll_interval{200};
+constexpr std::chrono::milliseconds look_interval{200};
 
 run::RunSummary summary_of(const store::RunOutcome& outcome) {
   run::RunSummary summary;
@@ -52,7 +52,7 @@ bool show_until_end(const store::RunReader& reader, store::RunFollower& follower
       display.ended(id, summary_of(update.row.outcome));
       return true;
     }
-    std::this_thread::sleep_for(poll_interval);
+    std::this_thread::sleep_for(look_interval);
   }
   display.say(fmt::format("no longer watching; run {} goes on", id));
   return false;

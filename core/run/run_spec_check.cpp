@@ -19,7 +19,6 @@ namespace batchscope::run {
 namespace {
 
 constexpr std::uint64_t smallest_budget = 1'000'000;
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 template <typename Value> Error refused(const char* option, const Value& given, std::string_view accepted) {
   return input_error(fmt::format("{}: {} is not accepted; accepted: {}", option, given, accepted));

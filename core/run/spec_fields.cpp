@@ -16,8 +16,6 @@ namespace batchscope::run {
 
 namespace {
 
-constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
-
 const SpecField& field_named(const std::string& key) {
   const auto& fields = spec_fields();
   const auto found =

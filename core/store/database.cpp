@@ -25,10 +25,6 @@ bool may(const fs::path& path, int mode) {
   return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
-
 bool is_empty_or_missing(const fs::path& file) {
   std::error_code error;
   const auto size = fs::file_size(file, error);

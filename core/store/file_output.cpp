@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/open_database.h"
+#include "core/store/detail/database_files.h"
 
 namespace batchscope::store::detail {
 
@@ -20,10 +21,6 @@ namespace {
 
 std::string message(int error) {
   return std::generic_category().message(error);
-}
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
 }
 
 fs::path temporary_name(const fs::path& file) {

@@ -7,7 +7,7 @@ namespace batchscope::train {
 namespace {
 
 /// Room must grow by this share of the limit to count: other programs' use goes up and down all the time.
-constexpr double noticeable_share = 0.02;
+constexpr double least_growth = 0.02;
 
 } // namespace
 
@@ -18,7 +18,7 @@ void MemoryShortage::begin(const memory::Refusal& refusal, const memory::Device&
 }
 
 bool MemoryShortage::over(const memory::Device& device) const {
-  const double noticeable = noticeable_share * static_cast<double>(device.readings().limit);
+  const double noticeable = least_growth * static_cast<double>(device.readings().limit);
   return begun_ && static_cast<double>(room(device)) > static_cast<double>(room_) + noticeable;
 }
 

@@ -17,7 +17,7 @@ namespace batchscope::ui {
 
 namespace {
 
-const run::SpecField& described(const std::string& key) {
+const run::SpecField& field_of_key(const std::string& key) {
   for (const run::SpecField& field : run::spec_fields())
     if (field.key == key)
       return field;
@@ -62,7 +62,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
 }
 
 LabelledEdit* FindSetup::add_field(const std::string& key) {
-  const run::SpecField& field = described(key);
+  const run::SpecField& field = field_of_key(key);
   auto* edit = new LabelledEdit(field_translation(field.label), this);
   edit->setObjectName(QString::fromStdString(key));
   edit->set_help(field_translation(field.help));

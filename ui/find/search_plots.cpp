@@ -6,13 +6,13 @@
 #include <cmath>
 #include <map>
 
+#include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr double to_megabytes = 1e-6;
 /// Marks of answers and of the knee, apart from those of runs, which have the run's number.
 constexpr qint64 first_answer_mark = 1'000'000;
 constexpr qint64 knee_mark = 2'000'000;

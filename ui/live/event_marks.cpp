@@ -4,14 +4,12 @@
 
 #include "ui/live/event_text.h"
 #include "ui/live/live_curves.h"
+#include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
-
-constexpr double to_megabytes = 1e-6;
-constexpr double to_percent = 100;
 
 /// Of a series at that step; nothing before the first one.
 std::optional<double> value_at(const OpenRun& run, const char* name, std::int64_t step) {

@@ -16,7 +16,7 @@ namespace batchscope::ui {
 
 namespace {
 
-class Texts {
+class EventTexts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::EventText)
 };
 
@@ -43,7 +43,8 @@ EventText out_of_memory(const telemetry::Event& event) {
   const OomDetails details = *oom_details(event);
   EventText text;
   text.alarming = true;
-  text.what = details.phase.isEmpty() ? Texts::tr("out of memory") : Texts::tr("out of memory (%1)").arg(details.phase);
+  text.what = details.phase.isEmpty() ? EventTexts::tr("out of memory")
+                                      : EventTexts::tr("out of memory (%1)").arg(details.phase);
   text.tried = format_parts(details.parts_before, details.attempted);
   text.asked = format_bytes(static_cast<double>(details.requested_bytes));
   text.in_use = format_bytes(static_cast<double>(details.in_use_bytes));
@@ -56,26 +57,26 @@ EventText out_of_memory(const telemetry::Event& event) {
 EventText edit(const QJsonObject& detail) {
   EventText text;
   if (const QString refused = detail.value("refused").toString(); !refused.isEmpty()) {
-    text.what = Texts::tr("schedule edit refused");
+    text.what = EventTexts::tr("schedule edit refused");
     text.action = refused;
     text.alarming = true;
     return text;
   }
-  text.what = Texts::tr("schedule edited, applied");
+  text.what = EventTexts::tr("schedule edited, applied");
   text.tried = count_in(detail, "batch_before");
   text.now = count_in(detail, "batch");
   const QString schedule = short_schedule(detail.value("schedule").toString(), 160);
   const QString from = count_in(detail, "applies_from_step");
-  text.action = from.isEmpty() ? schedule : Texts::tr("from step %1: %2").arg(from, schedule);
+  text.action = from.isEmpty() ? schedule : EventTexts::tr("from step %1: %2").arg(from, schedule);
   return text;
 }
 
 EventText evaluation(const QJsonObject& detail) {
   EventText text;
-  text.what = Texts::tr("validation");
-  text.action = Texts::tr("loss %1").arg(format_number(number_in(detail, "loss")));
+  text.what = EventTexts::tr("validation");
+  text.action = EventTexts::tr("loss %1").arg(format_number(number_in(detail, "loss")));
   if (detail.contains("accuracy"))
-    text.action += Texts::tr(", accuracy %1").arg(format_percent(number_in(detail, "accuracy")));
+    text.action += EventTexts::tr(", accuracy %1").arg(format_percent(number_in(detail, "accuracy")));
   return text;
 }
 
@@ -91,16 +92,16 @@ EventText other(const telemetry::Event& event, const QJsonObject& detail) {
 }
 
 QString status_text(const QString& status) {
-  const std::pair<const char*, QString> known[] = {{"running", Texts::tr("continued")},
-                                                   {"paused", Texts::tr("paused")},
-                                                   {"stopped", Texts::tr("stopped")},
-                                                   {"finished", Texts::tr("finished")},
-                                                   {"failed", Texts::tr("failed")}};
+  const std::pair<const char*, QString> known[] = {{"running", EventTexts::tr("continued")},
+                                                   {"paused", EventTexts::tr("paused")},
+                                                   {"stopped", EventTexts::tr("stopped")},
+                                                   {"finished", EventTexts::tr("finished")},
+                                                   {"failed", EventTexts::tr("failed")}};
   for (const auto& [name, text] : known) {
     if (status == name)
       return text;
   }
-  return status.isEmpty() ? Texts::tr("status") : status;
+  return status.isEmpty() ? EventTexts::tr("status") : status;
 }
 
 } // namespace
@@ -120,13 +121,13 @@ EventText event_text(const telemetry::Event& event) {
   EventText text;
   text.action = detail.value("message").toString();
   if (event.kind == "clamp") {
-    text.what = Texts::tr("schedule clamped");
+    text.what = EventTexts::tr("schedule clamped");
     text.tried = count_in(detail, "asked");
     text.now = count_in(detail, "given");
     return text;
   }
   if (event.kind == "schedule-problem") {
-    text.what = Texts::tr("schedule problem");
+    text.what = EventTexts::tr("schedule problem");
     text.alarming = true;
     return text;
   }

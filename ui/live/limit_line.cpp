@@ -5,13 +5,13 @@
 #include <algorithm>
 
 #include "ui/live/live_curves.h"
+#include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr double to_megabytes = 1e-6;
 constexpr double near_share = 0.1; ///< of the limit
 
 /// Highest peak so far, in bytes.

@@ -7,17 +7,16 @@
 
 #include "ui/live/run_names.h"
 #include "ui/opened_runs/run_looks.h"
+#include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr double to_megabytes = 1e-6;
-constexpr double to_percent = 100;
 constexpr std::size_t points_a_draw = 200'000; ///< that are smoothed in one go, of all runs together
 
-class Texts {
+class CurveTexts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LiveCurves)
 };
 
@@ -63,11 +62,15 @@ QColor curve_color(const Theme& theme, const CurveStyle& style) {
 }
 
 void LiveCurves::add_panels(LinkedPlots& plots) {
-  plots.add_panel({.key = "memory", .title = Texts::tr("Memory"), .unit = "MB", .height = 1.2});
-  plots.add_panel({.key = "loss", .title = Texts::tr("Loss"), .height = 1.0});
-  plots.add_panel({.key = "batch", .title = Texts::tr("Batch size"), .unit = Texts::tr("examples"), .height = 1.0});
+  plots.add_panel({.key = "memory", .title = CurveTexts::tr("Memory"), .unit = "MB", .height = 1.2});
+  plots.add_panel({.key = "loss", .title = CurveTexts::tr("Loss"), .height = 1.0});
   plots.add_panel(
-      {.key = "train_coverage", .title = Texts::tr("train_coverage"), .unit = "%", .height = 0.7, .lowest_top = 100.0});
+      {.key = "batch", .title = CurveTexts::tr("Batch size"), .unit = CurveTexts::tr("examples"), .height = 1.0});
+  plots.add_panel({.key = "train_coverage",
+                   .title = CurveTexts::tr("train_coverage"),
+                   .unit = "%",
+                   .height = 0.7,
+                   .lowest_top = 100.0});
 }
 
 void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
@@ -101,30 +104,30 @@ std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::
 }
 
 void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
-  add(memory_panel, Texts::tr("reserved"), series_of(run, "reserved_bytes", axis, to_megabytes),
-      {.name = Texts::tr("reserved"), .role = Role::dimmed, .steps = true, .faint = true});
-  add(memory_panel, Texts::tr("in use"), series_of(run, "allocated_bytes", axis, to_megabytes),
-      {.name = Texts::tr("in use"), .series = 4, .faint = true});
-  add(memory_panel, Texts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
-      {.name = Texts::tr("peak"), .series = 0, .steps = true, .highlighted = true});
-  add(loss_panel, Texts::tr("loss"), series_of(run, "loss", axis),
-      {.name = Texts::tr("training"), .series = 1, .faint = true});
-  add(loss_panel, Texts::tr("loss, smoothed"), smoothed(run, axis),
-      {.name = Texts::tr("smoothed"), .series = 5, .highlighted = true});
-  add(loss_panel, Texts::tr("validation loss"), series_of(run, "validation_loss", axis),
-      {.name = Texts::tr("validation"), .series = 2, .dashed = true, .points = true});
-  add(batch_panel, Texts::tr("effective batch"), series_of(run, "effective_batch", axis),
-      {.name = Texts::tr("effective"), .series = 3, .steps = true, .faint = true});
-  add(batch_panel, Texts::tr("run as"), series_of(run, "micro_batch", axis),
-      {.name = Texts::tr("micro batch run"), .series = 4, .steps = true})
+  add(memory_panel, CurveTexts::tr("reserved"), series_of(run, "reserved_bytes", axis, to_megabytes),
+      {.name = CurveTexts::tr("reserved"), .role = Role::dimmed, .steps = true, .faint = true});
+  add(memory_panel, CurveTexts::tr("in use"), series_of(run, "allocated_bytes", axis, to_megabytes),
+      {.name = CurveTexts::tr("in use"), .series = 4, .faint = true});
+  add(memory_panel, CurveTexts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
+      {.name = CurveTexts::tr("peak"), .series = 0, .steps = true, .highlighted = true});
+  add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
+      {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
+  add(loss_panel, CurveTexts::tr("loss, smoothed"), smoothed(run, axis),
+      {.name = CurveTexts::tr("smoothed"), .series = 5, .highlighted = true});
+  add(loss_panel, CurveTexts::tr("validation loss"), series_of(run, "validation_loss", axis),
+      {.name = CurveTexts::tr("validation"), .series = 2, .dashed = true, .points = true});
+  add(batch_panel, CurveTexts::tr("effective batch"), series_of(run, "effective_batch", axis),
+      {.name = CurveTexts::tr("effective"), .series = 3, .steps = true, .faint = true});
+  add(batch_panel, CurveTexts::tr("run as"), series_of(run, "micro_batch", axis),
+      {.name = CurveTexts::tr("micro batch run"), .series = 4, .steps = true})
       .parts = series_of(run, "micro_batches", axis);
-  add(batch_panel, Texts::tr("batch"), series_of(run, "batch", axis),
-      {.name = Texts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
-  add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
-      {.name = Texts::tr("train_coverage"), .series = 3});
-  add(no_panel, Texts::tr("epoch"), series_of(run, "epoch", axis), {});
-  add(no_panel, Texts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
-  add(no_panel, Texts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
+  add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
+      {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
+  add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
+      {.name = CurveTexts::tr("train_coverage"), .series = 3});
+  add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
+  add(no_panel, CurveTexts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
+  add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
 }
 
 void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current) {
@@ -138,12 +141,13 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
   points.points = true;
   const auto of_run = [&](int panel, const QString& what, std::shared_ptr<const CurveSource> source,
                           const CurveStyle& look) { add(panel, what, std::move(source), look).run = name; };
-  of_run(memory_panel, Texts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes), staircase);
-  of_run(loss_panel, Texts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
-  of_run(loss_panel, Texts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
-  of_run(batch_panel, Texts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
+  of_run(memory_panel, CurveTexts::tr("peak, %1").arg(name), series_of(run, "peak_bytes", axis, to_megabytes),
+         staircase);
+  of_run(loss_panel, CurveTexts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
+  of_run(loss_panel, CurveTexts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
+  of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
   if (current)
-    add(coverage_panel, Texts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
+    add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
 }
 
 LiveCurve& LiveCurves::add(int panel, const QString& name, std::shared_ptr<const CurveSource> source,

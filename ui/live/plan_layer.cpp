@@ -3,15 +3,9 @@
 #include <cmath>
 
 #include "ui/plan/plan_handles.h"
+#include "ui/plot/units.h"
 
 namespace batchscope::ui {
-
-namespace {
-
-constexpr double to_megabytes = 1e-6;
-constexpr double to_percent = 100;
-
-} // namespace
 
 PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
     : QObject(parent), plots_(plots), editor_(undo) {

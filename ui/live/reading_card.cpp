@@ -16,8 +16,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double small = 0.88;     ///< of the font, where five columns stand side by side
-constexpr int between_columns = 5; ///< name, difference, smallest, mean, greatest
+constexpr double column_font = 0.88; ///< of the font, where five columns stand side by side
+constexpr int between_columns = 5;   ///< name, difference, smallest, mean, greatest
 
 QString value_text(const LiveCurve& curve, double value, double x) {
   if (curve.parts) {
@@ -91,7 +91,7 @@ BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), card_(new Card({}, this)), grid_(new QGridLayout) {
   card_->setObjectName("between-card");
   grid_font_ = figures_font(font());
-  grid_font_.setPointSizeF(QFontInfo(grid_font_).pointSizeF() * small);
+  grid_font_.setPointSizeF(QFontInfo(grid_font_).pointSizeF() * column_font);
   grid_->setHorizontalSpacing(Theme::lines(0.5));
   grid_->setVerticalSpacing(Theme::lines(0.2));
   grid_->setColumnStretch(0, 1);

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double small = 0.88; ///< of the font: four figures stand beside a name
+constexpr double figure_font = 0.88; ///< of the font: four figures stand beside a name
 constexpr int sample_column = 0, name_column = 1, first_value = 2;
 
 const QString none = QStringLiteral("–");
@@ -21,7 +21,7 @@ const QString none = QStringLiteral("–");
 
 RunsReading::RunsReading(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), grid_(new QGridLayout(this)), font_(figures_font(font())) {
-  font_.setPointSizeF(QFontInfo(font_).pointSizeF() * small);
+  font_.setPointSizeF(QFontInfo(font_).pointSizeF() * figure_font);
   grid_->setContentsMargins(0, 0, 0, 0);
   grid_->setHorizontalSpacing(Theme::lines(0.4));
   grid_->setVerticalSpacing(Theme::lines(0.25));

@@ -24,7 +24,7 @@ using Kind = run::SpecField::Kind;
 constexpr double label_lines = 10.5;
 constexpr double control_lines = 1.95;
 constexpr double units_lines = 6.5;
-constexpr int gap = 8;
+constexpr int editor_gap = 8;
 
 QString tool_tip(const run::SpecField& field) {
   return QStringLiteral("%1 (%2)").arg(field_translation(field.help), QString::fromStdString(field.option));
@@ -60,10 +60,10 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const run::SpecField*
   name->setBuddy(control_);
   setFocusProxy(control_);
   error_ = new NoteLine(*control_, this);
-  error_->set_begin(Theme::lines(label_lines) + gap); // beneath the control, not beneath the name
+  error_->set_begin(Theme::lines(label_lines) + editor_gap); // beneath the control, not beneath the name
 
   row_ = new QHBoxLayout;
-  row_->setSpacing(gap);
+  row_->setSpacing(editor_gap);
   row_->addWidget(name);
   row_->addWidget(control_, 1);
   if (fields_.size() > 1)
@@ -204,7 +204,7 @@ bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
   if (line && unit_ && unit_->parent() == line &&
       (event->type() == QEvent::Resize || event->type() == QEvent::Show || event->type() == QEvent::FontChange)) {
     const int width = unit_->sizeHint().width();
-    const int margin = combo_ ? 0 : gap;
+    const int margin = combo_ ? 0 : editor_gap;
     unit_->setGeometry(line->width() - width - margin, 0, width, line->height());
     line->setTextMargins(0, 0, width + margin / 2, 0);
   }

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 namespace {
 
-using Kind = run::BatchChoice::Kind;
+using Choice = run::BatchChoice::Kind;
 
 class Texts {
   Q_DECLARE_TR_FUNCTIONS(RunOutlook)
@@ -17,17 +17,17 @@ class Texts {
 
 QString beginning(const run::RunSpec& spec) {
   switch (spec.batch.kind) {
-  case Kind::number:
+  case Choice::number:
     return Texts::tr("Starts at once with a batch of %1.").arg(format_count(spec.batch.number));
-  case Kind::automatic:
+  case Choice::automatic:
     return Texts::tr("First a search for the smallest batch that is about as fast as any, then the run with it, or "
                      "with a smaller one where an epoch would have fewer than %1 steps.")
         .arg(run::least_steps_in_epoch);
-  case Kind::largest:
+  case Choice::largest:
     return Texts::tr("First a search for the largest batch that fits into the memory budget, then the run with it.");
-  case Kind::recommended:
+  case Choice::recommended:
     return Texts::tr("First a search for the smallest batch that is about as fast as any, then the run with it.");
-  case Kind::safe:
+  case Choice::safe:
     break;
   }
   return Texts::tr("First a search for the largest batch that leaves %1 of the memory budget free, then the run "
@@ -36,7 +36,7 @@ QString beginning(const run::RunSpec& spec) {
 }
 
 QString step(const run::RunSpec& spec) {
-  const bool number = spec.batch.kind == Kind::number;
+  const bool number = spec.batch.kind == Choice::number;
   if (spec.effective_batch)
     return Texts::tr("Each optimizer step sums up to %1 examples.").arg(format_count(*spec.effective_batch));
   if (spec.accumulate == 1)

@@ -20,7 +20,7 @@ namespace {
 
 using Kind = run::SpecField::Kind;
 
-constexpr int gap = 10;
+constexpr int form_gap = 10;
 constexpr double two_columns_from = 54; ///< lines of text
 
 struct CardPlan {
@@ -66,7 +66,7 @@ QString text_to_show(const run::RunSpec& spec, const run::SpecField& field) {
 
 SpecForm::SpecForm(QWidget* parent) : QWidget(parent), columns_(new QBoxLayout(QBoxLayout::LeftToRight, this)) {
   columns_->setContentsMargins(0, 0, 0, 0);
-  columns_->setSpacing(gap);
+  columns_->setSpacing(form_gap);
   make_cards();
   set_spec({});
 }
@@ -75,7 +75,7 @@ void SpecForm::make_cards() {
   QVBoxLayout* columns[2];
   for (auto*& column : columns) {
     column = new QVBoxLayout;
-    column->setSpacing(gap);
+    column->setSpacing(form_gap);
     columns_->addLayout(column, 1);
   }
   for (const CardPlan& plan : card_plans()) {

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 namespace {
 
 /// The part of a piece that lies in the area (Liang and Barsky's).
-std::optional<QLineF> clipped(const QLineF& piece, const QRectF& area) {
+std::optional<QLineF> clipped_piece(const QLineF& piece, const QRectF& area) {
   double from = 0, to = 1;
   const std::array<std::pair<double, double>, 4> borders{{{-piece.dx(), piece.x1() - area.left()},
                                                           {piece.dx(), area.right() - piece.x1()},
@@ -37,7 +37,7 @@ std::optional<QLineF> clipped(const QLineF& piece, const QRectF& area) {
 std::vector<QPolygonF> clipped(const QPolygonF& line, const QRectF& area) {
   std::vector<QPolygonF> parts;
   for (qsizetype i = 0; i + 1 < line.size(); ++i) {
-    const auto piece = clipped(QLineF(line[i], line[i + 1]), area);
+    const auto piece = clipped_piece(QLineF(line[i], line[i + 1]), area);
     if (!piece)
       continue;
     if (parts.empty() || parts.back().back() != piece->p1())

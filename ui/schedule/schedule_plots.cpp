@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/plan/plan_handles.h"
+#include "ui/plot/units.h"
 #include "ui/texts/oom_details.h"
 #include "ui/widgets/format.h"
 
@@ -14,8 +15,6 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double to_megabytes = 1e-6;
-constexpr double to_percent = 100;
 constexpr int most_clamps_marked = 50;
 
 /// Greatest value of a series; 0 where there is none.

@@ -17,7 +17,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int progress_steps = 1000;
-constexpr int refresh_ms = 500;
+constexpr int strip_refresh_ms = 500;
 
 } // namespace
 
@@ -43,7 +43,7 @@ WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
   layout->addWidget(activity_, 1);
   layout->addWidget(waiting_);
   layout->addWidget(cancel_);
-  timer_.setInterval(refresh_ms);
+  timer_.setInterval(strip_refresh_ms);
   connect(&timer_, &QTimer::timeout, this, &WorkStrip::refresh);
   connect(cancel_, &QPushButton::clicked, this, &WorkStrip::cancel);
   connect(&engine_, &Engine::job_added, this, &WorkStrip::watch);

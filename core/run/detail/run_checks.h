@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <span>
 
 #include "core/run/run_spec.h"
 
 namespace batchscope::run {
+
+/// The most that a whole number without a bound of its own may be.
+inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
 /// What can be wrong with one field, on its own and beside the others.
 struct RunCheck {

@@ -14,6 +14,9 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
+/// `.` where the name has no folder.
+std::filesystem::path folder_of(const std::filesystem::path& file);
+
 FileIdentity identity_of(const std::filesystem::path& file);
 
 /// The three files of a database in WAL mode: FILE, FILE-wal and FILE-shm.
