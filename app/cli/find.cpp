@@ -78,7 +78,7 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
   finder_options.max_batch = spec.max_batch.value_or(largest_pretended);
   finder_options.margin = spec.margin;
   const auto finder = search::make_finder(strategy_of(options), finder_options);
-  search::PretendedTrial trial(*integer_of(options.capacity, 0, largest_pretended));
+  search::SimulatedDevice trial(*integer_of(options.capacity, 0, largest_pretended));
   const auto result = search::drive(*finder, trial, finder_options);
   print_result(result, std::nullopt, context);
   return status_of(result);

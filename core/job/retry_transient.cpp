@@ -18,7 +18,7 @@ void retry_transient(Watch& watch, const run::JobControl& control, const std::fu
     try {
       work();
       break;
-    } catch (const store::PassingError& error) {
+    } catch (const store::TransientError& error) {
       if (control.stopping())
         throw Error(Error::Kind::failed, error.what());
       if (!refused)

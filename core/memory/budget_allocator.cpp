@@ -88,7 +88,7 @@ void BudgetAllocator::retag(const void* data, telemetry::Use use) {
   header->use = use;
 }
 
-std::optional<Refusal> BudgetAllocator::take_refusal() {
+std::optional<OutOfMemoryInfo> BudgetAllocator::take_out_of_memory() {
   std::lock_guard lock(mutex_);
   return std::exchange(refusal_, std::nullopt);
 }
@@ -228,7 +228,7 @@ void BudgetAllocator::give_back_until(std::uint64_t reserved_at_most) {
 void BudgetAllocator::refuse(std::uint64_t bytes) {
   give_back_until(in_use_);
   ++refused_;
-  refusal_ = Refusal{bytes, in_use_, in_use_ + kept_, limit_, phase_, in_use_by_, true};
+  refusal_ = OutOfMemoryInfo{bytes, in_use_, in_use_ + kept_, limit_, phase_, in_use_by_, true};
   TORCH_CHECK_WITH(OutOfMemoryError, false, "cpu: out of memory: asked for ", bytes, " bytes with ", in_use_,
                    " in use, limit ", limit_);
 }

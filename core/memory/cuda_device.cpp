@@ -164,12 +164,12 @@ public:
   void enter(telemetry::Phase phase) override { recorder_.enter(phase); }
   void retag(const void*, telemetry::Use) override {}
 
-  std::optional<Refusal> take_refusal() override {
+  std::optional<OutOfMemoryInfo> take_out_of_memory() override {
     const Readings now = readings();
     if (now.refused == refused_seen_)
       return std::nullopt;
     refused_seen_ = now.refused;
-    Refusal refusal;
+    OutOfMemoryInfo refusal;
     refusal.requested = recorder_.refused_bytes();
     refusal.in_use = now.peak; // the step has been unwound by now; its peak is what was in use when it was refused
     refusal.reserved = now.reserved;

@@ -21,7 +21,7 @@ struct Readings {
 };
 
 /// What a device said when it refused a request.
-struct Refusal {
+struct OutOfMemoryInfo {
   std::uint64_t requested = 0;
   std::uint64_t in_use = 0;
   std::uint64_t reserved = 0;
@@ -54,7 +54,7 @@ public:
   /// Counts a block that is alive as something else than it was allocated for (a gradient, say). `cpu` only.
   virtual void retag(const void* data, telemetry::Use use) = 0;
   /// The refusal behind the last out-of-memory error; forgotten once asked for.
-  virtual std::optional<Refusal> take_refusal() = 0;
+  virtual std::optional<OutOfMemoryInfo> take_out_of_memory() = 0;
 
   /// Records what the allocator does until stop_trace(); false where the device cannot.
   virtual bool start_trace() = 0;

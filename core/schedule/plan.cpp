@@ -112,7 +112,7 @@ std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
   return result;
 }
 
-bool keeps_its_place(const std::string& schedule) {
+bool depends_on_step_only(const std::string& schedule) {
   const std::string name = schedule.substr(0, schedule.find(':'));
   return name == "constant" || name == "piecewise" || name == "formula";
 }

@@ -52,9 +52,9 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
 std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
                                       const std::vector<PlanSegment>& changes);
 
-/// Whether a schedule goes on as it was planned when it is put in later, with the batch that was planned for there:
-/// constant, piecewise and formulas. All others count from where they are put in; `edited:base=` takes them up again.
-bool keeps_its_place(const std::string& schedule);
+/// Whether a schedule, applied in mid-run with the batch planned for that step, goes on as planned: constant, piecewise
+/// and formulas. All others count from the step at which they are applied; `edited:base=` resumes them instead.
+bool depends_on_step_only(const std::string& schedule);
 
 /// The piecewise schedule that does what the segments say, for an edit after `after_step` steps (0: before the run)
 /// with the batch of the first segment. The segments begin with step `after_step` + 1. Neighbours of one size are put

@@ -54,7 +54,7 @@ const std::vector<std::string>& strategies() {
   return names;
 }
 
-Probe PretendedTrial::run(const Proposal& proposal) {
+Probe SimulatedDevice::run(const Proposal& proposal) {
   Probe probe;
   probe.batch = proposal.batch;
   probe.outcome = proposal.batch <= capacity_ ? Outcome::fits : Outcome::out_of_memory;

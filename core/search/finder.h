@@ -102,9 +102,9 @@ public:
 };
 
 /// A pretended device on which exactly the sizes up to `capacity` fit.
-class PretendedTrial : public Trial {
+class SimulatedDevice : public Trial {
 public:
-  explicit PretendedTrial(std::int64_t capacity) : capacity_(capacity) {}
+  explicit SimulatedDevice(std::int64_t capacity) : capacity_(capacity) {}
   Probe run(const Proposal& proposal) override;
 
 private:

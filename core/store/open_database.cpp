@@ -184,7 +184,7 @@ void OpenDatabase::save_old_view() {
     saved_.push_back(save_view(*(*open)->database_, file_));
   } catch (const SQLite::Exception& exception) {
     if (may_pass(exception))
-      throw PassingError(
+      throw TransientError(
           Error::Kind::failed,
           fmt::format("{}: its files were replaced by another program, and there is no room for a copy of "
                       "what only this program still reads; free some",
@@ -211,7 +211,7 @@ void OpenDatabase::write_saved_views() {
     const fs::path saved = saved_.back();
     try {
       guarded(file_, [&] { write_saved(saved); });
-    } catch (const PassingError&) {
+    } catch (const TransientError&) {
       throw; // tried again by the next use
     } catch (const Error& error) {
       std::erase(saved_, saved);

@@ -52,9 +52,9 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
   }
 }
 
-RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t standstill)
+RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting)
     : id(id), uid(std::move(uid)), on_command(run.on_command), on_trouble(run.on_trouble), on_notice(run.on_notice),
-      queue(standstill, telemetry::RecordQueue::usual_capacity, run.ending), run_(without_functions(run)) {
+      queue(most_waiting, telemetry::RecordQueue::usual_capacity, run.ending), run_(without_functions(run)) {
   progress_.status = run.status;
   progress_.batch = run.batch;
 }

@@ -20,7 +20,7 @@ namespace batchscope::store {
 
 /// What the store refuses now may succeed when it is tried again: another program has the file locked, or the disk has
 /// no room.
-class PassingError : public Error {
+class TransientError : public Error {
 public:
   using Error::Error;
 };
@@ -51,7 +51,7 @@ struct NewRun {
   /// as on_command.
   std::function<void(const std::string&)> on_notice;
   /// Whether the run is to end soon, which its loop must not miss because it waits for room; see
-  /// StoreOptions::standstill. Any thread; not called any more once the loop has ended.
+  /// StoreOptions::most_waiting. Any thread; not called any more once the loop has ended.
   std::function<bool()> ending;
 };
 
@@ -122,7 +122,7 @@ class RunWriter;
 struct StoreOptions {
   std::chrono::milliseconds interval{250};  ///< between two transactions
   std::chrono::milliseconds patience{5000}; ///< with a file that another program has locked
-  std::size_t standstill =
+  std::size_t most_waiting =
       1'000'000; ///< entries of a run that may wait in memory before its loop waits, unless it is ending
 };
 
@@ -131,7 +131,7 @@ struct StoreOptions {
 /// Thread-safe. Errors: Error (input) for a file that is no database, of another program, newer, read-only or locked;
 /// Error (unavailable) where the disk is full or the file damaged at the start. Where the disk refuses something later,
 /// training goes on and the writer tries again at every wake-up; finish(), flush(), load() and NewRun::on_trouble say
-/// so. What a lock or a full disk refuses is a PassingError once the store is open.
+/// so. What a lock or a full disk refuses is a TransientError once the store is open.
 class RunStore {
 public:
   explicit RunStore(const std::filesystem::path& file, const StoreOptions& options = {});
@@ -191,7 +191,7 @@ public:
   virtual std::int64_t id() const = 0;
   virtual telemetry::Sink& sink() = 0;
   /// Writes what is left and the outcome. Call it when the loop has ended; any thread. Throws Error (failed), or
-  /// PassingError of that kind, where something refused it; it may be called again then, and the store goes on trying
+  /// TransientError of that kind, where something refused it; it may be called again then, and the store goes on trying
   /// as long as it lives.
   virtual void finish(const RunOutcome& outcome) = 0;
 };

@@ -16,7 +16,7 @@ namespace {
 Failure caught() {
   try {
     throw;
-  } catch (const PassingError& error) {
+  } catch (const TransientError& error) {
     return {error.kind(), error.what(), true};
   } catch (const Error& error) {
     return {error.kind(), error.what(), false};
@@ -29,7 +29,7 @@ Failure caught() {
 
 void Failure::raise() const {
   if (passing)
-    throw PassingError(kind, message);
+    throw TransientError(kind, message);
   throw Error(kind, message);
 }
 
@@ -113,8 +113,8 @@ void Writer::transact(Durability durability, const std::function<void(SQLite::Da
     ledger_->stored(added_);
     return;
   }
-  throw PassingError(Error::Kind::failed,
-                     fmt::format("{}: its files are being replaced by another program", file_.string()));
+  throw TransientError(Error::Kind::failed,
+                       fmt::format("{}: its files are being replaced by another program", file_.string()));
 }
 
 void Writer::added(const std::string& uid, std::int64_t run) {
@@ -144,7 +144,7 @@ std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
     added(uid, row);
     return row;
   });
-  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.standstill);
+  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.most_waiting);
   buffer->expect_notice(connection_.notice());
   const std::lock_guard lock(mutex_);
   runs_.push_back(buffer);

@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds ask_interval{50};
 
 } // namespace
 
-RecordQueue::RecordQueue(std::size_t standstill, std::size_t capacity, std::function<bool()> ending)
-    : ring_(capacity), standstill_(std::max<std::size_t>(1, standstill)), ending_(std::move(ending)) {}
+RecordQueue::RecordQueue(std::size_t most_waiting, std::size_t capacity, std::function<bool()> ending)
+    : ring_(capacity), standstill_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
 
 void RecordQueue::record(const StepRecord& record) {
   push(record);

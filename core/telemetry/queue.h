@@ -19,7 +19,7 @@ using Entry = std::variant<StepRecord, Event>;
 /// From one run's loop to the one thread that stores what it reports, in order and without loss.
 ///
 /// The loop pushes into a lock-free ring. Where the other side falls behind so far that the ring is full, entries go
-/// to a list behind a lock that is never held for longer than exchanging two pointers. Only when `standstill` entries
+/// to a list behind a lock that is never held for longer than exchanging two pointers. Only when `most_waiting` entries
 /// wait there, which takes a disk that has stood still for minutes, does the loop wait rather than lose one; a loop
 /// that is to end waits no longer, and what it still pushes is added beyond that bound.
 class RecordQueue final : public Sink {
@@ -27,7 +27,7 @@ public:
   static constexpr std::size_t usual_capacity = 4096; ///< of the ring
 
   /// `ending`: whether the loop is to end, asked on its thread while it waits.
-  explicit RecordQueue(std::size_t standstill = 1'000'000, std::size_t capacity = usual_capacity,
+  explicit RecordQueue(std::size_t most_waiting = 1'000'000, std::size_t capacity = usual_capacity,
                        std::function<bool()> ending = {});
 
   // --- the loop's thread ---

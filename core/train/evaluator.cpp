@@ -39,7 +39,7 @@ std::optional<run::Validation> Evaluator::run(std::int64_t batch, const std::fun
       position += count;
       continue;
     }
-    const memory::Refusal refusal = learner_.device().take_refusal().value_or(memory::Refusal{});
+    const memory::OutOfMemoryInfo refusal = learner_.device().take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     if (count <= 1)
       throw Error(Error::Kind::failed, "out of memory: not even one validation example fits");
     size = largest_ = count / 2;

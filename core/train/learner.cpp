@@ -37,7 +37,7 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
       throw Error(Error::Kind::failed, "the model could not be made: " + memory::first_line(error));
-    const memory::Refusal refusal = device_.take_refusal().value_or(memory::Refusal{});
+    const memory::OutOfMemoryInfo refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(refusal.limit) +
                     " does not hold the model and its optimizer: " + format_bytes(refusal.requested) +
@@ -190,7 +190,7 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   result.out_of_memory = true;
   result.failed = failed;
   result.failed_length = data_.train->layout(failed).length;
-  result.refusal = device_.take_refusal().value_or(memory::Refusal{});
+  result.refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
   if (!result.refusal.by_use_known)
     return result;
   std::uint64_t gradients = 0;

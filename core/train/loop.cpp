@@ -18,7 +18,7 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
       stepper_(learner, options.on_oom),
-      evaluator_(learner, [this](std::int64_t tried, std::int64_t now, const memory::Refusal& refusal) {
+      evaluator_(learner, [this](std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
         report_shrunk_evaluation(tried, now, refusal);
       }) {}
 

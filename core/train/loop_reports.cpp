@@ -21,7 +21,7 @@ std::string action(const OutOfMemory& event) {
          times(event.parts_after, event.largest_after) + ", effective batch kept";
 }
 
-Json refusal_json(const memory::Refusal& refusal) {
+Json refusal_json(const memory::OutOfMemoryInfo& refusal) {
   Json json = {{"requested_bytes", refusal.requested},
                {"in_use_bytes", refusal.in_use},
                {"reserved_bytes", refusal.reserved},
@@ -109,7 +109,7 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step that is being made
 }
 
-void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal) {
+void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
   ++totals_.oom_events;
   Json json = {{"attempted_batch", tried}};
   json.update(refusal_json(refusal));

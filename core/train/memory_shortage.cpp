@@ -11,7 +11,7 @@ constexpr double least_growth = 0.02;
 
 } // namespace
 
-void MemoryShortage::begin(const memory::Refusal& refusal, const memory::Device& device) {
+void MemoryShortage::begin(const memory::OutOfMemoryInfo& refusal, const memory::Device& device) {
   of_budget_ = refusal.requested > refusal.limit || refusal.in_use > refusal.limit - refusal.requested;
   room_ = room(device);
   begun_ = true;

@@ -19,7 +19,7 @@ std::int64_t largest(const std::vector<MicroBatch>& window) {
 constexpr std::int64_t largest_probe = 16;
 
 /// Bytes that the device gives: the budget, or less where the machine itself had no more.
-std::uint64_t bytes_to_be_had(const memory::Refusal& refusal, std::uint64_t budget) {
+std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& refusal, std::uint64_t budget) {
   return refusal.requested == 0 ? budget : std::min(budget, refusal.in_use + refusal.requested - 1);
 }
 

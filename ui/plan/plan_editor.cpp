@@ -51,22 +51,22 @@ bool has_rates(const schedule::EditedText& text) {
 /// One change of a plan, to be undone and done again.
 class PlanEditor::Change : public QUndoCommand {
 public:
-  Change(PlanEditor& editor, Wish before, Wish after)
+  Change(PlanEditor& editor, PlanText before, PlanText after)
       : QUndoCommand(tr("schedule %1").arg(short_schedule(after.from(editor.changeable_from()).schedule))),
         editor_(&editor), run_(editor.run_), of_run_(editor.run_ != nullptr), draft_(editor.draft_number_),
         before_(std::move(before)), after_(std::move(after)) {}
 
-  void undo() override { put_in(before_); }
-  void redo() override { put_in(after_); }
+  void undo() override { apply(before_); }
+  void redo() override { apply(after_); }
 
 private:
   /// What was changed need not be what is edited now. It may be closed or over by now, or another draft be in its
   /// place; then there is nothing to change.
-  void put_in(const Wish& wish) {
+  void apply(const PlanText& plan_text) {
     if (editor_ && of_run_ && run_ && run_->running())
-      editor_->put_in(*run_, wish);
+      editor_->apply_to_run(*run_, plan_text);
     else if (editor_ && !of_run_ && editor_->draft_number_ == draft_)
-      editor_->put_in_draft(wish);
+      editor_->apply_to_draft(plan_text);
     else
       setObsolete(true);
   }
@@ -75,12 +75,12 @@ private:
   QPointer<OpenRun> run_;
   bool of_run_;
   int draft_;
-  Wish before_;
-  Wish after_;
+  PlanText before_;
+  PlanText after_;
 };
 
-PlanEditor::Wish PlanEditor::Wish::from(std::int64_t step) const {
-  Wish now = *this;
+PlanEditor::PlanText PlanEditor::PlanText::from(std::int64_t step) const {
+  PlanText now = *this;
   if (sizes)
     now.batch = batch_at(*sizes, step);
   if (stretches.empty())
@@ -218,7 +218,7 @@ std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
 }
 
 /// What the plan's schedule is without a preview. For a run as it would go on from here.
-PlanEditor::Wish PlanEditor::present() const {
+PlanEditor::PlanText PlanEditor::present() const {
   if (!run_)
     return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}, {}};
   if (run_->pending_edit())
@@ -228,30 +228,30 @@ PlanEditor::Wish PlanEditor::present() const {
 
 /// The same, to be put in again when others were. Most schedules count from where they are put in: such a one is taken
 /// up where it was left.
-PlanEditor::Wish PlanEditor::present_to_go_back_to() const {
-  Wish wish = present();
+PlanEditor::PlanText PlanEditor::present_to_go_back_to() const {
+  PlanText plan_text = present();
   if (!run_)
-    return wish;
-  const std::string text = wish.schedule.toStdString();
-  if (schedule::keeps_its_place(text))
-    wish.sizes = planned_before_;
+    return plan_text;
+  const std::string text = plan_text.schedule.toStdString();
+  if (schedule::depends_on_step_only(text))
+    plan_text.sizes = planned_before_;
   else
-    wish = {QString::fromStdString(schedule::to_text(schedule::parse_edited(text))), std::nullopt, {}, {}};
-  return wish;
+    plan_text = {QString::fromStdString(schedule::to_text(schedule::parse_edited(text))), std::nullopt, {}, {}};
+  return plan_text;
 }
 
 /// What is typed may be wrong; the stretches that are shown are those of the plan before it then.
-schedule::EditedText PlanEditor::parsed(const Wish& wish) const {
+schedule::EditedText PlanEditor::parsed(const PlanText& plan_text) const {
   try {
-    return schedule::parse_edited(wish.schedule.toStdString());
+    return schedule::parse_edited(plan_text.schedule.toStdString());
   } catch (const Error&) {
     return schedule::parse_edited(present().schedule.toStdString());
   }
 }
 
 /// The plan that dragging began with, with other sizes over some of its stretches.
-PlanEditor::Wish PlanEditor::with(const Segments& changes) const {
-  const Wish before = undragged_.typed.value_or(present());
+PlanEditor::PlanText PlanEditor::with(const Segments& changes) const {
+  const PlanText before = undragged_.typed.value_or(present());
   const schedule::EditedText text = parsed(before);
   std::vector<schedule::FixedStretch> stretches;
   for (const schedule::PlanSegment& change : changes)
@@ -264,12 +264,12 @@ PlanEditor::Wish PlanEditor::with(const Segments& changes) const {
     first_batch = stretches.front().batch;
     edited.batch = edited.batch.value_or(before.batch.value_or(draft_.batch));
   }
-  const Wish wish{QString::fromStdString(schedule::to_text(edited)), first_batch, {}, {}};
-  const Wish pieces{{}, std::nullopt, schedule::with_changes(undragged_.segments, changes), {}};
+  const PlanText plan_text{QString::fromStdString(schedule::to_text(edited)), first_batch, {}, {}};
+  const PlanText pieces{{}, std::nullopt, schedule::with_changes(undragged_.segments, changes), {}};
   const bool exact = std::all_of(pieces.stretches.begin(), pieces.stretches.end(),
                                  [](const schedule::PlanSegment& piece) { return piece.exact; });
-  const bool shorter = pieces.from(changeable_from()).schedule.size() <= wish.schedule.size();
-  return exact && shorter && !has_rates(text) ? pieces : wish;
+  const bool shorter = pieces.from(changeable_from()).schedule.size() <= plan_text.schedule.size();
+  return exact && shorter && !has_rates(text) ? pieces : plan_text;
 }
 
 QString PlanEditor::schedule() const {
@@ -279,7 +279,7 @@ QString PlanEditor::schedule() const {
 
 void PlanEditor::type(const QString& schedule) {
   drop_preview();
-  preview_ = Wish{schedule.trimmed(), std::nullopt, {}, {}};
+  preview_ = PlanText{schedule.trimmed(), std::nullopt, {}, {}};
   replan();
 }
 
@@ -332,7 +332,7 @@ PlanEditor::Segments PlanEditor::changed() const {
 
 /// Back to where dragging began: at the plan, or at what was typed.
 void PlanEditor::end_drag() {
-  const std::optional<Wish> typed = undragged_.typed;
+  const std::optional<PlanText> typed = undragged_.typed;
   if (!typed)
     return discard();
   drop_preview();
@@ -363,8 +363,8 @@ void PlanEditor::apply() {
     Q_EMIT apply_refused(error_);
     return;
   }
-  const Wish after = *preview_;
-  Wish before = present_to_go_back_to();
+  const PlanText after = *preview_;
+  PlanText before = present_to_go_back_to();
   if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
     before.batch = draft_.batch;
   drop_preview();
@@ -373,15 +373,15 @@ void PlanEditor::apply() {
   Q_EMIT applied();
 }
 
-void PlanEditor::put_in(OpenRun& run, const Wish& wish) {
+void PlanEditor::apply_to_run(OpenRun& run, const PlanText& plan_text) {
   if (run_ == &run)
     drop_preview();
-  const Wish now = wish.from(run.steps() + 1);
+  const PlanText now = plan_text.from(run.steps() + 1);
   run.edit({now.schedule.toStdString(), now.batch}); // says plan_changed, which plans anew
 }
 
-void PlanEditor::put_in_draft(const Wish& wish) {
-  draft_ = draft_with(wish);
+void PlanEditor::apply_to_draft(const PlanText& plan_text) {
+  draft_ = draft_with(plan_text);
   if (!run_)
     drop_preview();
   Q_EMIT draft_changed(QString::fromStdString(draft_.spec.schedule));
@@ -389,8 +389,8 @@ void PlanEditor::put_in_draft(const Wish& wish) {
     replan();
 }
 
-DraftPlan PlanEditor::draft_with(const Wish& wish) const {
-  const Wish whole = wish.from(1);
+DraftPlan PlanEditor::draft_with(const PlanText& plan_text) const {
+  const PlanText whole = plan_text.from(1);
   DraftPlan draft = draft_;
   draft.spec.schedule = whole.schedule.toStdString();
   draft.batch = whole.batch.value_or(draft.batch);
@@ -419,8 +419,8 @@ void PlanEditor::replan() {
   if (const auto pending = run_->pending_edit())
     add_edit(pending->schedule, pending->batch);
   if (preview_) {
-    const Wish wish = preview_->from(changeable_from());
-    add_edit(wish.schedule.toStdString(), wish.batch);
+    const PlanText plan_text = preview_->from(changeable_from());
+    add_edit(plan_text.schedule.toStdString(), plan_text.batch);
   }
   request.outline_from = changeable_from();
   planner_.request(request);

@@ -90,7 +90,7 @@ private:
 
   /// A plan as text: for a draft with its first batch, for a run with that of the very next step where it is not for
   /// the schedule to say.
-  struct Wish {
+  struct PlanText {
     QString schedule;
     std::optional<std::int64_t> batch;
     /// Where there are some, text and batch are made of those that are left when it is put in: a run goes on meanwhile.
@@ -98,16 +98,16 @@ private:
     /// Where there is one, the batch is the one that it has for that step.
     std::shared_ptr<const schedule::Plan> sizes;
 
-    Wish from(std::int64_t step) const;
+    PlanText from(std::int64_t step) const;
   };
 
-  Wish present() const;
-  Wish present_to_go_back_to() const;
-  schedule::EditedText parsed(const Wish& wish) const;
-  Wish with(const Segments& changes) const;
-  void put_in(OpenRun& run, const Wish& wish);
-  void put_in_draft(const Wish& wish);
-  DraftPlan draft_with(const Wish& wish) const;
+  PlanText present() const;
+  PlanText present_to_go_back_to() const;
+  schedule::EditedText parsed(const PlanText& plan_text) const;
+  PlanText with(const Segments& changes) const;
+  void apply_to_run(OpenRun& run, const PlanText& plan_text);
+  void apply_to_draft(const PlanText& plan_text);
+  DraftPlan draft_with(const PlanText& plan_text) const;
   void follow_run();
   void follow_status();
   void pass_stretches();
@@ -127,12 +127,12 @@ private:
   QPointer<OpenRun> run_;
   DraftPlan draft_;
   int draft_number_ = 0; ///< drafts so far: tells whose a change is
-  std::optional<Wish> preview_;
+  std::optional<PlanText> preview_;
   bool dragging_ = false; ///< segments_ are what was dragged, not what the plan says
   /// What the drags that add up began with.
   struct {
     Segments segments;
-    std::optional<Wish> typed;
+    std::optional<PlanText> typed;
   } undragged_;
   bool judged_ = false;       ///< plan_ or error_ answer what was asked for last
   bool apply_wanted_ = false; ///< once that is so

@@ -31,7 +31,7 @@ public:
   void release_cache();
   void enter(telemetry::Phase phase);
   void retag(const void* data, telemetry::Use use);
-  std::optional<Refusal> take_refusal();
+  std::optional<OutOfMemoryInfo> take_out_of_memory();
   void start_trace();
   telemetry::Trace stop_trace();
 
@@ -63,7 +63,7 @@ private:
   std::uint64_t refused_ = 0;
   std::array<std::uint64_t, telemetry::use_count> in_use_by_{};
   telemetry::Phase phase_ = telemetry::Phase::setup;
-  std::optional<Refusal> refusal_;
+  std::optional<OutOfMemoryInfo> refusal_;
   /// Kept blocks by capacity, each queue oldest first; and all of them as a list, from oldest to newest.
   std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
   Header* oldest_ = nullptr;

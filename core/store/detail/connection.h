@@ -60,7 +60,7 @@ public:
     std::unique_lock<std::recursive_mutex> lock_;
   };
 
-  /// Throws what `open` throws, and PassingError where the files were replaced and what only the old ones hold cannot
+  /// Throws what `open` throws, and TransientError where the files were replaced and what only the old ones hold cannot
   /// be saved now; it is tried again by the next call.
   Use use();
   /// Whether a transaction that is committed now would reach nobody. Only in a use.

@@ -18,14 +18,14 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
 /// Whether what SQLite refused may be granted later: a lock passes, and a disk gets room again.
 bool may_pass(const SQLite::Exception& exception);
 
-/// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error, or PassingError.
+/// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error, or TransientError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
   try {
     return work();
   } catch (const SQLite::Exception& exception) {
     const Error error = translated(exception, file);
     if (may_pass(exception))
-      throw PassingError(error.kind(), error.what());
+      throw TransientError(error.kind(), error.what());
     throw error;
   } catch (const std::filesystem::filesystem_error& error) {
     throw input_error(file.string() + ": " + error.code().message());

@@ -44,7 +44,7 @@ struct FrameBuffer {
 /// The storing thread's, but for `queue`.
 class RunBuffer {
 public:
-  RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t standstill);
+  RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting);
 
   std::atomic<std::int64_t> id; ///< changed by rebind() alone; read by any thread
   const std::string uid;

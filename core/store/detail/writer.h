@@ -26,7 +26,7 @@ namespace batchscope::store::detail {
 struct Failure {
   Error::Kind kind;
   std::string message;
-  bool passing; ///< see PassingError
+  bool passing; ///< see TransientError
 
   [[noreturn]] void raise() const;
 };

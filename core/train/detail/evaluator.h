@@ -14,7 +14,7 @@ namespace batchscope::train {
 class Evaluator {
 public:
   /// Told when an evaluation batch did not fit: tried, then used instead, and what the device said.
-  using OnShrink = std::function<void(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal)>;
+  using OnShrink = std::function<void(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal)>;
 
   Evaluator(Learner& learner, OnShrink on_shrink) : learner_(learner), on_shrink_(std::move(on_shrink)) {}
 

@@ -30,7 +30,7 @@ struct Attempt {
   // When memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
   std::int64_t failed_length = 0; ///< its longest example (1 where examples have no length)
-  memory::Refusal refusal;
+  memory::OutOfMemoryInfo refusal;
 };
 
 /// Loss and hits of one evaluation batch.

@@ -43,7 +43,7 @@ private:
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome);
   void report_out_of_memory(const OutOfMemory& event);
-  void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::Refusal& refusal);
+  void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
   void report_validation(const run::Validation& validation, double seconds);

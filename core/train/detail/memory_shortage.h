@@ -11,7 +11,7 @@ namespace batchscope::train {
 class MemoryShortage {
 public:
   /// After an out-of-memory error, with the bytes in use back at what they are between steps.
-  void begin(const memory::Refusal& refusal, const memory::Device& device);
+  void begin(const memory::OutOfMemoryInfo& refusal, const memory::Device& device);
   /// Whether there is noticeably more room now than when it began; false before.
   bool over(const memory::Device& device) const;
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/predict/memory_model.h"
-#include "core/train/detail/fit_memory.h"
+#include "core/train/detail/known_sizes.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/memory_shortage.h"
 
@@ -16,7 +16,7 @@ namespace batchscope::train {
 struct OutOfMemory {
   std::int64_t attempted = 0; ///< examples of the micro batch that did not fit
   std::int64_t length = 0;    ///< and its longest example
-  memory::Refusal refusal;
+  memory::OutOfMemoryInfo refusal;
   std::int64_t nominal = 0;        ///< largest nominal micro batch of the window
   std::int64_t parts_before = 0;   ///< micro batches that the window was tried as
   std::int64_t parts_after = 0;    ///< and is tried as next; equal where nothing more can be done
@@ -55,7 +55,7 @@ private:
 
   Learner& learner_;
   run::OnOom on_oom_;
-  FitMemory known_;
+  KnownSizes known_;
   MemoryShortage shortage_;
 };
 

@@ -63,7 +63,7 @@ private Q_SLOTS:
     const std::string database = files.path("runs.db").toStdString();
     const store::RunStore store(database);
     QVERIFY(test::is_locked_here(database));
-    for (const QString& text : {"csv:%1,target=x", "text:%1", "lines:%1", "idx:%1,%1", "text:%1-wal", "text:%1-shm"}) {
+    for (const QString text : {"csv:%1,target=x", "text:%1", "lines:%1", "idx:%1,%1", "text:%1-wal", "text:%1-shm"}) {
       const QString message = DataFiles::refusal(text.arg(files.path("runs.db")).toStdString());
       QVERIFY2(message.contains("is the run database that is open here"), qPrintable(message));
     }

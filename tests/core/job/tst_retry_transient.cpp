@@ -18,7 +18,7 @@ namespace {
 
 /// The writer wakes up for what it is asked to do only, so that each refusal is where the test wants it.
 const store::StoreOptions on_demand{
-    .interval = std::chrono::hours(1), .patience = std::chrono::milliseconds(20), .standstill = 1'000'000};
+    .interval = std::chrono::hours(1), .patience = std::chrono::milliseconds(20), .most_waiting = 1'000'000};
 
 SweepSpec spec_of(const std::vector<std::int64_t>& batches) {
   SweepSpec spec;

@@ -67,11 +67,11 @@ private Q_SLOTS:
     QVERIFY(refused);
     QCOMPARE(device->readings().in_use, before);
     QCOMPARE(device->readings().refused, std::uint64_t{1});
-    const auto refusal = device->take_refusal();
+    const auto refusal = device->take_out_of_memory();
     QVERIFY(refusal.has_value());
     QCOMPARE(refusal->requested, static_cast<std::uint64_t>((room + 1 + 63) / 64 * 64));
     QCOMPARE(refusal->limit, budget);
-    QVERIFY(!device->take_refusal().has_value());
+    QVERIFY(!device->take_out_of_memory().has_value());
   }
 
   void tellsWhatTheMemoryIsFor() {
@@ -82,7 +82,7 @@ private Q_SLOTS:
     const at::Tensor gradient = bytes(8192);
     device->retag(gradient.storage().data(), telemetry::Use::gradients);
     QVERIFY_EXCEPTION_THROWN(bytes(2 * budget), c10::OutOfMemoryError);
-    const auto refusal = device->take_refusal();
+    const auto refusal = device->take_out_of_memory();
     QCOMPARE(refusal->in_use_by[static_cast<int>(telemetry::Use::gradients)], std::uint64_t{8192});
     QVERIFY(refusal->in_use_by[static_cast<int>(telemetry::Use::activations)] >= 4096);
     std::uint64_t sum = 0;

@@ -320,7 +320,7 @@ void TestPlan::knows_which_schedules_keep_their_place() {
     whole.schedule = schedule;
     const Sizes sizes = batches(*make_plan(request(whole)));
     const Sizes again = batches(*make_plan(request(whole, {{20, schedule, sizes[20]}})));
-    QVERIFY2((again == sizes) == keeps_its_place(schedule), schedule.c_str());
+    QVERIFY2((again == sizes) == depends_on_step_only(schedule), schedule.c_str());
   }
 }
 

@@ -139,7 +139,7 @@ private Q_SLOTS:
 
   void findsTheExactSizeWhereNoBytesAreKnown() {
     for (const std::int64_t capacity : {1, 2, 7, 8, 9, 100, 4097}) {
-      PretendedTrial trial(capacity);
+      SimulatedDevice trial(capacity);
       const FinderOptions options{.max_batch = 5000};
       const auto finder = make_finder("predictive", options);
       const SearchResult result = drive(*finder, trial, options);
@@ -199,7 +199,7 @@ private Q_SLOTS:
   }
 
   void givesNoCurveWithoutTraces() {
-    PretendedTrial trial(100);
+    SimulatedDevice trial(100);
     const FinderOptions options{.max_batch = 5000};
     const auto finder = make_finder("binary", options);
     const SearchResult result = drive(*finder, trial, options);
@@ -212,7 +212,7 @@ private Q_SLOTS:
   }
 
   void saysWhenNothingFits() {
-    PretendedTrial trial(0);
+    SimulatedDevice trial(0);
     const FinderOptions options{.max_batch = 5000};
     const auto finder = make_finder("predictive", options);
     const SearchResult result = drive(*finder, trial, options);

@@ -23,7 +23,7 @@ struct Search {
 
 Search run(const std::string& strategy, std::int64_t capacity, const FinderOptions& options) {
   const auto finder = make_finder(strategy, options);
-  PretendedTrial trial(capacity);
+  SimulatedDevice trial(capacity);
   Search search;
   while (const auto proposal = finder->propose()) {
     const Probe probe = trial.run(*proposal);

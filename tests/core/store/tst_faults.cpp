@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const StoreOptions impatient{.interval = milliseconds(5), .patience = milliseconds(20), .standstill = 50};
+const StoreOptions impatient{.interval = milliseconds(5), .patience = milliseconds(20), .most_waiting = 50};
 
 std::string full(const Folder& folder) {
   return folder.file().string() +
@@ -72,7 +72,7 @@ void TestFaults::a_disk_that_is_full_at_once() {
 
 void TestFaults::a_disk_that_fills_up_loses_nothing() {
   const Folder folder;
-  RunStore store(folder.file(), {.interval = milliseconds(5), .patience = milliseconds(20), .standstill = 1'000'000});
+  RunStore store(folder.file(), {.interval = milliseconds(5), .patience = milliseconds(20), .most_waiting = 1'000'000});
   auto run = store.begin(new_run("full"));
   std::int64_t step = 0;
   std::string error;
@@ -216,7 +216,7 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
   const std::string locked =
       folder.file().string() + ": locked by another program; wait until it is done, or give another file";
   for (int attempt = 0; attempt < 3; ++attempt)
-    QVERIFY_EXCEPTION_THROWN(store.flush(), PassingError);
+    QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
   QCOMPARE(store.load().error, locked);
   QCOMPARE(heard(), std::vector<std::string>{locked}); // once
   other.exec("ROLLBACK");

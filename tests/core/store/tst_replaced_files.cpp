@@ -285,8 +285,8 @@ void TestReplacedFiles::without_room_for_the_copy_it_is_tried_again() {
   {
     const FileSizeLimit limit(4096);
     record(*run, 2001, 2010);
-    QVERIFY_EXCEPTION_THROWN(store.flush(), PassingError);
-    QVERIFY_EXCEPTION_THROWN(store.flush(), PassingError);
+    QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
+    QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
     QVERIFY(!store.load().error.empty());
   }
   run->finish(outcome("finished"));

@@ -129,7 +129,7 @@ void TestQueue::a_loop_that_ends_goes_beyond_the_standstill() {
 }
 
 void TestQueue::two_threads_pass_everything_in_order_data() {
-  QTest::addColumn<int>("standstill");
+  QTest::addColumn<int>("most_waiting");
   QTest::addColumn<int>("capacity");
   QTest::newRow("ring is enough") << 1'000'000 << 4096;
   QTest::newRow("spills") << 1'000'000 << 16;
@@ -138,10 +138,10 @@ void TestQueue::two_threads_pass_everything_in_order_data() {
 }
 
 void TestQueue::two_threads_pass_everything_in_order() {
-  QFETCH(int, standstill);
+  QFETCH(int, most_waiting);
   QFETCH(int, capacity);
   constexpr std::int64_t count = 100'000;
-  RecordQueue queue(static_cast<std::size_t>(standstill), static_cast<std::size_t>(capacity));
+  RecordQueue queue(static_cast<std::size_t>(most_waiting), static_cast<std::size_t>(capacity));
   std::thread loop([&] {
     for (std::int64_t step = 1; step <= count; ++step) {
       if (step % 10 == 0)

@@ -12,7 +12,7 @@ namespace batchscope::train {
 /// Sizes below the smallest that failed are guessed: from a prediction where there is one, else by halving what failed
 /// and then narrowing the gap between what fitted and what did not. A guess that fails is made smaller faster and
 /// faster. Memory is taken to grow with the count times the length.
-class FitMemory {
+class KnownSizes {
 public:
   /// A micro batch ran out of memory.
   void out_of_memory(std::int64_t count, std::int64_t length);

@@ -1,21 +1,21 @@
 #include <QtTest>
 
-#include "core/train/detail/fit_memory.h"
+#include "core/train/detail/known_sizes.h"
 #include "test_program.h"
 
-using batchscope::train::FitMemory;
+using batchscope::train::KnownSizes;
 
-class TestFitMemory : public QObject {
+class TestKnownSizes : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
   void splitsNothingBeforeItHasLearnt() {
-    const FitMemory memory;
+    const KnownSizes memory;
     QCOMPARE(memory.parts(1000, 1), std::int64_t{1});
   }
 
   void halvesWithoutAPrediction() {
-    FitMemory memory;
+    KnownSizes memory;
     memory.out_of_memory(272, 1);
     QCOMPARE(memory.parts(136, 1), std::int64_t{1});
     QCOMPARE(memory.parts(272, 1), std::int64_t{2}); // 2 x 136
@@ -30,7 +30,7 @@ private Q_SLOTS:
   void narrowsTheGapStepByStep() {
     constexpr std::int64_t nominal = 4000;
     constexpr std::int64_t capacity = 61;
-    FitMemory memory;
+    KnownSizes memory;
     int errors = 0;
     std::int64_t largest = nominal;
     for (int step = 0; step < 20; ++step) {
@@ -49,7 +49,7 @@ private Q_SLOTS:
   }
 
   void takesAPrediction() {
-    FitMemory memory;
+    KnownSizes memory;
     memory.out_of_memory(4000, 1);
     memory.predicted(64, 61, 1);
     QCOMPARE(memory.parts(4000, 1), std::int64_t{66}); // 66 x 61
@@ -67,7 +67,7 @@ private Q_SLOTS:
   }
 
   void knowsThatLengthMatters() {
-    FitMemory memory;
+    KnownSizes memory;
     memory.out_of_memory(8, 500);
     memory.predicted(6, 5, 500);
     QCOMPARE(memory.parts(8, 300), std::int64_t{1}); // shorter examples take less
@@ -76,11 +76,11 @@ private Q_SLOTS:
   }
 
   void splitsIntoSingleExamplesAtMost() {
-    FitMemory memory;
+    KnownSizes memory;
     memory.out_of_memory(1, 1);
     QCOMPARE(memory.parts(5, 1), std::int64_t{5});
   }
 };
 
-BATCHSCOPE_TEST(TestFitMemory)
-#include "tst_fit_memory.moc"
+BATCHSCOPE_TEST(TestKnownSizes)
+#include "tst_known_sizes.moc"

@@ -1,4 +1,4 @@
-#include "core/train/detail/fit_memory.h"
+#include "core/train/detail/known_sizes.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ double volume(std::int64_t count, std::int64_t length) {
 
 } // namespace
 
-void FitMemory::out_of_memory(std::int64_t count, std::int64_t length) {
+void KnownSizes::out_of_memory(std::int64_t count, std::int64_t length) {
   std::erase_if(failed_, [&](const Size& size) { return size.count >= count && size.length >= length; });
   if (!known_not_to_fit(count, length))
     failed_.push_back({count, length});
@@ -40,14 +40,14 @@ void FitMemory::out_of_memory(std::int64_t count, std::int64_t length) {
   }
 }
 
-void FitMemory::predicted(std::int64_t alone, std::int64_t part, std::int64_t length) {
+void KnownSizes::predicted(std::int64_t alone, std::int64_t part, std::int64_t length) {
   alone_ = trust_ * volume(alone, length);
   part_ = trust_ * volume(part, length);
   from_prediction_ = true;
   misses_ = 0;
 }
 
-void FitMemory::fitted(std::int64_t count, std::int64_t length) {
+void KnownSizes::fitted(std::int64_t count, std::int64_t length) {
   misses_ = 0;
   if (failed_.empty() || from_prediction_)
     return;
@@ -59,17 +59,17 @@ void FitMemory::fitted(std::int64_t count, std::int64_t length) {
   part_ = alone_ = gap > narrow_enough * fitted_ ? fitted_ + gap / 2 : fitted_;
 }
 
-void FitMemory::forget() {
-  *this = FitMemory();
+void KnownSizes::forget() {
+  *this = KnownSizes();
 }
 
-bool FitMemory::known_not_to_fit(std::int64_t count, std::int64_t length) const {
+bool KnownSizes::known_not_to_fit(std::int64_t count, std::int64_t length) const {
   return std::any_of(failed_.begin(), failed_.end(),
                      [&](const Size& size) { return count >= size.count && length >= size.length; });
 }
 
 /// Of micro batches of this length; `none` where no count is known to fail.
-std::int64_t FitMemory::smallest_failed(std::int64_t none, std::int64_t length) const {
+std::int64_t KnownSizes::smallest_failed(std::int64_t none, std::int64_t length) const {
   std::int64_t smallest = none;
   for (const Size& size : failed_) {
     if (length >= size.length)
@@ -78,7 +78,7 @@ std::int64_t FitMemory::smallest_failed(std::int64_t none, std::int64_t length) 
   return smallest;
 }
 
-std::int64_t FitMemory::largest_part(std::int64_t count, std::int64_t length) const {
+std::int64_t KnownSizes::largest_part(std::int64_t count, std::int64_t length) const {
   const std::int64_t below_failed = smallest_failed(count + 1, length) - 1;
   const auto within = [&](double largest) {
     return static_cast<std::int64_t>(std::min(largest / static_cast<double>(length), static_cast<double>(count)));
@@ -88,7 +88,7 @@ std::int64_t FitMemory::largest_part(std::int64_t count, std::int64_t length) co
   return std::max<std::int64_t>(part_ ? std::min(below_failed, within(*part_)) : below_failed, 1);
 }
 
-std::int64_t FitMemory::parts(std::int64_t count, std::int64_t length) const {
+std::int64_t KnownSizes::parts(std::int64_t count, std::int64_t length) const {
   const std::int64_t largest = largest_part(count, length);
   return (count + largest - 1) / largest;
 }
