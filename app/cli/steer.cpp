@@ -183,7 +183,9 @@ int run_steer(const SteerOptions& options, const Context& context) {
     command.detail_json = edit_json(options, reader, run);
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
   wait_until_taken(reader, id, number);
-  const auto step = order.verb == std::string("edit") ? step_of_edit(reader, id, number) : std::nullopt;
+  std::optional<std::int64_t> step;
+  if (order.verb == std::string("edit"))
+    step = step_of_edit(reader, id, number);
   if (context.json) {
     Json answer{{"run", id}, {"command", number}, {"verb", order.verb}, {"taken", true}};
     if (step)
