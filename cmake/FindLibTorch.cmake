@@ -1,7 +1,7 @@
 # LibTorch from a torch folder (the PyPI wheel's layout), as one imported target LibTorch::LibTorch.
 # LibTorch's own CMake package stops where no CUDA toolkit is, although none is needed to compile and link.
 #
-# Input: BATCHSCOPE_TORCH, a CMake or environment variable; without it, the folder that set-up loads.
+# Input: BATCHSCOPE_TORCH, a CMake or environment variable; without it, the folder that setup downloads.
 set(torch_asked "${BATCHSCOPE_TORCH}")
 if(NOT torch_asked)
   set(torch_asked "$ENV{BATCHSCOPE_TORCH}")

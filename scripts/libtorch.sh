@@ -9,7 +9,7 @@ torch_home=$cache/torch-$torch_version # holds torch/ and, beside it, nvidia/
 check_torch() {
   local header=$1/include/torch/headeronly/version.h found
   if [ ! -e "$1/lib/libtorch_cpu.so" ]; then
-    echo "BATCHSCOPE_TORCH: $1 holds no lib/libtorch_cpu.so; give the torch folder of an installed torch $torch_version" >&2
+    echo "BATCHSCOPE_TORCH: $1 has no lib/libtorch_cpu.so; use the torch folder of an installed torch $torch_version" >&2
     return 1
   fi
   [ -e "$header" ] || header=$1/include/torch/csrc/api/include/torch/version.h # where older versions have it

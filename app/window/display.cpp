@@ -70,7 +70,7 @@ QStringList obstacles(const QStringList& wanted) {
   QStringList all;
   for (const QString& platform : wanted) {
     if (!has_plugin(platform) && (platform != QLatin1String("wayland") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY")))
-      all.append(Texts::tr("Qt's part for %1 is not installed").arg(platform));
+      all.append(Texts::tr("the Qt platform plugin for %1 is not installed").arg(platform));
   }
   for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
     if (const QString value = qEnvironmentVariable(variable); !value.isEmpty())

@@ -67,7 +67,7 @@ std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
 std::uint64_t parse_size(std::string_view text, std::string_view field) {
   const auto whole_end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
   if (whole_end == 0)
-    throw size_error(text, field, text.starts_with('-') ? "is negative" : "is no size");
+    throw size_error(text, field, text.starts_with('-') ? "is negative" : "is not a size");
   std::string_view rest = text.substr(whole_end);
   std::string_view fraction;
   if (rest.starts_with('.')) {
@@ -79,7 +79,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view field) {
     rest.remove_prefix(1);
   const std::uint64_t unit = unit_bytes(rest);
   if (unit == 0 || (rest.empty() && whole_end != text.size()))
-    throw size_error(text, field, "is no size");
+    throw size_error(text, field, "is not a size");
 
   std::uint64_t whole = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + whole_end, whole);
@@ -213,7 +213,7 @@ NamedParameters parse_named(std::string_view text, std::string_view field) {
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0)
       throw input_error(
-          fmt::format("{}: {} in {} is no parameter; accepted: key=value", field, in_quotes(part), in_quotes(text)));
+          fmt::format("{}: {} in {} is not a parameter; accepted: key=value", field, in_quotes(part), in_quotes(text)));
     const std::string key(part.substr(0, equals));
     for (const auto& [known, value] : named.parameters)
       if (known == key)

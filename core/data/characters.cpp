@@ -48,7 +48,7 @@ char32_t decode(const std::string& text, std::size_t offset, std::size_t& size) 
 }
 
 [[noreturn]] void refuse_byte(const std::string& text, std::size_t offset, const std::string& path) {
-  throw input_error(fmt::format("{}: the byte 0x{:02x} at offset {} is no UTF-8", path,
+  throw input_error(fmt::format("{}: byte 0x{:02x} at offset {} is not valid UTF-8", path,
                                 static_cast<unsigned char>(text[offset]), offset));
 }
 

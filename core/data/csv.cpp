@@ -107,7 +107,7 @@ struct Columns {
 std::string hint_of_numbers(const std::vector<std::string>& names) {
   if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_in(name).has_value(); }))
     return {};
-  return "; where the first line is a row already, say header=no and the target's number";
+  return "; for a file without column names, use header=no and the target's column number";
 }
 
 std::size_t column_by_name(const CsvText& csv, const std::vector<std::string>& names, const std::string& target) {
@@ -116,10 +116,10 @@ std::size_t column_by_name(const CsvText& csv, const std::vector<std::string>& n
     if (trimmed(names[i]) == target)
       found.push_back(i);
   if (found.empty())
-    csv.refuse(fmt::format("no column '{}'; there are: {}{}", shortened(target),
+    csv.refuse(fmt::format("no column '{}'; columns are: {}{}", shortened(target),
                            shortened(fmt::format("{}", fmt::join(names, ", "))), hint_of_numbers(names)));
   if (found.size() > 1)
-    csv.refuse(fmt::format("there are {} columns '{}'", found.size(), shortened(target)));
+    csv.refuse(fmt::format("{} columns are named '{}'", found.size(), shortened(target)));
   return found.front();
 }
 
@@ -128,13 +128,13 @@ std::size_t column_by_number(const CsvText& csv, std::size_t count, const std::s
   const auto parsed = std::from_chars(target.data(), target.data() + target.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != target.data() + target.size() || number < 1 || number > count)
     csv.refuse(
-        fmt::format("target is '{}'; with header=no it is a column's number, 1 to {}", shortened(target), count));
+        fmt::format("target is '{}'; with header=no, accepted: a column number, 1 to {}", shortened(target), count));
   return number - 1;
 }
 
 Columns columns_of(const CsvText& csv, const std::vector<std::string>& first, const CsvOptions& options) {
   if (first.size() < 2)
-    csv.refuse("there is no column besides the target");
+    csv.refuse("no column besides the target");
   Columns columns{options.named, first, 0};
   if (columns.named) {
     columns.target = column_by_name(csv, first, options.target);
@@ -155,14 +155,14 @@ void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& f
     if (i == columns.target) {
       table.targets.emplace_back(trimmed(fields[i]));
       if (table.targets.back().empty())
-        csv.refuse(fmt::format("column '{}', the target, is empty", shortened(names[i])));
+        csv.refuse(fmt::format("target column '{}' is empty", shortened(names[i])));
       continue;
     }
     const std::optional<double> value = number_in(fields[i]);
     const auto narrow = static_cast<float>(value.value_or(NAN));
     if (!std::isfinite(narrow))
-      csv.refuse(
-          fmt::format("column '{}' is '{}'; features are finite numbers", shortened(names[i]), shortened(fields[i])));
+      csv.refuse(fmt::format("column '{}' is '{}'; features must be finite numbers", shortened(names[i]),
+                             shortened(fields[i])));
     table.values.push_back(narrow);
   }
 }
@@ -182,7 +182,7 @@ Table read_table(const std::string& path, const CsvOptions& options) {
   while (csv.next(fields))
     add_row(table, csv, fields, columns);
   if (table.targets.empty())
-    throw input_error(fmt::format("{}: there are no rows after the column names", path));
+    throw input_error(fmt::format("{}: no rows after the column names", path));
   return table;
 }
 
@@ -217,8 +217,8 @@ void understand_targets(Table& table, const std::string& path, const std::string
   } else if (texts.size() <= most_text_classes) {
     number_classes(table, table.targets);
   } else {
-    throw input_error(fmt::format("{}: the target column '{}' has {} different texts; at most {} are classes", path,
-                                  shortened(name), texts.size(), most_text_classes));
+    throw input_error(fmt::format("{}: the target column '{}' has {} different texts; accepted: at most {} classes",
+                                  path, shortened(name), texts.size(), most_text_classes));
   }
   table.targets.clear();
 }

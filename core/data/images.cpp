@@ -93,13 +93,13 @@ void read_pixels(const std::string& path, Images& images) {
   images.height = header[2];
   images.width = header[3];
   if (images.count == 0 || images.height == 0 || images.width == 0)
-    file.refuse(fmt::format("the header at offset 4 announces {} images of {} x {} pixels; none may be 0", images.count,
+    file.refuse(fmt::format("the header at offset 4 says {} images of {} x {} pixels; none may be 0", images.count,
                             images.height, images.width));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(images.height, images.width, &bytes) ||
       __builtin_mul_overflow(images.count, bytes, &bytes))
-    file.refuse(fmt::format("the header at offset 4 announces {} images of {} x {} pixels, which is too much",
-                            images.count, images.height, images.width));
+    file.refuse(fmt::format("the header at offset 4 says {} images of {} x {} pixels, which is too large", images.count,
+                            images.height, images.width));
   images.pixels = file.read(static_cast<std::uint64_t>(bytes),
                             fmt::format("{} images of {} x {} pixels", images.count, images.height, images.width));
   file.expect_end("the last image");
@@ -109,8 +109,7 @@ void read_labels(const std::string& path, Images& images) {
   InputFile file(path);
   const std::int64_t count = read_header(file, 2, label_magic, "labels")[1];
   if (count != images.count)
-    file.refuse(
-        fmt::format("the header at offset 4 announces {} labels, but there are {} images", count, images.count));
+    file.refuse(fmt::format("the header at offset 4 says {} labels, but there are {} images", count, images.count));
   images.labels = file.read(static_cast<std::uint64_t>(count), fmt::format("{} labels", count));
   file.expect_end("the last label");
 }

@@ -19,8 +19,9 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 
 void reserve_takes(StepTakes& step, std::int64_t micro_batches) {
   if (micro_batches > most_takes / step.ranks)
-    throw input_error(fmt::format("a step would consist of {} micro batches on {} ranks; at most {} takes are possible",
-                                  micro_batches, step.ranks, most_takes));
+    throw input_error(
+        fmt::format("a step would have {} micro batches on each of {} ranks; accepted: at most {} on all ranks",
+                    micro_batches, step.ranks, most_takes));
   step.takes.reserve(static_cast<std::size_t>(micro_batches * step.ranks));
 }
 

@@ -116,7 +116,7 @@ DataSplit open_text(const SourceText& source, const DataOptions& options) {
   const std::int64_t border = count - held_out(count, source.validation);
   std::vector<Span> train = windows(0, border, options.context);
   if (train.empty())
-    throw input_error(fmt::format("{}: {} characters to train on; a window of {} needs at least {}", path, border,
+    throw input_error(fmt::format("{}: {} training characters; a context of {} needs at least {}", path, border,
                                   options.context, options.context + 1));
   return make_parts(characters, std::move(train), windows(border, count, options.context), options.context);
 }

@@ -86,7 +86,7 @@ public:
       int values = 0;
       parser_.Eval(values);
       if (values != 1)
-        refuse("a comma outside of a function's brackets makes it several values; one is needed");
+        refuse("a comma outside a function call makes several values; accepted: one value");
       for (const auto& [name, variable] : parser_.GetUsedVar())
         if (name == "loss" || name == "loss_ema" || name == "vram_fraction")
           needs_feedback_ = true;
@@ -104,8 +104,8 @@ public:
       const double value = parser_.Eval();
       if (std::isfinite(value) && whole_batch(value) >= 1)
         return {whole_batch(value), {}};
-      return {state.batch, fmt::format("the value at step {} is {}, which is no batch size of 1 or more", state.step,
-                                       std::isnan(value) ? "not a number" : fmt::format("{:g}", value))};
+      return {state.batch, fmt::format("the value at step {} is {}, which is not a batch size of at least 1",
+                                       state.step, std::isnan(value) ? "not a number" : fmt::format("{:g}", value))};
     } catch (const mu::Parser::exception_type& e) {
       return {state.batch, describe(e)};
     }
@@ -125,9 +125,9 @@ private:
           "unknown name '{}' at position {}; accepted: {}, and functions such as min, max, sqrt, exp, ln",
           shortened(e.GetToken()), e.GetPos() + 1, names);
     case mu::ecUNEXPECTED_EOF:
-      return "it ends too early";
+      return "unexpected end";
     case mu::ecMISSING_PARENS:
-      return "a closing bracket is missing";
+      return "missing closing parenthesis";
     default:
       return fmt::format("syntax error at position {}{}", e.GetPos() + 1,
                          e.GetToken().empty() ? std::string() : fmt::format(", near '{}'", shortened(e.GetToken())));
@@ -147,9 +147,9 @@ static std::unique_ptr<BatchSchedule> make(const std::string& expression, const 
   if (expression.size() > longest_formula)
     formula->refuse(fmt::format("longer than {} characters", longest_formula));
   if (expression.find_first_not_of(" \t") == std::string::npos)
-    formula->refuse("empty; an example: formula:min(batch + 1, 64)");
+    formula->refuse("empty; for example formula:min(batch + 1, 64)");
   if (const std::size_t position = find_assignment(expression); position != std::string::npos)
-    formula->refuse(fmt::format("'=' at position {} would assign; '==' compares", position + 1));
+    formula->refuse(fmt::format("'=' at position {} is an assignment; use '==' to compare", position + 1));
   formula->check(first_state(origin));
   return formula;
 }

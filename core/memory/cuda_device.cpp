@@ -32,7 +32,7 @@ void load_libraries(int index) {
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror() +
-                                 " ('BATCHSCOPE_GPU=yes make setup' loads what it needs)");
+                                 " ('BATCHSCOPE_GPU=yes make setup' installs it)");
 }
 
 caching::CUDAAllocator& allocator(int index) {

@@ -28,7 +28,7 @@ std::string automatic_reason(const RunSpec& spec, const search::SearchResult& re
   const std::int64_t recommended = *result.recommended;
   if (*result.automatic == recommended)
     return "recommended: " + search::knee_reason(result.timings, recommended);
-  return fmt::format("{} is recommended, but with it an epoch of {} examples has {}; with {} it has {}",
+  return fmt::format("{} is recommended, but gives an epoch of {} examples only {}; {} gives it {}",
                      format_count(recommended), format_count(examples),
                      counted_steps(steps_in_epoch(spec, recommended, examples)), format_count(*result.automatic),
                      counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
@@ -72,7 +72,7 @@ std::string reason_for(const RunSpec& spec, const search::SearchResult& result, 
   case BatchChoice::Kind::automatic:
     return automatic_reason(spec, result, examples);
   case BatchChoice::Kind::largest:
-    return result.largest_is_exact ? "the largest that fits" : "the largest that was tried and fits";
+    return result.largest_is_exact ? "the largest that fits" : "the largest size tried that fits";
   case BatchChoice::Kind::recommended:
     return "recommended: " + search::knee_reason(result.timings, *result.recommended);
   case BatchChoice::Kind::safe:

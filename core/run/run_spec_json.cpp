@@ -22,7 +22,7 @@ Error wrong_type(const std::string& field, const Json& given, const char* accept
 
 void read(const std::string& field, const Json& value, std::string& target) {
   if (!value.is_string())
-    throw wrong_type(field, value, "a text");
+    throw wrong_type(field, value, "a string");
   target = value.get<std::string>();
 }
 
@@ -135,7 +135,7 @@ std::string to_json(const RunSpec& spec, int indent) {
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
   const Json document = parse_json(text);
   if (!document.is_object())
-    throw input_error("a run's description is one JSON object; something else was given");
+    throw input_error("a run specification must be a JSON object");
   check_version(document);
   check_names(document);
   RunSpec spec = base;

@@ -21,7 +21,7 @@ const SpecField& field_named(const std::string& key) {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; });
   if (found == fields.end())
-    throw input_error(fmt::format("{} is no field of a run", in_quotes(key)));
+    throw input_error(fmt::format("unknown run field {}", in_quotes(key)));
   return *found;
 }
 

@@ -31,7 +31,7 @@ void check_length(const RunLength& length) {
       throw input_error(fmt::format("{} is {}; accepted: 1 or more", name, *value));
   }
   if (given != 1)
-    throw input_error("the length of a run is given as exactly one of epochs, examples, steps");
+    throw input_error("the length of a run: accepted: exactly one of epochs, examples, steps");
 }
 
 /// The bound that every schedule is clamped to; refuses a first batch that is above it.
@@ -41,7 +41,7 @@ std::int64_t bound_of(const ProgressionOptions& options) {
   if (options.batch < 1)
     throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch));
   if (options.batch > largest)
-    throw input_error(fmt::format("batch {} is more than each of {} ranks can take of {} examples; accepted: 1 to {}",
+    throw input_error(fmt::format("batch {} is too large for {} ranks and {} examples; accepted: 1 to {}",
                                   options.batch, sampler.ranks, sampler.examples, largest));
   if (!options.max_batch)
     return largest;

@@ -100,7 +100,7 @@ std::string reason_of_end(const SearchResult& result) {
   if (const Probe& last = result.probes.back(); last.outcome == Outcome::error)
     return fmt::format("the search ended early, because batch {} failed: {}", last.batch, last.message);
   if (!result.checks.empty() && result.checks.back().outcome == Outcome::error)
-    return fmt::format("the safe size is not settled, because batch {} failed: {}", result.checks.back().batch,
+    return fmt::format("the safe size is unknown, because batch {} failed: {}", result.checks.back().batch,
                        result.checks.back().message);
   return {};
 }
@@ -109,15 +109,18 @@ std::string reason_of(const SearchResult& result) {
   if (result.found)
     return reason_of_end(result);
   if (result.probes.empty())
-    return "no size was run";
+    return "no batch size was tried";
   const Probe& last = result.probes.back();
   if (last.outcome == Outcome::error)
     return fmt::format("batch {} failed: {}", last.batch, last.message);
   const auto smallest = std::min_element(result.probes.begin(), result.probes.end(),
                                          [](const Probe& a, const Probe& b) { return a.batch < b.batch; });
+  const std::string what =
+      smallest->batch == 1 ? "even one example" : fmt::format("even batch {}", format_count(smallest->batch));
   if (result.budget_bytes)
-    return fmt::format("not even batch {} fits in {}", smallest->batch, format_bytes(*result.budget_bytes));
-  return fmt::format("not even batch {} fits", smallest->batch);
+    return fmt::format("{} does not fit in {}; raise the memory budget or choose a smaller model", what,
+                       format_bytes(*result.budget_bytes));
+  return what + " does not fit";
 }
 
 } // namespace

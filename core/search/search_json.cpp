@@ -157,7 +157,7 @@ std::string to_json(const SearchResult& result, int indent) {
 SearchResult search_result_from_json(const std::string& text) {
   const Json json = parse_json(text);
   if (!json.is_object())
-    throw input_error("the result of a search is one JSON object; something else was given");
+    throw input_error("the result of a search must be a JSON object");
   SearchResult result;
   std::string status;
   std::string largest_is;

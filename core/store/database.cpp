@@ -94,15 +94,14 @@ void check_header(const fs::path& file) {
   if (start == Start::no_database)
     throw input_error(file.string() + ": not a BatchScope database; give another file");
   if (start == Start::of_another_program)
-    throw input_error(file.string() + ": a database of another program, not BatchScope's");
+    throw input_error(file.string() + ": a database of another program, not of BatchScope");
 }
 
 void check_path(const fs::path& file) {
   if (file.empty())
-    throw input_error("the run database: an empty path; give a file such as runs.db");
+    throw input_error("the run database: the path is empty; give a file such as runs.db");
   if (fs::is_directory(file))
-    throw input_error(file.string() + ": a folder; the run database is a file in it, such as " +
-                      (file / "runs.db").string());
+    throw input_error(file.string() + ": is a folder; give a file in it, such as " + (file / "runs.db").string());
   if (fs::exists(file) && !fs::is_regular_file(file))
     throw input_error(file.string() + ": not a regular file; give another one as the run database");
 }
@@ -153,7 +152,7 @@ SQLite::Database open_existing(const fs::path& file) {
       throw;
     if (has_unread_writes(file))
       throw input_error(file.string() + ": its folder cannot be written and " + file.filename().string() +
-                        "-wal holds writes that are not in it yet; copy both to a folder of yours and read them there");
+                        "-wal has changes that are not in it yet; copy both to a writable folder and read them there");
     return {immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI, patience_ms};
   }
 }
@@ -195,7 +194,7 @@ SQLite::Database open_for_reading(const fs::path& file) {
   return guarded(file, [&] {
     check_path(file);
     if (!fs::exists(file))
-      throw input_error(file.string() + ": there is no run database; it is made by the first run that is stored");
+      throw input_error(file.string() + ": no such run database; the first stored run creates it");
     if (fs::file_size(file) == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     SQLite::Database database = open_stored(file);
@@ -205,7 +204,7 @@ SQLite::Database open_for_reading(const fs::path& file) {
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     if (format < newest)
       throw input_error(fmt::format("{}: was written by an older BatchScope (format {}; this one reads {}); any verb "
-                                    "that writes into it brings it up to date",
+                                    "that writes to it upgrades it",
                                     file.string(), format, newest));
     return database;
   });

@@ -57,20 +57,20 @@ FileOutput::~FileOutput() {
 
 void FileOutput::check_target() const {
   if (file_.empty() || !file_.has_filename())
-    throw input_error(fmt::format("output `{}`: not the name of a file", file_.string()));
+    throw input_error(fmt::format("output `{}`: not a file name", file_.string()));
   refuse_open_database(file_);
   std::error_code ignored;
   if (fs::is_directory(file_, ignored))
-    throw input_error(fmt::format("{}: a folder; give the name of a file", file_.string()));
+    throw input_error(fmt::format("{}: is a folder; give a file name", file_.string()));
   if (!fs::is_directory(folder_of(file_), ignored))
-    throw input_error(fmt::format("{}: its folder is not there; make it first", file_.string()));
+    throw input_error(fmt::format("{}: its folder does not exist; create it first", file_.string()));
   if (!replace_ && fs::exists(fs::symlink_status(file_, ignored)))
-    throw input_error(fmt::format("{}: exists already; --force overwrites it", file_.string()));
+    throw input_error(fmt::format("{}: already exists; --force overwrites it", file_.string()));
 }
 
 void FileOutput::check_cancelled() const {
   if (cancelled_ && cancelled_())
-    throw Error(Error::Kind::failed, fmt::format("{}: not written, as it was cancelled", file_.string()));
+    throw Error(Error::Kind::failed, fmt::format("{}: not written: cancelled", file_.string()));
 }
 
 FileOutput::int_type FileOutput::overflow(int_type c) {

@@ -184,13 +184,12 @@ void OpenDatabase::save_old_view() {
     saved_.push_back(save_view(*(*open)->database_, file_));
   } catch (const SQLite::Exception& exception) {
     if (may_pass(exception))
-      throw TransientError(
-          Error::Kind::failed,
-          fmt::format("{}: its files were replaced by another program, and there is no room for a copy of "
-                      "what only this program still reads; free some",
-                      file_.string()));
-    say(fmt::format("{}: its files were replaced by another program, and the old ones cannot be read any more ({}); "
-                    "`batchscope-cli check` says whether runs are missing",
+      throw TransientError(Error::Kind::failed,
+                           fmt::format("{}: its files were replaced by another program, and the disk is too full to "
+                                       "save the runs of the old files; free some space",
+                                       file_.string()));
+    say(fmt::format("{}: its files were replaced by another program, and the old files can no longer be read ({}); "
+                    "`batchscope-cli check` shows whether runs are missing",
                     file_.string(), exception.what()));
   }
 }
@@ -215,8 +214,9 @@ void OpenDatabase::write_saved_views() {
       throw; // tried again by the next use
     } catch (const Error& error) {
       std::erase(saved_, saved);
-      say(fmt::format("{}; its files were replaced by another program, and what only this one still read is kept in {}",
-                      error.what(), saved.string()));
+      say(fmt::format(
+          "{}; its files were replaced by another program, and the contents of the old files are kept in {}",
+          error.what(), saved.string()));
     }
   }
 }

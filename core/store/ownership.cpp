@@ -26,8 +26,8 @@ void refuse_damaged(SQLite::Database& database, const std::filesystem::path& fil
   const auto damage = check_quickly(database);
   if (!damage.empty())
     throw Error(Error::Kind::failed,
-                fmt::format("{}: damaged ({}) after a program that wrote to it ended abruptly; `batchscope-cli check` "
-                            "says more, restore a backup or give another file",
+                fmt::format("{}: damaged ({}) after a program crashed while writing to it; run `batchscope-cli check` "
+                            "for details, restore a backup or give another file",
                             file.string(), damage.front()));
 }
 

@@ -26,7 +26,7 @@ void refuse_open(SQLite::Database& database, std::int64_t run) {
   const auto row = find_run(database, run);
   if (row && is_open(row->outcome.status))
     throw input_error(
-        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it is over", run, row->outcome.status));
+        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it ends", run, row->outcome.status));
 }
 
 } // namespace

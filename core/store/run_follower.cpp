@@ -183,7 +183,7 @@ void RunFollower::Impl::find_again(SQLite::Database& database) {
   SQLite::Statement run(database, "SELECT id FROM run WHERE uid = ?");
   run.bind(1, uid_);
   if (!run.executeStep())
-    throw input_error(fmt::format("{}: there is no run {} any more", file_.string(), id_));
+    throw input_error(fmt::format("{}: run {} no longer exists", file_.string(), id_));
   id_ = run.getColumn(0).getInt64();
   SQLite::Statement event(database, "SELECT coalesce(max(id), 0) FROM (SELECT id FROM event WHERE run = ? ORDER BY id "
                                     "LIMIT ?)");
@@ -203,7 +203,7 @@ RunRow RunFollower::Impl::row() {
 detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
                                             std::size_t most) {
   const auto fail = [&](const std::string& what) {
-    throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
+    throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
                                                  file_.string(), id_, frame.series.front().name, what));
   };
   auto points = reader.read(frame.series, first, most, fail);

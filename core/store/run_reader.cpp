@@ -205,13 +205,13 @@ std::vector<Point> RunReader::series(std::int64_t id, const std::string& name) c
     for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database(), id)) {
       if (series.name == name)
         return detail::read_points(impl_->database(), series, [&](const std::string& what) {
-          throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
+          throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
                                                        impl_->file.string(), id, name, what));
         });
       known.push_back(series.name);
     }
     throw input_error(known.empty()
-                          ? fmt::format("run {} has no series yet, so none called {}", id, name)
+                          ? fmt::format("run {} has no series {}: it has no series yet", id, name)
                           : fmt::format("run {} has no series {}; it has {}", id, name, fmt::join(known, ", ")));
   });
 }

@@ -238,12 +238,12 @@ std::string to_string(const Salvage& salvage, const fs::path& file, const fs::pa
   std::string text = fmt::format("{}: its files were replaced by another program; ", file.string());
   const std::int64_t written = salvage.added + salvage.completed;
   text += written == 0 ? std::string("nothing was lost")
-                       : fmt::format("{} run{} that only this program still read {} written again, so nothing was lost",
+                       : fmt::format("{} run{} of the old files {} copied to the new ones, so nothing was lost",
                                      written, written == 1 ? "" : "s", written == 1 ? "was" : "were");
   for (const auto& [before, now] : salvage.renumbered)
     text += fmt::format("; run {} is now run {}", before, now);
   if (salvage.left > 0)
-    text += fmt::format("; another database is there now, so the other {} run{} of the old one {} kept in {}",
+    text += fmt::format("; the new file is a different database, so the other {} run{} of the old one {} kept in {}",
                         salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "is" : "are", saved.string());
   return text;
 }

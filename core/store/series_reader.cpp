@@ -30,7 +30,7 @@ void check_bounds(SQLite::Statement& row, const std::vector<double>& values, con
   said.min = real(row.getColumn(min));
   said.max = real(row.getColumn(max));
   if (!(found == said))
-    complain("have another smallest or greatest value than their chunk says");
+    complain("have a minimum or maximum other than their chunk says");
 }
 
 std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,

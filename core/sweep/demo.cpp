@@ -89,7 +89,7 @@ private:
   void grow() {
     watch_.stage(DemoStage::growing);
     run::RunSpec spec = demo_spec();
-    spec.name = "every 5 steps, +1";
+    spec.name = "+1 every 5 steps";
     spec.batch = {run::BatchChoice::Kind::number, 16};
     spec.schedule = "step:interval=5,increment=1";
     train_one(spec);

@@ -27,7 +27,8 @@ template <typename Value, typename Equal>
 void refuse_twice(const char* option, const std::vector<Value>& values, const Equal& equal) {
   for (auto value = values.begin(); value != values.end(); ++value)
     if (std::any_of(values.begin(), value, [&](const Value& other) { return equal(other, *value); }))
-      throw input_error(fmt::format("{}: a value is in the list twice; accepted: each once, and --repeats", option));
+      throw input_error(fmt::format(
+          "{}: a value is in the list twice; accepted: each value once, with --repeats for several runs", option));
 }
 
 /// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's own name.
@@ -119,7 +120,7 @@ std::string to_json(const SweepSpec& spec, int indent) {
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   Json document = parse_json(text);
   if (!document.is_object())
-    throw input_error("a sweep's description is one JSON object; something else was given");
+    throw input_error("a sweep specification must be a JSON object");
   SweepSpec spec = base;
   if (const auto values = take_list(document, "batch"); !values.empty()) {
     spec.batches.clear();

@@ -36,12 +36,12 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     generator_.set_current_seed(spec.seed);
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
-      throw Error(Error::Kind::failed, "the model could not be made: " + memory::first_line(error));
+      throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
     const memory::OutOfMemoryInfo refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(refusal.limit) +
-                    " does not hold the model and its optimizer: " + format_bytes(refusal.requested) +
-                    " more were asked for with " + format_bytes(refusal.in_use) + " in use");
+                    " is too small for the model and its optimizer: " + format_bytes(refusal.requested) +
+                    " more were needed with " + format_bytes(refusal.in_use) + " in use");
   }
 }
 

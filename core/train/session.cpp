@@ -75,7 +75,8 @@ public:
   }
   void choose_batch(std::int64_t batch, const std::string& reason) override {
     if (batch < 1 || batch > largest_batch())
-      throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
+      throw input_error("--batch: " + std::to_string(batch) + " is not accepted; accepted: 1 to " +
+                        std::to_string(largest_batch()));
     batch_ = batch;
     batch_reason_ = reason;
     plan_.reset();
@@ -94,8 +95,9 @@ public:
     start.warmup_steps = planned.options.learning_rate.warmup_steps;
     start.expected_steps = planned.steps;
     if (run::has_batch_norm(model_))
-      start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
-                               "accumulation or after an out-of-memory error, changes the result");
+      start.notes.emplace_back(
+          "batch norm uses the statistics of a micro batch, so splitting a batch, by accumulation or "
+          "after an out-of-memory error, changes the result");
     if (!run::parse_warmup(spec_.warmup, "--warmup"))
       start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
     return start;

@@ -24,9 +24,12 @@ std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& refusal, std::uint6
 }
 
 std::string failure_text(const OutOfMemory& event) {
-  return "out of memory with a micro batch of " + format_count(event.attempted) + ": asked for " +
-         format_bytes(event.refusal.requested) + " with " + format_bytes(event.refusal.in_use) + " in use, limit " +
-         format_bytes(event.refusal.limit);
+  const std::string asked = "asked for " + format_bytes(event.refusal.requested) + " with " +
+                            format_bytes(event.refusal.in_use) + " in use, limit " + format_bytes(event.refusal.limit);
+  if (event.attempted <= 1)
+    return "out of memory: even one example does not fit (" + asked +
+           "); raise the memory budget or choose a smaller model";
+  return "out of memory with a micro batch of " + format_count(event.attempted) + ": " + asked + "; --on-oom is fail";
 }
 
 } // namespace

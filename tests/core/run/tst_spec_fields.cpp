@@ -336,7 +336,7 @@ void TestSpecFields::tellsAllThatIsWrongAtOnce() {
 void TestSpecFields::knowsWhoseAnErrorIs() {
   QCOMPARE(field_of_error("--effective-batch 8 and --accumulate 2 are both given"), std::string("effective_batch"));
   QCOMPARE(field_of_error("data 'idx:a,b': there is no such file"), std::string("data"));
-  QCOMPARE(field_of_error("the memory budget of 2.0 MB does not hold the model"), std::string("memory_budget"));
+  QCOMPARE(field_of_error("the memory budget of 2.0 MB is too small for the model"), std::string("memory_budget"));
   QCOMPARE(field_of_error("the disk is full"), std::string());
   QCOMPARE(field_of_error("--db: no such file"), std::string());
   QCOMPARE(field_of_error(""), std::string());
