@@ -93,7 +93,7 @@ QString missing_display() {
     if (answers(platform))
       return {};
   }
-  return Texts::tr("no display to open a window on (%1); batchscope-cli does the same work in a terminal")
+  return Texts::tr("cannot open a window: no display (%1); batchscope-cli does the same work in a terminal")
       .arg(obstacles(wanted).join(QStringLiteral("; ")));
 }
 

@@ -178,7 +178,8 @@ private:
   }
 
   QString gone() const {
-    return RunDatabase::tr("%1 is gone; the runs shown are those read before. Put it back, or open another database.")
+    return RunDatabase::tr(
+               "%1 is gone; the table shows the runs read earlier. Restore the file or open another database.")
         .arg(QString::fromStdString(file_.string()));
   }
 
@@ -197,8 +198,8 @@ private:
       return;
     QString text = QString::fromStdString(lines.front());
     if (lines.size() > 1)
-      text +=
-          RunDatabase::tr("; %n more: `batchscope-cli check` lists all", nullptr, static_cast<int>(lines.size()) - 1);
+      text += RunDatabase::tr("; %n more, run `batchscope-cli check` to list all", nullptr,
+                              static_cast<int>(lines.size()) - 1);
     post([this, text] { Q_EMIT run_database_.problem(text); });
   }
 
@@ -337,7 +338,7 @@ private:
     } else if (now != followed.file && now != Identity{}) {
       // What is read is a file without a name, which nobody writes to any more.
       throw Error(Error::Kind::input,
-                  RunDatabase::tr("%1 was replaced by another file while the run was read; open the run again")
+                  RunDatabase::tr("%1 was replaced by another file while the run was being read; open the run again")
                       .arg(QString::fromStdString(file_.string()))
                       .toStdString());
     }

@@ -60,6 +60,21 @@ Job::Job(Kind kind, QString title, run::RunSpec spec, QString strategy, Engine& 
     : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)),
       strategy_(std::move(strategy)) {}
 
+QString Job::stop_text() const {
+  switch (kind_) {
+  case Kind::train:
+    return tr("Stop run");
+  case Kind::find:
+    return tr("Stop search");
+  case Kind::sweep:
+  case Kind::demo:
+    return tr("Stop sweep");
+  case Kind::predict:
+    break;
+  }
+  return tr("Stop prediction");
+}
+
 void Job::cancel() {
   control_->stop();
   if (state_ == State::waiting)
@@ -289,16 +304,19 @@ Job* Engine::demo() {
 }
 
 Job* Engine::predict(const run::RunSpec& spec) {
-  return add(
-      {.kind = Job::Kind::predict, .title = tr("Memory of %1").arg(name_of(spec)), .spec = spec, .stores = false},
-      [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
-        const auto session = run::open_session(spec, pool);
-        watch.limit(session->budget_bytes());
-        const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
-        if (!curve)
-          throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
-        watch.predicted(*curve);
-      });
+  return add({.kind = Job::Kind::predict,
+              .title = tr("Memory prediction for %1").arg(name_of(spec)),
+              .spec = spec,
+              .stores = false},
+             [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
+               const auto session = run::open_session(spec, pool);
+               watch.limit(session->budget_bytes());
+               const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
+               if (!curve)
+                 throw Error(Error::Kind::failed,
+                             "cannot predict memory: the two small probes do not fit in the memory budget");
+               watch.predicted(*curve);
+             });
 }
 
 Job* Engine::working() const {

@@ -52,6 +52,8 @@ public:
   State state() const { return state_; }
   bool over() const { return state_ != State::waiting && state_ != State::working; }
   QString title() const { return title_; }
+  /// Text of the button that cancels it: "Stop run", "Stop sweep".
+  QString stop_text() const;
   QString error() const { return error_; } ///< of a failed job: one line
   /// 0..1, and what is done now; nothing where the share is not known.
   std::optional<double> progress() const { return progress_; }

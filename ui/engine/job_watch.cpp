@@ -43,7 +43,7 @@ void JobWatch::not_stored(const std::string& why) {
     const std::lock_guard lock(mutex_);
     before = activity_;
   }
-  show(why.empty() ? before : Job::tr("not stored yet, tried again and again: %1").arg(QString::fromStdString(why)));
+  show(why.empty() ? before : Job::tr("Not saved yet; retrying: %1").arg(QString::fromStdString(why)));
 }
 
 void JobWatch::show(const QString& activity) {
@@ -180,13 +180,13 @@ void JobWatch::stage(sweep::DemoStage stage) {
   case sweep::DemoStage::bisection:
     drawn_ = false;
     probes_.clear();
-    return say(Job::tr("the same search by bisection"));
+    return say(Job::tr("repeating the search by bisection"));
   case sweep::DemoStage::sweep:
     return say(Job::tr("sweeping over batch sizes"));
   case sweep::DemoStage::growing:
-    return say(Job::tr("a schedule that grows"));
+    return say(Job::tr("training with a growing batch size"));
   case sweep::DemoStage::greedy:
-    return say(Job::tr("a schedule that asks for more than fits"));
+    return say(Job::tr("training with a schedule that exceeds the memory budget"));
   }
 }
 

@@ -25,11 +25,10 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
   make_actions();
   setup_ = new FindSetup(this);
   setup_->hide();
-  empty_ =
-      new EmptyState(tr("Which batch size?"),
-                     tr("A search runs a few sizes for real, tells which is the largest that fits in memory, which "
-                        "leaves room, and which is large enough to be fast."),
-                     tr("Find the batch size"), this);
+  empty_ = new EmptyState(tr("Which batch size?"),
+                          tr("A search trains with a few batch sizes. It finds the largest that fits in memory, a safe "
+                             "one that leaves memory free, and the smallest that is nearly as fast as any."),
+                          tr("Find the batch size"), this);
   connect(empty_, &EmptyState::action_chosen, this, &FindPage::find);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -45,20 +44,20 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
 }
 
 void FindPage::make_actions() {
-  find_action_ = make_command(this, tr("Find the batch size"), tr("Runs the search"), Qt::Key_F5);
+  find_action_ = make_command(this, tr("Find the batch size"), tr("Run the search"), Qt::Key_F5);
   connect(find_action_, &QAction::triggered, this, &FindPage::find);
-  cancel_action_ = make_command(this, tr("Cancel the search"), tr("Ends it after the size that runs now"),
-                                Qt::CTRL | Qt::Key_Period);
+  cancel_action_ =
+      make_command(this, tr("Stop the search"), tr("Stop after the current probe"), Qt::CTRL | Qt::Key_Period);
   connect(cancel_action_, &QAction::triggered, this, [this] {
     if (shown_.job)
       shown_.job->cancel();
   });
-  log_action_ =
-      make_command(this, tr("Batch size on a log scale"), tr("For wide ranges of sizes"), Qt::CTRL | Qt::Key_L);
+  log_action_ = make_command(this, tr("Batch size on a log scale"),
+                             tr("Use a logarithmic axis for a wide range of sizes"), Qt::CTRL | Qt::Key_L);
   log_action_->setCheckable(true);
   connect(log_action_, &QAction::toggled, this, [this](bool log) { plots_->set_log(log); });
-  setup_action_ =
-      make_command(this, tr("Change what is searched"), tr("Model, data, device, budget"), Qt::CTRL | Qt::Key_E);
+  setup_action_ = make_command(this, tr("Change search settings"), tr("Model, data, device and memory budget"),
+                               Qt::CTRL | Qt::Key_E);
   setup_action_->setCheckable(true);
   connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
 }

@@ -38,15 +38,15 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
                                      {"max_batch", 1},
                                      {"margin", 1}})
     row->addWidget(add_field(key), stretch);
-  start_ = add_option(tr("First size"), QStringLiteral("start"), tr("The size that the search begins with"));
-  start_->edit()->setPlaceholderText(tr("its own"));
+  start_ = add_option(tr("First size"), QStringLiteral("start"), tr("Batch size of the first probe"));
+  start_->edit()->setPlaceholderText(tr("by strategy"));
   row->addWidget(start_, 1);
   factor_ = add_option(tr("Factor"), QStringLiteral("factor"),
-                       tr("A size that does not fit is multiplied by this, between 0 and 1"));
+                       tr("Factor between 0 and 1 that a size is multiplied by when it does not fit"));
   factor_->edit()->setPlaceholderText(QStringLiteral("0.9"));
   row->addWidget(factor_, 1);
   auto* all = plain_button(tr("All settings…"), this);
-  all->setToolTip(tr("Opens the form of a new run with these settings"));
+  all->setToolTip(tr("Open the New run form with these settings"));
   connect(all, &QPushButton::clicked, this, &FindSetup::all_settings_wanted);
   auto* at_fields_height = new QVBoxLayout;
   at_fields_height->addWidget(dimmed_label({}, this));

@@ -37,12 +37,12 @@ QString short_data(const std::string& text) {
 
 QString budget_of(const run::RunSpec& spec) {
   return spec.memory_budget ? tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
-                            : tr("80 % of what is free");
+                            : tr("80 % of free memory");
 }
 
 QString when(const KnownSearch& search) {
   if (!search.stored)
-    return tr("in this sitting");
+    return tr("in this session");
   const QDateTime at = QDateTime::fromString(search.stored->created, Qt::ISODate).toLocalTime();
   return at.isValid() ? QLocale().toString(at, QLocale::ShortFormat) : search.stored->created;
 }
@@ -53,7 +53,7 @@ QString runs_text(const search::SearchResult& result) {
 }
 
 QString tip_of(const KnownSearch& search) {
-  return tr("Shows this search again: %1; %2, %3, took %4")
+  return tr("Show this search: %1; %2, %3, took %4")
       .arg(described(search.spec()).join(QStringLiteral(", ")), QString::fromStdString(search.result().strategy),
            when(search), format_duration(search.result().seconds));
 }

@@ -38,7 +38,7 @@ ProbeCard::ProbeCard(const Theme& theme, QWidget* parent)
     : Card({}, parent), model_(new ProbeModel(theme, this)), table_(new QTableView(this)) {
   table_->setModel(model_);
   table_->setObjectName(QStringLiteral("probes"));
-  table_->setAccessibleName(tr("Sizes that were run"));
+  table_->setAccessibleName(tr("Probed batch sizes"));
   prepare_table(*table_);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

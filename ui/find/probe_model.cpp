@@ -94,9 +94,9 @@ QString ProbeModel::tip(const ProbeRow& row) const {
   if (!row.message.isEmpty())
     return row.message;
   if (row.result == ProbeRow::Result::not_run)
-    return tr("The prediction says that it needs more than there is, so it was not run");
+    return tr("Not run: the predicted memory is above the budget");
   if (row.check)
-    return tr("Run to settle the safe size, after the search itself");
+    return tr("Run after the search to verify the safe size");
   return {};
 }
 

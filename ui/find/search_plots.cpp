@@ -95,8 +95,8 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
 QString knee_text(double rate, double best) {
   if (rate >= best)
     return SearchPlots::tr("fastest");
-  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("95 % of the best from here on")
-                                                     : SearchPlots::tr("perhaps 95 % of the best from here on");
+  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("from here at least 95 % of the best")
+                                                     : SearchPlots::tr("from here possibly 95 % of the best");
 }
 
 } // namespace
@@ -108,7 +108,7 @@ SearchPlots::SearchPlots(const Theme& theme, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(plots_);
   memory_ = plots_->add_panel({.key = QStringLiteral("memory"),
-                               .title = tr("Peak memory against batch size"),
+                               .title = tr("Peak memory by batch size"),
                                .unit = QStringLiteral("MB"),
                                .height = 1.7,
                                .lowest_top = {}});

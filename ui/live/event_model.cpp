@@ -122,8 +122,8 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
                                                           : Qt::AlignLeft | Qt::AlignVCenter);
   if (role != Qt::DisplayRole)
     return {};
-  const QString names[column_count] = {tr("Step"),  tr("Event"),  tr("Tried"), tr("Now"),
-                                       tr("Asked"), tr("In use"), tr("Action")};
+  const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Tried"), tr("Now"),
+                                       tr("Requested"), tr("In use"), tr("Action")};
   return names[section];
 }
 

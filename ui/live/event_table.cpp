@@ -44,8 +44,8 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   set_widths();
 
   groups_->setObjectName("event-filter");
-  groups_->setAccessibleName(tr("Which events are shown"));
-  groups_->setToolTip(tr("Which events are shown"));
+  groups_->setAccessibleName(tr("Filter events by kind"));
+  groups_->setToolTip(tr("Filter events by kind"));
   groups_->addItem(tr("All events"), static_cast<int>(EventGroup::all));
   groups_->addItem(tr("Out of memory"), static_cast<int>(EventGroup::out_of_memory));
   groups_->addItem(tr("Edits"), static_cast<int>(EventGroup::edits));
@@ -71,8 +71,8 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   const auto tell = [this, nothing] {
     nothing->setVisible(filter_->rowCount() == 0);
     nothing->setText(model_->rowCount() == 0
-                         ? tr("Nothing has happened yet. Evaluations, edits and out-of-memory errors will be here.")
-                         : tr("No event of this kind"));
+                         ? tr("No events yet. Evaluations, edits and out-of-memory errors appear here.")
+                         : tr("No events of this kind"));
   };
   for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
     connect(filter_, signal, this, tell);

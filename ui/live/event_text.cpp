@@ -62,7 +62,7 @@ EventText edit(const QJsonObject& detail) {
     text.alarming = true;
     return text;
   }
-  text.what = EventTexts::tr("schedule edited, applied");
+  text.what = EventTexts::tr("schedule edit applied");
   text.tried = count_in(detail, "batch_before");
   text.now = count_in(detail, "batch");
   const QString schedule = short_schedule(detail.value("schedule").toString(), 160);

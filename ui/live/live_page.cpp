@@ -44,7 +44,7 @@ QString axis_label(series::Axis axis) {
   case series::Axis::seconds:
     break;
   }
-  return LivePage::tr("seconds since the start, pauses left out");
+  return LivePage::tr("seconds since the start, pauses excluded");
 }
 
 LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
@@ -336,7 +336,7 @@ void LivePage::update_readings() {
   };
   // What was planned for a place that has been reached is told no more.
   if (several && !plots_->crosshair())
-    reading_->show_at(tr("At the last step of each"), curves_.curves(), std::nullopt, limit_.out_of_sight());
+    reading_->show_at(tr("At the last step of each run"), curves_.curves(), std::nullopt, limit_.out_of_sight());
   else if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
@@ -345,7 +345,7 @@ void LivePage::update_readings() {
   between_->setVisible(first && second);
   if (first && second)
     between_->show_between(
-        tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
+        tr("Between steps %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
         std::min(*first, *second), std::max(*first, *second));
 }
 

@@ -33,6 +33,7 @@ private:
   QLabel* job_activity_ = nullptr;
   QProgressBar* job_progress_ = nullptr;
   QPushButton* find_ = nullptr;
+  QPushButton* stop_ = nullptr;
   QWidget* other_ = nullptr;
   QLabel* other_text_ = nullptr;
   QPushButton* watch_other_ = nullptr;

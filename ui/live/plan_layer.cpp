@@ -52,7 +52,7 @@ void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series)
       parts_ = std::make_shared<DerivedCurve>();
       CurveStyle micro = style({}, 4);
       micro.steps = true;
-      add(batch_panel, tr("run as, predicted"), micro_, micro).parts = parts_;
+      add(batch_panel, tr("micro batches, predicted"), micro_, micro).parts = parts_;
     }
     batch_ = std::make_shared<DerivedCurve>();
     add(batch_panel, tr("batch, planned"), batch_, staircase);

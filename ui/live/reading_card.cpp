@@ -67,7 +67,7 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
     const auto value = curve.source->value_at(place);
     if (!value)
       continue;
-    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, place)};
+    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, place), .help = curve.style.help};
     if (curve.panel != no_panel)
       fact.color = curve_color(theme_, curve.style).name();
     if (curve.panel == loss_panel && !std::isfinite(*value))

@@ -51,27 +51,27 @@ RunHeader::RunHeader(QWidget* parent)
       progress_(new QProgressBar(this)), figures_(dimmed_label({}, this)),
       slack_(new QSpacerItem(0, 0, QSizePolicy::Maximum, QSizePolicy::Minimum)),
       pause_(make_command(this, tr("Pause the run"), tr("Pause or continue at the next step"), Qt::Key_Space)),
-      step_(make_command(this, tr("Make one step"), tr("Make one optimizer step and pause again"), Qt::Key_Period)),
-      stop_(make_command(this, tr("Stop the run"), tr("End the run at the next step; what was done stays stored"),
+      step_(make_command(this, tr("Run one step"), tr("Run one optimizer step, then pause again"), Qt::Key_Period)),
+      stop_(make_command(this, tr("Stop the run"), tr("End the run at the next step; all steps so far stay saved"),
                          QKeySequence("Ctrl+."))),
-      edit_(make_command(this, tr("Edit the schedule"), tr("Change what the run will do from here"),
+      edit_(make_command(this, tr("Edit the schedule"), tr("Change the schedule of the remaining steps"),
                          QKeySequence("Ctrl+E"))),
       again_(make_command(this, tr("Train again with changes"),
-                          tr("Fill the form of a new run with this one's settings"), QKeySequence("Ctrl+R"))) {
+                          tr("Fill the New run form with the settings of this run"), QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
   for (QLabel* label : {name_, figures_})
     label->setMinimumWidth(1); // texts are made to fit the window, not the window to fit them
   status_->setObjectName("run-status");
   pending_->setObjectName("pending-edit");
-  pending_->show_text(tr("edit waits for the next step"), Pill::Tone::warning);
+  pending_->show_text(tr("edit pending"), Pill::Tone::warning);
   pending_->hide();
   progress_->setTextVisible(false);
   progress_->setRange(0, progress_steps);
   progress_->setMinimumWidth(Theme::lines(4));
-  progress_->setAccessibleName(tr("Share of the run that is done"));
+  progress_->setAccessibleName(tr("Progress of the run"));
   step_->setIconText(tr("Step"));
-  stop_->setIconText(tr("Stop"));
+  stop_->setIconText(tr("Stop run"));
   edit_->setIconText(tr("Edit schedule"));
   again_->setIconText(tr("Train again"));
   edit_button_ = bind(filled_button({}, this), edit_);
@@ -135,14 +135,14 @@ void RunHeader::show_run(OpenRun* run) {
 void RunHeader::update_state() {
   const bool running = run_ && run_->running();
   const bool loading = run_ && run_->status() == "loading";
-  const QString none = run_ ? tr("The run is over") : tr("No run is open");
+  const QString none = run_ ? tr("The run has ended") : tr("No run is open");
   allow(*pause_, running, none);
   pause_->setText(running && run_->paused() ? tr("Continue the run") : tr("Pause the run"));
   pause_->setIconText(running && run_->paused() ? tr("Continue") : tr("Pause"));
   allow(*step_, running && run_->paused(), running ? tr("Pause the run first") : none);
   allow(*stop_, running, none);
   allow(*edit_, running, none);
-  allow(*again_, run_ && !running && !loading && run_->start(), run_ ? tr("The run goes on") : none);
+  allow(*again_, run_ && !running && !loading && run_->start(), run_ ? tr("The run has not ended yet") : none);
   edit_button_->setVisible(!again_->isEnabled());
   again_button_->setVisible(again_->isEnabled());
   if (run_)
@@ -161,7 +161,7 @@ void RunHeader::resizeEvent(QResizeEvent* event) {
 
 QList<RunHeader::Part> RunHeader::progress_parts() const {
   if (run_->status() == "loading")
-    return {{tr("%1 steps read").arg(format_count(run_->steps())), 0}};
+    return {{tr("%1 steps loaded").arg(format_count(run_->steps())), 0}};
   QList<Part> parts;
   const auto expected = run_->expected_steps();
   parts += {expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))

@@ -45,7 +45,7 @@ CommandCard::CommandCard(std::filesystem::path database, QWidget* copy, QWidget*
   text_->setObjectName(QStringLiteral("command"));
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  text_->setAccessibleName(tr("The same as a command line"));
+  text_->setAccessibleName(tr("Equivalent command line"));
   // The text follows the width, never the other way round.
   text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
@@ -65,7 +65,7 @@ void CommandCard::show_spec(const std::optional<run::RunSpec>& spec, int errors)
   if (spec)
     show_command();
   else
-    text_->setText(errors == 1 ? tr("One field is wrong.") : tr("%1 fields are wrong.").arg(errors));
+    text_->setText(errors == 1 ? tr("One field has an error.") : tr("%1 fields have errors.").arg(errors));
   text_->setProperty("tone", spec ? QString() : QStringLiteral("error"));
   restyle(*text_);
 }

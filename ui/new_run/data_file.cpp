@@ -79,7 +79,7 @@ DataText csv_text(const QString& file) {
   const std::vector<CsvRow> rows = first_rows(file);
   if (rows.empty() || rows.front().back().empty())
     return {QStringLiteral("csv:%1,target=").arg(file),
-            translated(QT_TRANSLATE_NOOP("DataFile", "Write the column to predict after target="))};
+            translated(QT_TRANSLATE_NOOP("DataFile", "Enter the column to predict after target="))};
   if (has_no_names(rows))
     return {QStringLiteral("csv:%1,header=no,target=%2").arg(file).arg(rows.front().size()), {}};
   return {QStringLiteral("csv:%1,target=%2").arg(file, QString::fromStdString(rows.front().back())), {}};
@@ -90,7 +90,7 @@ DataText idx_text(const QString& file) {
   const QString labels = labels_beside(file);
   if (is_labels || labels.isEmpty())
     return {QStringLiteral("idx:%1,").arg(file),
-            translated(QT_TRANSLATE_NOOP("DataFile", "Write the file of the images, a comma, and that of the labels"))};
+            translated(QT_TRANSLATE_NOOP("DataFile", "Enter the file of images, a comma and the file of labels"))};
   return {QStringLiteral("idx:%1,%2").arg(file, labels), {}};
 }
 
@@ -128,14 +128,14 @@ DataText data_text(const QString& file, std::optional<DataKind> wanted) {
     break;
   }
   if (file.contains(u','))
-    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "A file with a comma in its name cannot be named here"));
+    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "File names with a comma are not supported here"));
   return result;
 }
 
 QStringList name_filters(std::optional<DataKind> kind) {
   const QString all = translated(QT_TRANSLATE_NOOP("DataFile", "All files (*)"));
-  const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "Tables (*.csv)"));
-  const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Texts (*.txt *.md)"));
+  const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "CSV files (*.csv)"));
+  const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Text files (*.txt *.md)"));
   const QString images = translated(QT_TRANSLATE_NOOP("DataFile", "IDX images (*idx3* *ubyte* *ubyte.gz)"));
   QStringList filters{all, tables, texts, images};
   if (kind)

@@ -63,7 +63,7 @@ void FieldCard::show_errors() {
   }
   const bool alarming = folded_ && !wrong.isEmpty();
   fold_->setText(!folded_   ? tr("Fewer")
-                 : alarming ? tr("More; wrong: %1").arg(wrong.join(QStringLiteral("; ")))
+                 : alarming ? tr("More; errors: %1").arg(wrong.join(QStringLiteral("; ")))
                             : tr("More: %1").arg(names.join(QStringLiteral(", "))));
   fold_->setToolTip(alarming ? wrong.join(u'\n') : QString());
   fold_->setProperty("tone", alarming ? QStringLiteral("error") : QString());

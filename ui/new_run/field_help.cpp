@@ -78,7 +78,7 @@ void FieldHelp::show_field(const run::SpecField& field) {
   QStringList forms;
   for (const std::string& form : forms_of(field))
     forms.append(broken(QString::fromStdString(form), columns));
-  forms_title_->setText(field.kind == run::SpecField::Kind::choice ? tr("one of") : tr("such as"));
+  forms_title_->setText(field.kind == run::SpecField::Kind::choice ? tr("one of") : tr("examples"));
   forms_title_->setVisible(!forms.isEmpty());
   forms_->setText(forms.join(u'\n'));
   forms_->setVisible(!forms.isEmpty());

@@ -35,11 +35,11 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
   // Where its end could not be stored, the run is not said to have ended: its job ends, or goes on with the next run.
   connect(&job, &Job::state_changed, this, [this, &job] {
     if (job.over())
-      end("failed", job.error().isEmpty() ? tr("the end of the run could not be stored") : job.error());
+      end("failed", job.error().isEmpty() ? tr("the end of the run could not be saved") : job.error());
   });
   connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {
     if (next.id != id_)
-      end("failed", tr("the end of the run could not be stored"));
+      end("failed", tr("the end of the run could not be saved"));
   });
 }
 
@@ -195,7 +195,7 @@ void OpenRun::refuse_late_edits() {
     return;
   pending_.clear();
   Q_EMIT plan_changed();
-  Q_EMIT problem(tr("The schedule of %1 was not changed: the run was over before its next step.").arg(name()));
+  Q_EMIT problem(tr("The schedule of %1 was not changed: the run ended before its next step.").arg(name()));
 }
 
 /// An edit waits no more. The run takes them in their order, and those of others between them.

@@ -316,7 +316,7 @@ void PlanEditor::drop(std::int64_t name, std::int64_t batch) {
 }
 
 QString PlanEditor::too_late() {
-  return tr("the run has passed the stretch that was dragged");
+  return tr("the run has already passed the dragged segment");
 }
 
 /// The stretches that are no longer where they were when dragging began. A stretch is known by its end: its beginning

@@ -37,7 +37,7 @@ QString label_of(std::int64_t batch, const std::optional<predict::Split>& split)
   if (!split || (split->fits && split->micro_batches == 1))
     return size;
   if (!split->fits)
-    return Texts::tr("%1: will not fit, not even one by one").arg(size);
+    return Texts::tr("%1: does not fit, even one example at a time").arg(size);
   return Texts::tr("%1: will run as %2").arg(size, format_parts(split->micro_batches, split->micro_batch));
 }
 

@@ -129,11 +129,13 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
 }
 
 QString entry_text(const Picture& picture, const Curve& curve) {
-  const QString text = (curve.hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(curve.style.name);
+  QString text = (curve.hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(curve.style.name);
   const bool elsewhere = std::any_of(picture.curves.begin(), picture.curves.end(), [&](const auto& other) {
     return other->panel != curve.panel && other->style.name == curve.style.name;
   });
-  return elsewhere ? Texts::tr("%1 (with Ctrl in all plots)").arg(text) : text;
+  if (elsewhere)
+    text = Texts::tr("%1 (Ctrl: in all plots)").arg(text);
+  return curve.style.help.isEmpty() ? text : curve.style.help + u'\n' + text;
 }
 
 } // namespace

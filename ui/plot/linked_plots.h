@@ -39,6 +39,7 @@ struct CurveStyle {
   bool points = false; ///< a dot at each point
   bool line = true;
   bool highlighted = false; ///< drawn wider
+  QString help = {};        ///< tooltip of its entry in the legend, before what a click does; empty: none
 };
 
 /// Something that happened at a place: a cross, a dot or a label, with a dotted line through all panels where asked.

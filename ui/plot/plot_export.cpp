@@ -31,7 +31,7 @@ using Content = std::function<QByteArray()>;
 /// What was wrong; empty: nothing.
 QString write(const QString& file, const QByteArray& content) {
   if (is_open_database(file.toStdString()))
-    return LinkedPlots::tr("%1 is the run database that is open; give another file").arg(file);
+    return LinkedPlots::tr("%1 is the open run database; choose another file").arg(file);
   QSaveFile output(file);
   if (output.open(QIODevice::WriteOnly) && output.write(content) == content.size() && output.commit())
     return {};

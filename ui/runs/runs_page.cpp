@@ -85,8 +85,8 @@ QWidget* RunsPage::make_header() {
   QStringList fields;
   for (const std::string& field : store::list_filter_fields())
     fields.append(QString::fromStdString(field));
-  filter_->setToolTip(tr("Words that a run has to have, or comparisons joined by \"and\" and \"or\" of: %1; short: %2. "
-                         "Values may have a unit: accuracy > 97%, peak < 90MB, time < 2min (%3)")
+  filter_->setToolTip(tr("Words to search for, or comparisons joined by \"and\" and \"or\". Fields: %1; short names: "
+                         "%2. Values may have a unit: accuracy > 97%, peak < 90MB, time < 2min (%3)")
                           .arg(fields.join(QStringLiteral(", ")),
                                QString::fromStdString(store::list_filter_short_names()),
                                find_action_->shortcut().toString()));
@@ -131,7 +131,7 @@ QWidget* RunsPage::make_header() {
 }
 
 void RunsPage::make_filter_action() {
-  find_action_ = make_command(this, tr("Filter runs"), tr("Type what to look for in the table of runs"),
+  find_action_ = make_command(this, tr("Filter runs"), tr("Filter the table of runs by words or comparisons"),
                               QKeySequence::Find, workbench_.theme().icon(QStringLiteral("search")));
   connect(find_action_, &QAction::triggered, this, [this] {
     Q_EMIT workbench_.page_wanted(key());
@@ -144,18 +144,18 @@ QWidget* RunsPage::make_places() {
   places_ = new QStackedWidget(this);
   places_->insertWidget(loading_place, centred(tr("Reading the database…")));
   places_->insertWidget(unreadable_place, make_unreadable());
-  auto* empty = new EmptyState(tr("No runs yet"),
-                               tr("Every run of this database will be a row here. The demo finds the batch size for a "
-                                  "small network on bundled images, trains it with several sizes and survives running "
-                                  "out of memory, in about a minute."),
-                               tr("Run the demo sweep"), this);
+  auto* empty = new EmptyState(
+      tr("No runs yet"),
+      tr("Each run in this database appears here as a row. The demo finds the batch size for a small network on "
+         "bundled images, trains it with several sizes and recovers from an out-of-memory error, in about a minute."),
+      tr("Run the demo sweep"), this);
   connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
   places_->insertWidget(empty_place, empty);
   places_->insertWidget(waiting_place,
-                        new EmptyState(tr("The first run begins soon"),
+                        new EmptyState(tr("The first run starts soon"),
                                        tr("Rows appear one by one, after the search for the batch size."), {}, this));
   auto* no_match =
-      new EmptyState(tr("No run matches the filter"), tr("All runs are still there."), tr("Clear filter"), this);
+      new EmptyState(tr("No run matches the filter"), tr("The filter hides all runs."), tr("Clear filter"), this);
   connect(no_match, &EmptyState::action_chosen, filter_, [this] {
     filter_->clear();
     filter_->setFocus();

@@ -28,9 +28,9 @@ constexpr qint64 draft_choice = 0;       // runs are numbered from 1
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()) {
   make_actions();
-  empty_ = new EmptyState(tr("Plan before anything runs"),
-                          tr("Batch size, coverage, epochs, learning rate and memory over the whole training, and the "
-                             "future of a run that goes on, to be typed and dragged."),
+  empty_ = new EmptyState(tr("Plan a run before it starts"),
+                          tr("See batch size, coverage, epochs, learning rate and memory over the whole training, and "
+                             "change the plan by typing or dragging, also for the remaining steps of a run."),
                           tr("Plan a run on the demo images"), this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -246,7 +246,7 @@ void SchedulePage::drop(qint64 stretch, qint64 batch) {
   if (editor_.is_draft())
     editor_.drop(stretch, batch);
   else if (!editor_.drag(stretch, batch)) // waits for a word, since it cannot be taken back before it acts
-    Q_EMIT workbench_.problem(tr("The run has passed the stretch that was dragged."));
+    Q_EMIT workbench_.problem(tr("The run has already passed the dragged segment."));
   form_->set_schedule(editor_.schedule());
   show_header();
 }
@@ -322,9 +322,8 @@ QList<QAction*> SchedulePage::page_actions() const {
 }
 
 QList<KeyGroup> SchedulePage::key_groups() const {
-  return {
-      {tr("Plots"), LinkedPlots::key_help()},
-      {tr("Schedule as text"), {{tr("Return"), tr("Apply it")}, {tr("Escape"), tr("Go back to the plan as it is")}}}};
+  return {{tr("Plots"), LinkedPlots::key_help()},
+          {tr("Schedule field"), {{tr("Return"), tr("Apply the schedule")}, {tr("Escape"), tr("Discard the change")}}}};
 }
 
 QJsonObject SchedulePage::state() const {

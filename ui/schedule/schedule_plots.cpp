@@ -70,8 +70,8 @@ void SchedulePlots::show_edited(const PlanEditor& editor) {
   };
   in_parts_ = false;
   micro_curve_ = future_drawn_ ? plots_->add_curve(batch, micro_, micro_style(false)) : 0;
-  add(memory, whole_, {.name = tr("in one piece"), .series = 0, .role = {}, .steps = true, .faint = true});
-  add(memory, as_run_, {.name = tr("as it will be run"), .series = 0, .role = {}, .dashed = true, .steps = true});
+  add(memory, whole_, {.name = tr("as one batch"), .series = 0, .role = {}, .steps = true, .faint = true});
+  add(memory, as_run_, {.name = tr("as micro batches"), .series = 0, .role = {}, .dashed = true, .steps = true});
   for (Value& value : values_) {
     value.curve = std::make_shared<DerivedCurve>();
     CurveStyle style = value.style;
@@ -143,7 +143,7 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
 }
 
 CurveStyle SchedulePlots::micro_style(bool named) {
-  return {.name = named ? tr("run as") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
+  return {.name = named ? tr("micro batch") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
 }
 
 /// Only where it is near: one far away would press the curves to the ground.

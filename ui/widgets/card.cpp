@@ -100,7 +100,9 @@ void FactList::show_fact(qsizetype number, const Fact& fact) {
     row.sample->setProperty("color", fact.color);
   }
   row.name->setText(fact.name);
+  row.name->setToolTip(fact.help);
   row.value->setText(fact.value);
+  row.value->setToolTip(fact.help);
   row.value->setAccessibleName(QStringLiteral("%1: %2").arg(fact.name, fact.value));
   const QString tone = fact.alarming ? QStringLiteral("error") : QString();
   if (row.value->property("tone").toString() != tone) {

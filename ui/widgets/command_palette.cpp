@@ -68,7 +68,7 @@ QStandardItem* item_of(const QAction& action) {
   const QString shortcut = action.shortcut().toString(QKeySequence::NativeText);
   QString obstacle = why_not(action);
   if (!action.isEnabled() && obstacle.isEmpty())
-    obstacle = CommandPalette::tr("Not possible now");
+    obstacle = CommandPalette::tr("Not available now");
   const QString behind = obstacle.isEmpty() ? shortcut : obstacle;
   item->setData(shortcut, shortcut_role);
   item->setData(obstacle, why_not_role);
@@ -84,13 +84,13 @@ QStandardItem* item_of(const QAction& action) {
 
 CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
     : QDialog(parent, Qt::Popup), filter_(new QLineEdit(this)), list_(new QListView(this)),
-      nothing_(dimmed_label(tr("No command has all these words."), this)), model_(new QStandardItemModel(this)),
+      nothing_(dimmed_label(tr("No command matches all these words."), this)), model_(new QStandardItemModel(this)),
       shown_(new CommandFilter(this)) {
   setObjectName(QStringLiteral("command_palette"));
   setWindowTitle(tr("Commands"));
   setAccessibleName(tr("Commands"));
-  filter_->setPlaceholderText(tr("Type words of a command"));
-  filter_->setAccessibleName(tr("Words of a command"));
+  filter_->setPlaceholderText(tr("Search commands"));
+  filter_->setAccessibleName(tr("Search commands"));
   filter_->addAction(theme.icon(QStringLiteral("search")), QLineEdit::LeadingPosition);
   filter_->installEventFilter(this);
   shown_->setSourceModel(model_);

@@ -15,7 +15,7 @@ namespace {
 
 QString text_of(const StackedBar::Part& part) {
   const QString text = StackedBar::tr("%1: %2").arg(part.name, format_bytes(part.bytes));
-  return part.missing ? StackedBar::tr("%1, which did not fit").arg(text) : text;
+  return part.missing ? StackedBar::tr("%1 (did not fit)").arg(text) : text;
 }
 
 /// Pixels a byte, on a bar of that width which has room for the limit, too.
@@ -30,7 +30,7 @@ double scale_of(const QList<StackedBar::Part>& parts, double limit, double width
 
 StackedBar::StackedBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Parts of the memory"));
+  setAccessibleName(tr("Memory use by kind"));
   connect(&theme, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 

@@ -64,6 +64,7 @@ public:
     QString value;
     QString color;         ///< of the line sample; empty: none
     bool alarming = false; ///< the value in the colour of errors
+    QString help = {};     ///< tooltip; empty: none
   };
   void set_facts(const QList<Fact>& facts);
 

@@ -43,15 +43,15 @@ void MainWindow::ask_to_close() {
     return question_->raise();
   const Job* job = workbench_.engine().working();
   question_ = new QMessageBox(QMessageBox::NoIcon, tr("Close BatchScope?"),
-                              job ? tr("%1 is still at work").arg(job->title()) : tr("A job still waits"),
+                              job ? tr("%1 is still running").arg(job->title()) : tr("A job is still queued"),
                               QMessageBox::NoButton, this);
   question_->setObjectName(QStringLiteral("close_question"));
   question_->setAttribute(Qt::WA_DeleteOnClose);
   const int icon = Theme::lines(2);
   question_->setIconPixmap(theme_.icon("warning").pixmap({icon, icon}, devicePixelRatioF()));
-  question_->setInformativeText(tr("It ends at its next step, and everything up to there stays stored."));
+  question_->setInformativeText(tr("It stops at its next step. Everything up to that step stays saved."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
-  QPushButton* stay = question_->addButton(tr("Keep it running"), QMessageBox::RejectRole);
+  QPushButton* stay = question_->addButton(tr("Keep running"), QMessageBox::RejectRole);
   // Enter keeps what goes on: it may have been pressed for something else.
   stay->setProperty("kind", QStringLiteral("filled"));
   restyle(*stay);
@@ -79,10 +79,10 @@ void MainWindow::close_without_asking() {
   for (QAction* action : all_actions())
     action->setEnabled(false);
   if (workbench_.engine().idle())
-    banner_->show_note(tr("Exporting. The window closes as soon as the file is written; Cancel at the bottom of the "
-                          "window gives it up."));
+    banner_->show_note(tr("Exporting. The window closes when the file is written. To stop the export, choose Cancel "
+                          "export at the bottom of the window."));
   else
-    banner_->show_note(tr("Stopping. The window closes as soon as everything is stored."));
+    banner_->show_note(tr("Stopping. The window closes when everything is saved."));
   close_when_idle();
 }
 

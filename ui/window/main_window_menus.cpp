@@ -59,14 +59,14 @@ void MainWindow::make_menus() {
 void MainWindow::make_file_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&File"));
   QAction* open = command(tr("&Open database..."), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-                          tr("Show another run database, or begin a new one"));
+                          tr("Open another run database or create a new one"));
   connect(open, &QAction::triggered, this, &MainWindow::choose_database);
   menu->addAction(open);
   recent_menu_ = menu->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   menu->addSeparator();
   QAction* export_action = command(tr("&Export runs..."), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
-                                   tr("Write the runs that are shown to a file"));
+                                   tr("Write the open runs to a file"));
   const auto update = [this, export_action] {
     allow(*export_action, !workbench_.opened().isEmpty(), tr("No run is open"));
   };
@@ -88,8 +88,8 @@ void MainWindow::make_edit_menu() {
   QAction* redo = undo_->createRedoAction(this, tr("Redo"));
   redo->setIcon(theme_.icon("redo"));
   redo->setShortcuts({QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
-  undo->setProperty(key_help_property, tr("Undo what was done on this page"));
-  redo->setProperty(key_help_property, tr("Redo it"));
+  undo->setProperty(key_help_property, tr("Undo the last change on this page"));
+  redo->setProperty(key_help_property, tr("Redo the change that was undone last"));
   set_why_not(*undo, tr("Nothing to undo on this page"));
   set_why_not(*redo, tr("Nothing to redo on this page"));
   menu->addActions({undo, redo});
@@ -112,7 +112,7 @@ void MainWindow::make_view_menu() {
   menu->addActions(places_->actions());
   menu->addSeparator();
   QMenu* mode_menu = menu->addMenu(tr("&Colours"));
-  const QList<std::pair<QString, Theme::Mode>> modes{{tr("Colours of the &system"), Theme::Mode::system},
+  const QList<std::pair<QString, Theme::Mode>> modes{{tr("&System colours"), Theme::Mode::system},
                                                      {tr("&Light colours"), Theme::Mode::light},
                                                      {tr("&Dark colours"), Theme::Mode::dark}};
   for (const auto& [text, mode] : modes) {
@@ -129,7 +129,7 @@ void MainWindow::make_view_menu() {
           [this](bool wanted) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, wanted)); });
   connect(menu, &QMenu::aboutToShow, full, [this, full] { full->setChecked(isFullScreen()); });
   QAction* reset =
-      command(tr("&Reset layout"), {}, {}, tr("Put size, columns and scales back to how they were at first"));
+      command(tr("&Reset layout"), {}, {}, tr("Reset the window size, columns and scales to their defaults"));
   connect(reset, &QAction::triggered, this, &MainWindow::reset_layout);
   menu->addActions({full, reset});
 }
@@ -138,11 +138,11 @@ void MainWindow::make_help_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&Help"));
   auto* palette = new QAction(theme_.icon("search"), tr("All &commands..."), this);
   palette->setShortcut(QKeySequence(QStringLiteral("Ctrl+K")));
-  palette->setToolTip(tr("Find a command by its words (Ctrl+K)"));
+  palette->setToolTip(tr("Search all commands (Ctrl+K)"));
   connect(palette, &QAction::triggered, this, &MainWindow::open_palette);
   menu->addAction(palette);
   palette_action_ = palette;
-  QAction* keys = command(tr("&Keys"), {}, {}, tr("All keys on one sheet (?)"));
+  QAction* keys = command(tr("&Keyboard shortcuts"), {}, {}, tr("Show all keyboard shortcuts (?)"));
   keys->setShortcuts({QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)});
   connect(keys, &QAction::triggered, this, &MainWindow::open_keys);
   menu->addAction(keys);
@@ -191,7 +191,7 @@ void MainWindow::fill_recent_menu() {
       recent_menu_->addAction(file, this, [this, file] { open_database(file); });
   }
   if (recent_menu_->isEmpty())
-    recent_menu_->addAction(tr("No other database was opened yet"))->setEnabled(false);
+    recent_menu_->addAction(tr("No other recent database"))->setEnabled(false);
 }
 
 void MainWindow::choose_database() {
@@ -255,8 +255,9 @@ void MainWindow::show_about() {
                       tr("<b>BatchScope %1</b>").arg(QCoreApplication::applicationVersion()), QMessageBox::Close, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
-  box->setInformativeText(tr("Finds the batch size and schedule for a network by measuring, and trains under a memory "
-                             "budget.\n\nFree software under the GNU General Public License, version 3 or later."));
+  box->setInformativeText(
+      tr("Finds the batch size and schedule for a network by measurement and trains it within a memory budget.\n\nFree "
+         "software under the GNU General Public License, version 3 or later."));
   box->open();
 }
 

@@ -33,7 +33,7 @@ void Workbench::open(const QList<qint64>& ids) {
   QList<OpenRun*> runs;
   for (const qint64 id : ids) {
     if (runs.size() == most_opened) {
-      Q_EMIT note(tr("Only the first %1 runs are shown together.").arg(most_opened));
+      Q_EMIT note(tr("Only the first %1 runs are plotted together.").arg(most_opened));
       break;
     }
     OpenRun* run = find_opened(id);

@@ -199,7 +199,7 @@ void TestSpecFields::showsWhatAnUnsetFieldWillBe() {
   RunSpec spec;
   QCOMPARE(field_shown(spec, "lr"), std::string("0.001"));
   QCOMPARE(field_shown(spec, "weight_decay"), std::string("0.01"));
-  QCOMPARE(field_shown(spec, "memory_budget"), std::string("80 % of the memory that is free"));
+  QCOMPARE(field_shown(spec, "memory_budget"), std::string("80 % of the free memory"));
   QCOMPARE(field_shown(spec, "lr_reference_batch"), std::string("the first effective batch"));
   set_field(spec, "optimizer", "sgd");
   set_field(spec, "batch", "16");
