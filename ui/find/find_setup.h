@@ -24,7 +24,7 @@ public:
   explicit FindSetup(QWidget* parent = nullptr);
 
   void set_spec(const run::RunSpec& spec);
-  /// With the fields as far as they can be read.
+  /// The spec, with all fields that are valid.
   run::RunSpec spec() const;
   /// Also shows the strategy's own option, if it has one.
   void set_strategy(const QString& strategy);

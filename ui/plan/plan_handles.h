@@ -14,7 +14,7 @@ struct PlanStretch {
   std::int64_t from = 1, to = 1; ///< first step, and the step where the next stretch begins or the plan ends
   std::int64_t batch = 1;
   std::int64_t highest = 1; ///< largest useful size: number of examples, or the run's limit
-  bool good = true;         ///< fits, split into no more micro batches than the run has accepted
+  bool good = true;         ///< it fits, in no more micro batches than the run has used so far
   QString label;            ///< its size, and how it will be split
 };
 

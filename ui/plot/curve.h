@@ -30,7 +30,7 @@ public:
   virtual void sample(double from, double to, int pixels, series::Samples& samples) const = 0;
   /// First and last x; nothing if it is empty.
   virtual std::optional<std::pair<double, double>> extent() const = 0;
-  /// Smallest and greatest finite y for x in [from, to], nothing where there is none.
+  /// Minimum and maximum finite y for x in [from, to]; nothing if there is none.
   virtual std::optional<std::pair<double, double>> range(double from, double to) const = 0;
   /// y of the last point at or before x; nothing if x is outside the extent.
   virtual std::optional<double> value_at(double x) const = 0;

@@ -28,7 +28,7 @@ struct OutOfMemory {
 
 /// Result of computing the gradients of one step.
 struct StepOutcome {
-  bool ready = false; ///< gradients are there; else memory did not do, and `failure` says why
+  bool ready = false; ///< gradients are available; if not, `failure` says why
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;

@@ -29,7 +29,7 @@ public:
 
   void set_style(const CurveStyle& style, const Theme& theme);
   void set_hidden(bool hidden);
-  /// The entry of the legend that it belongs to; empty: none.
+  /// Name of its legend entry; empty: none.
   const QString& entry() const { return style.name.isEmpty() ? style.with : style.name; }
   /// Takes new samples if anything has changed; returns false if nothing has.
   bool take_samples(const View& view, int pixels, bool log_y);
