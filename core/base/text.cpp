@@ -50,7 +50,7 @@ Error size_error(std::string_view text, std::string_view field, std::string_view
                                  field, in_quotes(text), problem));
 }
 
-/// Digits of a decimal fraction times `unit`, rounded down; exact for the number of digits in common use.
+/// Digits of a decimal fraction times `unit`, rounded down; exact for as many digits as a user would type.
 std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
   long double value = 0;
   long double scale = 0.1L;

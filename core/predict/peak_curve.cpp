@@ -15,8 +15,9 @@ using Point = PeakCurve::Point;
 /// All sizes up to this are replayed: rounding matters most for the smallest steps.
 constexpr std::int64_t all_up_to = 16;
 constexpr std::size_t most_points = 64;
-/// A stretch whose middle is nearer to its straight line than this is left alone. How far a curve of straight lines is
-/// from its chord falls off evenly to both sides of where it is farthest, so in the middle it is half of that at least.
+/// An interval whose midpoint deviates less than this from its chord is not refined. The distance of a convex piecewise
+/// linear curve from its chord decreases at most linearly on both sides of its maximum, so at the midpoint it is at
+/// least half the maximum.
 constexpr double near_enough = 0.001;
 /// More points than any curve has; longer input is rejected.
 constexpr std::size_t most_points_read = 4096;

@@ -44,7 +44,7 @@ void check_series(SQLite::Database& database, const SeriesRow& series, Lines& li
     complain("its summary is not that of its points");
 }
 
-// A page that cannot be read ends one part of the check, not the whole.
+// A page that cannot be read ends one part of the check, not all of it.
 void part(const std::string& name, Lines& lines, const std::function<void()>& check) {
   try {
     check();
@@ -89,7 +89,7 @@ std::vector<std::string> missing_runs(SQLite::Database& database, const std::fil
     }
     const auto now = expected.empty() ? expected : ledger.read();
     for (const auto& [uid, run] : expected)
-      if (now.contains(uid)) // not purged meanwhile
+      if (now.contains(uid)) // not purged in the meantime
         lines.push_back(fmt::format("run {}: was stored, with {} points, and is missing", run.id, run.points));
   });
   if (!lines.empty())
