@@ -1,4 +1,4 @@
-// How the page is put together, and what its header says.
+// Layout and header of the page.
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -68,7 +68,7 @@ QWidget* SchedulePage::make_header() {
   edited_->setAccessibleName(tr("What is planned"));
   edited_->setToolTip(tr("A draft before anything runs, or the future of a run that goes on"));
   edited_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  edited_->setMinimumWidth(Theme::lines(6)); // texts fit the window, not the window them
+  edited_->setMinimumWidth(Theme::lines(6)); // texts must fit the window, not enlarge it
   edited_->setMaximumWidth(Theme::lines(26));
   row->addWidget(edited_);
   pill_ = new Pill(header);
