@@ -70,21 +70,21 @@ struct DataOptions {
 /// Opens the data set that a `--data` text names:
 /// - `demo`: the bundled images, 8,000 for training and 2,000 for validation, from resources_folder().
 /// - `idx:IMAGES,LABELS`: 8-bit images and labels, each plain or gzip. Inputs are (v/255 - mean)/std with the training
-/// part's mean and std over all pixels.
+///   part's mean and std over all pixels.
 /// - `text:FILE`: UTF-8. A token is a character (code point); the vocabulary is the distinct characters in code point
-/// order. An example is a window of `context` characters; its targets are the characters that follow each. Windows do
-/// not overlap. The validation part is the end of the text, not a random sample.
+///   order. An example is a window of `context` characters; its targets are the characters that follow each. Windows do
+///   not overlap. The validation part is the end of the text, not a random sample.
 /// - `lines:FILE`: UTF-8, one example per line, including the newline character that ends it. Empty lines are skipped;
-/// lines are cut to context + 1 characters, newline included.
+///   lines are cut to context + 1 characters, newline included.
 /// - `csv:FILE,target=NAME`: a header line, then rows of numbers; fields may be quoted. With `header=no` the file has
-/// no header line, and the target is a column number from 1 (`csv:FILE,header=no,target=3`). Features are standardized
-/// with the training part's mean and std. The target is a class if any of its values is not a number, or if all are
-/// whole numbers with at most 20 distinct values; classes are numbered in the order of their texts or numbers.
-/// Otherwise it is a number, used unchanged.
+///   no header line, and the target is a column number from 1 (`csv:FILE,header=no,target=3`). Features are
+///   standardized with the training part's mean and std. The target is a class if any of its values is not a number, or
+///   if all are whole numbers with at most 20 distinct values; classes are numbered in the order of their texts or
+///   numbers. Otherwise it is a number, used unchanged.
 /// - `synthetic:examples=1000,shape=3x32x32,classes=10` (`shape=20`: features) or
-/// `synthetic:examples=1000,vocabulary=65`: a learnable task, generated from a hash one example at a time, so any
-/// number of examples takes no memory. At most 100,000 examples are held out, because each evaluation goes through all
-/// of them.
+///   `synthetic:examples=1000,vocabulary=65`: a learnable task, generated from a hash one example at a time, so any
+///   number of examples takes no memory. At most 100,000 examples are held out, because each evaluation goes through
+///   all of them.
 ///
 /// All of them accept `validation=0.2` (0..0.9), the share held out: a random sample drawn with a fixed hash, the same
 /// in every run. All but synthetic data are read into memory, after every size has been checked against what the file
