@@ -1,4 +1,4 @@
-# Thin over the CMake presets (CMakePresets.json) and scripts/.
+# A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
 .PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
 

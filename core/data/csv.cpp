@@ -19,12 +19,12 @@ namespace batchscope::data {
 
 namespace {
 
-/// At most so many different whole numbers are classes; more are a quantity.
+/// A target with more distinct integers than this is a quantity, not a class.
 constexpr std::size_t most_number_classes = 20;
-/// More different texts than this are names or remarks, not classes.
+/// More distinct texts than this are names or remarks, not classes.
 constexpr std::size_t most_text_classes = 1000;
 
-/// How a file is to be read.
+/// How to read a file.
 struct CsvOptions {
   bool named = true;  ///< the first line names the columns
   std::string target; ///< a column's name, or its number from 1
@@ -32,10 +32,10 @@ struct CsvOptions {
 
 struct Table {
   std::int64_t features = 0;
-  std::vector<float> values;        ///< row-major, standardised once the split is known
-  std::vector<std::string> targets; ///< as they stand in the file; empty once they have been understood
+  std::vector<float> values;        ///< row-major, standardized once the split is known
+  std::vector<std::string> targets; ///< as in the file; cleared once they have been converted
   std::vector<std::int64_t> labels; ///< for classes, else empty
-  std::vector<float> numbers;       ///< for a number as target, else empty
+  std::vector<float> numbers;       ///< for a numeric target, else empty
   std::int64_t classes = 0;
 };
 
@@ -84,7 +84,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// A finite number, or nothing.
+/// A finite number; nothing for any other text.
 std::optional<double> number_in(std::string_view field) {
   std::string_view text = trimmed(field);
   if (text.starts_with('+'))
@@ -96,14 +96,14 @@ std::optional<double> number_in(std::string_view field) {
   return value;
 }
 
-/// The columns of a file: by the names in its first line, or where it has none by their numbers from 1.
+/// The columns of a file: by the names in its first line, or else by numbers from 1.
 struct Columns {
   bool named = true;
   std::vector<std::string> names;
   std::size_t target = 0;
 };
 
-/// What a file without names, read as if it had some, most likely needs.
+/// Hint for a file without a header line that is read as if it had one.
 std::string hint_of_numbers(const std::vector<std::string>& names) {
   if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_in(name).has_value(); }))
     return {};
@@ -223,7 +223,7 @@ void understand_targets(Table& table, const std::string& path, const std::string
   table.targets.clear();
 }
 
-/// Mean 0 and deviation 1 over the training rows; a column that does not vary there becomes 0.
+/// Mean 0 and standard deviation 1 over the training rows; a column that is constant there becomes 0.
 void standardise(Table& table, const std::vector<std::int64_t>& train) {
   const auto rows = static_cast<double>(train.size());
   for (std::int64_t column = 0; column < table.features; ++column) {

@@ -1,4 +1,4 @@
-// `idx:` and `demo`: 8-bit grey images with a class each, in memory as bytes.
+// `idx:` and `demo`: 8-bit grey images with one class each, kept in memory as bytes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,13 +67,13 @@ public:
 
 private:
   std::shared_ptr<const Images> images_;
-  std::vector<std::int64_t> rows_; ///< of this part within all images
+  std::vector<std::int64_t> rows_; ///< of this part, as indices of all images
   float scale_;
   float shift_;
   ExampleShape shape_;
 };
 
-/// `count` big-endian 32-bit numbers; the first must be the magic number.
+/// Reads `count` big-endian 32-bit numbers; the first must be the magic number.
 std::vector<std::int64_t> read_header(InputFile& file, std::size_t count, std::uint32_t magic, const char* what) {
   const std::vector<std::uint8_t> bytes = file.read(count * 4, "the header");
   std::vector<std::int64_t> numbers;
@@ -128,7 +128,7 @@ DataSplit split_images(Images read, double share) {
   double variance = 0;
   for (std::size_t value = 0; value < 256; ++value)
     variance += std::pow(static_cast<double>(value) / 255 - mean, 2) * static_cast<double>(histogram[value]) / pixels;
-  // Images that are all of one grey stay 0 instead of becoming infinite.
+  // Images of a single grey value stay 0 instead of becoming infinite.
   const double deviation = variance > 1e-12 ? std::sqrt(variance) : 1;
   const std::int64_t highest = *std::max_element(images->labels.begin(), images->labels.end());
   const std::int64_t classes = std::max<std::int64_t>(highest + 1, 2);

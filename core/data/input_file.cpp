@@ -15,9 +15,9 @@ namespace batchscope::data {
 
 namespace {
 
-/// Memory is taken in pieces of this size as bytes really arrive, so that a size that lies costs nothing.
+/// Memory is allocated in pieces of this size as bytes arrive, so a false size in the file costs nothing.
 constexpr std::uint64_t piece = 16U << 20;
-/// Deflate makes at most 1032 bytes of one.
+/// Deflate expands one byte to at most 1032.
 constexpr std::uint64_t most_expansion = 1032;
 
 gzFile handle(void* file) {

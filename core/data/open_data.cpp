@@ -12,7 +12,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// What a kind of data is made of.
+/// The form of a kind of data.
 struct Form {
   std::string_view kind;
   std::string_view form;

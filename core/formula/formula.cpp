@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_formula = 1000;
 
-/// The names a formula may use; muParser holds pointers to them, so a set never moves.
+/// The variables of a formula. muParser holds pointers to them, so the object never moves.
 struct Variables {
   double step = 0, batch = 0, epoch = 0, coverage = 0, progress = 0;
   double loss = 0, loss_ema = 0, vram_fraction = 0, max_batch = 0;
@@ -33,8 +33,7 @@ struct Variables {
 
 constexpr std::string_view names = "step, batch, epoch, coverage, progress, loss, loss_ema, vram_fraction, max_batch";
 
-/// The state that the first call is going to see, as far as it is known when the formula is typed; what is measured
-/// has a neutral value.
+/// The state of the first call as far as it is known in advance; measured values are neutral.
 ScheduleState first_state(const ScheduleOrigin& origin) {
   ScheduleState state = origin.state;
   state.step += 1;
@@ -49,7 +48,7 @@ ScheduleState first_state(const ScheduleOrigin& origin) {
   return state;
 }
 
-/// Position of a lone `=`, with which muParser would assign to a variable; npos where there is none.
+/// Position of a single `=`, which muParser would take for an assignment; npos if there is none.
 std::size_t find_assignment(const std::string& expression) {
   for (std::size_t i = 0; i < expression.size(); ++i) {
     if (expression[i] != '=')
@@ -78,7 +77,7 @@ public:
     parser_.DefineVar("max_batch", &variables_.max_batch);
   }
 
-  /// Compiles the formula and tries it out; throws Error (input) that says where it is wrong.
+  /// Compiles and evaluates the formula; throws Error (input) naming the position of an error.
   void check(const ScheduleState& state) {
     try {
       parser_.SetExpr(expression_);
@@ -156,7 +155,7 @@ static std::unique_ptr<BatchSchedule> make(const std::string& expression, const 
 
 } // namespace batchscope::schedule
 
-/// What batchscope::schedule::make_formula() asks this library for, by the name in formula_library.h.
+/// Entry point of this library for batchscope::schedule::make_formula(), named in formula_library.h.
 extern "C" void batchscope_formula(std::unique_ptr<batchscope::schedule::BatchSchedule>& made,
                                    const std::string& expression, const batchscope::schedule::ScheduleOrigin& origin) {
   made = batchscope::schedule::make(expression, origin);

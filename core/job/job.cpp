@@ -11,7 +11,7 @@ namespace batchscope::job {
 
 namespace {
 
-/// Passes what a run reports to the store and to whoever watches.
+/// Passes the run's reports to the store and to the job's Watch.
 class Tee : public telemetry::Sink {
 public:
   Tee(telemetry::Sink& first, telemetry::Sink& second) : first_(first), second_(second) {}
@@ -30,7 +30,7 @@ private:
   telemetry::Sink& second_;
 };
 
-/// Why a search has no answer to the choice.
+/// Why a search has no size for the choice.
 std::string why_not(const run::BatchChoice& choice, const search::SearchResult& result) {
   if (!result.found)
     return "no batch size was found: " + result.reason;

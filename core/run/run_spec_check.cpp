@@ -1,4 +1,4 @@
-// What check() refuses, field by field.
+// The checks of check(), field by field.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -34,7 +34,7 @@ void check_at_least_one(const char* option, std::optional<std::int64_t> given) {
     throw refused(option, *given, "a whole number, at least 1");
 }
 
-/// NaN is refused too.
+/// Rejects NaN, too.
 void check_share(const char* option, double given) {
   if (!(given >= 0 && given < 1))
     throw refused(option, given, "a number of at least 0 and below 1");
@@ -96,7 +96,7 @@ void check_weight_decay(const RunSpec& spec) {
     throw refused("--weight-decay", *spec.weight_decay, "a finite number, at least 0");
 }
 
-/// The batch that a schedule is checked with where a search is still to find the real one.
+/// The batch for checking a schedule if a search is still to find the real one.
 std::int64_t stand_in_batch(const RunSpec& spec) {
   if (spec.batch.kind == BatchChoice::Kind::number)
     return std::max<std::int64_t>(spec.batch.number, 1);

@@ -112,7 +112,7 @@ bool gives_length(const Json& document) {
   return false;
 }
 
-/// Forms that are read besides those written: a budget with a unit, a warm-up as a plain number, a name of many lines.
+/// Further accepted forms: a budget with a unit, a warm-up as a number, a name with several lines.
 Json normalized(const std::string& field, const Json& value) {
   if (field == "memory_budget" && value.is_string())
     return parse_size(value.get<std::string>(), "field \"memory_budget\"");
@@ -139,7 +139,7 @@ RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
   check_version(document);
   check_names(document);
   RunSpec spec = base;
-  // One kind of length replaces the other two.
+  // One kind of length replaces the others.
   if (gives_length(document))
     spec.length = {};
   if (document.contains("effective_batch") && !document["effective_batch"].is_null() &&

@@ -11,7 +11,7 @@ template <typename Value> Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// Leaves `target` alone where the field is missing or null.
+/// Leaves `target` unchanged if the field is missing or null.
 template <typename Value> void read(const Json& json, const char* field, Value& target) {
   const auto found = json.find(field);
   if (found == json.end() || found->is_null())

@@ -2,7 +2,7 @@
 
 namespace batchscope::run {
 
-// A table, so it is longer than a function may be.
+// A table, hence longer than functions should be.
 const std::vector<SpecField>& spec_fields() {
   using Kind = SpecField::Kind;
   static const std::vector<SpecField> fields = {

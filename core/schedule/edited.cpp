@@ -1,4 +1,4 @@
-// A schedule with other sizes over some stretches of steps.
+// A schedule that overrides the batch size in some stretches of steps.
 #include "core/schedule/edited.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void add_part(const std::string& schedule, EditedText& edited, std::string_view 
   edited.batch = batch;
 }
 
-/// What `over` leaves of a stretch: what lies before it, and what lies behind it.
+/// Keeps the parts of a stretch before and after `over`.
 void add_rest(std::vector<FixedStretch>& rest, const FixedStretch& stretch, const FixedStretch& over) {
   FixedStretch before = stretch;
   before.to = std::min(stretch.to.value_or(highest), over.from);
@@ -112,7 +112,7 @@ private:
   std::string text_;
 };
 
-/// The base as the run has it, or one that begins now.
+/// The base with its state in the run, or a new one that begins now.
 Course base_course(const EditedText& edited, const ScheduleOrigin& origin) {
   for (auto known = origin.courses.rbegin(); known != origin.courses.rend(); ++known)
     if (known->schedule->text() == edited.base)
@@ -120,7 +120,7 @@ Course base_course(const EditedText& edited, const ScheduleOrigin& origin) {
   const bool held = std::any_of(edited.stretches.begin(), edited.stretches.end(),
                                 [&](const FixedStretch& stretch) { return stretch.holds(origin.state.step); });
   ScheduleOrigin own = origin;
-  // The batch of a stretch is not that of the base.
+  // The batch of a stretch is not the base's.
   if (held && !origin.courses.empty())
     own.batch = origin.courses.back().batch;
   own.batch = edited.batch.value_or(own.batch);

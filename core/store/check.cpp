@@ -43,7 +43,7 @@ void check_series(SQLite::Database& database, const SeriesRow& series, Lines& li
     complain("its summary does not match its points");
 }
 
-// A page that cannot be read ends one part of the check, not the whole.
+// A page that cannot be read ends one part of the check, not all of it.
 void part(const std::string& name, Lines& lines, const std::function<void()>& check) {
   try {
     check();

@@ -6,7 +6,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// SQLite calls a used-up quota and a limit of a file's size by these names; which of them it was, it does not keep.
+// SQLite reports a quota and a file size limit with these codes, without telling which one it was.
 bool refuses_writing(const SQLite::Exception& exception) {
   const int code = exception.getExtendedErrorCode();
   return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC;
@@ -21,7 +21,7 @@ bool may_pass(const SQLite::Exception& exception) {
 
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string name = file.string() + ": ";
-  switch (exception.getErrorCode() & 0xff) { // the rest of the code tells more of the same
+  switch (exception.getErrorCode() & 0xff) { // without the extended code
   case SQLITE_FULL:
     return {Error::Kind::failed, name + "the disk is full; free some space and try again"};
   case SQLITE_BUSY:

@@ -37,7 +37,7 @@ void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& id
   if (ids.empty())
     throw input_error("export: no runs given; accepted: at least one id");
   for (const std::int64_t id : ids)
-    reader.run(id); // refused before anything is made
+    reader.run(id); // throws before anything is created
   detail::FileOutput output(file, force, cancelled);
   (*found)->write(reader, ids, output.stream());
   output.publish();

@@ -142,7 +142,7 @@ private:
   RunFilter one() {
     if (token_.kind != Token::Kind::open)
       return comparison();
-    // Each level takes stack, here and in the filter; nobody writes that many by hand.
+    // Each level uses stack, here and in the filter; this is deeper than anyone writes by hand.
     constexpr int deepest = 50;
     if (++depth_ > deepest)
       refuse(token_, "too many parentheses:", fmt::format("accepted: at most {} nested", deepest));
@@ -168,7 +168,7 @@ private:
     return number_comparison(field, operation, value);
   }
 
-  /// That of `90 MB`, which stands apart.
+  /// Appends the unit of `90 MB`, which is a separate token.
   void take_unit(const detail::RunField& field, Token& value) {
     if (value.kind != Token::Kind::word || token_.kind != Token::Kind::word)
       return;

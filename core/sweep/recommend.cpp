@@ -12,7 +12,7 @@ namespace batchscope::sweep {
 
 namespace {
 
-/// Two standard errors of a share that was measured on so many examples.
+/// Two standard errors of a proportion measured on this many examples.
 double uncertainty(double share, std::int64_t examples) {
   return 2 * std::sqrt(share * (1 - share) / static_cast<double>(std::max<std::int64_t>(examples, 1)));
 }

@@ -31,7 +31,7 @@ void refuse_twice(const char* option, const std::vector<Value>& values, const Eq
           "{}: a value is in the list twice; accepted: each value once, with --repeats for several runs", option));
 }
 
-/// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's own name.
+/// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's name.
 std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
   std::vector<std::string> parts;
   if (!sweep.batches.empty())
@@ -44,7 +44,7 @@ std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
   return sweep.base.name + separator + fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Takes a list out of the document, so that what is left describes one run. A plain value stays where it is.
+/// Takes a list out of the document, so that the rest describes one run. A plain value stays.
 std::vector<Json> take_list(Json& document, const char* field) {
   const auto found = document.find(field);
   if (found == document.end() || !found->is_array())
@@ -56,7 +56,7 @@ std::vector<Json> take_list(Json& document, const char* field) {
   return values;
 }
 
-/// One field read by the rules of a run's description.
+/// Parses one field by the rules of a run's JSON.
 run::RunSpec with_field(const char* field, const Json& value) {
   return run::run_spec_from_json(Json{{field, value}}.dump());
 }

@@ -10,7 +10,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// More examples at once gain nothing.
+/// Larger evaluation batches are not faster.
 constexpr std::int64_t most_at_once = 512;
 
 } // namespace

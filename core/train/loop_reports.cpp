@@ -1,4 +1,4 @@
-// What the loop tells its sink: step records and events.
+// What the loop reports to its sink: step records and events.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -106,7 +106,7 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
   json["cause"] = describe(likely_cause(event, before_));
-  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step that is being made
+  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step being made
 }
 
 void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
@@ -146,7 +146,7 @@ void Loop::apply(const run::ScheduleEdit& edit) {
   }
 }
 
-/// Each edit that was accepted is answered for in the events of its run.
+/// Every accepted edit gets an answer in the events of its run.
 void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {
     Json json = edit_json(edit);
@@ -155,7 +155,7 @@ void Loop::close_control() {
   }
 }
 
-/// Once for each pause and each end of one, however many single steps are made in between.
+/// Once per pause and once per end of a pause, however many single steps are made in between.
 void Loop::report_paused(bool paused) {
   if (paused == said_paused_)
     return;

@@ -22,7 +22,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
+/// The larger of a prediction's two probes; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_prediction_probe = 16;
 
 data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec& model,
@@ -33,7 +33,7 @@ data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec
   return split;
 }
 
-/// The border of core: LibTorch's exceptions become Error, without their stack traces.
+/// The boundary of core: converts LibTorch's exceptions to Error, without stack traces.
 template <typename Function> auto translated(Function&& function) -> decltype(function()) {
   try {
     return function();
@@ -184,7 +184,7 @@ private:
     return options;
   }
 
-  /// For the recommended size.
+  /// Measures throughput to find the recommended size.
   void time_sizes(LearnerTrials& trials, const SearchOptions& options, search::SearchResult& result) {
     result.timings = search::measure_throughput(
         search::sizes_to_time(result), [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing);
@@ -203,8 +203,8 @@ private:
     if (spec_.batch.kind == run::BatchChoice::Kind::number && spec_.batch.number > examples())
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
                         std::to_string(examples()) + " training examples");
-    // A wrong schedule is told before anything is made. With a batch still to be found that is tried with batch 1,
-    // which only a schedule that names its own first batch would rightly refuse.
+    // A wrong schedule is reported before anything is created. If the batch is still to be found, the schedule is
+    // checked with batch 1, which is wrong only for a schedule that names its own first batch.
     const bool known = spec_.batch.kind == run::BatchChoice::Kind::number;
     if (!known && schedule::first_batch_of(spec_.schedule))
       return;
@@ -223,9 +223,9 @@ private:
   std::unique_ptr<memory::Device> device_;
   std::unique_ptr<Learner> learner_;
   std::optional<std::int64_t> batch_;
-  std::string batch_reason_; ///< where a search chose it
+  std::string batch_reason_; ///< set if a search chose it
   std::uint64_t baseline_ = 0;
-  mutable std::optional<run::RunPlan> plan_; ///< of batch_, once it was asked for
+  mutable std::optional<run::RunPlan> plan_; ///< of batch_, computed on first use
 };
 
 } // namespace

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double large_type = 1.6; // of the usual size
+constexpr double large_type = 1.6; // relative to the default size
 
 QLabel* wrapping_label(QWidget* parent) {
   auto* label = dimmed_label({}, parent);
@@ -29,7 +29,7 @@ QString peak_reason(const SearchView& view, std::int64_t batch) {
                         : AnswerCard::tr("predicted peak %1").arg(bytes);
 }
 
-/// The smallest size that was run and did not fit; nothing where all did.
+/// The smallest size that ran and did not fit; nothing if all did.
 std::optional<std::int64_t> smallest_refused(const SearchView& view) {
   std::optional<std::int64_t> smallest;
   for (const search::Probe& probe : view.probes)
@@ -59,7 +59,7 @@ QString largest_reason(const SearchView& view, std::int64_t batch) {
              : reason;
 }
 
-/// As a sentence of its own.
+/// The text as a sentence of its own.
 QString sentence(const std::string& text) {
   QString sentence = QString::fromStdString(text);
   if (!sentence.isEmpty())

@@ -84,7 +84,7 @@ void FindPage::follow_workbench() {
       show_last_answer();
     else if (job == shown_.job)
       refresh();
-    show_header(); // what it waits for may be over
+    show_header(); // the job that it waits for may have ended
   });
   for (Job* job : engine.jobs())
     watch(job);
@@ -92,8 +92,8 @@ void FindPage::follow_workbench() {
     show_last_answer();
 }
 
-/// Whatever searches, is shown from its first probe on; what only trains or sweeps has none. Whoever looks at another
-/// search after that is left there.
+/// Shows a job's search from its first probe on; a job without a search has none. If the user then selects another
+/// search, that one stays.
 void FindPage::watch(Job* job) {
   const auto follow = [this, job, seen = std::make_shared<bool>(job->kind() == Job::Kind::find)] {
     if (job->probes().empty() && !job->search_result())
@@ -157,7 +157,7 @@ void FindPage::take_settings() {
     setup_->set_spec(shown_.spec());
 }
 
-/// In place of nothing, and of a search that was given up before it had run anything.
+/// Shown instead of nothing, and instead of a search that was cancelled before its first trial.
 void FindPage::show_last_answer() {
   const QList<KnownSearch> searches = known_searches(workbench_);
   shown_ = searches.isEmpty() ? KnownSearch{} : searches.last();
@@ -198,7 +198,7 @@ void FindPage::refresh() {
   show_header();
 }
 
-/// The memory of the size that is chosen, else of the answer, else of the largest so far.
+/// The memory of the selected size, else of the answer, else of the largest size so far.
 void FindPage::show_size(std::optional<std::int64_t> batch) {
   if (!shown_)
     return;
@@ -208,7 +208,7 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   memory_->show_size(view, batch ? batch : largest_so_far(view));
 }
 
-/// Where not even one size was run there is nothing else to show.
+/// If not even one size was run, there is nothing else to show.
 void FindPage::show_failure(const QString& error) {
   if (error_shown_)
     return;
@@ -219,7 +219,7 @@ void FindPage::show_failure(const QString& error) {
 
 void FindPage::show_error(const QString& error) {
   setup_->show_error(error);
-  setup_action_->setChecked(true); // where it can be mended
+  setup_action_->setChecked(true); // where the user can correct it
 }
 
 run::RunSpec FindPage::answered(qint64 batch) const {

@@ -1,4 +1,4 @@
-// How the page is put together, and what its header says.
+// Layout and header of the page.
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -59,7 +59,7 @@ QWidget* FindPage::make_header() {
   row->addWidget(change_);
   row->addStretch(1);
   activity_ = dimmed_label({}, header);
-  activity_->setMinimumWidth(1); // texts fit the window, not the window them
+  activity_->setMinimumWidth(1); // texts must fit the window, not enlarge it
   row->addWidget(activity_);
   log_ = new QCheckBox(tr("Log scale"), header);
   log_->setToolTip(log_action_->toolTip());
@@ -149,7 +149,7 @@ QWidget* FindPage::make_body() {
   return body_;
 }
 
-/// Of the answer that is shown, whatever is searched next; while there is none, of that.
+/// For the shown answer, whatever is searched next; without an answer, for the next search.
 void FindPage::show_chips() {
   const QStringList names{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
   const QStringList texts = described(shown_ ? shown_.spec() : setup_->spec());
@@ -168,11 +168,11 @@ void FindPage::show_header() {
                    ? tr("queued behind: %1").arg(working->title())
                    : shown_.job->activity();
   activity_->setText(activity);
-  // Of the two that take turns, the keyboard stays with the one that is seen.
+  // Of the two buttons that alternate, the visible one gets the keyboard focus.
   const bool hand_over = find_->hasFocus() || cancel_->hasFocus();
   log_->setVisible(bool(shown_));
   cancel_->setVisible(searches);
-  find_->setVisible(shown_ && !searches); // while there is nothing, the page itself has the button
+  find_->setVisible(shown_ && !searches); // while there is no search, the page itself has the button
   const run::RunSpec next = setup_->spec();
   find_->setText(shown_ && run::trial_key(shown_.spec()) == run::trial_key(next) ? tr("Find again") : tr("Find"));
   find_->setToolTip(tr("Search %1").arg(described(next).join(QStringLiteral(", "))));

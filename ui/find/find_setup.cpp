@@ -51,7 +51,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   auto* at_fields_height = new QVBoxLayout;
   at_fields_height->addWidget(dimmed_label({}, this));
   at_fields_height->addWidget(all);
-  elsewhere_ = new NoteLine(*all, this); // what leads to the fields that it is about
+  elsewhere_ = new NoteLine(*all, this); // above the fields that lead to its errors
   elsewhere_->setObjectName(QStringLiteral("elsewhere"));
   at_fields_height->addWidget(elsewhere_);
   at_fields_height->addStretch();
@@ -98,7 +98,7 @@ run::RunSpec FindSetup::spec() const {
     try {
       run::set_field(spec, key, edit->text().toStdString());
     } catch (const Error&) {
-      // Said at the field.
+      // Shown at the field.
     }
   }
   return spec;
@@ -146,7 +146,7 @@ void FindSetup::read_options(FindRequest& request, bool& good) {
   read(start_, [&](const std::string& text) {
     request.start = parse_integer(text, "first size", 1, std::numeric_limits<std::int64_t>::max());
   });
-  // A factor that the strategy has no use for is not in its way.
+  // A factor that the strategy does not use is not checked.
   read(factor_, [&](const std::string& text) {
     if (strategy_ != "shrink")
       return;
@@ -188,7 +188,7 @@ void FindSetup::restore(const QJsonObject& state) {
   try {
     set_spec(run::run_spec_from_json(state["spec"].toString().toStdString()));
   } catch (const Error&) {
-    // Of another version, or broken: what is there stays.
+    // From another version, or invalid: keeps the current values.
   }
   start_->set_text(state["start"].toString());
   factor_->set_text(state["factor"].toString());

@@ -19,7 +19,7 @@ QString tr(const char* text) {
   return QObject::tr(text);
 }
 
-/// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
+/// `cnn:width=32,norm=group` becomes `cnn width 32 norm group`.
 QString readable(const std::string& text) {
   QString readable = QString::fromStdString(text);
   for (const QChar c : {QChar(':'), QChar(','), QChar('=')})
@@ -27,7 +27,7 @@ QString readable(const std::string& text) {
   return readable;
 }
 
-/// Without the folders of a file.
+/// A data text without the folders of its files.
 QString short_data(const std::string& text) {
   if (text == "demo")
     return tr("demo images");

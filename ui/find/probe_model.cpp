@@ -125,7 +125,7 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (section == result ? Qt::AlignLeft : Qt::AlignRight)));
   if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
-    return section == predicted ? tr("Predicted MB") : QVariant(); // which has no room
+    return section == predicted ? tr("Predicted MB") : QVariant(); // the column has no space for it
   if (role != Qt::DisplayRole)
     return {};
   switch (section) {

@@ -27,7 +27,7 @@ void EventModel::show(OpenRun* run) {
   texts_.resize(shown_);
   endResetModel();
   if (run != nullptr)
-    // What filters the rows works anew on all of them for each insertion before them.
+    // For each insertion before them, a filter model processes all rows again, so insertions are combined.
     connect(run, &OpenRun::event_came, &coming_, qOverload<>(&QTimer::start));
 }
 

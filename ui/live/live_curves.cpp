@@ -14,7 +14,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr std::size_t points_a_draw = 200'000; ///< that are smoothed in one go, of all runs together
+constexpr std::size_t points_a_draw = 200'000; ///< smoothed per draw, over all runs
 
 class CurveTexts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LiveCurves)

@@ -44,7 +44,7 @@ QWidget* NoRun::make_empty() {
       tr("Run the demo sweep"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");
-  // Beneath the state's own button.
+  // Below the empty state's own button.
   auto* column = static_cast<QVBoxLayout*>(state->layout());
   column->insertWidget(column->count() - 1, form, 0, Qt::AlignHCenter);
   auto* layout = new QVBoxLayout(page);

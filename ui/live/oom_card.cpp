@@ -45,7 +45,7 @@ QString cause_text(const OomDetails& details) {
                                                            : details.cause;
 }
 
-/// What did not change, where that is so.
+/// What stayed the same, if anything did.
 QString kept_text(OomDetails::End end) {
   switch (end) {
   case OomDetails::End::run_in_parts:

@@ -110,7 +110,7 @@ void PlanLayer::follow() {
   if (future_ == here)
     return;
   future_ = here;
-  // Of several runs only one goes on here: what the others did is no future.
+  // With several runs, the later values of others are not a future.
   plots_.set_future(together_ ? std::nullopt : std::optional(here));
   for (const auto& curve : {batch_, coverage_, micro_, parts_, peak_}) {
     if (curve)

@@ -61,7 +61,7 @@ RunHeader::RunHeader(QWidget* parent)
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
   for (QLabel* label : {name_, figures_})
-    label->setMinimumWidth(1); // texts are made to fit the window, not the window to fit them
+    label->setMinimumWidth(1); // texts must fit the window, not enlarge it
   status_->setObjectName("run-status");
   pending_->setObjectName("pending-edit");
   pending_->show_text(tr("edit pending"), Pill::Tone::warning);
@@ -185,7 +185,7 @@ void RunHeader::update_figures() {
   }
   const auto share = run_->progress();
   const bool known = share && run_->status() != "loading";
-  const int maximum = known ? progress_steps : 0; // 0: moves without saying how far
+  const int maximum = known ? progress_steps : 0; // 0: a busy indicator
   if (progress_->maximum() != maximum)
     progress_->setMaximum(maximum);
   if (known)
@@ -200,7 +200,7 @@ QString RunHeader::joined(const QList<Part>& parts) {
   return texts.join(QString::fromUtf8(" \u00b7 "));
 }
 
-/// The name and as many of the figures as there is room for; what is left out is in the tooltips.
+/// Shows the name and as many of the figures as fit; tooltips have the others.
 void RunHeader::fit_figures() {
   const QString name = run_ ? run_->name() : QString();
   const int name_room = std::max(Theme::lines(6), width() / 4);
@@ -211,13 +211,13 @@ void RunHeader::fit_figures() {
   }
   if (!run_)
     return;
-  int room = width() - name_->sizeHint().width() - layout()->spacing(); // before the figures
+  int room = width() - name_->sizeHint().width() - layout()->spacing(); // for what precedes the figures
   for (int i = 0; i < layout()->count(); ++i) {
     QLayoutItem* item = layout()->itemAt(i);
     if (item->widget() == name_ || item->widget() == figures_ || item == slack_)
       continue;
     if (item->spacerItem() != nullptr)
-      room -= item->minimumSize().width(); // stands without spacing
+      room -= item->minimumSize().width(); // laid out without spacing
     else if (!item->isEmpty())
       room -= item->minimumSize().width() + layout()->spacing();
   }
@@ -230,7 +230,7 @@ void RunHeader::fit_figures() {
     figures_->setText(text);
     figures_->setToolTip(all);
   }
-  // Grows, and does not shrink again with every digit; but never so that the texts are squeezed.
+  // Grows, but does not shrink again with every digit; limited so that the texts are not squeezed.
   const int needed = figures_->sizeHint().width();
   reserved_ = std::clamp(reserved_, needed, std::max(needed, room));
   if (const int slack = reserved_ - needed; slack != slack_->sizeHint().width()) {

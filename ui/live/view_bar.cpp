@@ -18,7 +18,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int slider_steps = 100; ///< a weight of 1 would never move
+constexpr int slider_steps = 100; ///< a weight of 1 would never follow the data
 constexpr int usual_smoothing = 60;
 constexpr double words_from = 46; ///< lines of text
 
@@ -82,7 +82,7 @@ QLabel* ViewBar::add_word(const QString& text) {
 
 void ViewBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // The controls say by their tooltips what they are.
+  // The tooltips of the controls say what they are.
   for (QLabel* word : std::as_const(words_))
     word->setVisible(event->size().width() >= Theme::lines(words_from));
 }

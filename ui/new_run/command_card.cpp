@@ -15,14 +15,14 @@ namespace batchscope::ui {
 QString broken_command(const QString& command, int columns) {
   const QString next_line = QStringLiteral(" \\\n    ");
   QString text;
-  qsizetype line = 0; // where it begins in `text`
+  qsizetype line = 0; // start of the line in `text`
   bool quoted = false;
   qsizetype begin = 0;
   const auto add = [&](const QString& option) {
     if (!text.isEmpty() && text.size() - line + option.size() + 2 > columns) {
       text += next_line;
       line = text.size() - 4;
-      text += QStringView(option).mid(1); // the line's indent stands for the space
+      text += QStringView(option).mid(1); // the line's indent replaces the space
     } else {
       text += option;
     }

@@ -37,11 +37,11 @@ constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
 constexpr int most_undone = 200;
 
-// Data of the entries that are no presets.
+// Data of the entries that are not presets.
 const QString last_entry = QStringLiteral("last");
 const QString defaults_entry = QStringLiteral("defaults");
 
-/// Whether both make the same run, whatever it is called.
+/// Whether both specs make the same run, ignoring the name.
 bool same_settings(run::RunSpec a, const run::RunSpec& b) {
   a.name = b.name;
   return run::to_json(a) == run::to_json(b);
@@ -66,7 +66,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   layout->setSpacing(gap);
   layout->addWidget(make_header());
 
-  // The form scrolls alone: what is said of a field stays beside it.
+  // Only the form scrolls: the help for a field stays beside it.
   auto* body = new QHBoxLayout;
   body->setSpacing(gap);
   scroll_ = scrolled(form_, this);
@@ -179,7 +179,7 @@ void NewRunPage::fill_presets() {
   if (last_started_)
     presets_->addItem(tr("Last started run"), last_entry);
   presets_->addItem(tr("Defaults"), defaults_entry);
-  presets_->setMaxVisibleItems(presets_->count()); // the line counts as one, and ten are seen by themselves
+  presets_->setMaxVisibleItems(presets_->count()); // the separator counts as one entry; the default maximum is ten
 }
 
 void NewRunPage::choose_preset(int index) {
@@ -196,7 +196,7 @@ void NewRunPage::choose_preset(int index) {
   ask_for_data(preset.file);
 }
 
-/// What stood there before comes back with Undo.
+/// Undo restores the earlier content.
 void NewRunPage::fill_form(const run::RunSpec& spec, const QString& from) {
   const bool discards = own_settings_;
   filling_from_ = from;
@@ -294,13 +294,13 @@ void NewRunPage::watch(Job* job) {
     if (job->state() == Job::State::failed)
       show_failure(*job);
   });
-  // From its first step on it is told of where the run is shown.
+  // From its first step on, the page that shows the run reports its errors.
   connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
 }
 
 void NewRunPage::show_failure(const Job& job) {
   const std::string field = field_to_blame(job.spec(), job.error());
-  // The workbench says it anyway. What was changed meanwhile is not to blame.
+  // The workbench reports it anyway. If the form was changed meanwhile, its fields are not to blame.
   if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
     return;
   form_->remark(field, job.error());
@@ -382,7 +382,7 @@ void NewRunPage::restore(const QJsonObject& state) {
     try {
       last_started_ = run::run_spec_from_json(last.toString().toStdString());
     } catch (const Error&) {
-      last_started_.reset(); // of another version, or broken: there is just no such preset
+      last_started_.reset(); // from another version, or invalid: this preset is not offered
     }
     fill_presets();
   }

@@ -1,4 +1,4 @@
-// The menu of the plots.
+// The context menu of the plots.
 #include <QFileDialog>
 #include <QMenu>
 
@@ -10,7 +10,7 @@ namespace batchscope::ui {
 void LinkedPlots::add_actions() {
   const auto add = [this](const QString& text, auto&& done, const QKeySequence& shortcut = {}) {
     auto* action = new QAction(text, this);
-    // The widget takes these keys itself; here they are to be seen.
+    // The widget handles these keys itself; here they are only displayed.
     action->setShortcutContext(Qt::WidgetShortcut);
     action->setShortcut(shortcut);
     action->setShortcutVisibleInContextMenu(true);
@@ -73,7 +73,7 @@ QAction* LinkedPlots::log_action(int panel) const {
   return impl_->log_actions.value(panel);
 }
 
-/// What a click on the legends does, for the keyboard.
+/// A menu equivalent of clicking on legend entries, for the keyboard.
 QMenu* LinkedPlots::make_curves_menu(QWidget& parent) {
   auto* menu = new QMenu(tr("Curves"), &parent);
   Board& board = impl_->board;

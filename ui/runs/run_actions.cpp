@@ -57,7 +57,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
 QAction* RunActions::add(const QString& text, const QString& icon, const QString& help, void (RunActions::*slot)()) {
   auto* action = new QAction(workbench_.theme().icon(icon), text, this);
   action->setToolTip(help);
-  // Keys such as Enter and Delete mean something else in an editor or a filter box.
+  // In an editor or the filter box, keys such as Enter and Delete have another meaning.
   action->setShortcutContext(Qt::WidgetShortcut);
   connect(action, &QAction::triggered, this, slot);
   table_.addAction(action);
@@ -97,7 +97,7 @@ void RunActions::update() {
 
 void RunActions::open_selected() {
   QList<qint64> ids;
-  // What the keyboard stands on comes first, and so becomes the one whose details are shown.
+  // The current row comes first, so its run becomes the current one.
   if (const auto current = table_.current_run())
     ids.append(*current);
   for (const std::int64_t id : table_.selected_runs())

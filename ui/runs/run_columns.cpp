@@ -35,7 +35,7 @@ template <auto Member> std::optional<double> of_outcome(const RunRow& run) {
     return static_cast<double>(value);
 }
 
-/// Of what a run has only once it has made a step.
+/// For values that a run has only after its first step.
 template <auto Member> std::optional<double> of_steps(const RunRow& run) {
   return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
 }
@@ -66,7 +66,7 @@ template <Number Get> QString whole(const RunRow& run) {
   return std::isfinite(*value) ? format_count(std::llround(*value)) : format_number(*value);
 }
 
-/// The value times `Times` by `By`, where it is shown in another unit.
+/// The value times `Times` divided by `By`, for display in another unit.
 template <Number Get, int Decimals, int Times = 1, int By = 1> QString fixed(const RunRow& run) {
   const auto value = Get(run);
   if (!value)
@@ -91,7 +91,7 @@ template <auto Member> QString as_it_is(const RunRow& run) {
   return QString::fromStdString(run.*Member);
 }
 
-/// In the user's time zone; the year only where it is another one.
+/// In the user's time zone; the year only if it is not the current one.
 QString shown_start(const RunRow& run) {
   auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
   if (!time.isValid())

@@ -15,7 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_events_shown = 6; ///< more of them scroll
+constexpr int most_events_shown = 6; ///< scrolls if there are more
 
 std::optional<series::Extremes> sizes_of(const schedule::Plan& plan) {
   const series::Series* sizes = plan.history->find("batch");
@@ -29,8 +29,8 @@ std::int64_t last_size(const schedule::Plan& plan) {
   return sizes == nullptr || sizes->values.size() == 0 ? 0 : std::llround(sizes->values.back());
 }
 
-/// Highest peak of the plan as it will be run. A size that is run in parts may need less than a smaller one in one
-/// piece, so all are looked at.
+/// Highest peak of the plan as it will be split. A batch that is split may need less memory than a smaller one that is
+/// not, so all are checked.
 double highest_peak(const PlanEditor& editor) {
   const schedule::Plan& plan = *editor.plan();
   DerivedCurve peak;

@@ -7,7 +7,7 @@
 namespace batchscope::ui {
 
 QList<SchedulePreset> schedule_presets(std::int64_t batch, std::int64_t steps, double epochs) {
-  constexpr std::int64_t growth = 4; // the sizes that ramps end at
+  constexpr std::int64_t growth = 4; // factor up to which ramps grow
   constexpr std::int64_t stages = 4;
   const auto tr = [](const char* text) { return QCoreApplication::translate("SchedulePresets", text); };
   const std::int64_t interval = std::max<std::int64_t>(steps / stages, 1);

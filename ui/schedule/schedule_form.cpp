@@ -27,7 +27,7 @@ const char* unit_of(const schedule::RunLength& length) {
   return length.steps ? "steps" : length.examples ? "examples" : "epochs";
 }
 
-/// A widget without a name above it, on the height of the fields beside it.
+/// A widget without a name above it, aligned with the fields beside it.
 QWidget* beside_fields(QWidget* widget, QWidget* parent) {
   auto* holder = new QWidget(parent);
   auto* column = new QVBoxLayout(holder);
@@ -132,10 +132,10 @@ void ScheduleForm::focus_schedule() {
 }
 
 void ScheduleForm::set_schedule(const QString& text) {
-  if (text == schedule_->text()) // spaces at its ends are the user's
+  if (text == schedule_->text()) // the user may have typed spaces at the ends
     return;
   schedule_->set_text(text);
-  schedule_->edit()->setCursorPosition(0); // of a long one the beginning is seen
+  schedule_->edit()->setCursorPosition(0); // shows the beginning of a long text
 }
 
 QString ScheduleForm::schedule() const {
@@ -144,7 +144,7 @@ QString ScheduleForm::schedule() const {
 
 void ScheduleForm::set_error(const QString& error) {
   const bool of_batch = batch_->isVisible() && error.startsWith(QLatin1String("batch "));
-  // It quotes the text that is right above it.
+  // The error quotes the text that is directly above it.
   const QString quoted = QStringLiteral("schedule '%1': ").arg(schedule().trimmed());
   const QString text = error.startsWith(quoted) ? error.mid(quoted.size()) : error;
   schedule_->set_error(of_batch ? QString() : text);
@@ -160,7 +160,7 @@ bool ScheduleForm::show_refusal(const std::string& field, const QString& error) 
                                                               : nullptr;
   if (edit == nullptr || !edit->isVisible())
     return false;
-  edit->edit()->setFocus(); // a field that is being edited keeps its error
+  edit->edit()->setFocus(); // a field keeps its error while it is edited
   edit->set_error(error);
   return true;
 }
@@ -178,7 +178,7 @@ void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epoch
     });
   }
   if (schedule_->edit()->hasFocus() && schedule_->edit()->completer() != nullptr)
-    return; // what is offered does not change under who types
+    return; // the examples do not change while the user types
   QStringList texts;
   for (const SchedulePreset& preset : presets)
     texts << preset.text;

@@ -1,4 +1,4 @@
-// How the page is put together, and what its header says.
+// Layout and header of the page.
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -67,7 +67,7 @@ QWidget* SchedulePage::make_header() {
   edited_->setAccessibleName(tr("Plan to edit"));
   edited_->setToolTip(tr("A draft, or the remaining steps of a run"));
   edited_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  edited_->setMinimumWidth(Theme::lines(6)); // texts fit the window, not the window them
+  edited_->setMinimumWidth(Theme::lines(6)); // texts must fit the window, not enlarge it
   edited_->setMaximumWidth(Theme::lines(26));
   row->addWidget(edited_);
   pill_ = new Pill(header);

@@ -106,7 +106,7 @@ void KeySheet::open_with(const QList<KeyGroup>& groups) {
   filter_->setFocus();
 }
 
-/// Each group goes beneath the column that is the shortest by then.
+/// Adds each group to the column that is the shortest so far.
 void KeySheet::show_keys() {
   auto* sheet = new QWidget;
   auto* row = new QHBoxLayout(sheet);
@@ -158,7 +158,7 @@ bool KeySheet::eventFilter(QObject* watched, QEvent* event) {
   case Qt::Key_Question:
   case Qt::Key_F1:
     if (filter_->text().isEmpty()) {
-      reject(); // the key that opened it
+      reject(); // the key that opens it also closes it
       return true;
     }
     return false;

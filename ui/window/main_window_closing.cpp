@@ -1,4 +1,4 @@
-// Closing: never in the middle of a run, and never with something unwritten.
+// Closing the window: never in the middle of a run, and never with unsaved data.
 #include <algorithm>
 
 #include <QCloseEvent>
@@ -33,7 +33,7 @@ bool MainWindow::may_close_now() const {
 
 bool MainWindow::may_close_at_once() const {
   const auto& jobs = workbench_.engine().jobs();
-  // A prediction stores nothing: ending it loses nothing.
+  // A prediction stores nothing, so ending it loses nothing.
   return std::all_of(jobs.begin(), jobs.end(),
                      [](const Job* job) { return job->over() || job->kind() == Job::Kind::predict; });
 }
@@ -58,10 +58,10 @@ void MainWindow::ask_to_close() {
   question_->setDefaultButton(stay);
   question_->setEscapeButton(stay);
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
-  // By its button, a key or the cross of its frame.
+  // By its button, a key or the frame's close button.
   connect(question_, &QMessageBox::rejected, this, [this] { next_database_.clear(); });
   connect(&workbench_.engine(), &Engine::idle_now, question_.data(), [this] {
-    // Nothing is left to ask about; another database that was chosen is opened.
+    // The question is settled; opens another database if one was chosen.
     disconnect(question_, &QMessageBox::rejected, this, nullptr);
     question_->close();
     close();
@@ -74,7 +74,7 @@ void MainWindow::close_without_asking() {
     return;
   closing_ = true;
   workbench_.engine().cancel_all();
-  // Nothing new begins; the strip at the bottom shows how it ends.
+  // Nothing new can start; the strip at the bottom shows the progress.
   stack_->setEnabled(false);
   for (QAction* action : all_actions())
     action->setEnabled(false);

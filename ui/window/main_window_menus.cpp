@@ -1,4 +1,4 @@
-// The menus of the window and what their commands do.
+// The menus of the window and their commands.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -39,7 +39,7 @@ QAction* MainWindow::command(const QString& text, const QString& icon, const QKe
 }
 
 void MainWindow::make_menus() {
-  // One menu bar everywhere: a desktop's own would take its corner away.
+  // One menu bar on every desktop: a native one would have no corner widget.
   menuBar()->setNativeMenuBar(false);
   make_file_menu();
   make_edit_menu();
@@ -163,7 +163,7 @@ void MainWindow::open_keys() {
   keys_->open_with(key_groups());
 }
 
-/// First what works everywhere, then the page that is shown, then the others; places that several pages tell of once.
+/// First the global keys, then the visible page, then the others; places that several pages describe appear once.
 QList<KeyGroup> MainWindow::key_groups() const {
   QList<KeyGroup> groups{{tr("Anywhere"), keys_of(places_->actions() + QList<QAction*>{palette_action_} + commands_)}};
   QList<const Page*> pages(pages_.begin(), pages_.end());
@@ -198,14 +198,14 @@ void MainWindow::choose_database() {
   QFileDialog* dialog =
       open_file_dialog(this, tr("Open a run database"), {tr("Run databases (*.db *.sqlite)"), tr("All files (*)")});
   dialog->setDirectory(QFileInfo(recent_.value(0)).path());
-  dialog->setFileMode(QFileDialog::AnyFile); // a new name begins a new database
+  dialog->setFileMode(QFileDialog::AnyFile); // a new name creates a database
   dialog->setDefaultSuffix(QStringLiteral("db"));
   connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
   dialog->open();
 }
 
 void MainWindow::open_database(const QString& file) {
-  std::error_code none_yet; // a new name is no other name of the one that is open
+  std::error_code none_yet; // a new name cannot be another name of the open database
   if (file == recent_.value(0) ||
       std::filesystem::equivalent(file.toStdString(), recent_.value(0).toStdString(), none_yet))
     return;

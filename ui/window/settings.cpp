@@ -19,7 +19,7 @@ QString translated(const char* text) {
   return QCoreApplication::translate("batchscope::ui::Settings", text);
 }
 
-/// The content of a file, or what is wrong with it.
+/// The content of a file, or its error.
 struct Reading {
   QJsonObject content;
   QString fault; ///< empty: none
@@ -87,7 +87,7 @@ bool Settings::save(const QJsonObject& content, QString* problem) const {
 
 QString Settings::default_file() {
   const QString base = qEnvironmentVariable("XDG_CONFIG_HOME");
-  // As the base directory specification has it, a relative path there does not count.
+  // The base directory specification ignores relative paths.
   const QString folder = QDir::isAbsolutePath(base) ? base : QDir::homePath() + QStringLiteral("/.config");
   return folder + QStringLiteral("/batchscope/window.json");
 }

@@ -26,7 +26,7 @@ QString free_memory() {
   try {
     return StatusLine::tr("%1 memory free").arg(format_bytes(static_cast<double>(free_host_memory())));
   } catch (const Error&) {
-    return {}; // a system that does not tell
+    return {}; // the system does not report it
   }
 }
 

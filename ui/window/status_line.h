@@ -33,7 +33,7 @@ private:
   QLabel* threads_;
   QLabel* stored_;
   Pill* read_only_;
-  QTimer timer_; ///< the numbers have no signals of their own
+  QTimer timer_; ///< polls values that have no signals
 };
 
 } // namespace batchscope::ui

@@ -105,7 +105,7 @@ void WorkStrip::show_job(const Job& job) {
   title_->setText(job.title());
   activity_->setText(job.activity());
   activity_->setToolTip(job.activity());
-  // Where the share is not known the bar only moves.
+  // Shows a busy indicator if the progress is unknown.
   progress_->setRange(0, progress ? progress_steps : 0);
   if (progress)
     progress_->setValue(static_cast<int>(*progress * progress_steps));
@@ -138,9 +138,9 @@ QString WorkStrip::time_text(const Job& job) const {
 void WorkStrip::cancel() {
   if (Job* job = shown_job()) {
     cancel_->setEnabled(false);
-    // The next job's own.
+    // The button is enabled again for the next job.
     connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
-    job->cancel(); // one that waits ends at once
+    job->cancel(); // a queued job ends at once
   } else {
     workbench_.run_database().cancel_exports();
   }
