@@ -122,7 +122,8 @@ bool NoRun::update_other() {
                            : tr("Run %1, %2,").arg(newest->id).arg(QString::fromStdString(newest->name));
   QString text = tr("%1 is being trained by another program that writes to this database.").arg(name);
   if (others > 0)
-    text += ' ' + tr("%1 more are running; see the Runs page.").arg(others);
+    text += ' ' + (others == 1 ? tr("One more is running; see the Runs page.")
+                               : tr("%1 more are running; see the Runs page.").arg(others));
   other_text_->setText(text);
   watch_other_->setText(tr("Watch run %1").arg(newest->id));
   return true;

@@ -245,7 +245,7 @@ void SchedulePage::drag(qint64 stretch, qint64 batch) {
 void SchedulePage::drop(qint64 stretch, qint64 batch) {
   if (editor_.is_draft())
     editor_.drop(stretch, batch);
-  else if (!editor_.drag(stretch, batch)) // waits for a word, since it cannot be taken back before it acts
+  else if (!editor_.drag(stretch, batch)) // waits for confirmation, since it cannot be undone before it is applied
     Q_EMIT workbench_.problem(tr("The run has already passed the dragged segment."));
   form_->set_schedule(editor_.schedule());
   show_header();
