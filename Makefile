@@ -1,4 +1,4 @@
-# Thin over the CMake presets (CMakePresets.json) and scripts/.
+# A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
 .PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
 
@@ -8,22 +8,22 @@ configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --paral
 build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target tests && ctest --preset $(1) --parallel $(JOBS)
 
 help:
-	@echo 'make run      set up, build, and open the window; without a display, do the main job in the terminal'
+	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
-	@echo 'make build    build/bin/batchscope (the window) and build/bin/batchscope-cli'
-	@echo 'make setup    install what is missing: Debian packages, LibTorch'
-	@echo 'make bench    ratios against plain PyTorch and a bare LibTorch loop, store and plan rates'
-	@echo 'make soak     the long tests'
-	@echo 'make screenshots  pictures of every page with real runs, into build/screenshots'
-	@echo 'make install  into PREFIX (default $(PREFIX), DESTDIR before it);  make uninstall  out again'
-	@echo 'make format   clang-format;  make lint  clang-format and clang-tidy as checks'
+	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
+	@echo 'make setup    install missing Debian packages and LibTorch'
+	@echo 'make bench    compare speed with PyTorch and a bare LibTorch loop; measure store and plan rates'
+	@echo 'make soak     run the long tests'
+	@echo 'make screenshots  save pictures of every page into build/screenshots'
+	@echo 'make install  install into PREFIX (default $(PREFIX), prefixed by DESTDIR);  make uninstall  remove'
+	@echo 'make format   run clang-format;  make lint  check with clang-format and clang-tidy'
 	@echo 'make clean    remove build/'
 	@echo
-	@echo 'BATCHSCOPE_TORCH=DIR takes an installed torch folder instead of loading one.'
-	@echo 'BATCHSCOPE_GPU=yes|no loads the GPU libraries or not, whether an NVIDIA driver is found or not.'
-	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (another distribution that has them).'
-	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch, which bench compares with.'
-	@echo 'JOBS=n compiles and tests n at a time.'
+	@echo 'BATCHSCOPE_TORCH=DIR uses an installed torch folder instead of downloading one.'
+	@echo 'BATCHSCOPE_GPU=yes|no downloads the GPU libraries or not (default: only with an NVIDIA driver).'
+	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (for another distribution that has them).'
+	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with.'
+	@echo 'JOBS=n runs n compile and test jobs in parallel.'
 
 setup:
 	@scripts/setup
@@ -55,7 +55,7 @@ bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	GOMP_SPINCOUNT=10000 build/bin/batchscope_bench
 	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py; \
-	else echo 'No comparison with PyTorch: BATCHSCOPE_TEST_PYTHON names no Python with torch'; fi
+	else echo 'No comparison with PyTorch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
 
 screenshots: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_screenshots

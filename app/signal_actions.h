@@ -7,8 +7,8 @@
 
 namespace batchscope {
 
-/// While it lives, signals do what is given for them (a handler, or SIG_IGN); afterwards what they did before. Those
-/// that were ignored before stay so: a shell starts what runs in the background of a script that way.
+/// Sets the given signal actions (a handler, or SIG_IGN) while it lives, and restores the earlier ones afterwards. A
+/// signal that was ignored before stays ignored: a shell starts background jobs of a script that way.
 class SignalActions {
 public:
   using Actions = std::initializer_list<std::pair<int, void (*)(int)>>;

@@ -1,7 +1,7 @@
-# Proofs, made by the build itself, of what core may show and need.
+# Build-time checks of what core's headers expose and its libraries link.
 
-# prove_headers_plain(TARGET): the headers of core that others may include (all but those in detail/ folders) compile
-# together with no LibTorch on the include path and show neither SQLite nor Qt.
+# prove_headers_plain(TARGET): core's public headers (all outside detail/ folders) compile together without LibTorch on
+# the include path, and expose neither SQLite nor Qt.
 function(prove_headers_plain target)
   file(GLOB_RECURSE headers RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/core/*.h")
   list(FILTER headers EXCLUDE REGEX "/detail/")
@@ -24,8 +24,8 @@ function(prove_headers_plain target)
   target_link_libraries(${target} PRIVATE batchscope_settings nlohmann_json::nlohmann_json)
 endfunction()
 
-# prove_links_alone(LIBRARY): the shared LIBRARY links with what it itself names, so with no Qt; the linker refuses
-# anything left undefined.
+# prove_links_alone(LIBRARY): the shared LIBRARY links with only its own dependencies, hence without Qt; the linker
+# rejects undefined symbols.
 function(prove_links_alone library)
   target_link_options(${library} PRIVATE -Wl,-z,defs)
   get_target_property(needs ${library} LINK_LIBRARIES)

@@ -1,5 +1,6 @@
-# embed_migrations(FOLDER OUTPUT): every NNN.sql of FOLDER, in order, as a C++ source that defines embedded_migrations()
-# of core/store/detail/migrations.h. Done at configure time; a changed file configures again.
+# embed_migrations(FOLDER OUTPUT): generates a C++ source with every NNN.sql of FOLDER, in order, that defines
+# embedded_migrations() of core/store/detail/migrations.h. Runs at configure time; a changed file triggers a new
+# configure.
 function(embed_migrations folder output)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/[0-9][0-9][0-9].sql")
   list(SORT files)

@@ -1,7 +1,7 @@
-# LibTorch from a torch folder (the PyPI wheel's layout), as one imported target LibTorch::LibTorch.
-# LibTorch's own CMake package stops where no CUDA toolkit is, although none is needed to compile and link.
+# Imported target LibTorch::LibTorch from a torch folder (the PyPI wheel's layout). LibTorch's own CMake package fails
+# without a CUDA toolkit, although none is needed to compile and link.
 #
-# Input: BATCHSCOPE_TORCH, a CMake or environment variable; without it, the folder that set-up loads.
+# Input: BATCHSCOPE_TORCH, a CMake or environment variable; without it, the folder that setup downloads.
 set(torch_asked "${BATCHSCOPE_TORCH}")
 if(NOT torch_asked)
   set(torch_asked "$ENV{BATCHSCOPE_TORCH}")
@@ -17,18 +17,18 @@ set(LibTorch_FOUND TRUE)
 
 if(NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED GLOBAL)
-  # Searched last: the wheel brings headers of another fmt than the system's, which is the one that gets linked.
+  # Searched last: the wheel has headers of another fmt version than the system's, which is the one that is linked.
   foreach(folder include include/torch/csrc/api/include)
     target_compile_options(LibTorch::LibTorch INTERFACE "SHELL:-idirafter ${LibTorch_DIRECTORY}/${folder}")
   endforeach()
-  # Searched first, so that no CUDA toolkit is needed and one of another version does no harm: the headers of the
-  # runtime's wheel, beside torch, completed by the two small ones in cuda/.
+  # Searched first, so that no CUDA toolkit is needed and one of another version does no harm: the headers of the CUDA
+  # runtime wheel beside torch, completed by the two small ones in cuda/.
   target_include_directories(LibTorch::LibTorch INTERFACE
     "${CMAKE_CURRENT_LIST_DIR}/cuda" "${LibTorch_DIRECTORY}/../nvidia/cu13/include")
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
-  # The path also finds libtorch_cuda.so, which is opened only where a GPU is asked for. It is a DT_RPATH, because a
-  # DT_RUNPATH is not searched where a sanitizer's library opens it for the program.
+  # This path is also used for libtorch_cuda.so, which is opened only if a GPU is requested. It is a DT_RPATH, because a
+  # DT_RUNPATH is not searched if a sanitizer's library calls dlopen for the program.
   target_link_options(LibTorch::LibTorch INTERFACE
     -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags "-Wl,-rpath,${LibTorch_DIRECTORY}/lib")
 endif()

@@ -1,6 +1,6 @@
-# `make install`: both programs, what they load, and what a desktop needs to know of them. An installed program finds its
-# files in ../share/batchscope (core/base/resources.h) and its libraries in ../lib/batchscope, wherever the prefix is,
-# and LibTorch where it is now.
+# `make install`: both programs, the libraries that they load, and desktop integration files. An installed program finds
+# its files in ../share/batchscope (core/base/resources.h) and its libraries in ../lib/batchscope, whatever the prefix
+# is, and LibTorch in its current place.
 set(resources "${PROJECT_SOURCE_DIR}/resources")
 set_target_properties(batchscope batchscope-cli PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/batchscope")
 set_target_properties(batchscope_engine batchscope_formula PROPERTIES

@@ -1,15 +1,15 @@
-# Sourced: where LibTorch lies, and whether it is the version that BatchScope is built with.
+# To be sourced: where LibTorch is, and whether it is the version that BatchScope is built with.
 
 wheels=$(dirname "${BASH_SOURCE[0]}")/wheels
 torch_version=$(sed -n 's/^torch==\([^ ]*\).*/\1/p' "$wheels/libtorch.txt")
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/batchscope
 torch_home=$cache/torch-$torch_version # holds torch/ and, beside it, nvidia/
 
-# check_torch FOLDER: one line on stderr and status 1 where FOLDER is not the torch folder of that version.
+# check_torch FOLDER: fails with one line on stderr if FOLDER is not a torch folder of that version.
 check_torch() {
   local header=$1/include/torch/headeronly/version.h found
   if [ ! -e "$1/lib/libtorch_cpu.so" ]; then
-    echo "BATCHSCOPE_TORCH: $1 holds no lib/libtorch_cpu.so; give the torch folder of an installed torch $torch_version" >&2
+    echo "BATCHSCOPE_TORCH: $1 has no lib/libtorch_cpu.so; use the torch folder of an installed torch $torch_version" >&2
     return 1
   fi
   [ -e "$header" ] || header=$1/include/torch/csrc/api/include/torch/version.h # where older versions have it

@@ -74,7 +74,7 @@ Error translated(CLI::App& program, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("required") != std::string::npos)
     return input_error(text.substr(0, text.find(':')) + ": a value is missing");
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("flag override") != std::string::npos)
-    return input_error("--" + text.substr(0, text.find(' ')) + " takes no value; accepted: the bare option");
+    return input_error("--" + text.substr(0, text.find(' ')) + " takes no value; accepted: the option alone");
   return input_error(text.substr(0, text.find('\n')));
 }
 
@@ -135,8 +135,8 @@ std::vector<std::string> list_of(const CLI::Option* option) {
     comma = text->find(',', begin);
     values.push_back(text->substr(begin, comma == std::string::npos ? comma : comma - begin));
     if (values.back().empty())
-      throw input_error(
-          fmt::format("{}: {} has an empty place; accepted: values between commas", name_of(option), in_quotes(*text)));
+      throw input_error(fmt::format("{}: {} has an empty item; accepted: values separated by commas", name_of(option),
+                                    in_quotes(*text)));
   }
   return values;
 }

@@ -18,7 +18,7 @@ int run_check(const Context& context, bool accept) {
   if (context.json)
     print_json({{"database", file.string()}, {"sound", damage.empty()}, {"damage", damage}});
   else if (damage.empty())
-    print(fmt::format("{}: sound\n", file.string()));
+    print(fmt::format("{}: ok\n", file.string()));
   for (const auto& line : damage)
     if (!context.json)
       print(line + '\n');
@@ -28,10 +28,10 @@ int run_check(const Context& context, bool accept) {
 } // namespace
 
 Verb add_check(CLI::App& program) {
-  auto* app = program.add_subcommand("check", "Check that the run database is sound and that no stored run is missing");
+  auto* app = program.add_subcommand("check", "Check the run database for damage and missing runs");
   auto accept = std::make_shared<bool>(false);
   app->add_flag("--accept", *accept,
-                "First take the runs that are there as all there is, after a backup was restored on purpose");
+                "First accept the current runs as complete, for example after you restored a backup");
   return {app, [accept](const Context& context) { return run_check(context, *accept); }};
 }
 

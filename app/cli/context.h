@@ -9,7 +9,7 @@
 
 namespace batchscope::cli {
 
-/// What is done and what has gone wrong, as scripts see it.
+/// Exit statuses.
 namespace exit_status {
 inline constexpr int done = 0;
 inline constexpr int job_failed = 1;
@@ -17,24 +17,24 @@ inline constexpr int bad_input = 2;
 inline constexpr int interrupted = 130;
 } // namespace exit_status
 
-/// The options of every verb.
+/// Options common to all verbs.
 struct Context {
   std::optional<std::string> db;
   bool json = false;
   bool quiet = false;
 
-  /// `--db`, else the default place; throws Error (input) for an empty text.
+  /// `--db`, else the default database; throws Error (input) for an empty text.
   std::filesystem::path database() const;
 };
 
-/// A verb of the program: its options, and what it does once they are parsed. Returns the exit status.
+/// A verb of the program: its options, and the function that runs it after parsing and returns the exit status.
 struct Verb {
   CLI::App* app = nullptr;
   std::function<int(const Context&)> run;
 };
 
-/// Opens a database that is there already and lets go of it: what it could not take is better said before an hour of
-/// training than after. Throws Error (input). Makes nothing.
+/// Opens and closes an existing database, so that an unusable one is reported before an hour of training and not after.
+/// Throws Error (input). Creates nothing.
 void refuse_unusable(const std::filesystem::path& database);
 
 Verb add_plan(CLI::App& program);

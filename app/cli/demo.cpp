@@ -45,7 +45,7 @@ public:
                                count_or_dash(result.recommended), result.reason));
       return;
     }
-    display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors, against {} and {} by prediction",
+    display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors; prediction took {} and {}",
                              count_or_dash(result.largest), result.probes.size(), refusals(result), runs_, refusals_));
   }
 
@@ -69,18 +69,18 @@ private:
   static std::string heading(sweep::DemoStage stage) {
     switch (stage) {
     case sweep::DemoStage::search:
-      return fmt::format("Which batch size fits into {}? Two small probes, a prediction, one run that proves it",
+      return fmt::format("Which batch size fits in {}? Two small probes, a prediction, one run to verify it",
                          format_bytes(*sweep::demo_spec().memory_budget));
     case sweep::DemoStage::bisection:
-      return "The same answer by bisection, which has to run out of memory to learn";
+      return "The same answer by bisection, which needs out-of-memory errors to find it";
     case sweep::DemoStage::sweep:
-      return "What does each size cost and bring? (two epochs each)";
+      return "Memory, throughput and accuracy of each size (two epochs each)";
     case sweep::DemoStage::growing:
-      return "A schedule: one example more every 5 steps";
+      return "A schedule: one more example every 5 steps";
     case sweep::DemoStage::greedy:
       break;
     }
-    return "A schedule that asks for more than fits: the same examples go on in smaller pieces";
+    return "A schedule that asks for more than fits: the same examples run as smaller micro batches";
   }
 
   Palette palette_;
@@ -100,7 +100,7 @@ std::vector<std::string> write_files(const store::RunReader& reader, const std::
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem)
-    throw input_error(fmt::format("-o: {} cannot be made: {}", folder.string(), problem.message()));
+    throw input_error(fmt::format("-o: cannot create {}: {}", folder.string(), problem.message()));
   std::vector<std::string> files;
   for (const char* format : {"csv", "json"}) {
     files.push_back((folder / (std::string("runs.") + format)).string());
@@ -154,9 +154,10 @@ int run_demo(const CLI::Option* output, const Context& context) {
 } // namespace
 
 Verb add_demo(CLI::App& program) {
-  auto* app = program.add_subcommand("demo", "Find, sweep, survive running out of memory, compare: on real images, in "
-                                             "a few minutes");
-  auto* output = add_value(*app, "-o,--output", "FOLDER", "Where CSV and JSON go (default batchscope-demo)");
+  auto* app = program.add_subcommand("demo", "Run the main job on the demo images in a few minutes: find, sweep, "
+                                             "recover from running out of memory, compare");
+  auto* output =
+      add_value(*app, "-o,--output", "FOLDER", "Folder for the CSV and JSON files (default batchscope-demo)");
   return {app, [output](const Context& context) { return run_demo(output, context); }};
 }
 

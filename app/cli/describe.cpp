@@ -70,7 +70,7 @@ std::string describe_evaluation(const Json& detail) {
 std::string describe_edit(const Json& detail) {
   if (const auto refused = text_in(detail, "refused"); !refused.empty())
     return fmt::format("schedule not changed: {}", refused);
-  return fmt::format("schedule changed from {} to {} for step {} on, batch {} to {}", text_in(detail, "before"),
+  return fmt::format("schedule changed from {} to {} from step {} on, batch {} to {}", text_in(detail, "before"),
                      text_in(detail, "schedule"), count_or_dash(count_in(detail, "applies_from_step")),
                      count_or_dash(count_in(detail, "batch_before")), count_or_dash(count_in(detail, "batch")));
 }
@@ -117,7 +117,7 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
   if (kind == "edit")
     return describe_edit(detail);
   if (kind == "status")
-    return text_in(detail, "status") == "running" ? "goes on" : text_in(detail, "status");
+    return text_in(detail, "status") == "running" ? "resumed" : text_in(detail, "status");
   if (const auto message = text_in(detail, "message"); !message.empty())
     return kind == "clamp" ? message : kind + ": " + message;
   return describe_fields(kind, detail);
@@ -192,7 +192,7 @@ std::string search_text(const Json& search, const Palette& palette) {
     add(check, "check");
   std::string text = probes.text(palette);
 
-  Table timings({{"timed batch"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"turns"}});
+  Table timings({{"timed batch"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"timings"}});
   for (const Json& timing : rows_in(search, "timings"))
     timings.add({count_or_dash(count_in(timing, "batch")), format_duration(number_in(timing, "seconds")),
                  rate_text(number_in(timing, "examples_per_second")), rate_text(number_in(timing, "slowest")),
@@ -206,12 +206,12 @@ std::string search_text(const Json& search, const Palette& palette) {
   for (const char* name : {"safe", "recommended"})
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
   if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
-    answers.emplace_back("taken by auto", fmt::format("{}, so that an epoch has at least {} steps",
-                                                      format_count(*automatic), run::least_steps_in_epoch));
+    answers.emplace_back("chosen by auto", fmt::format("{}, so that an epoch has at least {} steps",
+                                                       format_count(*automatic), run::least_steps_in_epoch));
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())
-    answers.emplace_back("filled at the largest by", filled);
+    answers.emplace_back("memory at the largest", filled);
   if (const auto reason = text_in(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
   return text + '\n' + facts(answers);

@@ -70,7 +70,7 @@ void Display::combination(std::size_t index, std::size_t count, const run::RunSp
 }
 
 void Display::refused(std::int64_t id, const std::string& reason) {
-  say(palette_.paint(Colour::bad, fmt::format("run {} cannot run: {}", id, reason)));
+  say(palette_.paint(Colour::bad, fmt::format("run {} failed to start: {}", id, reason)));
 }
 
 void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
@@ -88,7 +88,7 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
   if (probe.examples_per_second)
     text += fmt::format("  {:>7} examples/s", format_count(std::llround(*probe.examples_per_second)));
   if (probe.outcome == search::Outcome::out_of_memory)
-    text += "  out of memory, stepping back";
+    text += "  out of memory";
   else
     text += fits ? "  fits" : "  error: " + probe.message;
   say(palette_.paint(fits ? Colour::plain : Colour::bad, text));
@@ -97,7 +97,7 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
 void Display::timing(const search::Timing& timing) {
   if (timing.stretches > 1)
     return; // a size that is timed again; the answer has what all turns came to
-  say(fmt::format("timed     batch {:>7}  {} a step, {} examples/s", format_count(timing.batch),
+  say(fmt::format("timed     batch {:>7}  {} per step, {} examples/s", format_count(timing.batch),
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
 
@@ -132,8 +132,7 @@ void Display::event(telemetry::Event event) {
 }
 
 void Display::not_stored(const std::string& why) {
-  add_line(why.empty() ? "stored again: nothing was lost"
-                       : palette_.paint(Colour::bad, "not stored yet, trying again: " + why));
+  add_line(why.empty() ? "saved; nothing was lost" : palette_.paint(Colour::bad, "not saved yet; retrying: " + why));
 }
 
 void Display::files_replaced(const std::string& what) {

@@ -14,17 +14,17 @@
 
 namespace batchscope::cli {
 
-/// Shows on stderr what a job does: a line for each thing that happens and, on a terminal, a progress line with rate
-/// and time left. Takes what the job's thread reports under a short lock; a thread of its own writes, so that a slow
-/// terminal makes no job wait.
+/// Shows the progress of a job on stderr: a line per event and, on a terminal, a progress line with rate and time left.
+/// The job's thread only stores its reports under a short lock; a separate thread writes, so a slow terminal never
+/// delays the job.
 class Display : public sweep::SweepWatch {
 public:
   explicit Display(const Context& context);
-  ~Display() override; ///< shows what is left
+  ~Display() override; ///< writes all pending lines
 
-  /// One line of its own; nothing where quiet.
+  /// Prints a line; does nothing with --quiet.
   void say(std::string line);
-  /// Probes are numbered from 1 again.
+  /// Restarts the numbering of probes at 1.
   void begin_search() { probes_ = 0; }
 
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
@@ -35,12 +35,12 @@ public:
                const std::shared_ptr<run::RunControl>& control) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
-  void not_stored(const std::string& why) override;      ///< said even where quiet: the job may wait for it
-  void files_replaced(const std::string& what) override; ///< said even where quiet
+  void not_stored(const std::string& why) override;      ///< printed even with --quiet: the job may be waiting for it
+  void files_replaced(const std::string& what) override; ///< printed even with --quiet
   void ended(std::int64_t id, const run::RunSummary& summary) override;
 
 private:
-  /// What the progress line is made of.
+  /// State of the progress line.
   struct Running {
     schedule::RunLength length;
     std::uint64_t budget = 0;
@@ -54,7 +54,7 @@ private:
 
   const bool quiet_;
   const Palette palette_;
-  int probes_ = 0; ///< of the present search; the job's thread only
+  int probes_ = 0; ///< of the current search; the job's thread only
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -56,7 +56,8 @@ int run_rename(const TextOptions& options, const Context& context) {
   if (context.json)
     print_json({{"run", run}, {"name", name}});
   else
-    print(name.empty() ? fmt::format("run {} has no name now\n", run) : fmt::format("run {} is named {}\n", run, name));
+    print(name.empty() ? fmt::format("removed the name of run {}\n", run)
+                       : fmt::format("renamed run {} to {}\n", run, name));
   return exit_status::done;
 }
 
@@ -69,7 +70,7 @@ int run_note(const TextOptions& options, const Context& context) {
   if (context.json)
     print_json({{"run", run}, {"note", note}});
   else
-    print(fmt::format("run {} has {} note now\n", run, note.empty() ? "no" : "this"));
+    print(fmt::format("{} the note of run {}\n", note.empty() ? "removed" : "saved", run));
   return exit_status::done;
 }
 
@@ -79,7 +80,8 @@ int run_delete(const CLI::Option* option, const Context& context) {
   if (context.json)
     print_json({{"deleted", runs}});
   else
-    print(fmt::format("{} deleted; restore {} takes that back\n", runs_text(runs.size()), fmt::join(runs, " ")));
+    print(
+        fmt::format("{} deleted; to undo: batchscope-cli restore {}\n", runs_text(runs.size()), fmt::join(runs, " ")));
   return exit_status::done;
 }
 
@@ -100,47 +102,47 @@ int run_purge(const CLI::Option* yes, const Context& context) {
   if (context.json)
     print_json({{"marked", marked}, {"purged", purged}});
   else if (removes)
-    print(fmt::format("{} removed for good\n", runs_text(static_cast<std::size_t>(purged))));
+    print(fmt::format("{} permanently removed\n", runs_text(static_cast<std::size_t>(purged))));
   else if (marked == 0)
-    print("no run is marked as deleted\n");
+    print("no deleted runs\n");
   else
-    print(fmt::format("purge --yes would remove {} for good; list --deleted shows what\n", runs_text(marked)));
+    print(fmt::format("purge --yes would permanently remove {}; list --deleted shows them\n", runs_text(marked)));
   return exit_status::done;
 }
 
 } // namespace
 
 Verb add_rename(CLI::App& program) {
-  auto* app = program.add_subcommand("rename", "Give a run another name");
+  auto* app = program.add_subcommand("rename", "Rename a run");
   auto options = std::make_shared<TextOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->text = add_argument(*app, "NAME", "Its name from now on; an empty one removes it");
+  options->text = add_argument(*app, "NAME", "New name; an empty one removes it");
   return {app, [options](const Context& context) { return run_rename(*options, context); }};
 }
 
 Verb add_note(CLI::App& program) {
-  auto* app = program.add_subcommand("note", "Keep a note on a run");
+  auto* app = program.add_subcommand("note", "Set the note of a run");
   auto options = std::make_shared<TextOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->text = add_argument(*app, "TEXT", "One line, in place of the note before; an empty one removes it");
+  options->text = add_argument(*app, "TEXT", "New note, one line; an empty one removes it");
   return {app, [options](const Context& context) { return run_note(*options, context); }};
 }
 
 Verb add_delete(CLI::App& program) {
-  auto* app = program.add_subcommand("delete", "Mark runs as deleted: all of them or none; restore takes it back");
+  auto* app = program.add_subcommand("delete", "Delete runs (all of them or none); restore undoes it");
   auto* runs = add_argument(*app, "RUN", "Numbers of the runs", true);
   return {app, [runs](const Context& context) { return run_delete(runs, context); }};
 }
 
 Verb add_restore(CLI::App& program) {
-  auto* app = program.add_subcommand("restore", "Take back that runs were deleted: all of them or none");
+  auto* app = program.add_subcommand("restore", "Restore deleted runs (all of them or none)");
   auto* runs = add_argument(*app, "RUN", "Numbers of the runs", true);
   return {app, [runs](const Context& context) { return run_restore(runs, context); }};
 }
 
 Verb add_purge(CLI::App& program) {
-  auto* app = program.add_subcommand("purge", "Remove the deleted runs for good, which nothing takes back");
-  auto* yes = add_switch(*app, "--yes", "Do it; without this, only say how many runs it would remove");
+  auto* app = program.add_subcommand("purge", "Permanently remove the deleted runs; this cannot be undone");
+  auto* yes = add_switch(*app, "--yes", "Remove them; without this, only print how many runs would be removed");
   return {app, [yes](const Context& context) { return run_purge(yes, context); }};
 }
 

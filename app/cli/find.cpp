@@ -58,7 +58,7 @@ void print_result(const search::SearchResult& result, std::optional<std::int64_t
   }
   print(search_text(json, Palette::for_stdout()));
   if (id)
-    print(fmt::format("search {} is stored\n", *id));
+    print(fmt::format("stored as search {}\n", *id));
 }
 
 int status_of(const search::SearchResult& result) {
@@ -71,7 +71,7 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
   for (const auto& name : given)
     if (name != "--max-batch" && name != "--margin")
       throw input_error(
-          fmt::format("{} says nothing with --capacity, which pretends a device; accepted: one of them", name));
+          fmt::format("{} has no effect with --capacity, which simulates a device; accepted: one of them", name));
   search::FinderOptions finder_options;
   finder_options.start = integer_of(options.start);
   finder_options.factor = factor_of(options);
@@ -110,7 +110,7 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
     } catch (const Error&) {
       if (!control.stopping())
         throw;
-      display.say("stopped; nothing is stored");
+      display.say("stopped; nothing was stored");
       return exit_status::interrupted;
     }
     id = job::store_search(spec, result, store, display, control);
@@ -131,14 +131,15 @@ int run_find(const FindOptions& options, const Context& context) {
 } // namespace
 
 Verb add_find(CLI::App& program) {
-  auto* app = program.add_subcommand("find", "Find the batch size");
+  auto* app = program.add_subcommand("find", "Find the largest, the safe and the recommended batch size");
   auto options = std::make_shared<FindOptions>();
   options->strategy =
       add_value(*app, "--strategy", "NAME", "halving, shrink, doubling, power, binary or predictive (the default)");
-  options->start = add_value(*app, "--start", "N", "First size (each strategy has its own)");
-  options->factor = add_value(*app, "--factor", "F", "Of shrink (default 0.9)");
-  options->capacity = add_value(*app, "--capacity", "C", "Pretend a device on which exactly sizes up to C fit");
-  options->no_timings = add_switch(*app, "--no-timings", "Do not time the sizes for the recommended one");
+  options->start = add_value(*app, "--start", "N", "First batch size to try (default: depends on the strategy)");
+  options->factor = add_value(*app, "--factor", "F", "Factor of the shrink strategy (default 0.9)");
+  options->capacity = add_value(*app, "--capacity", "C", "Simulate a device that fits batch sizes up to C");
+  options->no_timings =
+      add_switch(*app, "--no-timings", "Do not measure throughput; the result then has no recommended size");
   options->run.add_to(*app, {"--batch", "--name"});
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};

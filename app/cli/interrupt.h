@@ -7,8 +7,8 @@
 
 namespace batchscope::cli {
 
-/// While it lives, the first Ctrl-C (or SIGTERM) asks the job to stop at its next step boundary and the second one ends
-/// the program at once; a reader of the output who goes away ends nothing. One at a time in a process.
+/// While one exists, the first Ctrl-C (or SIGTERM) asks the job to stop at its next step boundary and the second ends
+/// the program at once; a closed output pipe does not end it. At most one in a process.
 class InterruptGuard {
 public:
   explicit InterruptGuard(run::JobControl& control);

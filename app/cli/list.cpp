@@ -61,13 +61,14 @@ int run_list(const ListOptions& options, const Context& context) {
 } // namespace
 
 Verb add_list(CLI::App& program) {
-  auto* app = program.add_subcommand("list", "List the stored runs");
+  auto* app = program.add_subcommand("list", "List stored runs");
   auto options = std::make_shared<ListOptions>();
-  options->where = add_value(*app, "--where", "FILTER", "Only runs such as 'batch >= 64 and status = finished'");
+  options->where =
+      add_value(*app, "--where", "FILTER", "Only runs that match, such as 'batch >= 64 and status = finished'");
   app->footer(fmt::format("Fields of a filter: {}\nShort names: {}\nValues may have a unit: 'accuracy > 97% and peak < "
                           "90MB and time < 2min'",
                           fmt::join(store::list_filter_fields(), ", "), store::list_filter_short_names()));
-  options->deleted = add_switch(*app, "--deleted", "The deleted runs instead");
+  options->deleted = add_switch(*app, "--deleted", "List the deleted runs instead");
   return {app, [options](const Context& context) { return run_list(*options, context); }};
 }
 

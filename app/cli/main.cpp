@@ -15,21 +15,21 @@ namespace batchscope::cli {
 namespace {
 
 constexpr const char* purpose =
-    "Finds the batch size and schedule for a network by measuring: searches, trains, sweeps and compares under a "
+    "Finds a batch size and schedule for a network by measurement: searches, trains, sweeps and compares runs under a "
     "memory budget.";
-constexpr const char* footer =
-    "The devices are cpu and cuda:N. cuda:N is untested: it has not run on a GPU yet.\n"
-    "Exit status: 0 done, 1 the job did not succeed, 2 bad usage or input, 130 interrupted.\n"
-    "batchscope-cli VERB --help tells the options of a verb.";
+constexpr const char* footer = "Devices: cpu and cuda:N. cuda:N is untested: it has not run on a GPU yet.\n"
+                               "Exit status: 0 success, 1 the job failed, 2 wrong usage or input, 130 interrupted.\n"
+                               "batchscope-cli VERB --help lists the options of a verb.";
 
 int run(int argc, const char* const* argv) {
   CLI::App program(purpose, "batchscope-cli");
   program.footer(footer);
   program.set_version_flag("--version", "batchscope-cli " BATCHSCOPE_VERSION, "Print the version");
   program.fallthrough()->require_subcommand(0, 1);
-  auto* db = add_value(program, "--db", "FILE", "Run database (default: $BATCHSCOPE_DB, else the user's own)");
+  auto* db = add_value(program, "--db", "FILE",
+                       "Run database (default: $BATCHSCOPE_DB, else ~/.local/share/batchscope/runs.db)");
   auto* json = add_switch(program, "--json", "Print one JSON document");
-  auto* quiet = add_switch(program, "--quiet", "No progress");
+  auto* quiet = add_switch(program, "--quiet", "Do not print progress");
 
   const std::vector<Verb> verbs{add_plan(program),    add_find(program),   add_train(program), add_watch(program),
                                 add_steer(program),   add_sweep(program),  add_list(program),  add_show(program),
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     return cli::fail(error.kind() == Error::Kind::failed ? cli::exit_status::job_failed : cli::exit_status::bad_input,
                      error.what());
   } catch (const std::bad_alloc&) {
-    return cli::fail(cli::exit_status::job_failed, "the machine has no memory left for this");
+    return cli::fail(cli::exit_status::job_failed, "the system is out of memory");
   } catch (const std::exception& error) {
     return cli::fail(cli::exit_status::job_failed, error.what());
   }

@@ -10,16 +10,16 @@
 
 namespace batchscope::cli {
 
-/// Writes to stdout; see finish_output() for what becomes of errors.
+/// Writes to stdout; finish_output() reports errors.
 void print(std::string_view text);
-/// Two-space indented JSON and a line end.
+/// Prints JSON, indented by two spaces, and a newline.
 void print_json(const Json& document);
-/// Flushes stdout; throws Error (failed) where something could not be written (a full disk, a closed pipe).
+/// Flushes stdout; throws Error (failed) if anything could not be written (a full disk, a closed pipe).
 void finish_output();
 
 enum class Colour { plain, dim, good, bad, accent };
 
-/// Colours a text where the stream is a terminal and NO_COLOR is not set.
+/// Colours text if the stream is a terminal and NO_COLOR is not set.
 class Palette {
 public:
   static Palette for_stdout();
@@ -35,7 +35,7 @@ private:
   bool colours_;
 };
 
-/// Rows for people: numbers to the right, texts to the left, as wide as their longest cell.
+/// A text table: numbers right-aligned, texts left-aligned, columns as wide as their longest cell.
 class Table {
 public:
   enum class Align { left, right };
@@ -59,17 +59,17 @@ private:
   std::vector<Row> rows_;
 };
 
-/// `label  value` lines, the values one under the other.
+/// `label  value` lines with aligned values.
 std::string facts(const std::vector<std::pair<std::string, std::string>>& rows);
 
-/// Figures as a table shows them; `-` where there is none.
+/// Values as text for tables; `-` if there is none.
 std::string figure(double value, int digits = 4);
 std::string figure(const std::optional<double>& value, int digits = 4);
 std::string percent(const std::optional<double>& share);
 std::string count_or_dash(const std::optional<std::int64_t>& value);
 std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes);
 
-/// Rounded to the 5 decimals in which shares of an epoch are shown.
+/// Rounded to 5 decimals, the precision in which shares of an epoch are printed.
 double five_decimals(double value);
 
 } // namespace batchscope::cli

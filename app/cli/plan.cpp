@@ -47,8 +47,8 @@ ProgressionOptions progression_options(const PlanOptions& options, const run::Ru
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
   const run::RunPlan plan = run::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
   if (plan.steps_foreseen > most_steps)
-    throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or --steps with as many as are "
-                                  "wanted",
+    throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or any number given with "
+                                  "--steps",
                                   steps_text(plan.steps_foreseen), format_count(std::llround(most_steps))));
   return plan.options;
 }
@@ -206,17 +206,17 @@ int run_plan(const PlanOptions& options, const Context& context) {
   run::RunSpec spec;
   options.run.apply(spec);
   if (spec.batch.kind != run::BatchChoice::Kind::number)
-    throw input_error(fmt::format("--batch: \"{}\" is not accepted by plan, which runs nothing; accepted: a number",
+    throw input_error(fmt::format("--batch: \"{}\" is not accepted by plan, which does not search; accepted: a number",
                                   run::to_string(spec.batch)));
   if (!spec.learning_rate)
     for (const char* option : {"--lr-rule", "--lr-reference-batch", "--lr-decay", "--warmup"})
       if (options.run.find(option)->count() > 0)
-        throw input_error(fmt::format("{} says nothing without --lr; accepted: both", option));
+        throw input_error(fmt::format("{} has no effect without --lr; accepted: both", option));
   check(spec);
   const ProgressionOptions plan = progression_options(options, spec);
   if (Progression(plan).needs_feedback())
-    throw input_error(fmt::format("--schedule: {} needs what only a run measures; accepted by plan: schedules "
-                                  "that do without loss, vram_fraction and tokens",
+    throw input_error(fmt::format("--schedule: {} depends on values measured during training; accepted by plan: "
+                                  "schedules without loss, vram_fraction and tokens",
                                   in_quotes(spec.schedule)));
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));
@@ -228,10 +228,10 @@ int run_plan(const PlanOptions& options, const Context& context) {
 } // namespace
 
 Verb add_plan(CLI::App& program) {
-  auto* app = program.add_subcommand("plan", "What a schedule will do, without training");
+  auto* app = program.add_subcommand("plan", "Print what a schedule does at each step, without training");
   auto options = std::make_shared<PlanOptions>();
   options->examples = add_value(*app, "--examples", "N", "Examples in an epoch");
-  options->world = add_value(*app, "--world", "W", "Processes (default 1)");
+  options->world = add_value(*app, "--world", "W", "World size: number of processes (default 1)");
   options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel degree");
   options->context = add_value(*app, "--cp", "N", "Context-parallel degree");
   options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel degree");

@@ -5,7 +5,7 @@
 
 namespace batchscope::cli {
 
-/// All of a stored run but its points, as `show` and `watch` give it in JSON.
+/// A stored run without its points, as `show` and `watch` print it in JSON.
 Json run_document(const store::RunReader& reader, const store::RunRow& run);
 
 } // namespace batchscope::cli

@@ -111,11 +111,11 @@ std::string read_text_file(const std::string& file) {
   std::error_code problem;
   const auto status = std::filesystem::status(file, problem);
   if (!std::filesystem::exists(status))
-    throw input_error(fmt::format("{}: there is no such file", file));
+    throw input_error(fmt::format("{}: no such file", file));
   if (!std::filesystem::is_regular_file(status))
-    throw input_error(fmt::format("{}: this is no file; accepted: a JSON file", file));
+    throw input_error(fmt::format("{}: not a file; accepted: a JSON file", file));
   if (std::filesystem::file_size(file, problem) > most_bytes)
-    throw input_error(fmt::format("{}: too large for a description; accepted: up to 16 MB", file));
+    throw input_error(fmt::format("{}: too large; accepted: a JSON file of up to 16 MB", file));
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();

@@ -10,16 +10,16 @@
 
 namespace batchscope::cli {
 
-/// The options that describe a run, shared by the verbs that have one.
+/// The options that describe a run, shared by several verbs.
 class RunOptions {
 public:
-  /// Adds all of them but those in `without` (names with their dashes).
+  /// Adds all options but those in `without` (names with their dashes).
   void add_to(CLI::App& app, const std::vector<std::string>& without = {});
-  /// Puts what was given over `spec`; throws Error (input) naming the option.
+  /// Applies the options that were given to `spec`; throws Error (input) naming the option.
   void apply(run::RunSpec& spec) const;
-  /// The options that were given.
+  /// Names of the options that were given.
   std::vector<std::string> given() const;
-  const CLI::Option* find(const std::string& name) const; ///< null where it was left out
+  const CLI::Option* find(const std::string& name) const; ///< null if it was left out
 
 private:
   void refuse_contradictions() const;
@@ -27,10 +27,10 @@ private:
   std::vector<std::pair<std::string, const CLI::Option*>> options_;
 };
 
-/// The schedules' forms, for the help of the verbs that take one.
+/// The forms of schedules, for help texts.
 std::string schedule_help();
 
-/// The text of a file, for descriptions of runs and sweeps; throws Error (input) naming the file.
+/// Reads a file that describes a run or a sweep; throws Error (input) naming the file.
 std::string read_text_file(const std::string& file);
 
 } // namespace batchscope::cli

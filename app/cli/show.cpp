@@ -106,7 +106,7 @@ void show_document(const store::RunReader& reader, const store::RunRow& row) {
 int run_show(const ShowOptions& options, const Context& context) {
   exclude(options.run, options.search);
   if (options.search->count() == 0)
-    require(options.run, "the number of a run, or --search with that of a search");
+    require(options.run, "the number of a run, or --search ID");
   const auto search = integer_of(options.search);
   const auto run = integer_of(options.run);
   const store::RunReader reader(context.database());
@@ -128,10 +128,10 @@ int run_show(const ShowOptions& options, const Context& context) {
 } // namespace
 
 Verb add_show(CLI::App& program) {
-  auto* app = program.add_subcommand("show", "Show a stored run: what it was, what it came to, what happened");
+  auto* app = program.add_subcommand("show", "Show the summary and events of a stored run");
   auto options = std::make_shared<ShowOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->series = add_value(*app, "--series", "NAME,...", "Values by step: loss,batch,peak_bytes,...");
+  options->series = add_value(*app, "--series", "NAME,...", "Show series by step: loss,batch,peak_bytes,...");
   options->search = add_value(*app, "--search", "ID", "Show a stored search instead");
   return {app, [options](const Context& context) { return run_show(*options, context); }};
 }

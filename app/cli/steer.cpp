@@ -47,10 +47,10 @@ struct Order {
 };
 
 constexpr std::array orders = {Order{"pause", "pause", "pauses at its next step boundary"},
-                               Order{"continue", "continue", "goes on"},
-                               Order{"step", "step", "makes one step where it is paused"},
+                               Order{"continue", "continue", "continues"},
+                               Order{"step", "step", "makes one step if it is paused"},
                                Order{"stop", "stop", "stops at its next step boundary"},
-                               Order{"stop", "stop-job", "stops at its next step boundary, and its sweep with it"},
+                               Order{"stop", "stop-job", "stops at its next step boundary, and its sweep stops too"},
                                Order{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
 const Order& order_of(const SteerOptions& options) {
@@ -59,15 +59,16 @@ const Order& order_of(const SteerOptions& options) {
   const std::string name = *text_of(options.order);
   const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order& order) { return order.name == name; });
   if (options.sweep->count() > 0 && name != "stop")
-    throw input_error(fmt::format("--sweep is given, and {} takes none; accepted: with stop", name));
+    throw input_error(fmt::format("--sweep: not accepted with {}; accepted: with stop", name));
   if (found == orders.end())
-    throw input_error(fmt::format("ORDER: {} is not accepted; accepted: {}", in_quotes(name), accepted));
+    throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
     require(options.text, "a schedule such as constant or step:interval=5,increment=1");
   else if (options.text->count() > 0)
-    throw input_error(fmt::format("TEXT: {} is given, and {} takes none", in_quotes(*text_of(options.text)), name));
+    throw input_error(
+        fmt::format("TEXT: {} is not accepted; {} takes no text", in_quotes(*text_of(options.text)), name));
   else if (options.batch->count() > 0)
-    throw input_error(fmt::format("--batch is given, and {} takes none; accepted: with schedule", name));
+    throw input_error(fmt::format("--batch: not accepted with {}; accepted: with schedule", name));
   return options.sweep->count() > 0 ? *std::next(found) : *found;
 }
 
@@ -121,7 +122,8 @@ std::string edit_json(const SteerOptions& options, const store::RunReader& reade
 }
 
 Error too_late(std::int64_t run, const std::string& status) {
-  return {Error::Kind::failed, fmt::format("run {} is {} by now; the command came too late", run, status)};
+  return {Error::Kind::failed, fmt::format("run {} {} already {}; the command had no effect", run,
+                                           status == "interrupted" ? "was" : "has", status)};
 }
 
 void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
@@ -133,7 +135,7 @@ void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int
       throw too_late(run, status);
     if (std::chrono::steady_clock::now() > end)
       throw Error(Error::Kind::failed,
-                  fmt::format("run {}: its process has not listened for {} s; it will do so once it can", run,
+                  fmt::format("run {}: its process has not responded for {} s; the command stays queued", run,
                               std::chrono::seconds(patience).count()));
     std::this_thread::sleep_for(poll_interval);
   }
@@ -159,7 +161,7 @@ std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::in
         continue;
       if (detail.contains("refused"))
         throw Error(Error::Kind::failed,
-                    fmt::format("run {}: not changed: {}", run, detail["refused"].get<std::string>()));
+                    fmt::format("run {}: schedule not changed: {}", run, detail["refused"].get<std::string>()));
       return detail.value("applies_from_step", event.step + 1);
     }
     if (status != "running")
@@ -177,7 +179,7 @@ int run_steer(const SteerOptions& options, const Context& context) {
   const store::RunReader reader(context.database());
   const store::RunRow run = reader.run(id);
   if (run.outcome.status != "running")
-    throw input_error(fmt::format("run {} is {}; only a running one can be steered", id, run.outcome.status));
+    throw input_error(fmt::format("run {} is {}; only running runs can be steered", id, run.outcome.status));
   store::Command command{.verb = order.verb};
   if (options.text->count() > 0)
     command.detail_json = edit_json(options, reader, run);
@@ -201,14 +203,14 @@ int run_steer(const SteerOptions& options, const Context& context) {
 } // namespace
 
 Verb add_steer(CLI::App& program) {
-  auto* app = program.add_subcommand("steer", "Pause, continue, step or stop a run of another process, or change its "
+  auto* app = program.add_subcommand("steer", "Pause, continue, step or stop a run in any process, or change its "
                                               "schedule");
   auto options = std::make_shared<SteerOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->order = add_argument(*app, "ORDER", "pause, continue, step, stop or schedule");
-  options->text = add_argument(*app, "TEXT", "The schedule, for the order of that name");
-  options->sweep = add_switch(*app, "--sweep", "With stop: the sweep that the run is part of, too");
-  options->batch = add_value(*app, "--batch", "N", "Batch of the very next step, with schedule; else it stays");
+  options->order = add_argument(*app, "COMMAND", "pause, continue, step, stop or schedule");
+  options->text = add_argument(*app, "TEXT", "The new schedule, for the schedule command");
+  options->sweep = add_switch(*app, "--sweep", "With stop: also stop the run's sweep");
+  options->batch = add_value(*app, "--batch", "N", "With schedule: batch size of the next step (default: unchanged)");
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_steer(*options, context); }};
 }

@@ -113,11 +113,11 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
 Verb add_sweep(CLI::App& program) {
   auto* app = program.add_subcommand("sweep", "Train every combination of batch sizes and learning rates");
   auto options = std::make_shared<SweepOptions>();
-  options->file = add_argument(*app, "SPEC.json", "Description of the sweep; options override it");
-  options->batches = add_value(*app, "--batch", "N,N,...", "Batch sizes, as train takes them");
+  options->file = add_argument(*app, "SPEC.json", "Sweep specification; options override it");
+  options->batches = add_value(*app, "--batch", "N,N,...", "Batch sizes, as for train");
   options->rates = add_value(*app, "--lr", "X,X,...", "Learning rates");
-  options->repeats = add_value(*app, "--repeats", "N", "Runs of each, with the seeds seed, seed + 1, ...");
-  options->resume = add_value(*app, "--resume", "ID", "Run what is missing of a stored sweep");
+  options->repeats = add_value(*app, "--repeats", "N", "Runs of each combination, with the seeds seed, seed + 1, ...");
+  options->resume = add_value(*app, "--resume", "ID", "Run the missing runs of a stored sweep");
   options->run.add_to(*app, {"--batch", "--lr"});
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_sweep_verb(*options, context); }};

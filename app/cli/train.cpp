@@ -81,7 +81,7 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
     } catch (const Error&) {
       if (!control->stopping())
         throw;
-      display.say("stopped before the first step; nothing is stored");
+      display.say("stopped before the first step; nothing was stored");
       return exit_status::interrupted;
     }
     session->start();
@@ -106,8 +106,8 @@ int run_train(const TrainOptions& options, const Context& context) {
 Verb add_train(CLI::App& program) {
   auto* app = program.add_subcommand("train", "Train one run and store it");
   auto options = std::make_shared<TrainOptions>();
-  options->file = add_argument(*app, "SPEC.json", "Description of the run; options override it");
-  options->print_spec = add_switch(*app, "--print-spec", "Print the run's description and stop");
+  options->file = add_argument(*app, "SPEC.json", "Run specification; options override it");
+  options->print_spec = add_switch(*app, "--print-spec", "Print the run specification as JSON and exit");
   options->run.add_to(*app);
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_train(*options, context); }};

@@ -54,7 +54,7 @@ bool show_until_end(const store::RunReader& reader, store::RunFollower& follower
     }
     std::this_thread::sleep_for(look_interval);
   }
-  display.say(fmt::format("no longer watching; run {} goes on", id));
+  display.say(fmt::format("stopped watching; run {} is still running", id));
   return false;
 }
 
@@ -80,9 +80,9 @@ int run_watch(const CLI::Option* run, const Context& context) {
 } // namespace
 
 Verb add_watch(CLI::App& program) {
-  auto* app = program.add_subcommand("watch", "Watch a run, also of another process, until it ends");
+  auto* app = program.add_subcommand("watch", "Watch a run in any process until it ends");
   auto* run = add_argument(*app, "RUN", "Number of the run");
-  app->footer("Ctrl-C ends the watching, not the run.");
+  app->footer("Ctrl-C stops watching; the run continues.");
   return {app, [run](const Context& context) { return run_watch(run, context); }};
 }
 

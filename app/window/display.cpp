@@ -70,7 +70,7 @@ QStringList obstacles(const QStringList& wanted) {
   QStringList all;
   for (const QString& platform : wanted) {
     if (!has_plugin(platform) && (platform != QLatin1String("wayland") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY")))
-      all.append(Texts::tr("Qt's part for %1 is not installed").arg(platform));
+      all.append(Texts::tr("the Qt platform plugin for %1 is not installed").arg(platform));
   }
   for (const char* variable : {"WAYLAND_DISPLAY", "DISPLAY"}) {
     if (const QString value = qEnvironmentVariable(variable); !value.isEmpty())
@@ -93,7 +93,7 @@ QString missing_display() {
     if (answers(platform))
       return {};
   }
-  return Texts::tr("no display to open a window on (%1); batchscope-cli does the same work in a terminal")
+  return Texts::tr("cannot open a window: no display (%1); batchscope-cli does the same work in a terminal")
       .arg(obstacles(wanted).join(QStringLiteral("; ")));
 }
 

@@ -4,7 +4,7 @@
 
 namespace batchscope::window {
 
-/// Why no window can be opened here; empty where one can. Asked before QApplication, which would abort instead.
+/// Why no window can be opened here; empty if one can. Call it before creating QApplication, which would abort.
 QString missing_display();
 
 } // namespace batchscope::window

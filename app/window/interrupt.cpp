@@ -34,7 +34,7 @@ extern "C" void on_interrupt(int) {
 InterruptWatch::Pipe InterruptWatch::make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0)
-    throw std::system_error(errno, std::generic_category(), "no pipe for signals");
+    throw std::system_error(errno, std::generic_category(), "cannot create a pipe for signals");
   return {ends[0], ends[1]};
 }
 

@@ -9,7 +9,8 @@
 
 namespace batchscope::window {
 
-/// Turns SIGINT and SIGTERM into a signal of the event loop; a second one ends the program at once. One at a time.
+/// Delivers SIGINT and SIGTERM as a Qt signal in the event loop; a second one ends the program at once. At most one in
+/// a process.
 class InterruptWatch : public QObject {
   Q_OBJECT
 

@@ -29,13 +29,12 @@ Options parse_options(int& argc, char** argv) {
       "the same in a terminal."));
   const QCommandLineOption database(
       "db",
-      QCoreApplication::translate("Options",
-                                  "Run database (default: $BATCHSCOPE_DB, else the last one, else the user's own)."),
+      QCoreApplication::translate(
+          "Options", "Run database (default: $BATCHSCOPE_DB, else the last one opened, else the default one)."),
       "FILE");
   const QCommandLineOption check(
-      "check-display",
-      QCoreApplication::translate("Options",
-                                  "Only say by the exit status whether a window can be opened here (0) or not (2)."));
+      "check-display", QCoreApplication::translate(
+                           "Options", "Only check whether a window can be opened: exit status 0 if so, 2 if not."));
   const QCommandLineOption version({"v", "version"}, QCoreApplication::translate("Options", "Print the version."));
   const QCommandLineOption help({"h", "help"}, QCoreApplication::translate("Options", "Print this help."));
   parser.addOptions({database, check, version, help});
@@ -54,9 +53,9 @@ Options parse_options(int& argc, char** argv) {
     options.exit_status = 0;
   } else if (files.size() > 1) {
     options.exit_status =
-        fail(QCoreApplication::translate("Options", "one database at a time; %1 were named").arg(files.size()));
+        fail(QCoreApplication::translate("Options", "one database at a time; %1 given").arg(files.size()));
   } else if (!files.isEmpty() && files.first().isEmpty()) {
-    options.exit_status = fail(QCoreApplication::translate("Options", "--db: the name of a file is missing"));
+    options.exit_status = fail(QCoreApplication::translate("Options", "--db: missing file name"));
   }
   if (!files.isEmpty())
     options.database = QFileInfo(files.first()).absoluteFilePath();

@@ -6,17 +6,17 @@
 
 namespace batchscope::window {
 
-/// What the command line asks for.
+/// The command line options of the window.
 struct Options {
-  QString database;               ///< absolute; empty: not named
-  bool check_display = false;     ///< only say whether a window can be opened
-  std::optional<int> exit_status; ///< all was said already: leave with this
+  QString database;               ///< absolute; empty if not given
+  bool check_display = false;     ///< only report whether a window can be opened
+  std::optional<int> exit_status; ///< set if the program is to exit with this status; everything was printed
 };
 
-/// Prints help, version and what is wrong (one line on standard error) itself. Before any QApplication.
+/// Prints help, version and errors (one line on standard error) itself. Call it before creating QApplication.
 Options parse_options(int& argc, char** argv);
 
-/// Prints `batchscope: error: MESSAGE` as one line; returns the exit status for bad usage and input.
+/// Prints `batchscope: error: MESSAGE` in one line; returns the exit status for bad usage and input.
 int fail(const QString& message);
 
 } // namespace batchscope::window

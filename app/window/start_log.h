@@ -6,8 +6,8 @@ class QWidget;
 
 namespace batchscope::window {
 
-/// Calls `then` once the window was painted first. Says how long the start took until then, counted from the process's
-/// beginning, where QT_LOGGING_RULES has batchscope.start=true.
+/// Calls `then` after the window was painted for the first time. Logs the time since the process started, if
+/// QT_LOGGING_RULES sets batchscope.start=true.
 void at_first_paint(QWidget& window, std::function<void()> then);
 
 } // namespace batchscope::window

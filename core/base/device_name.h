@@ -5,8 +5,8 @@
 
 namespace batchscope {
 
-/// `cpu` or `cuda:N` as `--device` names it: the GPU's number, 0 to 63 (LibTorch's own bound), or nothing for `cpu`.
-/// Throws Error (input) for any other text.
+/// Parses a `--device` value: returns nothing for `cpu` and the GPU's index, 0 to 63 (LibTorch's own limit), for
+/// `cuda:N`. Throws Error (input) for any other text.
 std::optional<int> parse_device(std::string_view text);
 
 } // namespace batchscope

@@ -5,9 +5,9 @@ namespace batchscope {
 namespace {
 
 constexpr std::size_t longest_message = 3000;
-constexpr std::size_t kept_at_end = 800; // what is accepted stands there
+constexpr std::size_t kept_at_end = 800; // what is accepted is at the end
 
-/// The nearest place at or before `at` where a character of UTF-8 begins.
+/// The nearest start of a UTF-8 character at or before `at`.
 std::size_t character_before(const std::string& text, std::size_t at) {
   while (at > 0 && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80)
     --at;

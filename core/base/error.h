@@ -5,16 +5,16 @@
 
 namespace batchscope {
 
-/// The one exception type that leaves core. Foreign exceptions (LibTorch's, SQLite's, muParser's) are translated into
-/// it where core calls them, so that no caller ever sees theirs. `what()` is one line for a person: what was wrong,
-/// where, and what is accepted. A message that got too long to be read loses its middle; what a person gave is cut by
-/// in_quotes() and shortened() of core/base/text.h before.
+/// The only exception type that core throws. Exceptions of LibTorch, SQLite and muParser are translated into it where
+/// core calls them. `what()` is one line for the user: what was wrong, where, and what is accepted. A message that is
+/// too long to read loses its middle; shorten values that the user gave with in_quotes() or shortened() of
+/// core/base/text.h.
 class Error : public std::runtime_error {
 public:
   enum class Kind {
     input,       ///< bad usage or bad input; nothing was written (exit status 2)
-    unavailable, ///< a device, library or file that was asked for is not there (exit status 2)
-    failed,      ///< the job itself did not succeed (exit status 1)
+    unavailable, ///< a requested device, library or file is missing (exit status 2)
+    failed,      ///< the job itself failed (exit status 1)
   };
 
   Error(Kind kind, const std::string& message);
@@ -25,7 +25,7 @@ private:
   Kind kind_;
 };
 
-/// Shorthand for the most frequent kind.
+/// Shorthand for the most common kind.
 inline Error input_error(const std::string& message) {
   return {Error::Kind::input, message};
 }

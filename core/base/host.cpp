@@ -17,7 +17,7 @@ std::uint64_t free_host_memory() {
       return kibibytes * 1024;
     std::getline(info, unit);
   }
-  throw Error(Error::Kind::unavailable, "/proc/meminfo does not tell MemAvailable; name a --memory-budget");
+  throw Error(Error::Kind::unavailable, "/proc/meminfo has no MemAvailable; set --memory-budget");
 }
 
 } // namespace batchscope

@@ -4,8 +4,8 @@
 
 namespace batchscope {
 
-/// Memory of the host that can be had without swapping, in bytes (MemAvailable). Throws Error (unavailable) where the
-/// system does not tell.
+/// Host memory available without swapping (MemAvailable), in bytes. Throws Error (unavailable) if the system does not
+/// report it.
 std::uint64_t free_host_memory();
 
 } // namespace batchscope

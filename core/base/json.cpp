@@ -17,13 +17,12 @@ Json parse_json(const std::string& text) {
     const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n') + 1;
     const auto line_start = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
     const std::size_t column = at - (line_start == std::string::npos ? 0 : line_start + 1) + 1;
-    throw input_error(fmt::format("line {}, column {}: this is not JSON", line, column));
+    throw input_error(fmt::format("line {}, column {}: not valid JSON", line, column));
   } catch (const Json::exception& error) {
-    // What is well-formed and still cannot be kept: a number beyond the range of a double.
+    // Well-formed but not representable: a number beyond the range of a double.
     const std::string_view what = error.what();
     const auto name_end = what.find("] ");
-    throw input_error(
-        fmt::format("this JSON cannot be read: {}", name_end == what.npos ? what : what.substr(name_end + 2)));
+    throw input_error(fmt::format("JSON cannot be read: {}", name_end == what.npos ? what : what.substr(name_end + 2)));
   }
 }
 

@@ -8,10 +8,10 @@
 
 namespace batchscope {
 
-/// JSON with the order of insertion kept, so that output reads as it was built.
+/// JSON that keeps insertion order.
 using Json = nlohmann::ordered_json;
 
-/// Finite numbers as they are; NaN and infinities as "NaN", "Infinity", "-Infinity".
+/// Finite numbers as JSON numbers; NaN and infinities as "NaN", "Infinity", "-Infinity".
 inline Json json_number(double value) {
   if (std::isfinite(value))
     return value;
@@ -20,10 +20,10 @@ inline Json json_number(double value) {
   return value > 0 ? "Infinity" : "-Infinity";
 }
 
-/// Throws Error (input) naming line and column, in place of the library's exception.
+/// Throws Error (input) naming line and column instead of the library's exception.
 Json parse_json(const std::string& text);
 
-/// The way back; anything else gives NaN.
+/// The inverse of json_number(); any other value gives NaN.
 inline double number_from_json(const Json& value) {
   if (value.is_number())
     return value.get<double>();

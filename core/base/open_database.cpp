@@ -21,8 +21,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// How the files of an open database begin: itself, its log (big-endian, the last bit tells the order of its
-/// checksums), its index (in the machine's byte order).
+/// The first bytes of the files of an open database: the database, its WAL (big-endian; the last bit is the byte order
+/// of its checksums), its index (in native byte order).
 bool begins_like_database(std::string_view start) {
   constexpr std::uint32_t index_version = 3007000;
   std::array<char, sizeof index_version> index{};
@@ -39,7 +39,7 @@ std::optional<int> number_of(const fs::path& descriptor) {
   return problem == std::errc{} && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
 }
 
-/// A descriptor that is closed meanwhile, or stands for another file, is read at worst: nothing changes by that.
+/// If the descriptor is closed or reused meanwhile, another file may be read, which does no harm.
 bool is_database(int descriptor) {
   std::array<char, 16> start{};
   const ssize_t count = ::pread(descriptor, start.data(), start.size(), 0);
@@ -55,7 +55,7 @@ bool is_open_database(const fs::path& file) {
   std::error_code none;
   for (fs::directory_iterator each("/proc/self/fd", none), end; !none && each != end; each.increment(none)) {
     const auto descriptor = number_of(each->path());
-    struct stat open {}; // by its name in /proc: descriptors that other threads make and close are not touched
+    struct stat open {}; // by its name in /proc, without touching descriptors that other threads open and close
     if (descriptor && ::stat(each->path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
         open.st_ino == wanted.st_ino && is_database(*descriptor))
       return true;
@@ -65,7 +65,7 @@ bool is_open_database(const fs::path& file) {
 
 void refuse_open_database(const fs::path& file) {
   if (is_open_database(file))
-    throw input_error(file.string() + ": is the run database that is open here; give another file");
+    throw input_error(file.string() + ": is the run database that is open; give another file");
 }
 
 } // namespace batchscope

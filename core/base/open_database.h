@@ -4,14 +4,15 @@
 
 namespace batchscope {
 
-/// Whether `file`, by whatever name, is a SQLite database that this process has open, or the log or the index beside
-/// one. Such a file must be opened by SQLite alone: it is no data, and where the kernel has no locks of open file
-/// descriptions (core/store/detail/system_calls.h), closing any descriptor of it drops all locks of the process on it;
-/// the next process that is done with the database takes itself for its last user and removes the log that this one
-/// still writes. Opens nothing but /proc. Any thread.
+/// Whether `file`, under any name, is a SQLite database that this process has open, or its WAL or shared-memory index.
+/// Only SQLite may open such a file: it is not data, and on kernels without open file description locks
+/// (core/store/detail/system_calls.h), closing any descriptor of it drops all locks of the process on it. The next
+/// process that closes the database then takes itself for its last user and removes the WAL that this process still
+/// writes. Opens nothing but /proc. Any thread.
 bool is_open_database(const std::filesystem::path& file);
 
-/// Before a file that a user named is read, replaced or removed: throws Error (input) where is_open_database().
+/// Call it before reading, replacing or removing a file that the user named. Throws Error (input) if
+/// is_open_database().
 void refuse_open_database(const std::filesystem::path& file);
 
 } // namespace batchscope

@@ -11,12 +11,12 @@ namespace batchscope {
 void* load_part(const std::string& library, const char* name) {
   Dl_info core{};
   if (::dladdr(reinterpret_cast<const void*>(&load_part), &core) == 0 || core.dli_fname == nullptr)
-    throw Error(Error::Kind::unavailable, "the folder of the program's libraries is not known");
+    throw Error(Error::Kind::unavailable, "cannot find the folder of the program's libraries");
   const auto file = std::filesystem::path(core.dli_fname).parent_path() / library;
-  void* part = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); // counted; never closed
+  void* part = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); // reference-counted; never closed
   void* function = part != nullptr ? ::dlsym(part, name) : nullptr;
   if (function == nullptr)
-    throw Error(Error::Kind::unavailable, std::string("a part of the program cannot be loaded: ") + ::dlerror());
+    throw Error(Error::Kind::unavailable, std::string("cannot load a library of the program: ") + ::dlerror());
   return function;
 }
 

@@ -20,12 +20,12 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// A byte of UTF-8 that is not the first of its character.
+/// A UTF-8 continuation byte.
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-/// Bytes of a unit, 0 where there is none of that name.
+/// Bytes per unit; 0 for an unknown unit.
 std::uint64_t unit_bytes(std::string_view unit) {
   std::string lower(unit);
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -50,7 +50,7 @@ Error size_error(std::string_view text, std::string_view field, std::string_view
                                  field, in_quotes(text), problem));
 }
 
-/// Digits of a decimal fraction times `unit`, rounded down; exact for all that a person types.
+/// Digits of a decimal fraction times `unit`, rounded down; exact for as many digits as a user would type.
 std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
   long double value = 0;
   long double scale = 0.1L;
@@ -58,7 +58,7 @@ std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
     value += (digit - '0') * scale;
     scale /= 10;
   }
-  // The nudge keeps 0.3KB at 300 bytes: a tenth has no exact binary form.
+  // The small addend keeps 0.3KB at 300 bytes: 0.1 has no exact binary form.
   return static_cast<std::uint64_t>(std::floor(value * unit + 1e-6L));
 }
 
@@ -67,7 +67,7 @@ std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
 std::uint64_t parse_size(std::string_view text, std::string_view field) {
   const auto whole_end = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin());
   if (whole_end == 0)
-    throw size_error(text, field, text.starts_with('-') ? "is negative" : "is no size");
+    throw size_error(text, field, text.starts_with('-') ? "is negative" : "is not a size");
   std::string_view rest = text.substr(whole_end);
   std::string_view fraction;
   if (rest.starts_with('.')) {
@@ -79,7 +79,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view field) {
     rest.remove_prefix(1);
   const std::uint64_t unit = unit_bytes(rest);
   if (unit == 0 || (rest.empty() && whole_end != text.size()))
-    throw size_error(text, field, "is no size");
+    throw size_error(text, field, "is not a size");
 
   std::uint64_t whole = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + whole_end, whole);
@@ -121,7 +121,7 @@ std::string format_bytes(std::uint64_t bytes) {
   const char* const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
   value /= 1000;
-  // 999.95 would be shown as 1000.0.
+  // 999.95 would be printed as 1000.0.
   while (value >= 999.95 && unit + 1 < std::size(units)) {
     value /= 1000;
     ++unit;
@@ -213,7 +213,7 @@ NamedParameters parse_named(std::string_view text, std::string_view field) {
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0)
       throw input_error(
-          fmt::format("{}: {} in {} is no parameter; accepted: key=value", field, in_quotes(part), in_quotes(text)));
+          fmt::format("{}: {} in {} is not a parameter; accepted: key=value", field, in_quotes(part), in_quotes(text)));
     const std::string key(part.substr(0, equals));
     for (const auto& [known, value] : named.parameters)
       if (known == key)

@@ -11,7 +11,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// Bytes of the character that begins with this byte; 0 where none does.
+/// Number of bytes of the character that begins with this byte; 0 if none does.
 std::size_t bytes_of(unsigned char first) {
   if (first < 0x80)
     return 1;
@@ -22,7 +22,7 @@ std::size_t bytes_of(unsigned char first) {
   return first >= 0xF0 && first < 0xF5 ? 4 : 0;
 }
 
-/// The code point at `offset`, of `size` bytes; or nothing valid: then size is 0.
+/// The code point of `size` bytes at `offset`; if it is invalid, `size` becomes 0.
 char32_t decode(const std::string& text, std::size_t offset, std::size_t& size) {
   const auto first = static_cast<unsigned char>(text[offset]);
   size = bytes_of(first);
@@ -48,7 +48,7 @@ char32_t decode(const std::string& text, std::size_t offset, std::size_t& size) 
 }
 
 [[noreturn]] void refuse_byte(const std::string& text, std::size_t offset, const std::string& path) {
-  throw input_error(fmt::format("{}: the byte 0x{:02x} at offset {} is no UTF-8", path,
+  throw input_error(fmt::format("{}: byte 0x{:02x} at offset {} is not valid UTF-8", path,
                                 static_cast<unsigned char>(text[offset]), offset));
 }
 
@@ -64,7 +64,7 @@ void check_utf8(const std::string& text, const std::string& path) {
 
 Characters number_characters(const std::string& text, const std::string& path) {
   constexpr std::size_t most_distinct = 65'536;
-  // Numbers by first appearance at first; sorted once all characters are known.
+  // Numbered by first appearance; sorted once all characters are known.
   std::unordered_map<char32_t, std::uint16_t> numbers;
   Characters result;
   result.tokens.reserve(text.size());

@@ -19,12 +19,12 @@ namespace batchscope::data {
 
 namespace {
 
-/// At most so many different whole numbers are classes; more are a quantity.
+/// A target with more distinct integers than this is a quantity, not a class.
 constexpr std::size_t most_number_classes = 20;
-/// More different texts than this are names or remarks, not classes.
+/// More distinct texts than this are names or remarks, not classes.
 constexpr std::size_t most_text_classes = 1000;
 
-/// How a file is to be read.
+/// How to read a file.
 struct CsvOptions {
   bool named = true;  ///< the first line names the columns
   std::string target; ///< a column's name, or its number from 1
@@ -32,10 +32,10 @@ struct CsvOptions {
 
 struct Table {
   std::int64_t features = 0;
-  std::vector<float> values;        ///< row-major, standardised once the split is known
-  std::vector<std::string> targets; ///< as they stand in the file; empty once they have been understood
+  std::vector<float> values;        ///< row-major, standardized once the split is known
+  std::vector<std::string> targets; ///< as in the file; cleared once they have been converted
   std::vector<std::int64_t> labels; ///< for classes, else empty
-  std::vector<float> numbers;       ///< for a number as target, else empty
+  std::vector<float> numbers;       ///< for a numeric target, else empty
   std::int64_t classes = 0;
 };
 
@@ -84,7 +84,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// A finite number, or nothing.
+/// A finite number; nothing for any other text.
 std::optional<double> number_in(std::string_view field) {
   std::string_view text = trimmed(field);
   if (text.starts_with('+'))
@@ -96,18 +96,18 @@ std::optional<double> number_in(std::string_view field) {
   return value;
 }
 
-/// The columns of a file: by the names in its first line, or where it has none by their numbers from 1.
+/// The columns of a file: by the names in its first line, or else by numbers from 1.
 struct Columns {
   bool named = true;
   std::vector<std::string> names;
   std::size_t target = 0;
 };
 
-/// What a file without names, read as if it had some, most likely needs.
+/// Hint for a file without a header line that is read as if it had one.
 std::string hint_of_numbers(const std::vector<std::string>& names) {
   if (!std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_in(name).has_value(); }))
     return {};
-  return "; where the first line is a row already, say header=no and the target's number";
+  return "; for a file without column names, use header=no and the target's column number";
 }
 
 std::size_t column_by_name(const CsvText& csv, const std::vector<std::string>& names, const std::string& target) {
@@ -116,10 +116,10 @@ std::size_t column_by_name(const CsvText& csv, const std::vector<std::string>& n
     if (trimmed(names[i]) == target)
       found.push_back(i);
   if (found.empty())
-    csv.refuse(fmt::format("no column '{}'; there are: {}{}", shortened(target),
+    csv.refuse(fmt::format("no column '{}'; columns are: {}{}", shortened(target),
                            shortened(fmt::format("{}", fmt::join(names, ", "))), hint_of_numbers(names)));
   if (found.size() > 1)
-    csv.refuse(fmt::format("there are {} columns '{}'", found.size(), shortened(target)));
+    csv.refuse(fmt::format("{} columns are named '{}'", found.size(), shortened(target)));
   return found.front();
 }
 
@@ -128,13 +128,13 @@ std::size_t column_by_number(const CsvText& csv, std::size_t count, const std::s
   const auto parsed = std::from_chars(target.data(), target.data() + target.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != target.data() + target.size() || number < 1 || number > count)
     csv.refuse(
-        fmt::format("target is '{}'; with header=no it is a column's number, 1 to {}", shortened(target), count));
+        fmt::format("target is '{}'; with header=no, accepted: a column number, 1 to {}", shortened(target), count));
   return number - 1;
 }
 
 Columns columns_of(const CsvText& csv, const std::vector<std::string>& first, const CsvOptions& options) {
   if (first.size() < 2)
-    csv.refuse("there is no column besides the target");
+    csv.refuse("no column besides the target");
   Columns columns{options.named, first, 0};
   if (columns.named) {
     columns.target = column_by_name(csv, first, options.target);
@@ -155,14 +155,14 @@ void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& f
     if (i == columns.target) {
       table.targets.emplace_back(trimmed(fields[i]));
       if (table.targets.back().empty())
-        csv.refuse(fmt::format("column '{}', the target, is empty", shortened(names[i])));
+        csv.refuse(fmt::format("target column '{}' is empty", shortened(names[i])));
       continue;
     }
     const std::optional<double> value = number_in(fields[i]);
     const auto narrow = static_cast<float>(value.value_or(NAN));
     if (!std::isfinite(narrow))
-      csv.refuse(
-          fmt::format("column '{}' is '{}'; features are finite numbers", shortened(names[i]), shortened(fields[i])));
+      csv.refuse(fmt::format("column '{}' is '{}'; features must be finite numbers", shortened(names[i]),
+                             shortened(fields[i])));
     table.values.push_back(narrow);
   }
 }
@@ -182,7 +182,7 @@ Table read_table(const std::string& path, const CsvOptions& options) {
   while (csv.next(fields))
     add_row(table, csv, fields, columns);
   if (table.targets.empty())
-    throw input_error(fmt::format("{}: there are no rows after the column names", path));
+    throw input_error(fmt::format("{}: no rows after the column names", path));
   return table;
 }
 
@@ -217,13 +217,13 @@ void understand_targets(Table& table, const std::string& path, const std::string
   } else if (texts.size() <= most_text_classes) {
     number_classes(table, table.targets);
   } else {
-    throw input_error(fmt::format("{}: the target column '{}' has {} different texts; at most {} are classes", path,
-                                  shortened(name), texts.size(), most_text_classes));
+    throw input_error(fmt::format("{}: the target column '{}' has {} different texts; accepted: at most {} classes",
+                                  path, shortened(name), texts.size(), most_text_classes));
   }
   table.targets.clear();
 }
 
-/// Mean 0 and deviation 1 over the training rows; a column that does not vary there becomes 0.
+/// Mean 0 and standard deviation 1 over the training rows; a column that is constant there becomes 0.
 void standardise(Table& table, const std::vector<std::int64_t>& train) {
   const auto rows = static_cast<double>(train.size());
   for (std::int64_t column = 0; column < table.features; ++column) {

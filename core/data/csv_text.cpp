@@ -42,7 +42,7 @@ bool CsvText::next(std::vector<std::string>& fields) {
       return true;
     }
     if (text_[position_] != ',')
-      refuse(fmt::format("field {} goes on after its closing quote", fields.size()));
+      refuse(fmt::format("field {} has text after its closing quote", fields.size()));
     ++position_;
   }
 }

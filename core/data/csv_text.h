@@ -7,19 +7,19 @@
 
 namespace batchscope::data {
 
-/// Takes a CSV text apart, row by row: fields between commas, optionally in double quotes (a doubled quote stands for
-/// one; commas and line breaks inside belong to the field). Empty lines are skipped. The text must outlive it.
+/// Parses CSV row by row. Fields are separated by commas and may be in double quotes (a doubled quote stands for one;
+/// commas and line breaks inside belong to the field). Empty lines are skipped. The text must outlive this object.
 class CsvText {
 public:
-  /// `path` is for messages.
+  /// `path` is used in error messages.
   CsvText(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
 
-  /// The fields of the next row into `fields`; false at the end. Throws Error (input) naming the line of a quote that
-  /// is not closed or is followed by more than a comma.
+  /// Reads the next row into `fields`; returns false at the end. Throws Error (input) naming the line of a quote that
+  /// is not closed, or that is followed by anything but a comma or the end of the line.
   bool next(std::vector<std::string>& fields);
-  /// Where the row of the last next() begins, counted from 1.
+  /// Line on which the row of the last next() begins, counted from 1.
   std::int64_t line() const { return line_; }
-  /// "FILE, line N: why", as an input error.
+  /// Throws Error (input) "FILE, line N: why".
   [[noreturn]] void refuse(const std::string& why) const;
 
 private:

@@ -11,7 +11,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// What tells one state of a file from another; all 0 where there is none.
+/// Identifies a state of a file; all 0 if it does not exist.
 using FileState = std::tuple<dev_t, ino_t, off_t, time_t, long>;
 
 FileState state_of(const std::string& file) {
@@ -33,14 +33,14 @@ std::vector<FileState> states_of(const std::string& text) {
 struct DataPool::Entry {
   std::mutex mutex; ///< held while the data are read
   // Guarded by mutex.
-  std::vector<FileState> files; ///< before they were read
+  std::vector<FileState> files; ///< states before the data were read
   std::weak_ptr<const Dataset> train;
   std::weak_ptr<const Dataset> validation;
   bool validates = false;
   std::optional<std::int64_t> train_examples;
   std::uint64_t reads = 0;
 
-  /// Nothing where somebody has let go of it.
+  /// Nothing if a part of it has been freed.
   std::optional<DataSplit> held() const {
     DataSplit split{train.lock(), validation.lock()};
     if (!split.train || (validates && !split.validation))
@@ -60,9 +60,9 @@ std::shared_ptr<DataPool::Entry> DataPool::entry(const std::string& text, const 
   return entry;
 }
 
-/// The caller has the entry locked.
+/// The caller holds the entry's lock.
 DataSplit DataPool::open(Entry& entry, const std::string& text, const DataOptions& options) {
-  // Looked at before the data are read: what is written meanwhile is met by the next who asks.
+  // The states are taken before reading, so that a change during the read is noticed by the next caller.
   auto files = states_of(text);
   if (files == entry.files)
     if (const auto held = entry.held())

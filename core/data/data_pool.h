@@ -10,9 +10,9 @@
 
 namespace batchscope::data {
 
-/// Data sets in use, each of them read once for all who ask for it. The pool holds none of them: a data set is freed
-/// with its last user. It is read anew where one of its files has changed since: another size, time of modification or
-/// file of that name. Any thread; who asks for a data set that is being read waits for it.
+/// Reads each data set once and shares it among all callers. The pool does not keep data sets alive: each is freed with
+/// its last user. A data set is read again if one of its files has changed: another size, modification time or file of
+/// that name. Any thread; a caller that asks for a data set that is being read waits for it.
 class DataPool {
 public:
   DataPool();
@@ -20,13 +20,13 @@ public:
   DataPool(const DataPool&) = delete;
   DataPool& operator=(const DataPool&) = delete;
 
-  /// As open_data() does.
+  /// See open_data().
   DataSplit open(const std::string& text, const DataOptions& options = {});
-  /// How many examples of it train. Remembered without the data, so that these are read once only.
+  /// The number of its training examples. Remembered without the data, so the data are read only once.
   std::int64_t train_examples(const std::string& text, const DataOptions& options = {});
 
-  std::uint64_t reads() const; ///< data sets that were read so far
-  std::size_t in_use() const;  ///< that somebody holds
+  std::uint64_t reads() const; ///< data sets read so far
+  std::size_t in_use() const;  ///< data sets that a caller holds
 
 private:
   struct Entry;

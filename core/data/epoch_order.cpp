@@ -12,15 +12,15 @@ std::uint64_t low_mask(int bits) {
   return (std::uint64_t{1} << bits) - 1;
 }
 
-/// Hash of one part of a number with a round's key; the caller takes its lowest bits.
+/// Hash of one part of a number with a round's key; the caller uses its lowest bits.
 std::uint64_t scramble(std::uint64_t part, std::uint64_t key) {
   std::uint64_t hash = (part + golden) * key;
   hash ^= hash >> 29;
   return (hash * golden) >> 32;
 }
 
-/// The fewer bits, the more rounds until all orders are equally likely: with 6 rounds some orders of five examples
-/// come up twice as often as others, with 24 all of them come up alike.
+/// Fewer bits need more rounds until all orders are equally likely: with 6 rounds some orders of five examples occur
+/// twice as often as others, with 24 they are equally frequent.
 int rounds_for(int bits) {
   return bits <= 8 ? 24 : bits <= 16 ? 12 : 6;
 }
@@ -34,7 +34,7 @@ EpochOrder::EpochOrder(std::int64_t examples, std::uint64_t seed, std::int64_t e
   low_bits_ = bits / 2;
   high_bits_ = bits - low_bits_;
   rounds_ = rounds_for(bits);
-  // Seed and epoch are hashed one after the other: a sum would give neighbouring seeds the same orders.
+  // Seed and epoch are hashed in sequence: a sum would give neighbouring seeds the same orders.
   std::uint64_t state = mix(mix(seed + golden) ^ (static_cast<std::uint64_t>(epoch) * golden));
   for (int i = 0; i < rounds_; ++i)
     keys_[i] = mix(state += golden);
@@ -53,7 +53,7 @@ std::uint64_t EpochOrder::permute(std::uint64_t value) const {
 }
 
 std::int64_t EpochOrder::at(std::int64_t position) const {
-  // The network permutes the next power of two; numbers outside 0..N-1 are walked on until they come back in, which
+  // The network permutes the next power of two. Results outside 0..N-1 are permuted again until they are inside, which
   // takes less than two rounds on average.
   auto value = static_cast<std::uint64_t>(position);
   do

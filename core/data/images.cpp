@@ -1,4 +1,4 @@
-// `idx:` and `demo`: 8-bit grey images with a class each, in memory as bytes.
+// `idx:` and `demo`: 8-bit grey images with one class each, kept in memory as bytes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,13 +67,13 @@ public:
 
 private:
   std::shared_ptr<const Images> images_;
-  std::vector<std::int64_t> rows_; ///< of this part within all images
+  std::vector<std::int64_t> rows_; ///< of this part, as indices of all images
   float scale_;
   float shift_;
   ExampleShape shape_;
 };
 
-/// `count` big-endian 32-bit numbers; the first must be the magic number.
+/// Reads `count` big-endian 32-bit numbers; the first must be the magic number.
 std::vector<std::int64_t> read_header(InputFile& file, std::size_t count, std::uint32_t magic, const char* what) {
   const std::vector<std::uint8_t> bytes = file.read(count * 4, "the header");
   std::vector<std::int64_t> numbers;
@@ -93,13 +93,13 @@ void read_pixels(const std::string& path, Images& images) {
   images.height = header[2];
   images.width = header[3];
   if (images.count == 0 || images.height == 0 || images.width == 0)
-    file.refuse(fmt::format("the header at offset 4 announces {} images of {} x {} pixels; none may be 0", images.count,
+    file.refuse(fmt::format("the header at offset 4 says {} images of {} x {} pixels; none may be 0", images.count,
                             images.height, images.width));
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(images.height, images.width, &bytes) ||
       __builtin_mul_overflow(images.count, bytes, &bytes))
-    file.refuse(fmt::format("the header at offset 4 announces {} images of {} x {} pixels, which is too much",
-                            images.count, images.height, images.width));
+    file.refuse(fmt::format("the header at offset 4 says {} images of {} x {} pixels, which is too large", images.count,
+                            images.height, images.width));
   images.pixels = file.read(static_cast<std::uint64_t>(bytes),
                             fmt::format("{} images of {} x {} pixels", images.count, images.height, images.width));
   file.expect_end("the last image");
@@ -109,8 +109,7 @@ void read_labels(const std::string& path, Images& images) {
   InputFile file(path);
   const std::int64_t count = read_header(file, 2, label_magic, "labels")[1];
   if (count != images.count)
-    file.refuse(
-        fmt::format("the header at offset 4 announces {} labels, but there are {} images", count, images.count));
+    file.refuse(fmt::format("the header at offset 4 says {} labels, but there are {} images", count, images.count));
   images.labels = file.read(static_cast<std::uint64_t>(count), fmt::format("{} labels", count));
   file.expect_end("the last label");
 }
@@ -129,7 +128,7 @@ DataSplit split_images(Images read, double share) {
   double variance = 0;
   for (std::size_t value = 0; value < 256; ++value)
     variance += std::pow(static_cast<double>(value) / 255 - mean, 2) * static_cast<double>(histogram[value]) / pixels;
-  // Images that are all of one grey stay 0 instead of becoming infinite.
+  // Images of a single grey value stay 0 instead of becoming infinite.
   const double deviation = variance > 1e-12 ? std::sqrt(variance) : 1;
   const std::int64_t highest = *std::max_element(images->labels.begin(), images->labels.end());
   const std::int64_t classes = std::max<std::int64_t>(highest + 1, 2);

@@ -15,9 +15,9 @@ namespace batchscope::data {
 
 namespace {
 
-/// Memory is taken in pieces of this size as bytes really arrive, so that a size that lies costs nothing.
+/// Memory is allocated in pieces of this size as bytes arrive, so a false size in the file costs nothing.
 constexpr std::uint64_t piece = 16U << 20;
-/// Deflate makes at most 1032 bytes of one.
+/// Deflate expands one byte to at most 1032.
 constexpr std::uint64_t most_expansion = 1032;
 
 gzFile handle(void* file) {
@@ -33,7 +33,7 @@ std::uint64_t checked_size(const std::string& path) {
   if (status.type() == fs::file_type::directory)
     throw input_error(fmt::format("{}: is a directory; a file is needed", path));
   if (status.type() != fs::file_type::regular)
-    throw input_error(fmt::format("{}: is no regular file{}{}", path, problem ? ": " : "", problem.message()));
+    throw input_error(fmt::format("{}: is not a regular file{}{}", path, problem ? ": " : "", problem.message()));
   const std::uintmax_t size = fs::file_size(path, problem);
   if (problem)
     throw input_error(fmt::format("{}: {}", path, problem.message()));
@@ -67,10 +67,10 @@ std::size_t InputFile::read_some(void* to, std::size_t count) {
   if (got < 0 || status == Z_BUF_ERROR) {
     const std::uint64_t where = offset_ + static_cast<std::uint64_t>(std::max(got, 0));
     if (status == Z_BUF_ERROR)
-      refuse(fmt::format("the gzip data is cut off, after {} unpacked bytes", where));
+      refuse(fmt::format("the gzip data is truncated after {} unpacked bytes", where));
     if (status == Z_ERRNO)
       refuse(fmt::format("cannot be read at offset {}: {}", where, std::strerror(errno)));
-    refuse(fmt::format("the gzip data is damaged, after {} unpacked bytes ({})", where, message));
+    refuse(fmt::format("the gzip data is damaged after {} unpacked bytes ({})", where, message));
   }
   offset_ += static_cast<std::uint64_t>(got);
   return static_cast<std::size_t>(got);
@@ -99,7 +99,7 @@ void InputFile::expect_end(const std::string& what) {
   const std::uint64_t end = offset_;
   char next = 0;
   if (read_some(&next, 1) != 0)
-    refuse(fmt::format("goes on after offset {}, where {} should end", end, what));
+    refuse(fmt::format("has more data after offset {}, where {} should end", end, what));
 }
 
 void InputFile::refuse(const std::string& why) const {

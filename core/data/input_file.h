@@ -8,24 +8,24 @@
 
 namespace batchscope::data {
 
-/// A file that is read from its beginning to its end, plain or gzip as its first bytes say. For the readers only.
-/// Every function throws Error (input) naming the file, and the offset (in the unpacked bytes) where there is one.
+/// A file read sequentially, plain or gzip as its first bytes say. Every function throws Error (input) naming the file,
+/// and the offset (in uncompressed bytes) where there is one.
 class InputFile {
 public:
-  /// Refuses what is missing, no regular file, empty or not readable.
+  /// Throws if the file is missing, not a regular file, empty or not readable.
   explicit InputFile(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::uint64_t offset() const { return offset_; }
-  /// More bytes than this the file cannot hold: its size, or what deflate can make of it at most.
+  /// Upper bound for the uncompressed size: the file's size, or the most that deflate can expand it to.
   std::uint64_t most_bytes() const { return most_bytes_; }
   bool compressed() const { return compressed_; }
 
-  /// Reads `count` bytes; refuses a file that ends before, saying what they were meant to be.
+  /// Reads `count` bytes. If the file ends before, throws an error that says what the bytes were to be (`what`).
   std::vector<std::uint8_t> read(std::uint64_t count, const std::string& what);
-  /// Refuses bytes that are left.
+  /// Throws if bytes are left.
   void expect_end(const std::string& what);
-  /// "FILE: why", as an input error.
+  /// Throws Error (input) "FILE: why".
   [[noreturn]] void refuse(const std::string& why) const;
 
 private:
@@ -41,7 +41,7 @@ private:
   bool compressed_ = false;
 };
 
-/// A whole text file, not compressed, without a byte order mark.
+/// Reads a whole uncompressed text file and drops its byte order mark.
 std::string read_text_file(const std::string& path);
 
 } // namespace batchscope::data

@@ -12,7 +12,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// What a kind of data is made of.
+/// The form of a kind of data.
 struct Form {
   std::string_view kind;
   std::string_view form;
@@ -72,7 +72,7 @@ SourceText parse(const std::string& text) {
   }
   const auto wrong_file = std::find(source.files.begin(), source.files.end(), "");
   if (source.files.size() > form.files)
-    source.refuse(fmt::format("'{}' is one part too many; accepted: {}[,validation=0.2]",
+    source.refuse(fmt::format("unexpected part '{}'; accepted: {}[,validation=0.2]",
                               shortened(source.files[form.files]), form.form));
   if (source.files.size() < form.files || wrong_file != source.files.end())
     source.refuse(fmt::format("a file name is missing; accepted: {}[,validation=0.2]", form.form));
@@ -119,9 +119,9 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
   try {
     return open(source, options);
   } catch (const std::bad_alloc&) {
-    source.refuse("does not fit into the memory of this machine");
+    source.refuse("does not fit in the memory of this machine");
   } catch (const std::length_error&) {
-    source.refuse("does not fit into the memory of this machine");
+    source.refuse("does not fit in the memory of this machine");
   }
 }
 

@@ -10,7 +10,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// Bound on the takes of one step, so that a slip in the options cannot ask for gigabytes.
+/// Limit of a step's takes, so that a mistake in the options cannot allocate gigabytes.
 constexpr std::int64_t most_takes = 16'777'216;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
@@ -19,12 +19,13 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) {
 
 void reserve_takes(StepTakes& step, std::int64_t micro_batches) {
   if (micro_batches > most_takes / step.ranks)
-    throw input_error(fmt::format("a step would consist of {} micro batches on {} ranks; at most {} takes are possible",
-                                  micro_batches, step.ranks, most_takes));
+    throw input_error(
+        fmt::format("a step would have {} micro batches on each of {} ranks; accepted: at most {} on all ranks",
+                    micro_batches, step.ranks, most_takes));
   step.takes.reserve(static_cast<std::size_t>(micro_batches * step.ranks));
 }
 
-/// Adds one micro batch of `count` examples; the ranks from `favoured` on get the examples that do not divide.
+/// Adds one micro batch of `count` examples; the ranks from `favoured` on get the remainder.
 void add_micro_batch(StepTakes& step, std::int64_t count, std::int64_t favoured) {
   const std::int64_t share = count / step.ranks;
   const std::int64_t extra = count % step.ranks;
@@ -35,8 +36,8 @@ void add_micro_batch(StepTakes& step, std::int64_t count, std::int64_t favoured)
   step.examples += count;
 }
 
-/// Micro batches of `batch` on every rank. What is `left` of the epoch and less than that is taken as it is, unless
-/// the tail is to be dropped; `available` (what is left, or less where the run ends first) is never exceeded.
+/// Adds micro batches of `batch` examples on every rank. Takes a smaller remainder of the epoch (`left`) as it is,
+/// unless the tail is dropped; never exceeds `available` (what is left, or less if the run ends first).
 void take_accumulated(StepTakes& step, std::int64_t batch, std::int64_t left, std::int64_t available, bool drop_last) {
   const std::int64_t whole = batch * step.ranks;
   reserve_takes(step, std::min(step.accumulate, divide_up(available, whole)));
@@ -47,7 +48,7 @@ void take_accumulated(StepTakes& step, std::int64_t batch, std::int64_t left, st
   }
 }
 
-/// `count` examples in as few micro batches of at most `batch` on every rank as hold them, as even as can be.
+/// Splits `count` examples into the fewest micro batches of at most `batch` per rank, as even as possible.
 void take_evenly(StepTakes& step, std::int64_t batch, std::int64_t count) {
   const std::int64_t micro_batches = divide_up(count, batch * step.ranks);
   reserve_takes(step, micro_batches);

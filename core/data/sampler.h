@@ -6,9 +6,9 @@
 
 namespace batchscope::data {
 
-/// The order of the examples of one epoch: a permutation of 0..N-1 drawn from a hash of (seed, epoch), computed
-/// element by element (a Feistel network with cycle walking), so that 3 billion examples need no table.
-/// It never depends on batch sizes. Immutable; any thread.
+/// The order of the examples in one epoch: a permutation of 0..N-1 drawn from a hash of (seed, epoch) and computed
+/// element by element (a Feistel network with cycle walking), so that 3 billion examples need no table. It does not
+/// depend on batch sizes. Immutable; any thread.
 class EpochOrder {
 public:
   EpochOrder(std::int64_t examples, std::uint64_t seed, std::int64_t epoch);
@@ -21,7 +21,7 @@ private:
 
   static constexpr int most_rounds = 24;
   std::int64_t examples_;
-  int low_bits_;  ///< the two parts of a number of ceil(log2 N) bits
+  int low_bits_;  ///< a number of ceil(log2 N) bits is split into two parts
   int high_bits_; ///< low_bits_ or one more
   int rounds_;    ///< even; each changes one part by a hash of the other
   std::uint64_t keys_[most_rounds];
@@ -30,41 +30,41 @@ private:
 struct SamplerOptions {
   std::int64_t examples = 0;   ///< N, at least 1
   std::int64_t ranks = 1;      ///< data-parallel size R, at least 1
-  std::int64_t accumulate = 1; ///< k, at least 1; not used where effective_batch is set
-  /// Effective batch B (1..N) to be met exactly with micro batches of at most b; k is then ceil(B / (b * R)). The
-  /// micro batches, the ranks within each and the ranks over the whole step differ by at most one example.
-  /// Only the tail of an epoch makes a smaller step; drop_last leaves that tail out.
+  std::int64_t accumulate = 1; ///< k, at least 1; not used if effective_batch is set
+  /// Effective batch B (1..N), met exactly with micro batches of at most b examples; k is then ceil(B / (b * R)). The
+  /// sizes of the micro batches, of the ranks within each micro batch and of the ranks over the whole step differ by at
+  /// most one example. Only the tail of an epoch makes a smaller step; drop_last skips that tail.
   std::optional<std::int64_t> effective_batch;
   bool drop_last = false;
 };
 
-/// Examples that each rank takes in each micro batch of one optimizer step.
+/// Number of examples that each rank takes in each micro batch of one optimizer step.
 struct StepTakes {
   std::int64_t epoch_index = 0; ///< 0-based
-  std::int64_t first = 0;       ///< position in the epoch's order of the step's first example
-  std::int64_t accumulate = 0;  ///< accumulation steps that were meant
+  std::int64_t first = 0;       ///< position in the epoch's order of the first example of the step
+  std::int64_t accumulate = 0;  ///< nominal accumulation steps
   std::int64_t ranks = 1;
-  /// Row-major [micro batch][rank]: examples taken. Within a micro batch rank r's examples follow rank r-1's in the
-  /// epoch's order; micro batches follow each other.
+  /// Row-major [micro batch][rank]: number of examples. Within a micro batch, rank r's examples follow rank r-1's in
+  /// the epoch's order; each micro batch follows the one before.
   std::vector<std::int64_t> takes;
   std::int64_t examples = 0;      ///< sum of takes: the effective batch
   std::int64_t seen_in_epoch = 0; ///< after this step
-  std::int64_t seen_in_total = 0; ///< after this step, over all epochs; tails dropped by drop_last are not seen
-  /// As seen_in_epoch, but N where nothing is left that a step of the same batch size could take (for progress). Under
-  /// drop_last the last word has the size of the next step: one that shrank may still take from the tail, one that grew
-  /// may leave it out.
+  std::int64_t seen_in_total = 0; ///< after this step, over all epochs; tails dropped by drop_last are not counted
+  /// Used for progress: seen_in_epoch, or N if too few examples are left for another step of this batch size. With
+  /// drop_last the size of the next step decides: a smaller step may still take from the tail, a larger one may skip
+  /// it.
   std::int64_t passed_in_epoch = 0;
 };
 
-/// Walks through the epochs with a batch size that may change before every step. Not thread-safe; cheap to copy.
+/// Iterates over the epochs; the batch size may change before every step. Not thread-safe; cheap to copy.
 class Sampler {
 public:
   /// Throws Error (input) for options out of their ranges.
   explicit Sampler(const SamplerOptions& options);
 
-  /// Takes the next optimizer step with nominal batch `batch` (1..N/R) and, where set, at most `limit` examples in all
-  /// (for runs whose length is given in examples). Throws Error (input) for a batch out of its range and for a step of
-  /// more than 16,777,216 micro batches over all ranks.
+  /// Takes the next optimizer step with nominal batch `batch` (1..N/R) and, if set, at most `limit` examples in total
+  /// (for runs whose length is given in examples). Throws Error (input) for a batch out of range and for a step of more
+  /// than 16,777,216 micro batches over all ranks.
   StepTakes next(std::int64_t batch, std::optional<std::int64_t> limit = std::nullopt);
 
   /// Whether the next step with this batch size begins a new epoch (true before the first).
@@ -79,10 +79,10 @@ private:
   std::int64_t seen_in_total_ = 0;
 };
 
-/// N / R: the largest batch that a rank can take. At least 1 where N >= R.
+/// N / R: the largest batch per rank. At least 1 if N >= R.
 std::int64_t largest_batch(std::int64_t examples, std::int64_t ranks);
 
-/// R = W / (tp*cp*sp); throws Error (input) naming the four numbers where it does not divide exactly.
+/// R = W / (tp*cp*sp); throws Error (input) naming the four numbers if the division is not exact.
 std::int64_t data_parallel_size(std::int64_t world, std::int64_t tp, std::int64_t cp, std::int64_t sp);
 
 } // namespace batchscope::data

@@ -9,8 +9,8 @@
 
 namespace batchscope::data {
 
-/// The parts of a `--data` text, for the openers only. Parts `key=value` with a key that the kind knows are parameters,
-/// all others are file names.
+/// The parts of a `--data` text. A part `key=value` whose key the kind knows is a parameter; all other parts are file
+/// names.
 struct SourceText {
   std::string text; ///< as it was given
   std::string kind;
@@ -18,28 +18,28 @@ struct SourceText {
   std::vector<std::pair<std::string, std::string>> parameters;
   double validation = 0.2; ///< 0..0.9
 
-  /// Null where the key was not given.
+  /// Null if the key was not given.
   const std::string* find(std::string_view key) const;
-  /// "data 'TEXT': why", as an input error.
+  /// Throws Error (input) "data 'TEXT': why".
   [[noreturn]] void refuse(const std::string& why) const;
 };
 
-/// The layout of examples that have no length: images, rows of a table.
+/// The layout of examples without a length: images, table rows.
 BatchLayout layout_without_length(std::span<const std::int64_t> indices);
 
-/// Examples that are rows of tokens, whose targets are the tokens that follow.
+/// Examples that are rows of tokens; the targets are the next tokens.
 class TokenRows : public Dataset {
 public:
   void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const final;
   void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const final;
 
 private:
-  /// Writes `length` numbers for each example: its tokens from number `ahead` (0 or 1) on, then `padding`.
+  /// Writes `length` numbers per example: its tokens from index `ahead` (0 or 1) on, then `padding`.
   virtual void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead,
                     std::int64_t padding, std::int64_t* to) const = 0;
 };
 
-/// Openers of the single kinds; open_data picks one by name. They throw as open_data does.
+/// One function per kind; open_data() selects one by name. They throw as open_data() does.
 DataSplit open_demo(const SourceText& source);
 DataSplit open_idx(const SourceText& source);
 DataSplit open_text(const SourceText& source, const DataOptions& options);

@@ -5,15 +5,15 @@
 
 namespace batchscope::data {
 
-/// Which examples train and which validate.
+/// Indices of the training and validation examples.
 struct Split {
   std::vector<std::int64_t> train;
   std::vector<std::int64_t> validation;
 };
 
-/// How many of `examples` a share 0..0.9 holds out; at least one is left to train.
+/// The number of examples held out for a share of 0..0.9; at least one is left for training.
 std::int64_t held_out(std::int64_t examples, double share);
-/// Draws the held-out part by a fixed hash, the same in every run; both parts in ascending order.
+/// Draws the validation part with a fixed hash, the same in every run; both parts are in ascending order.
 Split draw_split(std::int64_t examples, double share);
 
 } // namespace batchscope::data

@@ -1,4 +1,4 @@
-// `synthetic:`: examples made from a hash of their number when they are asked for.
+// `synthetic:`: examples generated on demand from a hash of their index.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ constexpr std::int64_t most_numbers = std::int64_t{1} << 28; ///< floats in one 
 constexpr std::size_t noise_count = 1U << 16;
 constexpr std::int64_t most_held_out = 100'000; ///< every evaluation goes through all of them
 
-/// SplitMix64: a row of numbers for each example, the same in every run.
+/// SplitMix64: a sequence of numbers for each example, the same in every run.
 class Hash {
 public:
   explicit Hash(std::int64_t example) : state_(static_cast<std::uint64_t>(example) * 0xD1342543DE82EF95U + 1) {}
@@ -37,7 +37,7 @@ private:
   std::uint64_t state_;
 };
 
-/// Numbers of mean 0 and deviation 1, close to normal: sums of twelve even ones.
+/// Numbers with mean 0 and standard deviation 1, approximately normal: sums of twelve uniform ones.
 std::vector<float> make_noise() {
   Hash hash(-1);
   std::vector<float> noise(noise_count);
@@ -50,14 +50,14 @@ std::vector<float> make_noise() {
   return noise;
 }
 
-/// A part of the examples: `count` of them from number `first` on.
+/// A part of the examples: `count` of them, beginning with index `first`.
 struct Part {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 
-/// Images: a grating whose direction, fineness and place go with the class. Features: a point for each class.
-/// Noise on top of both. Noise is read from one table at two places that the hash picks.
+/// Images: a grating whose direction, frequency and phase depend on the class. Features: one point per class. Both with
+/// added noise, which is read from one table at two offsets given by the hash.
 class SyntheticValues : public Dataset {
 public:
   SyntheticValues(std::vector<std::int64_t> dimensions, std::int64_t classes, Part part,
@@ -104,7 +104,7 @@ private:
     const double waves = 2 * std::numbers::pi * (2 + static_cast<double>(label % 3));
     const double across = waves * std::cos(angle) / static_cast<double>(width);
     const double down = waves * std::sin(angle) / static_cast<double>(height);
-    // sin(a + b) from two rows of sines, so that a pixel costs two products.
+    // sin(a + b) from two rows of sines, so a pixel costs two products.
     std::vector<float> sines(static_cast<std::size_t>(width));
     std::vector<float> cosines(static_cast<std::size_t>(width));
     for (std::int64_t channel = 0; channel < shape_.dimensions[0]; ++channel) {
@@ -144,7 +144,7 @@ private:
   ExampleShape shape_;
 };
 
-/// Rows of tokens: mostly each is followed by the one that a fixed table names, one time in eight by any.
+/// Rows of tokens: each token is usually followed by the one given by a fixed table, one time in eight by a random one.
 class SyntheticTokens : public TokenRows {
 public:
   SyntheticTokens(std::int64_t vocabulary, std::int64_t length, Part part,

@@ -1,4 +1,4 @@
-// `text:` and `lines:`: spans of one row of tokens, whose targets are the tokens that follow.
+// `text:` and `lines:`: spans of one row of tokens; the targets are the next tokens.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace batchscope::data {
 
 namespace {
 
-/// An example: `length` inputs from `begin` on, and as many targets from `begin + 1` on.
+/// One example: `length` inputs from `begin` on, and as many targets from `begin + 1` on.
 struct Span {
   std::int64_t begin = 0;
   std::int64_t length = 0;
@@ -58,7 +58,7 @@ private:
   ExampleShape shape_;
 };
 
-/// The windows of `context` tokens within begin..end; each needs one token more, its last target.
+/// The windows of `context` tokens within begin..end; each needs one more token for its last target.
 std::vector<Span> windows(std::int64_t begin, std::int64_t end, std::int64_t context) {
   std::vector<Span> spans;
   for (std::int64_t i = begin; i + context < end; i += context)
@@ -75,7 +75,7 @@ DataSplit make_parts(std::shared_ptr<const Characters> characters, std::vector<S
   return result;
 }
 
-/// Only the line breaks that separate examples are left: no carriage returns, no empty lines, one at the end.
+/// Normalizes line breaks: no carriage returns, no empty lines, one newline at the end.
 std::string tidy_lines(const std::string& text) {
   std::string tidy;
   tidy.reserve(text.size() + 1);
@@ -116,7 +116,7 @@ DataSplit open_text(const SourceText& source, const DataOptions& options) {
   const std::int64_t border = count - held_out(count, source.validation);
   std::vector<Span> train = windows(0, border, options.context);
   if (train.empty())
-    throw input_error(fmt::format("{}: {} characters to train on; a window of {} needs at least {}", path, border,
+    throw input_error(fmt::format("{}: {} training characters; a context of {} needs at least {}", path, border,
                                   options.context, options.context + 1));
   return make_parts(characters, std::move(train), windows(border, count, options.context), options.context);
 }
@@ -124,7 +124,7 @@ DataSplit open_text(const SourceText& source, const DataOptions& options) {
 DataSplit open_lines(const SourceText& source, const DataOptions& options) {
   const std::string& path = source.files[0];
   const std::string raw = read_text_file(path);
-  check_utf8(raw, path); // before tidying, so that a message names the file's own offset
+  check_utf8(raw, path); // on the original text, so that the offset in a message is the file's
   const std::string text = tidy_lines(raw);
   if (text.empty())
     throw input_error(fmt::format("{}: only empty lines; one line with characters is needed", path));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t longest_formula = 1000;
 
-/// The names a formula may use; muParser holds pointers to them, so a set never moves.
+/// The variables of a formula. muParser holds pointers to them, so the object never moves.
 struct Variables {
   double step = 0, batch = 0, epoch = 0, coverage = 0, progress = 0;
   double loss = 0, loss_ema = 0, vram_fraction = 0, max_batch = 0;
@@ -33,8 +33,7 @@ struct Variables {
 
 constexpr std::string_view names = "step, batch, epoch, coverage, progress, loss, loss_ema, vram_fraction, max_batch";
 
-/// The state that the first call is going to see, as far as it is known when the formula is typed; what is measured
-/// has a neutral value.
+/// The state of the first call as far as it is known in advance; measured values are neutral.
 ScheduleState first_state(const ScheduleOrigin& origin) {
   ScheduleState state = origin.state;
   state.step += 1;
@@ -49,7 +48,7 @@ ScheduleState first_state(const ScheduleOrigin& origin) {
   return state;
 }
 
-/// Position of a lone `=`, with which muParser would assign to a variable; npos where there is none.
+/// Position of a single `=`, which muParser would take for an assignment; npos if there is none.
 std::size_t find_assignment(const std::string& expression) {
   for (std::size_t i = 0; i < expression.size(); ++i) {
     if (expression[i] != '=')
@@ -78,7 +77,7 @@ public:
     parser_.DefineVar("max_batch", &variables_.max_batch);
   }
 
-  /// Compiles the formula and tries it out; throws Error (input) that says where it is wrong.
+  /// Compiles and evaluates the formula; throws Error (input) naming the position of an error.
   void check(const ScheduleState& state) {
     try {
       parser_.SetExpr(expression_);
@@ -86,7 +85,7 @@ public:
       int values = 0;
       parser_.Eval(values);
       if (values != 1)
-        refuse("a comma outside of a function's brackets makes it several values; one is needed");
+        refuse("a comma outside a function call makes several values; accepted: one value");
       for (const auto& [name, variable] : parser_.GetUsedVar())
         if (name == "loss" || name == "loss_ema" || name == "vram_fraction")
           needs_feedback_ = true;
@@ -104,8 +103,8 @@ public:
       const double value = parser_.Eval();
       if (std::isfinite(value) && whole_batch(value) >= 1)
         return {whole_batch(value), {}};
-      return {state.batch, fmt::format("the value at step {} is {}, which is no batch size of 1 or more", state.step,
-                                       std::isnan(value) ? "not a number" : fmt::format("{:g}", value))};
+      return {state.batch, fmt::format("the value at step {} is {}, which is not a batch size of at least 1",
+                                       state.step, std::isnan(value) ? "not a number" : fmt::format("{:g}", value))};
     } catch (const mu::Parser::exception_type& e) {
       return {state.batch, describe(e)};
     }
@@ -125,9 +124,9 @@ private:
           "unknown name '{}' at position {}; accepted: {}, and functions such as min, max, sqrt, exp, ln",
           shortened(e.GetToken()), e.GetPos() + 1, names);
     case mu::ecUNEXPECTED_EOF:
-      return "it ends too early";
+      return "unexpected end";
     case mu::ecMISSING_PARENS:
-      return "a closing bracket is missing";
+      return "missing closing parenthesis";
     default:
       return fmt::format("syntax error at position {}{}", e.GetPos() + 1,
                          e.GetToken().empty() ? std::string() : fmt::format(", near '{}'", shortened(e.GetToken())));
@@ -147,16 +146,16 @@ static std::unique_ptr<BatchSchedule> make(const std::string& expression, const 
   if (expression.size() > longest_formula)
     formula->refuse(fmt::format("longer than {} characters", longest_formula));
   if (expression.find_first_not_of(" \t") == std::string::npos)
-    formula->refuse("empty; an example: formula:min(batch + 1, 64)");
+    formula->refuse("empty; for example formula:min(batch + 1, 64)");
   if (const std::size_t position = find_assignment(expression); position != std::string::npos)
-    formula->refuse(fmt::format("'=' at position {} would assign; '==' compares", position + 1));
+    formula->refuse(fmt::format("'=' at position {} is an assignment; use '==' to compare", position + 1));
   formula->check(first_state(origin));
   return formula;
 }
 
 } // namespace batchscope::schedule
 
-/// What batchscope::schedule::make_formula() asks this library for, by the name in formula_library.h.
+/// Entry point of this library for batchscope::schedule::make_formula(), named in formula_library.h.
 extern "C" void batchscope_formula(std::unique_ptr<batchscope::schedule::BatchSchedule>& made,
                                    const std::string& expression, const batchscope::schedule::ScheduleOrigin& origin) {
   made = batchscope::schedule::make(expression, origin);

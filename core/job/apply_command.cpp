@@ -15,7 +15,7 @@ run::ScheduleEdit edit_of(const store::Command& command) {
     return edit;
   if (const auto schedule = detail.find("schedule"); schedule != detail.end() && schedule->is_string())
     edit.schedule = schedule->get<std::string>();
-  // No batch has the size 0: the loop says so.
+  // 0 is not a valid batch, so the training loop rejects it.
   if (const auto batch = detail.find("batch"); batch != detail.end() && !batch->is_null())
     edit.batch = batch->is_number_integer() ? batch->get<std::int64_t>() : 0;
   return edit;
@@ -35,7 +35,7 @@ void apply_command(run::RunControl& run, run::JobControl& job, const store::Comm
   else if (command.verb == "stop-job")
     job.stop();
   else if (command.verb == "edit")
-    // One that is too late has no event; whoever sent it learns that from the run's end.
+    // A late edit has no event; the sender sees that the run has ended.
     static_cast<void>(run.edit(edit_of(command)));
 }
 

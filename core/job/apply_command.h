@@ -6,9 +6,9 @@
 
 namespace batchscope::job {
 
-/// Does what another process asks of a run, and of the job that it is part of; what is no command is passed over, and
-/// so is what comes too late for the run. Any thread, returns at once. An edit that cannot be read is left to the
-/// training loop to refuse, so that whoever sent it sees why.
+/// Applies a command from another process to a run and its job. Ignores unknown commands and commands that arrive after
+/// the run has ended. The training loop rejects an invalid edit, so that the sender sees the reason. Any thread;
+/// returns at once.
 void apply_command(run::RunControl& run, run::JobControl& job, const store::Command& command);
 
 } // namespace batchscope::job

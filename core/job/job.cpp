@@ -11,7 +11,7 @@ namespace batchscope::job {
 
 namespace {
 
-/// Passes what a run reports to the store and to whoever watches.
+/// Passes the run's reports to the store and to the job's Watch.
 class Tee : public telemetry::Sink {
 public:
   Tee(telemetry::Sink& first, telemetry::Sink& second) : first_(first), second_(second) {}
@@ -30,14 +30,15 @@ private:
   telemetry::Sink& second_;
 };
 
-/// Why a search has no answer to the choice.
+/// Why a search has no size for the choice.
 std::string why_not(const run::BatchChoice& choice, const search::SearchResult& result) {
   if (!result.found)
     return "no batch size was found: " + result.reason;
   if (choice.kind == run::BatchChoice::Kind::safe)
     return "no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or --batch "
            "auto:largest";
-  return "no size could be timed, as none fitted any more; accepted: --batch with a number, auto:safe or auto:largest";
+  return "no size could be timed, because none fits any more; accepted: --batch with a number, auto:safe or "
+         "auto:largest";
 }
 
 } // namespace
@@ -48,8 +49,8 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
   if (choice.kind == run::BatchChoice::Kind::number)
     return std::nullopt;
   if (schedule::first_batch_of(spec.schedule))
-    throw input_error("--schedule: " + in_quotes(spec.schedule) + " names the first batch, which --batch " +
-                      run::to_string(choice) + " leaves to a search; accepted: --batch with that number");
+    throw input_error("--schedule: " + in_quotes(spec.schedule) + " sets the first batch, but --batch " +
+                      run::to_string(choice) + " searches for it; accepted: --batch with that number");
   run::Session::SearchOptions options;
   options.margin = spec.margin;
   options.timings =

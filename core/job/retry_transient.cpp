@@ -7,7 +7,7 @@ namespace batchscope::job {
 
 namespace {
 
-/// Before the next attempt. For a lock the store itself has waited by then, but a full disk refuses at once.
+/// Pause between attempts. For a lock the store itself has waited already, but a full disk fails at once.
 constexpr std::chrono::milliseconds pause{100};
 
 } // namespace

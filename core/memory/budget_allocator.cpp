@@ -13,7 +13,7 @@ namespace batchscope::memory {
 namespace {
 
 constexpr std::size_t alignment = 64;
-/// Whatever the run's own peak, so much may be kept: small runs should not churn the heap.
+/// Minimum size of the cache, whatever the run's peak, so that small runs do not churn the heap.
 constexpr std::uint64_t kept_at_least = 64 << 20;
 
 thread_local bool not_counted = false;
@@ -24,10 +24,10 @@ std::size_t round_up(std::size_t bytes) {
 
 } // namespace
 
-/// Lies before every block; its size keeps the block aligned.
+/// Header before every block; its size keeps the block aligned.
 struct alignas(alignment) BudgetAllocator::Header {
   std::size_t capacity;
-  Header* older; ///< neighbours in the list of kept blocks
+  Header* older; ///< neighbours in the list of cached blocks
   Header* newer;
   std::uint32_t trace_serial;
   std::uint32_t trace_block;
@@ -40,7 +40,7 @@ struct alignas(alignment) BudgetAllocator::Header {
 
 BudgetAllocator& BudgetAllocator::instance() {
   static BudgetAllocator* allocator = [] {
-    auto* made = new BudgetAllocator; // never destroyed: blocks may be freed after main
+    auto* made = new BudgetAllocator; // never destroyed: blocks may be freed after main()
     c10::SetCPUAllocator(made, 255);
     return made;
   }();
@@ -116,7 +116,7 @@ c10::DataPtr BudgetAllocator::allocate(size_t bytes) {
   if (bytes == 0)
     return {nullptr, nullptr, &free_block, device};
   const std::size_t capacity = round_up(bytes);
-  // Check, block and charge in one piece, so that two threads cannot both take what is left.
+  // Check, allocate and charge under one lock, so that two threads cannot both take the last bytes.
   std::lock_guard lock(mutex_);
   if (!not_counted && (capacity > limit_ || in_use_ > limit_ - capacity))
     refuse(capacity);
@@ -134,7 +134,7 @@ BudgetAllocator::Header* BudgetAllocator::take_fresh(std::size_t capacity) {
   if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0) {
     give_back_until(in_use_);
     if (posix_memalign(&memory, alignment, sizeof(Header) + capacity) != 0)
-      refuse(capacity); // the machine's own memory is used up
+      refuse(capacity); // the machine has no memory left
   }
   return new (memory) Header{capacity, nullptr, nullptr, 0, 0, telemetry::Use::workspace, false};
 }
@@ -212,7 +212,7 @@ BudgetAllocator::Header* BudgetAllocator::take_kept(std::size_t capacity) {
   return header;
 }
 
-/// Frees kept blocks, oldest first; the oldest of all is the front of its size's queue.
+/// Frees cached blocks, oldest first; the oldest of all is at the front of the queue of its size.
 void BudgetAllocator::give_back_until(std::uint64_t reserved_at_most) {
   while (oldest_ != nullptr && in_use_ + kept_ > reserved_at_most) {
     Header* header = oldest_;

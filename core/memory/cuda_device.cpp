@@ -1,5 +1,5 @@
-// The only file that knows CUDA's headers. Nothing of CUDA is linked: LibTorch's CUDA library is loaded when a GPU is
-// asked for, so that the same program runs where there is none.
+// The only file that includes CUDA's headers. No CUDA library is linked: LibTorch's CUDA library is loaded when a GPU
+// is requested, so the program also runs on machines without CUDA.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -25,14 +25,14 @@ Error gpu_missing(int index, const std::string& why) {
   return {Error::Kind::unavailable, "--device cuda:" + std::to_string(index) + ": " + why};
 }
 
-/// Loads LibTorch's CUDA part before anything asks LibTorch about CUDA: a question before that turns CUDA off for
-/// good.
+/// Loads LibTorch's CUDA library before LibTorch is asked anything about CUDA: an earlier query would disable CUDA
+/// permanently.
 void load_libraries(int index) {
-  // cuBLAS gives the same bits each time only with a workspace of this form; it reads the variable when it starts.
+  // cuBLAS is deterministic only with such a workspace; it reads the variable when it starts.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
     throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror() +
-                                 " ('BATCHSCOPE_GPU=yes make setup' loads what it needs)");
+                                 " ('BATCHSCOPE_GPU=yes make setup' installs it)");
 }
 
 caching::CUDAAllocator& allocator(int index) {
@@ -53,8 +53,8 @@ std::string pci_bus_id(int index) {
   return text;
 }
 
-/// Turns the allocator's callbacks into a Trace. LibTorch cannot detach a callback, so there is one for the process;
-/// it is called with the allocator's lock held and must not allocate on the device.
+/// Converts the allocator's callbacks to a Trace. LibTorch cannot detach a callback, so the process has one recorder.
+/// It is called with the allocator's lock held and must not allocate on the device.
 class TraceRecorder {
 public:
   static TraceRecorder& instance(caching::CUDAAllocator& allocator) {
@@ -111,9 +111,9 @@ private:
   std::mutex mutex_;
   bool active_ = false;
   telemetry::Trace trace_;
-  std::map<std::size_t, std::uint32_t> blocks_; ///< numbers of live blocks by address
+  std::map<std::size_t, std::uint32_t> blocks_; ///< indices of live blocks by address
   std::uint32_t block_count_ = 0;
-  std::uint64_t refused_bytes_ = 0; ///< asked for by the last request that was refused
+  std::uint64_t refused_bytes_ = 0; ///< size of the last refused request
   std::atomic<telemetry::Phase> phase_{telemetry::Phase::setup};
 };
 
@@ -136,7 +136,7 @@ public:
     try {
       allocator_.setMemoryFraction(1.0, device());
     } catch (const std::exception&) {
-      // A device in error refuses this too; what broke it has been told already.
+      // A device in an error state fails here, too; the cause was reported already.
     }
   }
 
@@ -171,7 +171,7 @@ public:
     refused_seen_ = now.refused;
     OutOfMemoryInfo refusal;
     refusal.requested = recorder_.refused_bytes();
-    refusal.in_use = now.peak; // the step has been unwound by now; its peak is what was in use when it was refused
+    refusal.in_use = now.peak; // the step has been unwound; its peak is what was in use when the request was refused
     refusal.reserved = now.reserved;
     refusal.limit = limit_;
     refusal.phase = recorder_.phase();

@@ -10,17 +10,17 @@
 
 namespace batchscope::memory {
 
-/// Bytes on a device, as its allocator counts them for a run.
+/// Memory of a device in bytes, as its allocator counts it.
 struct Readings {
   std::uint64_t in_use = 0;
-  std::uint64_t reserved = 0; ///< in use and kept for reuse
+  std::uint64_t reserved = 0; ///< in use and cached for reuse
   std::uint64_t peak = 0;     ///< highest in_use since reset_peak()
   std::uint64_t limit = 0;
   std::uint64_t refused = 0;                ///< requests refused so far
-  std::optional<std::uint64_t> device_wide; ///< all processes' use as the driver tells; nothing on `cpu`
+  std::optional<std::uint64_t> device_wide; ///< use by all processes as the driver reports it; nothing on `cpu`
 };
 
-/// What a device said when it refused a request.
+/// The state of a device when it refused a request, in bytes.
 struct OutOfMemoryInfo {
   std::uint64_t requested = 0;
   std::uint64_t in_use = 0;
@@ -31,7 +31,7 @@ struct OutOfMemoryInfo {
   bool by_use_known = false;
 };
 
-/// A device that tensors live on, with a budget. One thread drives it; readings() may be called from any.
+/// A device with a memory budget. One thread uses it; readings() may be called from any thread.
 class Device {
 public:
   virtual ~Device() = default;
@@ -42,29 +42,29 @@ public:
 
   virtual Readings readings() const = 0;
   virtual void reset_peak() = 0;
-  /// Bytes that can be had beyond those reserved, the budget aside: free on the device, or on the host for `cpu`.
+  /// Bytes available beyond those reserved, ignoring the budget: free on the device, or on the host for `cpu`.
   virtual std::uint64_t available() const = 0;
-  /// Gives blocks kept for reuse back to the system.
+  /// Releases cached blocks to the system.
   virtual void release_cache() = 0;
-  /// Waits until the device has done all that was asked of it.
+  /// Waits until all work queued on the device is done.
   virtual void synchronize() = 0;
 
-  /// What the allocations from now on are for.
+  /// Sets the phase of all further allocations.
   virtual void enter(telemetry::Phase phase) = 0;
-  /// Counts a block that is alive as something else than it was allocated for (a gradient, say). `cpu` only.
+  /// Changes the use of a live block (to gradients, for example). `cpu` only.
   virtual void retag(const void* data, telemetry::Use use) = 0;
-  /// The refusal behind the last out-of-memory error; forgotten once asked for.
+  /// The refused request behind the last out-of-memory error; each is returned once.
   virtual std::optional<OutOfMemoryInfo> take_out_of_memory() = 0;
 
-  /// Records what the allocator does until stop_trace(); false where the device cannot.
+  /// Records allocations and frees until stop_trace(); false if the device cannot.
   virtual bool start_trace() = 0;
   virtual telemetry::Trace stop_trace() = 0;
 };
 
-/// Opens `cpu` or `cuda:N` with a budget in bytes (default: 80 % of the memory that is free now).
-/// `cpu` counts every LibTorch allocation of the process from now on against the budget; opening it again sets a new
-/// budget for the same account. Throws Error: input for another text, unavailable where the GPU or one of its
-/// libraries is missing (naming which).
+/// Opens `cpu` or `cuda:N` with a budget in bytes (default: 80 % of the memory that is free now). After opening `cpu`,
+/// every LibTorch allocation of the process counts against the budget; opening it again sets a new budget for the same
+/// allocator. Throws Error: input for another text, unavailable if the GPU or one of its libraries is missing (naming
+/// which).
 std::unique_ptr<Device> open_device(const std::string& text, std::optional<std::uint64_t> budget);
 
 } // namespace batchscope::memory

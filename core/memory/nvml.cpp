@@ -6,7 +6,7 @@ namespace batchscope::memory {
 
 namespace {
 
-// From NVML's published interface; the header is not needed for four calls.
+// From NVML's public interface; avoids the header for four functions.
 struct MemoryInfo {
   unsigned long long total, free, used;
 };

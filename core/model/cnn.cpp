@@ -7,7 +7,8 @@ namespace batchscope::model {
 
 namespace {
 
-/// Larger feature maps are averaged down to this side before the linear layer, which would grow with the image else.
+/// Larger feature maps are averaged down to this side before the linear layer, which would otherwise grow with the
+/// image.
 constexpr std::int64_t pooled_side = 7;
 
 class Cnn final : public Model {

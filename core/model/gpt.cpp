@@ -8,7 +8,7 @@ namespace batchscope::model {
 
 namespace {
 
-/// Radford et al. 2019: weights of embeddings start with this standard deviation.
+/// Initial standard deviation of embedding weights (Radford et al. 2019).
 constexpr double embedding_deviation = 0.02;
 constexpr std::int64_t feed_forward_factor = 4;
 

@@ -11,12 +11,12 @@ namespace batchscope::model {
 
 namespace {
 
-/// Pixels that one thread takes at least.
+/// Minimum number of pixels per thread.
 constexpr std::int64_t grain = 32768;
 
-/// Which of four is the highest: the first of equals, and the last that is not a number.
+/// Index of the highest of four: the first of equal ones, and the last NaN if there is any.
 int highest_of(float a, float b, float c, float d) {
-  if (std::isnan(a + b + c + d)) [[unlikely]] { // also where infinities of both signs meet
+  if (std::isnan(a + b + c + d)) [[unlikely]] { // also for infinities of both signs
     const float values[] = {a, b, c, d};
     int highest = 0;
     for (int i = 1; i < 4; ++i) {

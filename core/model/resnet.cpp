@@ -8,7 +8,7 @@ namespace batchscope::model {
 
 namespace {
 
-/// From this side on the stem halves the image twice, as the form for large images does.
+/// Images of at least this side are halved twice by the stem, as in the variant for large images.
 constexpr std::int64_t large_image = 96;
 constexpr int stages = 3;
 

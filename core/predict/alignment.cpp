@@ -6,10 +6,10 @@ namespace batchscope::predict {
 
 namespace {
 
-/// Room for sizes that are rounded somewhere on their way to the allocator.
+/// Tolerance for sizes that are rounded on their way to the allocator.
 constexpr double slack = 1.02;
 
-/// Lists further apart than this are of different things; finding out how far would take quadratic memory.
+/// Lists with more differences than this are unrelated; counting them would take quadratic memory.
 constexpr std::int64_t most_differences = 2000;
 
 bool alike(const Allocation& small, const Allocation& large, double batch_ratio) {
@@ -18,7 +18,7 @@ bool alike(const Allocation& small, const Allocation& large, double batch_ratio)
   return small.phase == large.phase && after * slack >= before && after <= before * batch_ratio * slack;
 }
 
-/// Furthest reach in `small` on each diagonal after each number of differences (Myers' greedy forward search).
+/// Furthest position in `small` on each diagonal after each number of differences (Myers' greedy forward search).
 using Reach = std::vector<std::int64_t>;
 
 } // namespace
@@ -38,7 +38,7 @@ std::vector<std::size_t> align(const std::vector<Allocation>& small, const std::
   const auto m = static_cast<std::int64_t>(large.size());
   const std::int64_t offset = n + m + 1;
   Reach reach(static_cast<std::size_t>(2 * offset + 1), 0);
-  std::vector<Reach> history; // of diagonals -d..d only
+  std::vector<Reach> history; // diagonals -d..d only
   std::int64_t differences = 0;
   for (bool done = false; !done; ++differences) {
     const std::int64_t d = differences;

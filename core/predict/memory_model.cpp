@@ -10,7 +10,7 @@ namespace batchscope::predict {
 
 namespace {
 
-/// Phases in which a block comes and goes.
+/// Phases in which a block is allocated and freed.
 struct Life {
   telemetry::Phase born = telemetry::Phase::update;
   telemetry::Phase freed = telemetry::Phase::update;
@@ -28,8 +28,8 @@ telemetry::Use use_of(const Life& life) {
   return telemetry::Use::workspace;
 }
 
-/// The bytes in use had all gradients been there from the beginning: those of the step are then added to them and
-/// freed, a layer's weight and bias at a time.
+/// Bytes in use if all gradients had been held from the beginning: the step's own are then added to them and freed, a
+/// layer's weight and bias at a time.
 class GradientsHeld {
 public:
   explicit GradientsHeld(std::uint64_t all) : all_(all) {}
@@ -39,7 +39,7 @@ public:
     before_last_ = std::exchange(last_, bytes);
   }
   void freed(std::uint64_t bytes) { live_ -= bytes; }
-  /// No backward pass goes on: nothing waits to be added.
+  /// No backward pass is running: no gradients are waiting to be added.
   void settle() { last_ = before_last_ = 0; }
   std::uint64_t in_use(std::uint64_t in_use) const { return in_use - live_ + all_ + last_ + before_last_; }
 

@@ -8,35 +8,35 @@
 
 namespace batchscope::predict {
 
-/// Peak of a step at one batch size, and what filled the memory at that moment.
+/// Predicted peak of a step at one batch size, in bytes, and its breakdown by use.
 struct Peak {
   std::uint64_t bytes = 0;
   std::array<std::uint64_t, telemetry::use_count>
-      by{}; ///< indexed by Use; what was freed that is older than the trace is still in
-  /// The peak of a micro batch that finds the gradients of others before it in its step: they are held all the while,
-  /// and its own come and go as they are added to them. The same as `bytes` where the traced step had several.
+      by{}; ///< indexed by Use; frees of blocks older than the trace are not subtracted
+  /// The peak of a micro batch after the first one of its step. The gradients accumulated so far are held throughout;
+  /// its own are allocated, added to them and freed. Equal to `bytes` if the traced step had several micro batches.
   std::uint64_t onto_gradients = 0;
 };
 
-/// Memory of an optimizer step at any batch size, from the allocator's traces at two.
+/// Predicts the memory of an optimizer step at any batch size from allocation traces at two batch sizes.
 ///
-/// Every block of the larger trace is matched with its counterpart in the smaller one; its size is then the line
-/// through the two. Replaying the larger trace with the sizes of another batch gives that batch's peak, wherever in
-/// the step it comes. Blocks without a counterpart keep their size. Immutable; any thread.
+/// Each block of the larger trace is matched with its counterpart in the smaller one; its size at another batch is the
+/// straight line through the two sizes. Replaying the larger trace with these sizes gives the peak of that batch,
+/// wherever in the step it occurs. Blocks without a counterpart keep their size. Immutable; any thread.
 class MemoryModel {
 public:
-  /// `small.batch < large.batch`.
+  /// Requires `small.batch < large.batch`.
   MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large);
 
   Peak peak(std::int64_t batch) const;
-  /// The largest batch in [lowest, highest] whose predicted peak is within `bytes`, by bisection over replays;
-  /// lowest - 1 where none is.
+  /// The largest batch in [lowest, highest] whose predicted peak is at most `bytes`, found by bisection; lowest - 1 if
+  /// there is none.
   std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
-  /// The same for micro batches that are not the first of their step.
+  /// The same for micro batches after the first one of their step (Peak::onto_gradients).
   std::int64_t largest_onto_gradients_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
-  /// Share (0..1) of the larger trace's bytes that found no counterpart: how poor the match is.
+  /// Share (0..1) of the larger trace's bytes without a counterpart: how poor the match is.
   double unmatched() const { return unmatched_; }
-  /// Where half of the bytes and more found none, the model says nothing.
+  /// If more than half of the bytes have no counterpart, the model predicts nothing.
   bool usable() const { return unmatched_ <= 0.5; }
 
 private:
@@ -45,7 +45,7 @@ private:
     bool allocates;
     telemetry::Phase phase;
     telemetry::Use use;
-    double bytes_at_large; ///< asked for, or counted where the block is from before
+    double bytes_at_large; ///< requested; or counted, if the block is older than the trace
     double bytes_per_example;
   };
 

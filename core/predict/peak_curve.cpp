@@ -12,13 +12,14 @@ namespace {
 
 using Point = PeakCurve::Point;
 
-/// Sizes up to here are all replayed: the smallest steps are made of few lines, but rounding shows most there.
+/// All sizes up to this are replayed: rounding matters most for the smallest steps.
 constexpr std::int64_t all_up_to = 16;
 constexpr std::size_t most_points = 64;
-/// A stretch whose middle is nearer to its straight line than this is left alone. How far a curve of straight lines is
-/// from its chord falls off evenly to both sides of where it is farthest, so in the middle it is half of that at least.
+/// An interval whose midpoint deviates less than this from its chord is not refined. The distance of a convex piecewise
+/// linear curve from its chord decreases at most linearly on both sides of its maximum, so at the midpoint it is at
+/// least half the maximum.
 constexpr double near_enough = 0.001;
-/// More than any curve has; what is read is refused beyond it.
+/// More points than any curve has; longer input is rejected.
 constexpr std::size_t most_points_read = 4096;
 
 Point replayed(const MemoryModel& model, std::int64_t batch) {
@@ -31,7 +32,7 @@ std::uint64_t between(std::uint64_t low, std::uint64_t high, double share) {
   return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
 }
 
-/// On the straight line through two points, within them or beyond.
+/// The point on the straight line through two points, between or beyond them.
 Point on_line(const Point& low, const Point& high, std::int64_t batch) {
   const double share = static_cast<double>(batch - low.batch) / static_cast<double>(high.batch - low.batch);
   Point point{
@@ -45,9 +46,9 @@ double relative_difference(std::uint64_t line, std::uint64_t replay) {
   return std::abs(static_cast<double>(line) - static_cast<double>(replay)) / std::max(static_cast<double>(replay), 1.0);
 }
 
-/// A stretch between two neighbours, and what a replay says in its middle.
+/// An interval between two neighbouring points, and the replayed point at its middle.
 struct Stretch {
-  double off = 0; ///< relative distance of the middle from the straight line
+  double off = 0; ///< relative distance of the middle from the chord
   Point middle;
   std::int64_t from = 0;
 };
@@ -67,7 +68,7 @@ void add_stretch(const MemoryModel& model, const Points& points, std::int64_t fr
     stretches.push_back(stretch);
 }
 
-/// Halves the worst stretch again and again.
+/// Repeatedly halves the interval with the largest deviation.
 void refine(const MemoryModel& model, Points& points) {
   std::vector<Stretch> stretches;
   for (const auto& [batch, point] : points)

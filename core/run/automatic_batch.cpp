@@ -12,8 +12,8 @@ namespace batchscope::run {
 
 namespace {
 
-/// Of an epoch, with the accumulation of the spec. What drop_last leaves out makes no whole micro batch; a step may
-/// have fewer of them.
+/// Steps of an epoch with the spec's accumulation. drop_last drops examples that do not fill a micro batch; a step may
+/// have fewer micro batches.
 std::int64_t steps_in_epoch(const RunSpec& spec, std::int64_t batch, std::int64_t examples) {
   const std::int64_t tail = !spec.drop_last && examples % batch != 0 ? 1 : 0;
   const std::int64_t micro_batches = examples / batch + tail;
@@ -28,7 +28,7 @@ std::string automatic_reason(const RunSpec& spec, const search::SearchResult& re
   const std::int64_t recommended = *result.recommended;
   if (*result.automatic == recommended)
     return "recommended: " + search::knee_reason(result.timings, recommended);
-  return fmt::format("{} is recommended, but with it an epoch of {} examples has {}; with {} it has {}",
+  return fmt::format("{} is recommended, but gives an epoch of {} examples only {}; {} gives it {}",
                      format_count(recommended), format_count(examples),
                      counted_steps(steps_in_epoch(spec, recommended, examples)), format_count(*result.automatic),
                      counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
@@ -39,7 +39,8 @@ std::string automatic_reason(const RunSpec& spec, const search::SearchResult& re
 std::int64_t largest_automatic(const data::SamplerOptions& sampler) {
   if (sampler.effective_batch)
     return *sampler.effective_batch;
-  // More than (n - 1) * k micro batches make n steps. With the tail these are ceil(N / b), without it floor(N / b).
+  // More than (n - 1) * k micro batches make n steps. There are ceil(N / b) of them with the tail, floor(N / b)
+  // without.
   constexpr std::int64_t full = least_steps_in_epoch - 1;
   const std::int64_t examples = sampler.examples / sampler.ranks;
   if (sampler.accumulate >= examples / full)
@@ -72,7 +73,7 @@ std::string reason_for(const RunSpec& spec, const search::SearchResult& result, 
   case BatchChoice::Kind::automatic:
     return automatic_reason(spec, result, examples);
   case BatchChoice::Kind::largest:
-    return result.largest_is_exact ? "the largest that fits" : "the largest that was tried and fits";
+    return result.largest_is_exact ? "the largest that fits" : "the largest size tried that fits";
   case BatchChoice::Kind::recommended:
     return "recommended: " + search::knee_reason(result.timings, *result.recommended);
   case BatchChoice::Kind::safe:

@@ -10,17 +10,17 @@
 
 namespace batchscope::run {
 
-/// `--batch auto` leaves an epoch at least so many optimizer steps: with fewer, hardly anything is learnt.
+/// `--batch auto` keeps at least this many optimizer steps per epoch; with fewer the model learns hardly anything.
 inline constexpr std::int64_t least_steps_in_epoch = 20;
 
-/// The largest batch with which an epoch has at least `least_steps_in_epoch` steps, at least 1. Accumulation counts. A
-/// named effective batch says how many steps there are, whatever the batch, so nothing is held back then.
+/// The largest batch that leaves at least `least_steps_in_epoch` steps per epoch, at least 1. Accounts for
+/// accumulation. An explicit effective batch fixes the number of steps, so then there is no limit.
 std::int64_t largest_automatic(const data::SamplerOptions& sampler);
 
-/// What a search answers to the choice; nothing where it found no such size.
+/// The size that a search gives for the choice; nothing if it found none.
 std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::SearchResult& result);
 
-/// Why that is the answer, for people: one sentence without its full stop. `examples` is the size of the data.
+/// Why this size, for display: one sentence without a full stop. `examples` is the number of training examples.
 std::string reason_for(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples);
 
 } // namespace batchscope::run

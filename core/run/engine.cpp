@@ -17,15 +17,14 @@ std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr
   return engine().open_session(spec, pool);
 }
 
-// By default they spin for milliseconds. Where other programs want the same cores, that costs far more than the work
-// itself. Where they sleep at once instead (OMP_WAIT_POLICY=passive), each small kernel pays for a wake-up, and small
-// nets train at a quarter of their speed. A bounded spin, a few microseconds, covers the gap between two kernels of a
-// step and gives the core away soon after the last one.
-//
-// No library that is linked, rather than loaded, may need OpenMP: it would have read its settings before main().
+// By default idle OpenMP threads spin for milliseconds. If other programs want the same cores, that costs far more than
+// the work itself. If idle threads sleep at once (OMP_WAIT_POLICY=passive), each small kernel pays for a wake-up, and
+// small networks train at a quarter of the speed. A bounded spin of a few microseconds covers the gap between two
+// kernels of a step and releases the core soon after the last one.
+// No linked library may need OpenMP: it would read its settings before main().
 void set_openmp_wait() {
   if (std::getenv("OMP_WAIT_POLICY") == nullptr)
-    ::setenv("GOMP_SPINCOUNT", "10000", 0); // rounds; 5,000 to 20,000 are alike, see tests/bench/python_twin.py
+    ::setenv("GOMP_SPINCOUNT", "10000", 0); // iterations; 5,000 to 20,000 perform alike, see tests/bench/python_twin.py
 }
 
 } // namespace batchscope::run

@@ -6,26 +6,27 @@
 
 namespace batchscope::run {
 
-/// All of the program that needs LibTorch, behind one door. It is a library of its own, loaded when it is first asked
-/// for (about 0.3 s): what only looks at runs never needs it.
+/// Everything that needs LibTorch. It is a separate library, loaded on first use (about 0.3 s); code that only reads
+/// runs never loads it.
 class Engine {
 public:
   virtual ~Engine() = default;
-  /// With `pool` the data are shared with others who use them.
+  /// With `pool`, the data are shared with the pool's other users.
   /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
   virtual std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) = 0;
-  virtual int threads() const = 0; ///< of the host that it computes with
+  virtual int threads() const = 0; ///< host threads used for computing
 };
 
-/// The engine, loaded by now. Throws Error (unavailable) where its library or one that it needs cannot be loaded.
-/// Any thread.
+/// Returns the engine; loads it on first use. Throws Error (unavailable) if its library, or one that it needs, cannot
+/// be loaded. Any thread.
 Engine& engine();
 
 /// engine().open_session().
 std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool = nullptr);
 
-/// Puts how long OpenMP's threads spin into the environment, where the user has not: they read it as the engine is
-/// loaded, and nothing can change it later. In main(), before there is a second thread.
+/// Sets how long OpenMP's threads spin while idle, through the environment, unless the user has set it. OpenMP reads
+/// the environment when the engine is loaded; later changes have no effect. Call it in main(), before a second thread
+/// starts.
 void set_openmp_wait();
 
 } // namespace batchscope::run

@@ -4,9 +4,8 @@
 
 namespace batchscope::run {
 
-/// Ends a job, which may be many runs and searches: nothing that is left of it begins, and what goes on ends at its
-/// next step boundary, or between two trials. A single run of it is ended by its RunControl. Any thread; in a signal
-/// handler, too.
+/// Stops a job, which may be many runs and searches: nothing more starts, and the current run or search ends at its
+/// next step boundary or between two trials. RunControl stops a single run. Any thread; safe in a signal handler.
 class JobControl {
 public:
   void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }

@@ -22,7 +22,7 @@ Setter integer(std::int64_t ModelSpec::*field, const std::string& name, std::int
 
 void set_norm(ModelSpec& spec, const std::string& value) {
   if (value != "group" && value != "batch")
-    throw input_error("--model: norm=" + shortened(value) + " is not known; accepted are group and batch");
+    throw input_error("--model: unknown norm '" + shortened(value) + "'; accepted: group, batch");
   spec.norm = value == "group" ? ModelSpec::Norm::group : ModelSpec::Norm::batch;
 }
 
@@ -78,8 +78,8 @@ void check_image(const data::ExampleShape& shape) {
   for (std::size_t side = 1; side < 3; ++side) {
     if (shape.dimensions[side] < smallest_image || shape.dimensions[side] > largest_image)
       throw input_error("--model: images of " + std::to_string(shape.dimensions[1]) + "x" +
-                        std::to_string(shape.dimensions[2]) + " pixels; accepted are " +
-                        std::to_string(smallest_image) + " to " + std::to_string(largest_image) + " a side");
+                        std::to_string(shape.dimensions[2]) + " pixels; accepted: " + std::to_string(smallest_image) +
+                        " to " + std::to_string(largest_image) + " pixels a side");
   }
 }
 
@@ -89,18 +89,18 @@ ModelSpec parse_model(const std::string& text) {
   const NamedParameters named = parse_named(text, "--model");
   const auto found = known_models().find(named.name);
   if (found == known_models().end())
-    throw input_error("--model: '" + shortened(named.name) + "' is not known; accepted are " + names(known_models()));
+    throw input_error("--model: unknown model '" + shortened(named.name) + "'; accepted: " + names(known_models()));
   ModelSpec spec = found->second.defaults;
   for (const auto& [key, value] : named.parameters) {
     const auto setter = found->second.setters.find(key);
     if (setter == found->second.setters.end())
-      throw input_error("--model: " + named.name + " has no parameter '" + shortened(key) + "'; accepted are " +
-                        names(found->second.setters));
+      throw input_error("--model: " + named.name + " has no parameter '" + shortened(key) +
+                        "'; accepted: " + names(found->second.setters));
     setter->second(spec, value);
   }
   if (spec.kind == ModelSpec::Kind::gpt && spec.width % spec.heads != 0)
-    throw input_error("--model: gpt:heads=" + std::to_string(spec.heads) +
-                      " does not divide width=" + std::to_string(spec.width));
+    throw input_error("--model: gpt:width=" + std::to_string(spec.width) +
+                      " is not divisible by heads=" + std::to_string(spec.heads));
   return spec;
 }
 
@@ -110,10 +110,10 @@ void check_fits(const ModelSpec& spec, const data::ExampleShape& shape) {
                     : spec.kind == ModelSpec::Kind::mlp ? shape.input != Input::tokens
                                                         : shape.input == Input::image;
   if (!fits) {
-    const char* accepted = spec.kind == ModelSpec::Kind::gpt   ? "gpt takes text"
-                           : spec.kind == ModelSpec::Kind::mlp ? "mlp takes images or rows of numbers"
-                                                               : "cnn and resnet take images";
-    throw input_error(std::string("--model: the data are ") + describe(shape.input) + ", but " + accepted);
+    const char* accepted = shape.input == Input::tokens  ? "choose gpt"
+                           : shape.input == Input::image ? "choose cnn, resnet or mlp"
+                                                         : "choose mlp";
+    throw input_error(std::string("--model: the data has ") + describe(shape.input) + "; " + accepted);
   }
   if (shape.input == Input::image)
     check_image(shape);

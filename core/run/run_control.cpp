@@ -9,7 +9,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A signal handler that stops the job cannot wake a condition variable, so a paused run looks at its job this often.
+/// A signal handler that stops the job cannot wake a condition variable, so a paused run polls its job at this
+/// interval.
 constexpr std::chrono::milliseconds job_interval{50};
 
 } // namespace
@@ -106,7 +107,7 @@ RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_w
   orders.paused = paused_ && !orders.stop;
   if (orders.paused)
     --single_steps_;
-  // A run that stops applies none: close() returns them.
+  // A stopping run applies no edits: close() returns them.
   if (!orders.stop)
     orders.edits = std::exchange(edits_, {});
   note_pending();

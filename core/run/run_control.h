@@ -15,42 +15,42 @@
 
 namespace batchscope::run {
 
-/// A change of the plan, waiting for the next step boundary.
+/// A change of the schedule, applied at the next step boundary.
 struct ScheduleEdit {
   std::string schedule;
-  std::optional<std::int64_t> batch = {};   ///< of the very next step; else the present one goes on
-  std::optional<std::int64_t> command = {}; ///< number of the command that asked for it, where it came by the database
+  std::optional<std::int64_t> batch = {};   ///< batch of the very next step; without it the current batch is kept
+  std::optional<std::int64_t> command = {}; ///< number of the command that requested it, if sent through the database
 };
 
-/// How others steer one run, and no other: each run has its own, so that nothing can reach the run after it. Any thread
-/// may call; the training loop reads it at step boundaries, which costs two atomic loads while nothing is asked.
+/// Steers one run, from any thread. Each run has its own control, so a command never reaches the run after it. The
+/// training loop reads it at step boundaries; without a pending command this costs two atomic loads.
 class RunControl {
 public:
   RunControl() = default;
-  /// Of a run that is part of a job and ends with it.
+  /// For a run that is part of a job and ends with it.
   explicit RunControl(std::shared_ptr<const JobControl> job) : job_(std::move(job)) {}
 
-  // Each is false, and has no effect, where the run is past its last step boundary.
+  // Each returns false, and has no effect, if the run is past its last step boundary.
   bool pause();
   bool resume();
-  bool step_once(); ///< lets a paused run make one optimizer step; false where it is not paused, too
+  bool step_once(); ///< lets a paused run make one optimizer step; also false if it is not paused
   [[nodiscard]] bool edit(ScheduleEdit edit);
-  /// Ends this run, not its job, at the next step boundary; wakes a paused one. Ends an evaluation, too.
+  /// Ends this run, not its job, at the next step boundary; wakes a paused run and ends an evaluation.
   void stop();
 
   bool paused() const;
   bool stopping() const; ///< the run or its job
 
   // --- for the training loop ---
-  /// What to do at this boundary. Waits while paused; `before_waiting` is called first, if it comes to that.
+  /// What the loop does at this boundary. Blocks while paused; calls `before_waiting` before it blocks.
   struct Orders {
     bool stop = false;
-    bool paused = false;             ///< one step only: the next boundary waits again
-    std::vector<ScheduleEdit> edits; ///< in the order in which they were made
+    bool paused = false;             ///< make one step, then wait again at the next boundary
+    std::vector<ScheduleEdit> edits; ///< in the order in which they were requested
     double waited_seconds = 0;
   };
   Orders at_boundary(const std::function<void()>& before_waiting = {});
-  /// No boundary comes any more. Returns the edits that came too late for the last one.
+  /// Called after the last boundary. Returns the edits that came too late.
   std::vector<ScheduleEdit> close();
 
 private:
@@ -60,7 +60,7 @@ private:
   const std::shared_ptr<const JobControl> job_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<bool> pending_{false}; ///< whether a boundary has anything to look at
+  std::atomic<bool> pending_{false}; ///< whether the next boundary has anything to do
   // Guarded by mutex_.
   bool paused_ = false;
   bool stop_ = false;

@@ -7,12 +7,12 @@ namespace batchscope::run {
 
 namespace {
 
-/// Walking a plan longer than this only to count its steps is not worth the wait.
+/// Walking longer plans just to count their steps takes too long.
 constexpr std::int64_t most_steps_counted = 2'000'000;
-/// And so is one whose steps are made of so many micro batches, over all of them and all ranks.
+/// The same for plans with more takes (micro batches times ranks) in total.
 constexpr std::size_t most_takes_counted = 20'000'000;
 
-/// Of positive numbers; what does not fit is refused when the plan is walked.
+/// Product of positive numbers; a saturated one is rejected when the plan is walked.
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
   return b > 0 && a > most / b ? most : a * b;
@@ -24,7 +24,7 @@ std::int64_t effective_batch(const schedule::ProgressionOptions& options) {
       saturated_product(saturated_product(options.batch, sampler.accumulate), sampler.ranks));
 }
 
-/// Everything but the warm-up, which may have to know the steps.
+/// Everything but the warm-up, which may depend on the number of steps.
 schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
                                             std::int64_t ranks) {
   schedule::ProgressionOptions options;
@@ -45,7 +45,7 @@ schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t ex
   return options;
 }
 
-/// Where the plan is not known beforehand, the first batch is taken to stay.
+/// If the plan is not known in advance, assumes that the first batch is kept.
 std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::optional<std::int64_t> steps) {
   const auto effective = static_cast<double>(effective_batch(options));
   const double scale = effective / static_cast<double>(options.learning_rate.reference_batch);
@@ -54,8 +54,7 @@ std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::
   return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
 }
 
-/// Leaves the steps open where they cannot be known, and says about how many there are where they are too many to
-/// count.
+/// Leaves the steps unset if they cannot be known; gives an estimate if there are too many to count.
 void count_steps(RunPlan& plan) {
   const schedule::ProgressionOptions& options = plan.options;
   plan.steps = options.length.steps;

@@ -9,20 +9,21 @@
 
 namespace batchscope::run {
 
-/// The course of a run as its spec says, over `examples` training examples on `ranks` with first nominal batch `batch`:
-/// what the loop walks and what is drawn before it runs. Automatic warm-up is settled. Throws Error (input).
+/// The options of a run's Progression, with `examples` training examples on `ranks` ranks and `batch` as first nominal
+/// batch. The training loop and the plan both use them. Resolves `--warmup auto`. Throws Error (input).
 schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
                                                  std::int64_t ranks = 1);
 
-/// The same of a run that has begun, with the warm-up that its start says: nothing is walked, however long the plan is.
+/// The same for a run that has started, with the warm-up of its RunStart. Does not walk the plan, so it is fast for any
+/// length.
 schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks = 1);
 
-/// The same with the steps of the whole run, where they can be known; plans longer than a few million steps are not
-/// counted. Walks the plan where the length is not given in steps.
+/// The same with the number of steps of the whole run, if it can be known. Walks the plan unless the length is given in
+/// steps; plans longer than a few million steps are not counted.
 struct RunPlan {
   schedule::ProgressionOptions options;
   std::optional<std::int64_t> steps;
-  double steps_foreseen = 0; ///< about, where there are too many to be counted
+  double steps_foreseen = 0; ///< estimate, for plans too long to count
 };
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks = 1);
 

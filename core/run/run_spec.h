@@ -9,9 +9,9 @@
 
 namespace batchscope::run {
 
-/// Batch size of a run: a number, or what a search is to find first.
+/// Batch size of a run: a number, or which size of a search to use.
 struct BatchChoice {
-  /// automatic: the recommended one, or less, so that an epoch has at least 20 steps.
+  /// automatic: the recommended size, or a smaller one that leaves at least 20 steps per epoch.
   enum class Kind { number, automatic, recommended, safe, largest };
   Kind kind = Kind::automatic;
   std::int64_t number = 0; ///< for Kind::number, at least 1
@@ -21,7 +21,7 @@ struct BatchChoice {
 BatchChoice parse_batch(std::string_view text, std::string_view field);
 std::string to_string(const BatchChoice& choice);
 
-/// Steps of a warm-up, or nothing for `auto`; throws Error (input) naming `field`.
+/// Returns the steps of a warm-up, or nothing for `auto`; throws Error (input) naming `field`.
 std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field);
 
 enum class OnOom { shrink, fail };
@@ -30,8 +30,9 @@ enum class OnOom { shrink, fail };
 OnOom parse_on_oom(std::string_view text, std::string_view field);
 std::string to_string(OnOom choice);
 
-/// Everything that determines a run. A plain value; JSON both ways, versioned. Texts have the form of the command line.
-/// Unset optionals mean the default that depends on other fields (the optimizer's rate, the first effective batch).
+/// Everything that determines a run. A plain value with a versioned JSON form. Texts have the form of the command line.
+/// An unset optional means the default, which may depend on other fields (the optimizer's learning rate, the first
+/// effective batch).
 struct RunSpec {
   static constexpr int current_version = 1;
 
@@ -39,7 +40,7 @@ struct RunSpec {
   std::string model = "cnn";
   std::string data = "demo";
   std::string device = "cpu";
-  std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default 80 % of what is free
+  std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default: 80 % of the free memory
   BatchChoice batch;
   std::int64_t accumulate = 1;
   std::optional<std::int64_t> effective_batch; ///< instead of accumulate
@@ -65,23 +66,23 @@ struct RunSpec {
   double margin = 0.2; ///< for batch auto:safe
 };
 
-/// Settings that the spec leaves to the optimizer: 0.1 for sgd, else 0.001; 0.9 for sgd, which alone has one; 0.01 for
-/// adamw, else 0.
+/// Values with the optimizer's defaults filled in: learning rate 0.1 for sgd, else 0.001; momentum 0.9 for sgd, the
+/// only optimizer that uses it; weight decay 0.01 for adamw, else 0.
 double learning_rate_or_default(const RunSpec& spec);
 double momentum_or_default(const RunSpec& spec);
 double weight_decay_or_default(const RunSpec& spec);
 
-/// Checks every field on its own and together; throws Error (input) naming the first one that is wrong by its option,
-/// what was given and what is accepted. What needs the files of the data or the device is checked by Session.
+/// Checks every field, on its own and against the others. Throws Error (input) naming the option of the first invalid
+/// field, its value and what is accepted. Session checks what needs the data files or the device.
 void check(const RunSpec& spec);
 
-/// JSON of the current version, all fields, named as the options are (`--lr-rule` is `lr_rule`). Reading refuses
-/// unknown fields, wrong types and newer versions, and keeps what `base` has for fields that the text leaves out.
-/// Optional fields may be null: unset. Reading does not check values: see check().
+/// JSON of the current version, with all fields, keyed by option name (`--lr-rule` is `lr_rule`). Reading throws Error
+/// (input) for unknown fields, wrong types and newer versions; fields that the text leaves out keep the values of
+/// `base`. Optional fields may be null: unset. Reading does not check values: see check().
 std::string to_json(const RunSpec& spec, int indent = 2);
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
 
-/// The same run as arguments of `batchscope-cli train`; only what differs from the defaults.
+/// The arguments of `batchscope-cli train` for the same run; only what differs from the defaults.
 std::string to_command_line(const RunSpec& spec);
 
 } // namespace batchscope::run

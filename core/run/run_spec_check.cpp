@@ -1,4 +1,4 @@
-// What check() refuses, field by field.
+// The checks of check(), field by field.
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
@@ -34,10 +34,10 @@ void check_at_least_one(const char* option, std::optional<std::int64_t> given) {
     throw refused(option, *given, "a whole number, at least 1");
 }
 
-/// NaN is refused too.
+/// Rejects NaN, too.
 void check_share(const char* option, double given) {
   if (!(given >= 0 && given < 1))
-    throw refused(option, given, "a number from 0 up to, but not including, 1");
+    throw refused(option, given, "a number of at least 0 and below 1");
 }
 
 void check_positive(const char* option, std::optional<double> given) {
@@ -75,7 +75,7 @@ void check_epochs(const RunSpec& spec) {
   const auto& [epochs, examples, steps] = spec.length;
   check_at_least_one("--epochs", epochs);
   if (int(epochs.has_value()) + int(examples.has_value()) + int(steps.has_value()) != 1)
-    throw input_error("the length of the run: accepted: one of --epochs, --examples and --steps");
+    throw input_error("the length of the run: accepted: exactly one of --epochs, --examples and --steps");
 }
 
 void check_seed(const RunSpec& spec) {
@@ -87,7 +87,7 @@ void check_momentum(const RunSpec& spec) {
   if (!spec.momentum)
     return;
   if (spec.optimizer != "sgd")
-    throw input_error(fmt::format("--momentum: {} has none; accepted: with --optimizer sgd", spec.optimizer));
+    throw input_error(fmt::format("--momentum: {} has no momentum; accepted: with --optimizer sgd", spec.optimizer));
   check_share("--momentum", *spec.momentum);
 }
 
@@ -96,7 +96,7 @@ void check_weight_decay(const RunSpec& spec) {
     throw refused("--weight-decay", *spec.weight_decay, "a finite number, at least 0");
 }
 
-/// The batch that a schedule is checked with where a search is still to find the real one.
+/// The batch for checking a schedule if a search is still to find the real one.
 std::int64_t stand_in_batch(const RunSpec& spec) {
   if (spec.batch.kind == BatchChoice::Kind::number)
     return std::max<std::int64_t>(spec.batch.number, 1);

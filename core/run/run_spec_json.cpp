@@ -22,7 +22,7 @@ Error wrong_type(const std::string& field, const Json& given, const char* accept
 
 void read(const std::string& field, const Json& value, std::string& target) {
   if (!value.is_string())
-    throw wrong_type(field, value, "a text");
+    throw wrong_type(field, value, "a string");
   target = value.get<std::string>();
 }
 
@@ -112,7 +112,7 @@ bool gives_length(const Json& document) {
   return false;
 }
 
-/// Forms that are read besides those written: a budget with a unit, a warm-up as a plain number, a name of many lines.
+/// Further accepted forms: a budget with a unit, a warm-up as a number, a name with several lines.
 Json normalized(const std::string& field, const Json& value) {
   if (field == "memory_budget" && value.is_string())
     return parse_size(value.get<std::string>(), "field \"memory_budget\"");
@@ -135,11 +135,11 @@ std::string to_json(const RunSpec& spec, int indent) {
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
   const Json document = parse_json(text);
   if (!document.is_object())
-    throw input_error("a run's description is one JSON object; something else was given");
+    throw input_error("a run specification must be a JSON object");
   check_version(document);
   check_names(document);
   RunSpec spec = base;
-  // One kind of length replaces the other two.
+  // One kind of length replaces the others.
   if (gives_length(document))
     spec.length = {};
   if (document.contains("effective_batch") && !document["effective_batch"].is_null() &&

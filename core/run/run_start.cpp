@@ -11,14 +11,14 @@ template <typename Value> Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-/// Leaves `target` alone where the field is missing or null.
+/// Leaves `target` unchanged if the field is missing or null.
 template <typename Value> void read(const Json& json, const char* field, Value& target) {
   const auto found = json.find(field);
   if (found == json.end() || found->is_null())
     return;
   const bool fits = found->is_number_unsigned() ? found->get<std::uint64_t>() <= INT64_MAX : found->is_number_integer();
   if (!fits)
-    throw input_error(std::string("the start of a run: ") + field + " is no whole number");
+    throw input_error(std::string("the start of a run: ") + field + " is not a whole number");
   target = found->get<std::int64_t>();
 }
 
@@ -46,7 +46,7 @@ std::string to_json(const RunStart& start) {
 RunStart run_start_from_json(const std::string& text) {
   const Json json = parse_json(text);
   if (!json.is_object())
-    throw input_error("the start of a run is one JSON object; something else was given");
+    throw input_error("the start of a run must be a JSON object");
   RunStart start;
   read(json, "batch", start.batch);
   if (const auto reason = json.find("batch_reason"); reason != json.end() && reason->is_string())

@@ -9,10 +9,10 @@
 
 namespace batchscope::run {
 
-/// What a run is before its first step: everything that was chosen for it.
+/// What is known of a run before its first step.
 struct RunStart {
   std::int64_t batch = 0;   ///< first nominal batch
-  std::string batch_reason; ///< why a search chose it, one sentence; empty where it was given
+  std::string batch_reason; ///< why a search chose it, one sentence; empty if the batch was given
   std::int64_t accumulate = 1;
   std::int64_t train_examples = 0;
   std::int64_t validation_examples = 0;
@@ -20,16 +20,16 @@ struct RunStart {
   std::uint64_t budget_bytes = 0;
   std::uint64_t baseline_bytes = 0;
   std::int64_t warmup_steps = 0;
-  std::optional<std::int64_t> expected_steps; ///< where the plan is known
-  std::vector<std::string> notes; ///< what a person should know before it starts (batch norm, automatic warm-up)
-  std::optional<predict::PeakCurve> memory; ///< foretold by the search before it, or by two probes where asked for
-  std::optional<std::int64_t> search;       ///< number in the database of the search that chose the batch
+  std::optional<std::int64_t> expected_steps; ///< if the plan's length is known
+  std::vector<std::string> notes; ///< notes for the user before the run starts (batch norm, automatic warm-up)
+  std::optional<predict::PeakCurve> memory; ///< predicted by the search, or by two probes if requested
+  std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch
 };
 
-/// As the store keeps it, in one line.
+/// The one-line JSON that the store keeps.
 std::string to_json(const RunStart& start);
-/// The way back, of this and of earlier versions: what the text leaves out keeps its default. Throws Error (input) for
-/// what is no such text.
+/// The inverse; also reads earlier versions: missing fields keep their defaults. Throws Error (input) for an invalid
+/// text.
 RunStart run_start_from_json(const std::string& text);
 
 } // namespace batchscope::run

@@ -31,7 +31,7 @@ Status status_from(const std::string& text) {
     if (text == name)
       return status;
   }
-  throw input_error("'" + text + "' is no status; known are queued, running, finished, stopped, failed, interrupted");
+  throw input_error("unknown status '" + text + "'; accepted: queued, running, finished, stopped, failed, interrupted");
 }
 
 } // namespace batchscope::run

@@ -16,28 +16,27 @@
 
 namespace batchscope::run {
 
-/// One run, made ready by whatever makes runs: start() says what it begins as, run() makes it and reports it. Who
-/// stores, shows or steers runs knows this and nothing else of where they come from. Not thread-safe: used on one
-/// thread; RunControl may be used from others.
+/// One run, ready to start. start() describes it, run() executes and reports it. Code that stores, shows or steers runs
+/// depends on this interface only. Not thread-safe: use it on one thread; its RunControl may be used from others.
 class Source {
 public:
   virtual ~Source() = default;
 
-  /// What the run will start as, but for what only its surroundings know (memory, search).
+  /// The run's RunStart, without the fields that only the caller knows (memory, search).
   virtual RunStart start() const = 0;
-  /// Makes the run to its end, or until it is stopped or fails; reports to `sink`. A failure of the run is a status,
-  /// not an exception. Once.
+  /// Executes the run until it ends, is stopped or fails, and reports to `sink`. A failure of the run is a status, not
+  /// an exception. Call it once.
   virtual RunSummary run(telemetry::Sink& sink, RunControl& control) = 0;
 };
 
-/// The engine's own runs: a device, data, model and optimizer made ready as a RunSpec says; searches and trains on
-/// them. One at a time in a process, because LibTorch has one allocator for a device. Throws Error (failed) for what
-/// goes wrong inside LibTorch.
+/// The engine's own runs: device, data, model and optimizer as a RunSpec says, for searching and training. Only one may
+/// exist in a process at a time, because LibTorch has one allocator per device. Throws Error (failed) for errors inside
+/// LibTorch.
 class Session : public Source {
 public:
   virtual const RunSpec& spec() const = 0;
-  virtual std::int64_t examples() const = 0; ///< to train on
-  /// Whoever holds it keeps the data read for the next session that shares the pool.
+  virtual std::int64_t examples() const = 0; ///< training examples
+  /// Holding the split keeps the data in memory for the next session that uses the same pool.
   virtual const data::DataSplit& data() const = 0;
   virtual std::int64_t largest_batch() const = 0; ///< min(--max-batch, N/R, --effective-batch)
   virtual std::uint64_t budget_bytes() const = 0;
@@ -49,23 +48,24 @@ public:
     double factor = 0.9;
     double margin = 0.2;
     bool timings = true;
-    /// Called for each stretch with what is known of its size by then.
+    /// Called after each timed stretch with the results so far of that size.
     std::function<void(const search::Timing&)> on_timing;
-    /// Asked between trials; true ends the search with Error (failed, "stopped").
+    /// Called between trials; true ends the search with Error (failed, "stopped").
     std::function<bool()> stop;
   };
-  /// Finds the batch size. Leaves weights, optimizer, buffers, generator and data position bit-identical.
+  /// Searches for the batch size. Weights, optimizer, buffers, generator and data position stay bit-identical.
   virtual search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) = 0;
   search::SearchResult find(const SearchOptions& options) { return find(options, {}); }
 
-  /// The memory of a step at any size up to largest_batch(), from two small probes (16 and 8 examples, or less where
-  /// these do not fit or are not there); nothing where not even two sizes fit, where the traces say nothing, or where
-  /// `stop` said true between them. Leaves everything as find() does, and takes a few steps' time.
+  /// Predicts the memory of a step at any size up to largest_batch(), from two small probes (16 and 8 examples, or
+  /// fewer if these do not fit or the data have fewer). Returns nothing if not even two sizes fit, if the traces do not
+  /// match, or if `stop` returns true between the probes. Restores all state as find() does; takes as long as a few
+  /// steps.
   virtual std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop) = 0;
   std::optional<predict::PeakCurve> predict_memory() { return predict_memory({}); }
 
-  /// Fixes the first nominal batch where the spec left it to a search, which comes before start() and run(); `reason`
-  /// is RunStart::batch_reason.
+  /// Sets the first nominal batch if the spec leaves it to a search. Call it before start() and run(); `reason` is
+  /// RunStart::batch_reason.
   virtual void choose_batch(std::int64_t batch, const std::string& reason) = 0;
   void choose_batch(std::int64_t batch) { choose_batch(batch, {}); }
 };

@@ -21,11 +21,11 @@ const SpecField& field_named(const std::string& key) {
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; });
   if (found == fields.end())
-    throw input_error(fmt::format("{} is no field of a run", in_quotes(key)));
+    throw input_error(fmt::format("unknown run field {}", in_quotes(key)));
   return *found;
 }
 
-/// Exact, in the largest unit that leaves a whole number.
+/// Exact, in the largest unit that gives an integer.
 std::string size_text(std::uint64_t bytes) {
   constexpr std::array<std::pair<std::uint64_t, const char*>, 6> units = {{{1'000'000'000, "GB"},
                                                                            {1ULL << 30, "GiB"},
@@ -116,7 +116,7 @@ template <typename Spec, typename Use> void with_member(Spec& spec, const std::s
   });
 }
 
-/// Messages that do not begin with an option, and whose they are.
+/// Messages that do not begin with an option, and the fields that they are about.
 constexpr std::array<std::pair<const char*, const char*>, 13> beginnings = {{
     {"data '", "data"},
     {"schedule '", "schedule"},

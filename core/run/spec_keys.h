@@ -6,11 +6,11 @@
 
 namespace batchscope::run {
 
-/// Equal texts where a search asks the same of both specs: of all that a trial of a batch size depends on, the memory
-/// limit included.
+/// Equal for two specs if a search gives the same answer for both: covers all that a trial of a batch size depends on,
+/// the memory limit included.
 std::string trial_key(const RunSpec& spec);
 
-/// Equal texts where every batch size takes the same memory in both, whatever the limit.
+/// Equal for two specs if every batch size takes the same memory in both, whatever the limit.
 std::string memory_key(const RunSpec& spec);
 
 } // namespace batchscope::run

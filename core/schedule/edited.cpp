@@ -1,4 +1,4 @@
-// A schedule with other sizes over some stretches of steps.
+// A schedule that overrides the batch size in some stretches of steps.
 #include "core/schedule/edited.h"
 
 #include <algorithm>
@@ -29,14 +29,14 @@ constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 FixedStretch read_steps(const std::string& schedule, std::string_view steps) {
   const auto dash = steps.find('-');
   if (dash == std::string_view::npos || dash == 0)
-    refuse(schedule, fmt::format("'{}' is no stretch of steps", steps));
+    refuse(schedule, fmt::format("'{}' is not a range of steps", steps));
   const std::string field = fmt::format("schedule '{}', steps '{}'", schedule, steps);
   FixedStretch stretch;
   stretch.from = parse_integer(steps.substr(0, dash), field, 0, highest);
   if (dash + 1 < steps.size())
     stretch.to = parse_integer(steps.substr(dash + 1), field, 0, highest);
   if (stretch.to && *stretch.to <= stretch.from)
-    refuse(schedule, fmt::format("the stretch {} ends before it begins", steps));
+    refuse(schedule, fmt::format("the range {} ends before it begins", steps));
   return stretch;
 }
 
@@ -44,7 +44,7 @@ void add_stretch(const std::string& schedule, EditedText& edited, FixedStretch s
   if (!edited.stretches.empty()) {
     const FixedStretch& last = edited.stretches.back();
     if (!last.to || stretch.from < *last.to)
-      refuse(schedule, fmt::format("the stretch from {} on begins before the one before it is over", stretch.from));
+      refuse(schedule, fmt::format("the range from {} overlaps the range before it", stretch.from));
   }
   edited.stretches.push_back(stretch);
 }
@@ -52,7 +52,7 @@ void add_stretch(const std::string& schedule, EditedText& edited, FixedStretch s
 void add_part(const std::string& schedule, EditedText& edited, std::string_view part) {
   const auto equals = part.find('=');
   if (equals == std::string_view::npos)
-    refuse(schedule, fmt::format("'{}' is no part of it", part));
+    refuse(schedule, fmt::format("unexpected part '{}'", part));
   const std::string_view key = part.substr(0, equals);
   const std::int64_t batch =
       parse_integer(part.substr(equals + 1), fmt::format("schedule '{}', {}", schedule, key), 1, highest);
@@ -66,7 +66,7 @@ void add_part(const std::string& schedule, EditedText& edited, std::string_view 
   edited.batch = batch;
 }
 
-/// What `over` leaves of a stretch: what lies before it, and what lies behind it.
+/// Keeps the parts of a stretch before and after `over`.
 void add_rest(std::vector<FixedStretch>& rest, const FixedStretch& stretch, const FixedStretch& over) {
   FixedStretch before = stretch;
   before.to = std::min(stretch.to.value_or(highest), over.from);
@@ -112,7 +112,7 @@ private:
   std::string text_;
 };
 
-/// The base as the run has it, or one that begins now.
+/// The base with its state in the run, or a new one that begins now.
 Course base_course(const EditedText& edited, const ScheduleOrigin& origin) {
   for (auto known = origin.courses.rbegin(); known != origin.courses.rend(); ++known)
     if (known->schedule->text() == edited.base)
@@ -120,7 +120,7 @@ Course base_course(const EditedText& edited, const ScheduleOrigin& origin) {
   const bool held = std::any_of(edited.stretches.begin(), edited.stretches.end(),
                                 [&](const FixedStretch& stretch) { return stretch.holds(origin.state.step); });
   ScheduleOrigin own = origin;
-  // The batch of a stretch is not that of the base.
+  // The batch of a stretch is not the base's.
   if (held && !origin.courses.empty())
     own.batch = origin.courses.back().batch;
   own.batch = edited.batch.value_or(own.batch);
@@ -143,13 +143,13 @@ EditedText parse_edited(const std::string& schedule) {
   while (!rest.starts_with(base_key)) {
     const auto comma = rest.find(',');
     if (comma == std::string_view::npos)
-      refuse(schedule, "'base=' is missing at its end");
+      refuse(schedule, "'base=' is missing at the end");
     add_part(schedule, edited, rest.substr(0, comma));
     rest.remove_prefix(comma + 1);
   }
   edited.base = rest.substr(base_key.size());
   if (is_edited(edited.base))
-    refuse(schedule, "its base is an edited schedule itself");
+    refuse(schedule, "the base cannot be an edited schedule");
   return edited;
 }
 
@@ -192,7 +192,7 @@ std::unique_ptr<BatchSchedule> make_edited(const std::string& text, const Schedu
   const EditedText edited = parse_edited(text);
   const auto first = first_batch_of_edited(edited);
   if (origin.state.step == 0 && origin.courses.empty() && first && *first != origin.batch)
-    throw input_error(fmt::format("schedule '{}': its first batch, {}, disagrees with that of the run, {}", text,
+    throw input_error(fmt::format("schedule '{}': its first batch, {}, differs from the run's first batch, {}", text,
                                   *first, origin.batch));
   return std::make_unique<Edited>(edited.stretches, base_course(edited, origin), text);
 }

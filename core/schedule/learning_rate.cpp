@@ -17,7 +17,7 @@ double scale_of(std::int64_t effective_batch, std::int64_t reference_batch) {
   return static_cast<double>(effective_batch) / static_cast<double>(reference_batch);
 }
 
-/// Factor that the decay leaves at a share 0..1 of the way after the warm-up.
+/// Factor of the decay at a share (0..1) of the way after the warm-up.
 double decay_factor(LearningRateDecay decay, double share) {
   switch (decay) {
   case LearningRateDecay::constant:
@@ -27,7 +27,7 @@ double decay_factor(LearningRateDecay decay, double share) {
   case LearningRateDecay::linear:
     return 1 - share;
   case LearningRateDecay::step:
-    // The small number keeps a third that was rounded down from counting as the stage before it.
+    // The small addend keeps a third that was rounded down from counting as the previous stage.
     return std::pow(0.1, std::clamp(std::floor(3 * share + 1e-9), 0.0, 2.0));
   }
   return 1;

@@ -18,16 +18,16 @@ struct LearningRateOptions {
   std::int64_t warmup_steps = 0;
 };
 
-/// base * (B/B_ref), base * sqrt(B/B_ref) or base; B is the nominal effective batch b*k*R.
+/// base * (B/B_ref), base * sqrt(B/B_ref), or base unchanged; B is the nominal effective batch b*k*R.
 double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch);
 
-/// Learning rate of each step: rule, then linear warm-up from 0 (`lr * step / warmup`, `step` 0 for the first step),
-/// then decay over the progress that is left after the warm-up. Steps must be asked for in order.
+/// Learning rate of each step: scaled by the rule, then linear warm-up from 0 (`lr * step / warmup`, `step` 0 for the
+/// first step), then decay over the progress that remains after the warm-up. Call next() for the steps in order.
 class LearningRate {
 public:
   explicit LearningRate(const LearningRateOptions& options) : options_(options) {}
 
-  /// Rate for the next step. `step` counts from 0; `progress` 0..1 is that at the start of the step.
+  /// Learning rate of the next step. `step` counts from 0; `progress` (0..1) is that at the start of the step.
   double next(std::int64_t step, double progress, std::int64_t effective_batch);
 
 private:
@@ -35,17 +35,17 @@ private:
   std::optional<double> progress_after_warmup_;
 };
 
-/// `--warmup auto`: 0 for a change of scale up to 2, else the larger of 5 % of the steps and 100*log2(scale).
+/// `--warmup auto`, in steps: 0 if `scale` is at most 2, else the larger of 5 % of the steps and 100*log2(scale).
 /// `scale` = effective batch / reference batch.
 std::int64_t automatic_warmup(double scale, std::int64_t expected_steps);
 
-/// weight decay * sqrt(B/B_ref), or as it was.
+/// weight decay * sqrt(B/B_ref), or unchanged.
 double scaled_weight_decay(double weight_decay, RegularizationRule rule, std::int64_t effective_batch,
                            std::int64_t reference_batch);
-/// min(p * sqrt(B/B_ref), max(p, 0.5)), or as it was.
+/// min(p * sqrt(B/B_ref), max(p, 0.5)), or unchanged.
 double scaled_dropout(double p, RegularizationRule rule, std::int64_t effective_batch, std::int64_t reference_batch);
 
-/// `none`, `linear`, `sqrt`; throws Error (input) listing what is accepted.
+/// `none`, `linear`, `sqrt`; throws Error (input) listing these, as do the next two.
 LearningRateRule parse_rule(const std::string& text);
 /// `constant`, `cosine`, `linear`, `step`.
 LearningRateDecay parse_decay(const std::string& text);

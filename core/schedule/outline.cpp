@@ -8,7 +8,7 @@ namespace batchscope::schedule {
 
 namespace {
 
-/// Cells that the best staircase is looked for among; its time grows with their square.
+/// Number of cells for the search of the best staircase, whose time grows with its square.
 constexpr std::size_t most_cells = 512;
 
 } // namespace
@@ -33,7 +33,7 @@ void Outline::join(Cell& cell, const Cell& next) {
   cell.exact = false;
 }
 
-/// By how much the sum of squares grows.
+/// Increase of the sum of squares.
 double Outline::cost_of_joining(const Cell& cell, const Cell& next) {
   const double a = static_cast<double>(cell.steps);
   const double b = static_cast<double>(next.steps);
@@ -59,8 +59,8 @@ void Outline::join_cheapest(std::vector<Cell>& cells, std::size_t excess) {
   cells.resize(kept);
 }
 
-/// Where the segments of the closest staircase begin, as indices of cells. By dynamic programming over the number of
-/// segments; a longer last segment never costs less, which ends most searches early.
+/// Start indices of the closest staircase's segments, by dynamic programming over the number of segments. A longer last
+/// segment never costs less, which ends most searches early.
 std::vector<std::size_t> Outline::best_borders(const std::vector<Cell>& cells, std::size_t segments) {
   const std::size_t count = cells.size();
   double whole_steps = 0, whole_sum = 0;
@@ -68,7 +68,7 @@ std::vector<std::size_t> Outline::best_borders(const std::vector<Cell>& cells, s
     whole_steps += static_cast<double>(cell.steps);
     whole_sum += cell.sum;
   }
-  const double centre = whole_sum / whole_steps; // differences to it keep the squares small
+  const double centre = whole_sum / whole_steps; // differences from it keep the squares small
   std::vector<double> steps(count + 1, 0), sums(count + 1, 0), squares(count + 1, 0);
   for (std::size_t i = 0; i < count; ++i) {
     const double width = static_cast<double>(cells[i].steps);

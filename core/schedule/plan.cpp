@@ -10,9 +10,9 @@ namespace batchscope::schedule {
 namespace {
 
 constexpr std::int64_t steps_between_questions = 4096;
-/// Steps of many micro batches take longer.
+/// Steps of many micro batches take longer, so takes are counted.
 constexpr std::size_t takes_between_questions = 1 << 20;
-/// A plan whose steps are made of more micro batches, over all of them, is cut like one of too many steps.
+/// A plan with more takes than this in total is cut, like one with too many steps.
 constexpr std::size_t most_takes = 100'000'000;
 constexpr std::size_t most_events = 1000;
 
@@ -36,7 +36,7 @@ std::int64_t end_of(const PlanSegment& segment) {
   return segment.first_step + segment.steps;
 }
 
-/// Puts in what is there of a stretch from one step to before another.
+/// Adds the part of a segment from step `from` to before `end`.
 void add_part(std::vector<PlanSegment>& segments, PlanSegment segment, std::int64_t from, std::int64_t end) {
   if (from >= end)
     return;
@@ -62,7 +62,7 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
       plan.events.push_back(event);
   });
   std::size_t takes = 0;
-  std::size_t takes_then = 0; // when it was asked last
+  std::size_t takes_then = 0; // when `cancelled` was last called
   auto edit = request.edits.begin();
   while (true) {
     const std::int64_t done = progression.steps_done();
@@ -120,7 +120,7 @@ bool depends_on_step_only(const std::string& schedule) {
 std::string piecewise_text(const std::vector<PlanSegment>& segments, std::int64_t after_step) {
   if (segments.empty())
     return "constant";
-  // A piece holds from the step after the one it names: that many are done when the schedule is asked for its size.
+  // A piece begins at the number of steps done, so it holds from the step after it.
   std::string text = fmt::format("piecewise:{}={}", after_step, segments.front().batch);
   for (std::size_t i = 1; i < segments.size(); ++i)
     if (segments[i].batch != segments[i - 1].batch)

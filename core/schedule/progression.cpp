@@ -14,7 +14,7 @@ namespace {
 thread_local std::uint64_t planned_steps = 0;
 
 constexpr double loss_smoothing = 0.98;
-/// Schedules that a run can go back to.
+/// Number of earlier schedules that a run can return to.
 constexpr std::size_t most_left = 8;
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -31,17 +31,17 @@ void check_length(const RunLength& length) {
       throw input_error(fmt::format("{} is {}; accepted: 1 or more", name, *value));
   }
   if (given != 1)
-    throw input_error("the length of a run is given as exactly one of epochs, examples, steps");
+    throw input_error("the length of a run: accepted: exactly one of epochs, examples, steps");
 }
 
-/// The bound that every schedule is clamped to; refuses a first batch that is above it.
+/// The limit to which every schedule is clamped; throws if the first batch is above it.
 std::int64_t bound_of(const ProgressionOptions& options) {
   const auto& sampler = options.sampler;
   const std::int64_t largest = data::largest_batch(sampler.examples, sampler.ranks);
   if (options.batch < 1)
     throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch));
   if (options.batch > largest)
-    throw input_error(fmt::format("batch {} is more than each of {} ranks can take of {} examples; accepted: 1 to {}",
+    throw input_error(fmt::format("batch {} is too large for {} ranks and {} examples; accepted: 1 to {}",
                                   options.batch, sampler.ranks, sampler.examples, largest));
   if (!options.max_batch)
     return largest;
@@ -50,7 +50,7 @@ std::int64_t bound_of(const ProgressionOptions& options) {
   return std::min(largest, *options.max_batch);
 }
 
-/// b*k*R stays within 64 bits for every batch that a schedule can get.
+/// Checks that b*k*R fits 64 bits for every batch that a schedule can get.
 void check_product(const data::SamplerOptions& sampler, std::int64_t max_batch) {
   std::int64_t product = 0;
   if (!sampler.effective_batch && __builtin_mul_overflow(max_batch * sampler.ranks, sampler.accumulate, &product))
@@ -100,7 +100,7 @@ public:
   const std::string& schedule_text() const { return schedule_text_; }
 
 private:
-  /// Whether the run is over by steps or examples; by epochs the sampler's next step tells.
+  /// Whether the run is over by steps or examples; by epochs only the sampler's next step shows it.
   bool through() const;
   double progress_at(std::int64_t epoch_index, std::int64_t passed) const;
   std::int64_t nominal_effective() const;
@@ -111,17 +111,17 @@ private:
 
   ProgressionOptions options_;
   EventSink on_event_;
-  data::Sampler sampler_; ///< after the last step that is done
+  data::Sampler sampler_; ///< after the last step done
   LearningRate rate_;     ///< likewise
   std::int64_t max_batch_;
   std::int64_t batch_;
-  ScheduleState state_; ///< after the last step that is done
+  ScheduleState state_; ///< after the last step done
   std::shared_ptr<BatchSchedule> schedule_;
   std::string schedule_text_;
-  std::vector<Course> left_; ///< schedules that others took the place of, the last one left at the end; they go on
-  std::optional<ScheduleEvent> last_event_; ///< of the last call, if it led to one
+  std::vector<Course> left_; ///< replaced schedules, which keep their state; the last replaced one is at the end
+  std::optional<ScheduleEvent> last_event_; ///< of the last call, if there was one
 
-  // The step that next() gave out; what it moves becomes ours when it is done.
+  // The step that next() returned; done() takes over its state.
   std::optional<PlannedStep> pending_;
   std::optional<data::Sampler> pending_sampler_;
   std::optional<LearningRate> pending_rate_;
@@ -244,14 +244,14 @@ void Progression::Impl::edit(const std::string& text, std::optional<std::int64_t
   batch_ = batch ? *batch : std::clamp(schedule->first_batch(origin), std::int64_t{1}, max_batch_);
   remember(present);
   schedule_ = std::move(schedule);
-  // What goes on beneath the new one is not moved on twice.
+  // The base of the new schedule must not be advanced twice.
   if (const auto base = schedule_->base())
     std::erase_if(left_, [&](const Course& course) { return course.schedule == base->schedule; });
   last_event_.reset();
   pending_.reset();
 }
 
-/// Each text once, as it was left last, and not without a bound.
+/// Keeps each text once, with its latest state, and a limited number.
 void Progression::Impl::remember(const Course& course) {
   const std::string text = course.schedule->text();
   std::erase_if(left_, [&](const Course& left) { return left.schedule->text() == text; });

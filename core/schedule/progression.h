@@ -16,48 +16,47 @@ namespace batchscope::schedule {
 struct ProgressionOptions {
   data::SamplerOptions sampler;
   RunLength length;
-  std::int64_t batch = 1;                ///< first nominal batch; above N/R is refused
-  std::optional<std::int64_t> max_batch; ///< bound for the schedule besides N/R
+  std::int64_t batch = 1;                ///< first nominal batch; an error if above N/R
+  std::optional<std::int64_t> max_batch; ///< limit of the schedule, besides N/R
   std::string schedule = "constant";
   LearningRateOptions learning_rate;
-  bool has_tokens = true; ///< whether examples have tokens; where not, schedules that count them are refused
+  bool has_tokens = true; ///< whether examples have tokens; if not, schedules that count tokens are an error
 };
 
-/// One optimizer step as planned: what `plan` prints, the window draws and the training loop runs.
+/// One planned optimizer step: `plan` prints it, the window plots it, the training loop runs it.
 struct PlannedStep {
   std::int64_t step = 0; ///< 1 for the first
   data::StepTakes takes;
   std::int64_t batch = 0;             ///< nominal
-  std::int64_t nominal_effective = 0; ///< b*k*R, or B where that was named
+  std::int64_t nominal_effective = 0; ///< b*k*R, or B if an effective batch is set
   double epoch = 0;                   ///< examples seen / N after the step
   double train_coverage = 0;          ///< after the step
   double progress = 0;                ///< of the run, at the start of the step
   double learning_rate = 0;
 };
 
-/// Steps of a whole run of which `step` is one, if all that come after it take as many examples: what a plan comes to
-/// that is too long to be walked. Of a plan of equal steps it is exact to about 1 in 10^15.
+/// Estimated steps of a whole run if all steps after `step` take as many examples as it does, for plans too long to
+/// walk. For a plan of equal steps it is exact to about 1 in 10^15.
 double steps_foreseen(const ProgressionOptions& options, const PlannedStep& step);
 
-/// A schedule asked for something and did not get it, or could not answer. The same answer at one step after the other
-/// is reported once.
+/// The schedule's answer was clamped, or it gave none. The same answer in consecutive steps is reported once.
 struct ScheduleEvent {
-  std::int64_t step = 0; ///< steps done when it was asked
+  std::int64_t step = 0; ///< steps done when the schedule was asked
   std::string kind;      ///< `clamp` or `schedule-problem`
   std::int64_t asked = 0;
   std::int64_t given = 0;
   std::string message;
 };
 
-/// Measured values that a schedule may look at; NaN where there are none.
+/// Measured values for schedules that use them; NaN if unknown.
 struct Feedback {
   double loss = std::numeric_limits<double>::quiet_NaN();
   double vram_fraction = std::numeric_limits<double>::quiet_NaN();
   std::int64_t tokens = 0; ///< of the step
 };
 
-/// The course of a run: sampler, schedule and learning rate put together. `plan` and the training loop both walk it,
-/// so they cannot drift apart. Per step: `next()`, then `done(feedback)` asks the schedule once. One thread.
+/// Walks the steps of a run: sampler, schedule and learning rate combined. The plan and the training loop use the same
+/// code, so they agree. For each step call next(), then done(feedback), which asks the schedule once. One thread.
 class Progression {
 public:
   using EventSink = std::function<void(const ScheduleEvent&)>;
@@ -69,19 +68,19 @@ public:
   Progression(Progression&&) noexcept;
   Progression& operator=(Progression&&) noexcept;
 
-  /// The next step, or nothing when the run is through. Calling it again before done() gives the same step.
+  /// The next step, or nothing at the end of the run. Calling it again before done() gives the same step.
   std::optional<PlannedStep> next();
-  /// The step of the last next() was made: counts it and asks the schedule.
+  /// Counts the step of the last next() as made and asks the schedule.
   void done(const Feedback& feedback = {});
 
-  /// Puts another schedule in at this step boundary, with the present batch as its base; the base of an edited one may
-  /// be one of the last eight that the run has had, and goes on then; where `batch` (within the run's bound) is given,
-  /// the very next step uses it, also if next() was called for it already. Throws Error (input) and changes nothing
-  /// where the text is wrong.
+  /// Replaces the schedule at this step boundary; the new one starts from the current batch. The base of an edited
+  /// schedule continues if it is one of the run's last eight schedules. With `batch` (within the run's limit) the very
+  /// next step uses that batch, even if next() was called for it already. Throws Error (input) and changes nothing if
+  /// the text is invalid.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
-  /// After done(): whether the epoch of that step is over (the next step begins another one, or the run is through).
-  /// Unlike StepTakes::passed_in_epoch this knows the size that the schedule has just decided on.
+  /// After done(): whether that step ended its epoch (the next step begins another one, or the run is over). Unlike
+  /// StepTakes::passed_in_epoch, it accounts for the batch that the schedule has just chosen.
   bool epoch_ended() const;
 
   /// Steps done, and the nominal batch of the next step.
@@ -90,7 +89,7 @@ public:
   bool needs_feedback() const;
   const std::string& schedule_text() const;
 
-  /// How many steps this thread has planned so far, over all progressions: shows where plans are made.
+  /// Number of steps planned by this thread so far, over all progressions; for tests of where plans are computed.
   static std::uint64_t planned_by_this_thread();
 
 private:

@@ -1,4 +1,4 @@
-// Schedules that grow over a stretch of the run: linear, exponential, adabatch.
+// Schedules that increase over a part of the run: linear, exponential, adabatch.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace batchscope::schedule {
 
 namespace {
 
-/// What a ramp's length is counted in.
+/// Unit of a ramp's length.
 enum class Unit { run, epochs, steps, examples, tokens };
 constexpr std::array<std::pair<std::string_view, Unit>, 4> units = {
     {{"epochs", Unit::epochs}, {"steps", Unit::steps}, {"examples", Unit::examples}, {"tokens", Unit::tokens}}};
@@ -32,13 +32,13 @@ double position_in(Unit unit, const ScheduleState& state) {
   return 0;
 }
 
-/// Where a ramp starts and how long it is, in its own unit.
+/// Start and length of a ramp in its own unit.
 struct Stretch {
   Unit unit = Unit::run;
   double begin = 0;
   double length = 1;
 
-  /// 0 at the beginning, 1 from the end on.
+  /// 0 at the start, 1 from the end on.
   double share(const ScheduleState& state) const {
     const double way = position_in(unit, state) - begin;
     return length > 0 ? std::clamp(way / length, 0.0, 1.0) : 1;

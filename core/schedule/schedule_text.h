@@ -10,8 +10,8 @@
 
 namespace batchscope::schedule {
 
-/// The parameters of one schedule's text, read by name; for the makers of schedules only.
-/// Every function throws Error (input) that quotes the text and names the key.
+/// Reads the parameters of one schedule's text by name. Every function throws Error (input) quoting the text and naming
+/// the key.
 class ScheduleText {
 public:
   explicit ScheduleText(const std::string& text);
@@ -20,14 +20,14 @@ public:
   const std::string& text() const { return text_; }
   const NamedParameters& parameters() const { return named_; }
 
-  /// Refuses keys that are not among these.
+  /// Throws if there is any other key.
   void accept_only(std::initializer_list<std::string_view> keys) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// A whole number from `lowest` up; the key must be there.
+  /// An integer of at least `lowest`; the key is required.
   std::int64_t integer(std::string_view key, std::int64_t lowest) const;
-  /// A number above 0; without a default the key must be there.
+  /// A number above 0; the key is required unless there is a default.
   double positive(std::string_view key, std::optional<double> otherwise = std::nullopt) const;
-  /// One line about this text.
+  /// Throws Error (input) with one line about this text.
   [[noreturn]] void refuse(const std::string& why) const;
 
 private:

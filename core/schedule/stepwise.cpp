@@ -69,7 +69,7 @@ std::vector<Piece> read_pieces(const ScheduleText& text) {
     const Piece piece{parse_integer(key, field + ", step", 0, highest),
                       parse_integer(value, fmt::format("{}, batch from step {} on", field, key), 1, highest)};
     if (!pieces.empty() && piece.step <= pieces.back().step)
-      text.refuse(fmt::format("step {} comes after step {}; steps must grow", piece.step, pieces.back().step));
+      text.refuse(fmt::format("step {} comes after step {}; steps must increase", piece.step, pieces.back().step));
     pieces.push_back(piece);
   }
   if (pieces.empty())
@@ -102,7 +102,7 @@ std::optional<std::int64_t> first_batch_of(const std::string& text) {
 std::unique_ptr<BatchSchedule> make_piecewise(const ScheduleText& text, const ScheduleOrigin& origin) {
   std::vector<Piece> pieces = read_pieces(text);
   if (origin.state.step == 0 && pieces.front().step == 0 && pieces.front().batch != origin.batch)
-    text.refuse(fmt::format("0={} disagrees with the first batch, {}", pieces.front().batch, origin.batch));
+    text.refuse(fmt::format("0={} differs from the first batch, {}", pieces.front().batch, origin.batch));
   return std::make_unique<Piecewise>(std::move(pieces), origin.batch, text.text());
 }
 

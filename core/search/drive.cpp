@@ -11,7 +11,7 @@ namespace batchscope::search {
 
 namespace {
 
-/// At most this many sizes are run to settle the safe one, besides those that the strategy ran.
+/// Maximum number of trials to determine the safe size, besides the strategy's own.
 constexpr int safe_runs = 3;
 
 /// A size and its peak.
@@ -20,7 +20,7 @@ struct Measured {
   double peak = 0;
 };
 
-/// What the probes say about a limit in bytes: the largest size below it, the smallest above it.
+/// What the probes show about a limit in bytes: the largest size below it, the smallest above it.
 struct Bracket {
   Measured below;
   Measured above{std::numeric_limits<std::int64_t>::max(), 0};
@@ -42,7 +42,7 @@ Bracket bracket_of(const SearchResult& result, double limit) {
   return bracket;
 }
 
-/// The largest size strictly inside the bracket that is expected to stay within the limit; 0 where none is.
+/// The largest size strictly inside the bracket that is expected to stay within the limit; 0 if there is none.
 std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double limit) {
   const auto [below, above] = bracket;
   if (above.batch - below.batch <= 1)
@@ -57,13 +57,13 @@ std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double l
     }
     return fits == below.batch ? 0 : fits;
   }
-  // Peaks grow about evenly between two sizes; below the smallest measured one nothing is known.
+  // Peaks grow about linearly between two sizes; below the smallest measured size nothing is known.
   const double share = below.batch == 0 ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
   const auto step = static_cast<std::int64_t>(share * static_cast<double>(above.batch - below.batch));
   return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
 }
 
-/// The safe size is an answer too, so it has to be run: closes in on it with a few more runs.
+/// The safe size must have been run, too: approaches it with a few more trials.
 void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, double margin,
                       const std::function<void(const Probe&)>& on_probe) {
   if (!result.largest || !result.budget_bytes)
@@ -71,7 +71,7 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
   for (int i = 0; i < safe_runs; ++i) {
     const Bracket bracket = bracket_of(result, limit);
-    // The largest size of all is within the limit already.
+    // The largest size is within the limit already.
     if (bracket.below.batch == *result.largest)
       return;
     const std::int64_t batch = guess_within(finder, bracket, limit);
@@ -80,13 +80,13 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
     const Probe& check = result.checks.emplace_back(trial.run({batch, false, finder.predict(batch)}));
     if (on_probe)
       on_probe(check);
-    // A size that did not come through says nothing about the limit, so the same one would be tried again.
+    // A failed size says nothing about the limit, so the same size would be tried again.
     if (check.outcome != Outcome::fits)
       return;
   }
 }
 
-/// The curve of all runs. After it nobody looks at traces, and they are large.
+/// The curve from all trials. Drops the traces afterwards: they are large and not needed any more.
 void settle_memory(SearchResult& result, std::int64_t highest) {
   std::vector<Probe> runs = result.probes;
   runs.insert(runs.end(), result.checks.begin(), result.checks.end());
@@ -95,12 +95,12 @@ void settle_memory(SearchResult& result, std::int64_t highest) {
     probe.trace.reset();
 }
 
-/// What a search that found something has to say of itself: where it ended early.
+/// Why a successful search ended early.
 std::string reason_of_end(const SearchResult& result) {
   if (const Probe& last = result.probes.back(); last.outcome == Outcome::error)
     return fmt::format("the search ended early, because batch {} failed: {}", last.batch, last.message);
   if (!result.checks.empty() && result.checks.back().outcome == Outcome::error)
-    return fmt::format("the safe size is not settled, because batch {} failed: {}", result.checks.back().batch,
+    return fmt::format("the safe size is unknown, because batch {} failed: {}", result.checks.back().batch,
                        result.checks.back().message);
   return {};
 }
@@ -109,15 +109,18 @@ std::string reason_of(const SearchResult& result) {
   if (result.found)
     return reason_of_end(result);
   if (result.probes.empty())
-    return "no size was run";
+    return "no batch size was tried";
   const Probe& last = result.probes.back();
   if (last.outcome == Outcome::error)
     return fmt::format("batch {} failed: {}", last.batch, last.message);
   const auto smallest = std::min_element(result.probes.begin(), result.probes.end(),
                                          [](const Probe& a, const Probe& b) { return a.batch < b.batch; });
+  const std::string what =
+      smallest->batch == 1 ? "even one example" : fmt::format("even batch {}", format_count(smallest->batch));
   if (result.budget_bytes)
-    return fmt::format("not even batch {} fits in {}", smallest->batch, format_bytes(*result.budget_bytes));
-  return fmt::format("not even batch {} fits", smallest->batch);
+    return fmt::format("{} does not fit in {}; raise the memory budget or choose a smaller model", what,
+                       format_bytes(*result.budget_bytes));
+  return what + " does not fit";
 }
 
 } // namespace

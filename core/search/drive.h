@@ -6,28 +6,28 @@
 
 namespace batchscope::search {
 
-/// Lets the finder propose until its search is over: runs each proposal, tells what came of it, passes each probe to
-/// `on_probe`, and so each run that settles the safe size. Fills everything of the result but the recommended size, the
+/// Runs a search: calls `trial` for each proposal of the finder and passes the result to the finder and to `on_probe`,
+/// then does the same with the runs that determine the safe size. Fills the whole result but the recommended size, the
 /// timings and the baseline. Throws what `trial` throws. One thread.
 SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
                    const std::function<void(const Probe&)>& on_probe = {});
 
-/// The largest size that was run and whose measured peak stays within (1 - margin) of the budget; where no memory is
-/// known, that share of the largest size. Nothing where no size qualifies.
+/// The largest size that ran with a measured peak of at most (1 - margin) of the budget; if memory is unknown, (1 -
+/// margin) of the largest size. Nothing if no size qualifies.
 std::optional<std::int64_t> safe_size(const SearchResult& result, double margin);
 
-/// The memory that probes foretell, up to the size `highest`: from the traces of the two largest that have one. Its
-/// error is the largest relative one of what was foretold for sizes before they were run and fitted, else the share of
-/// the traces that could not be matched. Nothing where fewer than two sizes have a trace, or the traces say nothing.
-/// For use after any probe of a search that goes on. Takes a few milliseconds.
+/// The memory curve up to the size `highest`, from the traces of the two largest probes that have one. Its error is the
+/// largest relative error of the predictions for sizes that then ran and fitted, else the share of the traces without a
+/// counterpart. Nothing if fewer than two probes have a trace, or the traces do not match. May be called after any
+/// probe of a running search. Takes a few milliseconds.
 std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest);
 
-/// A search as JSON: what `find --json` prints and the store keeps, without the number under which it is stored.
+/// A search as JSON: printed by `find --json` and kept by the store; without its number in the database.
 std::string to_json(const SearchResult& result, int indent = -1);
-/// The way back, without the traces, which are not stored; also of what earlier versions stored: what the text leaves
-/// out keeps its default. Throws Error (input) for what is no such text.
+/// The inverse, without the traces, which are not stored. Also reads earlier versions: missing fields keep their
+/// defaults. Throws Error (input) for an invalid text.
 SearchResult search_result_from_json(const std::string& text);
-/// For people: "largest" where it is known to be, else "largest tried".
+/// For display: "largest" if no larger size fits, else "largest tried".
 const char* name_of_largest(bool exact);
 
 /// `fits`, `oom`, `error`.

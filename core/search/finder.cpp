@@ -78,7 +78,7 @@ std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tole
 }
 
 std::int64_t safe_without_memory(std::int64_t largest, double margin) {
-  // The hair on top keeps 100 with a margin of 0.9 at 10: neither 0.9 nor 0.1 has an exact binary form.
+  // The small factor keeps 100 with a margin of 0.9 at 10: neither 0.9 nor 0.1 has an exact binary form.
   const double size = static_cast<double>(largest) * (1 - margin) * (1 + 1e-12);
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(size), 1, std::max<std::int64_t>(largest, 1));
 }

@@ -13,22 +13,22 @@ namespace batchscope::search {
 
 enum class Outcome { fits, out_of_memory, error };
 
-/// One size that was run and what came of it.
+/// One size that was run, and its outcome.
 struct Probe {
   std::int64_t batch = 0;
   Outcome outcome = Outcome::fits;
-  std::optional<std::uint64_t> peak_bytes;      ///< highest in use; empty with a pretended capacity
-  std::optional<std::uint64_t> predicted_bytes; ///< what the finder expected before it ran
+  std::optional<std::uint64_t> peak_bytes;      ///< highest bytes in use; nothing with a simulated device
+  std::optional<std::uint64_t> predicted_bytes; ///< the finder's prediction before the run
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;
   std::string message;                           ///< for Outcome::error
-  std::shared_ptr<const telemetry::Trace> trace; ///< what the allocator did; only where the finder asked for it
+  std::shared_ptr<const telemetry::Trace> trace; ///< allocations and frees; only if the finder requested them
 };
 
-/// What a finder wants run next.
+/// The next trial that a finder asks for.
 struct Proposal {
   std::int64_t batch = 1;
-  bool trace = false; ///< record the allocator's trace
+  bool trace = false; ///< record the allocation trace
   std::optional<std::uint64_t> predicted_bytes;
 };
 
@@ -36,12 +36,12 @@ struct FinderOptions {
   std::optional<std::int64_t> start;         ///< first size; each strategy has its own default
   double factor = 0.9;                       ///< of `shrink`, 0 < factor < 1
   std::int64_t max_batch = 1;                ///< min(--max-batch, N/R); never exceeded
-  double margin = 0.2;                       ///< share of the memory that the safe answer leaves free, 0 <= margin < 1
-  std::optional<std::uint64_t> budget_bytes; ///< limit of the device; empty with a pretended capacity
+  double margin = 0.2;                       ///< share of the memory that the safe size leaves free, 0 <= margin < 1
+  std::optional<std::uint64_t> budget_bytes; ///< limit of the device; nothing with a simulated device
 };
 
-/// A pure strategy: proposes a size, is told what came of it, proposes again. It never sees a device.
-/// Never answers with a size that was not run, never exceeds max_batch. One thread.
+/// A search strategy, independent of any device: proposes a size, receives the probe, proposes again. Its answer is
+/// always a size that was run; it never exceeds max_batch. One thread.
 class Finder {
 public:
   virtual ~Finder() = default;
@@ -49,12 +49,13 @@ public:
   /// The next size to run, or nothing when the search is over.
   virtual std::optional<Proposal> propose() = 0;
   virtual void tell(const Probe& probe) = 0;
-  /// The largest size that was run and fitted; nothing where none did.
+  /// The largest size that ran and fitted; nothing if none did.
   virtual std::optional<std::int64_t> largest() const = 0;
-  /// Whether no size above largest() fits: the next one was refused, is not allowed, or is foretold to be too large by
-  /// a model that was right about largest(). Else it is the largest tried, and a larger one may fit.
+  /// Whether no size above largest() fits: the next one ran out of memory, exceeds max_batch, or is predicted not to
+  /// fit by a model that was right about largest(). Otherwise largest() is the largest size tried, and a larger one may
+  /// fit.
   virtual bool largest_is_exact() const = 0;
-  /// Peak expected at a size, where the strategy can tell (predictive, after two probes).
+  /// Predicted peak at a size in bytes, if the strategy predicts (predictive, after two probes).
   virtual std::optional<std::uint64_t> predict(std::int64_t /*batch*/) const { return std::nullopt; }
 };
 
@@ -65,17 +66,17 @@ const std::vector<std::string>& strategies();
 /// Throughput of one size known to fit, over one or more stretches of whole steps; see measure_throughput().
 struct Timing {
   std::int64_t batch = 0;
-  double seconds = 0;             ///< of one optimizer step; the median of the stretches
+  double seconds = 0;             ///< per optimizer step; the median of the stretches
   double examples_per_second = 0; ///< the median of the stretches
   double slowest = 0;             ///< examples per second of the slowest stretch
-  double fastest = 0;             ///< and of the fastest
+  double fastest = 0;             ///< of the fastest stretch
   int stretches = 1;
-  /// By what share the throughput may be off against that of the fastest size: two standard errors; 0 where it was
+  /// Relative uncertainty of the throughput compared with that of the fastest size: two standard errors. 0 if it was
   /// timed once, and for the fastest size itself.
   double uncertainty = 0;
 };
 
-/// The whole answer of a search; what `find --json` prints and the store keeps.
+/// The result of a search; printed by `find --json` and kept by the store.
 struct SearchResult {
   std::string strategy;
   bool found = false;
@@ -83,25 +84,25 @@ struct SearchResult {
   bool largest_is_exact = false; ///< see Finder::largest_is_exact()
   std::optional<std::int64_t> safe;
   std::optional<std::int64_t> recommended;
-  std::optional<std::int64_t> automatic; ///< what `--batch auto` takes: the recommended one, or less (run::RunSpec)
+  std::optional<std::int64_t> automatic; ///< what `--batch auto` takes: the recommended size or less
   std::string reason;        ///< why nothing was found or the search ended early, then why that size is recommended
-  std::vector<Probe> probes; ///< the strategy's runs
-  std::vector<Probe> checks; ///< runs that settled the safe size
+  std::vector<Probe> probes; ///< the strategy's trials
+  std::vector<Probe> checks; ///< trials that determined the safe size
   std::vector<Timing> timings;
-  std::optional<predict::PeakCurve> memory; ///< what the probes foretell; only where a strategy had traces made
+  std::optional<predict::PeakCurve> memory; ///< predicted from the probes; only if the strategy recorded traces
   std::optional<std::uint64_t> baseline_bytes;
   std::optional<std::uint64_t> budget_bytes;
-  double seconds = 0; ///< that the whole search took; 0 where no device was searched
+  double seconds = 0; ///< duration of the whole search; 0 if no device was searched
 };
 
-/// Runs one size for a search. On a real device: the trainer's own step. Throws only for what ends the search.
+/// Runs one size for a search; on a real device, the trainer's own step. Throws only for errors that end the search.
 class Trial {
 public:
   virtual ~Trial() = default;
   virtual Probe run(const Proposal& proposal) = 0;
 };
 
-/// A pretended device on which exactly the sizes up to `capacity` fit.
+/// A simulated device on which exactly the sizes up to `capacity` fit.
 class SimulatedDevice : public Trial {
 public:
   explicit SimulatedDevice(std::int64_t capacity) : capacity_(capacity) {}
@@ -112,15 +113,14 @@ private:
 };
 
 inline constexpr double knee_tolerance = 0.05;
-/// A size that was slower by more than this and the tolerance together was slower, however uncertain its timing is.
+/// A size that is slower by more than the tolerance plus this is not the knee, however uncertain its timing.
 inline constexpr double most_knee_noise = 0.1;
 
-/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or cannot be told from
-/// one that is (Timing::uncertainty).
+/// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or does not differ
+/// significantly from a throughput that is (Timing::uncertainty).
 std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tolerance = knee_tolerance);
 
-/// The largest size that fits within (1 - margin) of a size, where no memory is known: floor(largest * (1 - margin)),
-/// at least 1.
+/// The safe size if memory is unknown: floor(largest * (1 - margin)), at least 1.
 std::int64_t safe_without_memory(std::int64_t largest, double margin);
 
 } // namespace batchscope::search

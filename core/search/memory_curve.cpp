@@ -8,7 +8,7 @@ namespace batchscope::search {
 
 namespace {
 
-/// Nothing where no size was foretold before it was run.
+/// Nothing if no size was predicted before it ran.
 std::optional<double> largest_error(const std::vector<Probe>& probes) {
   std::optional<double> largest;
   for (const Probe& probe : probes) {

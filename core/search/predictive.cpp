@@ -1,4 +1,4 @@
-// Two small probes, a model of the memory, one run to verify: see core/predict/memory_model.h.
+// Two small probes, a memory model, and a trial to verify it: see core/predict/memory_model.h.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,8 +11,8 @@ namespace batchscope::search {
 namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
-constexpr double certain_error = 1e-4;  // relative error of the model at a size that was run
-constexpr double first_slack = 0.001;   // share of the memory by which the model is taken to be off at first
+constexpr double certain_error = 1e-4;  // relative error of the model at a size that ran, up to which it is trusted
+constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a share of the memory
 
 class Predictive final : public Finder {
 public:
@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// Nothing is left to run: no larger size is allowed, or it did not fit, or a model that is believed says so.
+  /// No more trials: no larger size is allowed, or it did not fit, or a trusted model predicts that.
   bool settled() const { return fits_ == options_.max_batch || fits_ + 1 == fails_ || !next_batch(); }
 
   std::int64_t highest() const { return std::min(options_.max_batch, fails_ - 1); }
@@ -73,13 +73,13 @@ private:
     const std::int64_t goal = model_->largest_within(*options_.budget_bytes, fits_ + 1, highest());
     if (goal > fits_)
       return goal;
-    // The model says that the next size does not fit; it is believed where it was right about this one.
+    // The model predicts that the next size does not fit; it is trusted if it was right about this one.
     return last_error_ <= certain_error ? std::nullopt : std::optional(fits_ + 1);
   }
 
-  /// A size failed, so the device refuses earlier than the model thinks (its sizes are off, or memory is fragmented).
-  /// Aims below what the model foretells for the failed size, lower with every further failure; where that is no
-  /// larger than what fits already, in the middle. The search goes on until the two meet.
+  /// A size failed, so the device refuses earlier than the model predicts (its sizes are wrong, or memory is
+  /// fragmented). Aims below the model's prediction for the failed size, lower after every further failure; if that is
+  /// not above the largest size that fits, bisects. The search goes on until the two meet.
   std::int64_t below_failure() const {
     const double room = static_cast<double>(std::min(*options_.budget_bytes, *predict(fails_)));
     const double slack = first_slack * std::pow(4, std::max(broken_promises_ - 1, 0)) * room;
@@ -94,8 +94,8 @@ private:
     return std::min(options_.start.value_or(first_batch), options_.max_batch);
   }
 
-  /// Twice the first, or what one trace allows: all that is not there between steps taken as if it grew with the
-  /// batch, which errs on the small side.
+  /// Twice the first size, or what one trace allows: everything that is not in use between steps is assumed to grow
+  /// with the batch, which errs on the small side.
   std::int64_t second() const {
     const telemetry::Trace& trace = *traces_.begin()->second;
     const double growing = static_cast<double>(trace.peak_bytes - trace.start_bytes);
@@ -104,7 +104,7 @@ private:
     return std::min(std::clamp(guess, fits_ + 1, std::max(2 * trace.batch, fits_ + 1)), highest());
   }
 
-  /// Where no bytes are known or the model is of no use: doubling to the first failure, then bisection.
+  /// If no bytes are known or the model is not usable: doubles until the first failure, then bisects.
   std::int64_t without_memory() const {
     return fails_ == unknown ? std::min(2 * fits_, options_.max_batch) : fits_ + (fails_ - fits_) / 2;
   }
@@ -114,7 +114,7 @@ private:
   FinderOptions options_;
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
-  int broken_promises_ = 0;      ///< sizes that the model said would fit and that did not
+  int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;

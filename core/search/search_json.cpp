@@ -1,4 +1,4 @@
-// A search as JSON, both ways.
+// JSON form of a search, both directions.
 #include <type_traits>
 
 #include "core/base/error.h"
@@ -47,7 +47,7 @@ template <typename Value> Json list_json(const std::vector<Value>& values, Json 
   return json;
 }
 
-/// Each leaves the target alone, and returns false, where the field is missing, null or of another type.
+/// Each leaves the target unchanged, and returns false, if the field is missing, null or of another type.
 bool read(const Json& json, const char* field, std::string& target) {
   const auto found = json.find(field);
   if (found == json.end() || !found->is_string())
@@ -157,7 +157,7 @@ std::string to_json(const SearchResult& result, int indent) {
 SearchResult search_result_from_json(const std::string& text) {
   const Json json = parse_json(text);
   if (!json.is_object())
-    throw input_error("the result of a search is one JSON object; something else was given");
+    throw input_error("the result of a search must be a JSON object");
   SearchResult result;
   std::string status;
   std::string largest_is;

@@ -7,7 +7,7 @@ namespace batchscope::search {
 
 namespace {
 
-/// What the classic strategies share: the sizes known to fit and not to fit, and the order of the calls.
+/// Common base of the classic strategies: the sizes known to fit and not to fit, and the order of the calls.
 class ClassicFinder : public Finder {
 public:
   ClassicFinder(const char* name, const FinderOptions& options, std::int64_t default_start)
@@ -37,10 +37,10 @@ public:
   }
 
 protected:
-  /// The size to run after this one, or 0 when the search is over.
+  /// The size to run after this one; 0 ends the search.
   virtual std::int64_t following(std::int64_t batch, bool fitted) = 0;
 
-  /// Twice the size, at most max_batch; 0 where that was refused already or is no larger.
+  /// Twice the size, at most max_batch; 0 if that is known not to fit or is no larger.
   std::int64_t doubled(std::int64_t batch) const {
     const std::int64_t size = batch > max_batch_ / 2 ? max_batch_ : batch * 2;
     return size > batch && !known_too_large(size) ? size : 0;
@@ -68,7 +68,7 @@ protected:
   std::int64_t following(std::int64_t batch, bool fitted) override {
     if (fitted || batch == 1)
       return 0;
-    // A factor below a half must not jump over 1: nothing fits only where 1 was refused.
+    // A factor below a half must not skip 1: nothing fits only if 1 did not fit.
     const double size = std::floor(static_cast<double>(batch) * factor_);
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(size), 1, batch - 1);
   }

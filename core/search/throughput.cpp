@@ -14,13 +14,13 @@ namespace {
 
 constexpr int least_rounds = 3;
 constexpr int most_rounds = 9;
-/// Where timing took so long, two rounds have to be enough.
+/// If timing has taken this long, two rounds are enough.
 constexpr double most_seconds = 20;
 /// A size whose fastest stretch is slower than this share of the best throughput is not timed again: after one round,
-/// two, and more. Anything may have disturbed the first ones, but hardly all of them.
+/// after two, and after more. Early stretches may have been disturbed, but hardly all of them.
 constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
-/// Standard error of a median, as a multiple of the median absolute deviation over the root of the count: 1.2533 for
-/// the median of normal values, 1.4826 from the deviation to theirs.
+/// Standard error of a median, as a multiple of the median absolute deviation divided by the square root of the count:
+/// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
 constexpr double error_of_median = 1.2533 * 1.4826;
 
 double median(std::vector<double> values) {
@@ -31,16 +31,16 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-/// A size and its stretches: the first entry of each list is of the first round, and so on without a gap.
+/// A size and its stretches: entry i of each list is from round i.
 struct Timed {
   std::int64_t batch = 0;
   std::vector<double> step_seconds{};
   std::vector<double> rates{};
-  bool racing = true; ///< may be the knee
+  bool racing = true; ///< can still be the knee
 };
 
-/// Twice the standard error of how much faster or slower one size is than another, as a share. Pairs of the same
-/// round are compared, so that what slows both down does not count.
+/// Twice the standard error of the relative speed of two sizes. Compares pairs of the same round, so that disturbances
+/// of both cancel out.
 double uncertainty(const Timed& size, const Timed& best) {
   const std::size_t pairs = std::min(size.rates.size(), best.rates.size());
   if (&size == &best || pairs < 2)
@@ -52,7 +52,7 @@ double uncertainty(const Timed& size, const Timed& best) {
   for (double& ratio : ratios)
     ratio = std::abs(ratio - centre);
   const double share = 2 * error_of_median * median(ratios) / std::sqrt(static_cast<double>(pairs));
-  // Faster than in its fastest stretch it is not.
+  // It is not faster than its fastest stretch.
   return std::min(share, *std::max_element(size.rates.begin(), size.rates.end()) / median(size.rates) - 1);
 }
 
@@ -119,8 +119,8 @@ private:
     return (rounds >= 2 && seconds_ > most_seconds) || (rounds >= least_rounds && settled());
   }
 
-  /// Whether more rounds would hardly move the knee: of it and of each smaller size either all stretches are within the
-  /// tolerance, or none is.
+  /// Whether more rounds would hardly move the knee: for the knee and for each smaller size, either all stretches are
+  /// within the tolerance, or none is.
   bool settled() const {
     const std::vector<Timing> all = timings();
     const auto knee_now = knee(all);
@@ -184,13 +184,12 @@ std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) 
   if (own == best)
     return "the fastest size measured: " + rate(best->examples_per_second);
   const std::string tolerance = fmt::format("{:g} %", 100 * knee_tolerance);
-  const std::string compared = fmt::format("{} against {} at {}", rate(own->examples_per_second),
+  const std::string compared = fmt::format("{} against {} at batch {}", rate(own->examples_per_second),
                                            rate(best->examples_per_second), format_count(best->batch));
   if (own->examples_per_second >= (1 - knee_tolerance) * best->examples_per_second)
     return fmt::format("the smallest size within {} of the best throughput: {}", tolerance, compared);
   return fmt::format(
-      "the smallest size that cannot be told from one within {} of the best throughput: {}, give or take "
-      "{:.1f} % in {} turns",
+      "the smallest size within {} of the best throughput up to measurement error: {}, +/- {:.1f} % over {} timings",
       tolerance, compared, 100 * own->uncertainty, own->stretches);
 }
 

@@ -10,8 +10,8 @@
 
 namespace batchscope::series {
 
-/// An append-only row of values. Growing never moves what is there, so that appending takes the same short time however
-/// long it has become; a stretch of one and the same value takes next to no memory. One thread at a time.
+/// An append-only column of values. Appending never moves existing values, so it takes the same short time at any
+/// length. A stretch of equal values takes almost no memory. One thread at a time.
 template <typename T> class Column {
   static_assert(std::is_trivially_copyable_v<T>);
 
@@ -51,7 +51,7 @@ public:
 private:
   static constexpr std::size_t block_size = std::bit_floor(16384 / sizeof(T));
 
-  /// One value that stands for all while the mask is 0, else block_size of them.
+  /// While the mask is 0, one value stands for all; else there are block_size values.
   struct Block {
     std::unique_ptr<T[]> values;
     std::size_t mask = 0;

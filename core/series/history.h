@@ -13,20 +13,20 @@
 
 namespace batchscope::series {
 
-/// What a plot of a run may have along its x axis.
+/// The quantity on a plot's x axis.
 enum class Axis { step, examples, epoch, seconds };
 inline constexpr int axis_count = 4;
 
-/// A place on every axis, in their order.
+/// A position on every axis, in the order of Axis.
 using Place = std::array<double, axis_count>;
 
-/// Points that have their x values in common: all series of the steps, or one that comes now and then.
+/// The x values that several series share: all step series, or one series with points of its own.
 class Frame {
 public:
-  /// A coordinate that is not finite or would fall stays where the point before had it.
+  /// Appends a point. A coordinate that is not finite or would decrease takes the value of the point before.
   void append(const Place& where);
   std::size_t size() const { return x_[0].size(); }
-  /// Finite, and never falls.
+  /// Finite and nondecreasing.
   const Column<double>& x(Axis axis) const { return x_[static_cast<std::size_t>(axis)]; }
 
 private:
@@ -37,11 +37,11 @@ private:
 struct Series {
   std::string name;
   std::shared_ptr<const Frame> frame;
-  Pyramid values; ///< values[i] is that of the frame's point i
+  Pyramid values; ///< values[i] belongs to the frame's point i
 };
 
-/// A run (or a plan) in memory for whoever draws it: what it reported, by name. Grows by records and events as the run
-/// reports them, from wherever they come. One thread at a time.
+/// The data of a run or a plan in memory, by series name, for plotting. It grows with the records and events that the
+/// run reports, live or from the database. One thread at a time.
 class History {
 public:
   History();
@@ -49,23 +49,23 @@ public:
   History& operator=(const History&) = delete;
 
   void append(const telemetry::StepRecord& record);
-  /// Its values become points of series; an event without a kind is nothing but its values. Comes after the records up
-  /// to its step, from which its place on the other axes is known; on Axis::seconds it is never before its step's.
+  /// The event's values become points of series; an event without a kind holds only values. Append it after the records
+  /// up to its step, which give its position on the other axes; on Axis::seconds it is never before its step.
   void append(const telemetry::Event& event);
 
-  /// Names as in telemetry::step_series(), and those of StepRecord::more and Event::values; where one of these is taken
-  /// by step_series() it is `other.NAME`. Nothing where none was reported (yet); device_bytes only where it is known at
-  /// some step, and NaN where not. Pointers stay valid while the history lives.
+  /// Names are those of telemetry::step_series(), StepRecord::more and Event::values; a name of the latter two that
+  /// step_series() already has becomes `other.NAME`. Null if nothing was reported yet; device_bytes is null unless
+  /// known at some step, and NaN where unknown. Pointers stay valid while the history lives.
   const Series* find(const std::string& name) const;
 
-  const std::vector<telemetry::Event>& events() const { return events_; } ///< those that have a kind
-  std::size_t steps() const { return steps_->size(); }                    ///< step records appended
-  /// Grows with everything appended: equal revisions mean that nothing new is there to draw.
+  const std::vector<telemetry::Event>& events() const { return events_; } ///< those with a kind
+  std::size_t steps() const { return steps_->size(); }                    ///< number of step records
+  /// Increases with every append: if the revision is unchanged, there is nothing new to draw.
   std::uint64_t revision() const { return revision_; }
-  /// Where a step lies on an axis: exact at recorded steps, the nearest earlier one otherwise; nothing before the first
-  /// record. On Axis::step every step is where it is.
+  /// Position of a step on an axis: exact at recorded steps, else that of the nearest earlier one; nothing before the
+  /// first record. On Axis::step it is the step itself.
   std::optional<double> position(std::int64_t step, Axis axis) const;
-  /// The last recorded step at or before a place on an axis; nothing before the first record.
+  /// The last recorded step at or before a position on an axis; nothing before the first record.
   std::optional<std::int64_t> step_at(double position, Axis axis) const;
 
 private:
@@ -82,7 +82,7 @@ private:
   std::map<std::string, Other> others_;
   std::vector<telemetry::Event> events_;
   std::vector<double> row_;      ///< of the last record
-  std::size_t device_bytes_ = 0; ///< its place in the row
+  std::size_t device_bytes_ = 0; ///< its index in the row
   std::uint64_t revision_ = 0;
 };
 

@@ -5,14 +5,14 @@
 
 namespace batchscope::series {
 
-/// Extremes in the making. Parts may come in any order; within a part, values come in theirs.
+/// Accumulates Extremes. Parts may be added in any order; within a part, values are in order.
 class Pyramid::Gathering {
 public:
   void add(const Column<double>& values, std::size_t first, std::size_t end) {
     Part part;
     values.visit(first, end, [&](double value, std::size_t at) {
-      // Without branches: where the next smallest comes cannot be foreseen, and this is most of the work there is.
-      const bool finite = std::abs(value) <= std::numeric_limits<double>::max(); // not NaN either
+      // Branch-free: the position of the next minimum is unpredictable, and this loop is most of the work.
+      const bool finite = std::abs(value) <= std::numeric_limits<double>::max(); // false for NaN, too
       part.lower(finite && value < part.min, value, at);
       part.raise(finite && value > part.max, value, at);
       part.sum += finite ? value : 0;
@@ -22,7 +22,7 @@ public:
     add(part, end - first);
   }
 
-  /// Buckets of `width` values each.
+  /// Adds buckets of `width` values each.
   void add(const Column<Bucket>& buckets, std::size_t first, std::size_t end, std::size_t width) {
     Part part;
     buckets.visit(first, end, [&](const Bucket& bucket, std::size_t index) {
@@ -53,7 +53,7 @@ public:
     return extremes;
   }
 
-  /// All that was added as one bucket that begins at an index.
+  /// Everything that was added as one bucket that begins at index `begin`.
   Bucket bucket(std::size_t begin) const {
     Bucket bucket;
     bucket.finite = static_cast<std::uint32_t>(all_.finite);
@@ -129,7 +129,7 @@ void Pyramid::append(double value) {
 Extremes Pyramid::extremes(std::size_t first, std::size_t end) const {
   Gathering gathering;
   std::size_t level = 0;
-  // The ends that fill no whole bucket, then what is between them a level higher.
+  // Adds the ends that do not fill a whole bucket; the part between them is added on the next level.
   for (; level < levels_.size(); ++level) {
     const std::size_t first_whole = first / fan_out + (first % fan_out != 0 ? 1 : 0);
     const std::size_t end_whole = end / fan_out;

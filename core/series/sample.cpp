@@ -1,4 +1,4 @@
-// What a plot draws of a series.
+// Selects what a plot draws of a series.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,11 +11,11 @@ namespace batchscope::series {
 namespace {
 
 constexpr std::size_t most_a_pixel = 4;
-/// A pixel that has so many buckets need not end within one. The exact end would cost most of the time: the values and
-/// the finer buckets around it are seldom in the processor's cache.
+/// A pixel with this many buckets may end at a bucket's border. Its exact end would cost most of the time, since values
+/// and finer buckets around it are rarely in the CPU cache.
 constexpr std::size_t enough_buckets = 8;
 
-/// The end of [first, end), or where its last bucket begins.
+/// The end of [first, end), or the beginning of its last, partial bucket.
 std::size_t without_broken_bucket(std::size_t first, std::size_t end) {
   std::size_t width = 1;
   while (width * Pyramid::fan_out * enough_buckets <= end - first)
@@ -23,8 +23,8 @@ std::size_t without_broken_bucket(std::size_t first, std::size_t end) {
   return end - end % width;
 }
 
-/// The first index in [first, end) for which `inside` holds no more, or end; once it fails it fails for good. Looks
-/// near `guess` first: with the right guess it takes two questions.
+/// The first index in [first, end) for which `inside` is false, or end; once false, it stays false. Searches near
+/// `guess` first: a correct guess takes two calls.
 template <typename Inside>
 std::size_t end_of(std::size_t first, std::size_t end, std::size_t guess, const Inside& inside) {
   if (first >= end || !inside(first))
@@ -57,7 +57,7 @@ std::size_t end_of(std::size_t first, std::size_t end, std::size_t guess, const 
   return high;
 }
 
-/// The pixels that [from, to] lies on. Rounding never reverses the order of two places.
+/// The pixels of [from, to]. Rounding never reverses the order of two positions.
 class Pixels {
 public:
   Pixels(double from, double to, int count) : from_(from), width_(to - from), count_(count) {}
@@ -74,15 +74,15 @@ private:
   int count_;
 };
 
-/// Picks the values to draw. Their places come first and the values later, all at once: where each of them lies far
-/// from the one before, the processor fetches many at a time.
+/// Picks the values to draw. Collects indices first and reads the values later in one pass: values far apart can then
+/// be fetched in parallel.
 class Picker {
 public:
   explicit Picker(const Pyramid& y) : y_(y) {}
 
   void pick(std::size_t index) { picked_.push_back(index); }
 
-  /// From the values [first, end), which fall on one pixel.
+  /// Picks from the values [first, end), which fall on one pixel.
   void pick_from_pixel(std::size_t first, std::size_t end) {
     if (end - first > most_a_pixel)
       return pick_from_crowd(first, end);
@@ -154,7 +154,7 @@ void sample(const Column<double>& x, const Pyramid& y, double from, double to, i
   Picker picker(y);
   if (first > 0)
     picker.pick(first - 1);
-  std::size_t width = 1; // of the pixel before, in values: a good guess for the next
+  std::size_t width = 1; // of the pixel before, in values: a good guess for the next one
   std::size_t drawn = first;
   for (std::size_t i = first; i < end;) {
     const int pixel = row.of(x[i]);

@@ -25,9 +25,8 @@ void check_integrity(SQLite::Database& database, Lines& lines) {
 void check_references(SQLite::Database& database, Lines& lines) {
   SQLite::Statement query(database, "PRAGMA foreign_key_check");
   while (query.executeStep())
-    lines.push_back(fmt::format("table {}: row {} refers to a row of {} that is not there",
-                                query.getColumn(0).getString(), query.getColumn(1).getInt64(),
-                                query.getColumn(2).getString()));
+    lines.push_back(fmt::format("table {}: row {} refers to a missing row of {}", query.getColumn(0).getString(),
+                                query.getColumn(1).getInt64(), query.getColumn(2).getString()));
 }
 
 void check_series(SQLite::Database& database, const SeriesRow& series, Lines& lines) {
@@ -41,10 +40,10 @@ void check_series(SQLite::Database& database, const SeriesRow& series, Lines& li
   if (found.count != series.summary.count)
     complain(fmt::format("{} points instead of {}", found.count, series.summary.count));
   else if (lines.size() == before && !(found == series.summary))
-    complain("its summary is not that of its points");
+    complain("its summary does not match its points");
 }
 
-// A page that cannot be read ends one part of the check, not the whole.
+// A page that cannot be read ends one part of the check, not all of it.
 void part(const std::string& name, Lines& lines, const std::function<void()>& check) {
   try {
     check();
@@ -83,18 +82,18 @@ std::vector<std::string> missing_runs(SQLite::Database& database, const std::fil
   part("table run", lines, [&] {
     for (const Ledger::Run& run : stored_runs(database)) {
       if (const auto entry = expected.find(run.uid); entry != expected.end() && entry->second.points > run.points)
-        lines.push_back(fmt::format("run {}: {} of {} points that were stored are missing", run.id,
+        lines.push_back(fmt::format("run {}: {} of {} stored points are missing", run.id,
                                     entry->second.points - run.points, entry->second.points));
       expected.erase(run.uid);
     }
     const auto now = expected.empty() ? expected : ledger.read();
     for (const auto& [uid, run] : expected)
       if (now.contains(uid)) // not purged meanwhile
-        lines.push_back(fmt::format("run {}: was stored, with {} points, and is missing", run.id, run.points));
+        lines.push_back(fmt::format("run {}: missing; it was stored with {} points", run.id, run.points));
   });
   if (!lines.empty())
-    lines.push_back(fmt::format("{}-ledger says what was stored; restore a backup, or take what is there now as all "
-                                "there is with `batchscope-cli check --accept`",
+    lines.push_back(fmt::format("{}-ledger lists what was stored; restore a backup, or accept the current runs as "
+                                "complete with `batchscope-cli check --accept`",
                                 file.string()));
   return lines;
 }

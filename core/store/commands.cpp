@@ -20,10 +20,9 @@ constexpr std::array verbs = {"pause", "continue", "step", "stop", "stop-job", "
 
 void check(const Command& command) {
   if (std::find(verbs.begin(), verbs.end(), command.verb) == verbs.end())
-    throw input_error(
-        fmt::format("{} is nothing a run can be told; accepted: {}", in_quotes(command.verb), fmt::join(verbs, ", ")));
+    throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(command.verb), fmt::join(verbs, ", ")));
   if (!parse_json(command.detail_json).is_object())
-    throw input_error("the details of a command are one JSON object");
+    throw input_error("the details of a command must be a JSON object");
 }
 
 } // namespace
@@ -34,7 +33,7 @@ std::int64_t insert_command(SQLite::Database& database, std::int64_t run, const 
   if (!row)
     throw input_error(fmt::format("there is no run {}", run));
   if (row->outcome.status != "running")
-    throw input_error(fmt::format("run {} is {}; only a running one can be steered", run, row->outcome.status));
+    throw input_error(fmt::format("run {} is {}; only running runs can be steered", run, row->outcome.status));
   SQLite::Statement insert(database, "INSERT INTO command (run, created, verb, detail) VALUES (?, ?, ?, ?)");
   insert.bind(1, run);
   insert.bind(2, utc_now());

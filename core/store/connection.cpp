@@ -38,7 +38,7 @@ Connection::Use Connection::use() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      // Within a use nothing changes: what is read there is of one moment.
+      // During a use nothing changes: it reads from one snapshot.
       if (uses_ > 0 || (database_ && !shared_->replaced()))
         return {*this, std::move(lock)};
     }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// As the effective user, which is the one that the kernel asks about when the file is opened.
+// For the effective user, whom the kernel checks when the file is opened.
 bool may(const fs::path& path, int mode) {
   return ::faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
 }
@@ -37,7 +37,7 @@ bool has_journal(const fs::path& file) {
   return !is_empty_or_missing(journal);
 }
 
-// `file:` with everything escaped that a URI gives a meaning to.
+// A `file:` URI with all special characters escaped.
 std::string immutable_uri(const fs::path& file) {
   std::string uri = "file:";
   for (const char c : fs::absolute(file).string()) {
@@ -49,8 +49,8 @@ std::string immutable_uri(const fs::path& file) {
   return uri + "?immutable=1";
 }
 
-// The first bytes of a file; false where it has fewer. Through SQLite, as nothing else opens a database: on a kernel
-// without locks of descriptions, closing it would drop the locks of this process.
+// Reads the first bytes of a file; false if it has fewer. Goes through SQLite like all access to a database: without
+// open file description locks, closing another descriptor would drop the locks of this process.
 template <std::size_t size> bool read_start(const fs::path& file, std::array<unsigned char, size>& bytes) {
   SQLite::Database unlocked(immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
   sqlite3_file* handle = nullptr;
@@ -58,10 +58,10 @@ template <std::size_t size> bool read_start(const fs::path& file, std::array<uns
   return handle && handle->pMethods && handle->pMethods->xRead(handle, bytes.data(), size, 0) == SQLITE_OK;
 }
 
-/// What the first bytes of a file say of it.
+/// Kind of a file, from its first bytes.
 enum class Start { ours, of_another_program, no_database, being_made };
 
-// Looks at the first bytes before SQLite reads the database: it would make files beside a foreign database to read it.
+// Reads the first bytes before SQLite opens the database: SQLite would create files beside a foreign database.
 Start look_at_start(const fs::path& file) {
   constexpr std::string_view magic("SQLite format 3\0", 16);
   constexpr std::string_view nothing("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -74,7 +74,7 @@ Start look_at_start(const fs::path& file) {
   std::uint32_t owner = 0;
   for (std::size_t i = 0; i < 4; ++i)
     owner = owner << 8 | header[owner_offset + i];
-  // Where the program that made it was killed, too: by the journal that it left, SQLite makes the file empty again.
+  // Also if the process that created it was killed: from the journal that it left, SQLite makes the file empty again.
   if (has_journal(file) && (begins_with(nothing) || (begins_with(magic) && owner == 0)))
     return Start::being_made;
   if (!begins_with(magic))
@@ -83,7 +83,7 @@ Start look_at_start(const fs::path& file) {
 }
 
 void check_header(const fs::path& file) {
-  // Read without a lock, it may be of a moment at which another process makes it.
+  // Read without a lock, the bytes may be from the moment at which another process creates the database.
   constexpr int looks = 3;
   constexpr std::chrono::milliseconds between{20};
   Start start = look_at_start(file);
@@ -94,15 +94,14 @@ void check_header(const fs::path& file) {
   if (start == Start::no_database)
     throw input_error(file.string() + ": not a BatchScope database; give another file");
   if (start == Start::of_another_program)
-    throw input_error(file.string() + ": a database of another program, not BatchScope's");
+    throw input_error(file.string() + ": a database of another program, not of BatchScope");
 }
 
 void check_path(const fs::path& file) {
   if (file.empty())
-    throw input_error("the run database: an empty path; give a file such as runs.db");
+    throw input_error("the run database: the path is empty; give a file such as runs.db");
   if (fs::is_directory(file))
-    throw input_error(file.string() + ": a folder; the run database is a file in it, such as " +
-                      (file / "runs.db").string());
+    throw input_error(file.string() + ": is a folder; give a file in it, such as " + (file / "runs.db").string());
   if (fs::exists(file) && !fs::is_regular_file(file))
     throw input_error(file.string() + ": not a regular file; give another one as the run database");
 }
@@ -119,7 +118,7 @@ void set_up(SQLite::Database& database) {
   database.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON");
 }
 
-// SQLite does not wait for the exclusive lock that the change to WAL takes once.
+// SQLite does not wait for the exclusive lock that switching to WAL needs.
 bool try_wal(SQLite::Database& database, std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (true) {
@@ -140,25 +139,26 @@ bool has_unread_writes(const fs::path& file) {
 SQLite::Database open_existing(const fs::path& file) {
   constexpr int patience_ms = 5000;
   try {
-    // Not read-only: in WAL mode a reader, too, makes two files beside the database, and only a connection that may
-    // write removes them again. query_only keeps everything else from being written.
+    // Not read-only: in WAL mode a reader creates two files beside the database, too, and only a connection that may
+    // write removes them. query_only prevents all other writes.
     SQLite::Database database(file.string(), SQLite::OPEN_READWRITE, patience_ms);
     database.exec("PRAGMA query_only = ON");
     database.execAndGet("SELECT count(*) FROM sqlite_schema");
     return database;
   } catch (const SQLite::Exception& exception) {
-    // Where it may not make those files, and nothing waits in a WAL, nobody writes and the file can be read as it is.
+    // If it may not create those files, and no data are left in a WAL, nobody is writing and the file can be read as it
+    // is.
     const int code = exception.getErrorCode();
     if (may(folder_of(file), W_OK) || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
       throw;
     if (has_unread_writes(file))
       throw input_error(file.string() + ": its folder cannot be written and " + file.filename().string() +
-                        "-wal holds writes that are not in it yet; copy both to a folder of yours and read them there");
+                        "-wal has changes that are not in it yet; copy both to a writable folder and read them there");
     return {immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI, patience_ms};
   }
 }
 
-// A file that is there and not empty.
+// Opens an existing file that is not empty.
 SQLite::Database open_stored(const fs::path& file) {
   if (!may(file, R_OK))
     throw input_error(file.string() + ": cannot be read; change its permissions, or give another file");
@@ -195,7 +195,7 @@ SQLite::Database open_for_reading(const fs::path& file) {
   return guarded(file, [&] {
     check_path(file);
     if (!fs::exists(file))
-      throw input_error(file.string() + ": there is no run database; it is made by the first run that is stored");
+      throw input_error(file.string() + ": no such run database; the first stored run creates it");
     if (fs::file_size(file) == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     SQLite::Database database = open_stored(file);
@@ -205,7 +205,7 @@ SQLite::Database open_for_reading(const fs::path& file) {
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     if (format < newest)
       throw input_error(fmt::format("{}: was written by an older BatchScope (format {}; this one reads {}); any verb "
-                                    "that writes into it brings it up to date",
+                                    "that writes to it upgrades it",
                                     file.string(), format, newest));
     return database;
   });

@@ -6,7 +6,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// SQLite calls a used-up quota and a limit of a file's size by these names; which of them it was, it does not keep.
+// SQLite reports a quota and a file size limit with these codes, without telling which one it was.
 bool refuses_writing(const SQLite::Exception& exception) {
   const int code = exception.getExtendedErrorCode();
   return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC;
@@ -21,9 +21,9 @@ bool may_pass(const SQLite::Exception& exception) {
 
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string name = file.string() + ": ";
-  switch (exception.getErrorCode() & 0xff) { // the rest of the code tells more of the same
+  switch (exception.getErrorCode() & 0xff) { // without the extended code
   case SQLITE_FULL:
-    return {Error::Kind::failed, name + "no room left on the disk; free some and try again"};
+    return {Error::Kind::failed, name + "the disk is full; free some space and try again"};
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
     return input_error(name + "locked by another program; wait until it is done, or give another file");
@@ -36,11 +36,11 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
   case SQLITE_NOTADB:
     return input_error(name + "not a BatchScope database; give another file");
   case SQLITE_CORRUPT:
-    return {Error::Kind::failed, name + "damaged; `batchscope-cli check` says where, restore a backup of it"};
+    return {Error::Kind::failed, name + "damaged; `batchscope-cli check` shows where; restore a backup"};
   case SQLITE_IOERR:
     return {Error::Kind::failed,
-            name + (refuses_writing(exception) ? "the disk refuses what is written: quota used up, file too large or a "
-                                                 "fault; free some room and try again"
+            name + (refuses_writing(exception) ? "writing to the disk failed: quota exceeded, file too large or a disk "
+                                                 "error; free some space and try again"
                                                : "the disk cannot be read; check it, or give another file")};
   default:
     return {Error::Kind::failed, name + "the run database failed: " + exception.what()};

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/store/detail/exporters.h"
 #include "core/store/detail/file_output.h"
 
@@ -31,12 +32,12 @@ void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& id
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const auto& exporter) { return exporter->name() == format; });
   if (found == all.end())
-    throw input_error(
-        fmt::format("--format `{}`: not a format; there are {}", format, fmt::join(export_formats(), ", ")));
+    throw input_error(fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format),
+                                  fmt::join(export_formats(), ", ")));
   if (ids.empty())
-    throw input_error("export: no runs are named; give at least one id");
+    throw input_error("export: no runs given; accepted: at least one id");
   for (const std::int64_t id : ids)
-    reader.run(id); // refused before anything is made
+    reader.run(id); // throws before anything is created
   detail::FileOutput output(file, force, cancelled);
   (*found)->write(reader, ids, output.stream());
   output.publish();

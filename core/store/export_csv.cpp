@@ -16,7 +16,7 @@ constexpr std::array columns = {"examples_seen",   "epoch",          "train_cove
                                 "effective_batch", "loss",           "learning_rate",  "grad_norm", "seconds",
                                 "allocated_bytes", "reserved_bytes", "peak_bytes"};
 
-/// A series on its way through the steps.
+/// A series and its current point.
 struct Cursor {
   std::vector<Point> points;
   std::size_t at = 0;
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  // Of one moment: a run that goes on has more points of one series than of the one that was read before.
+  // From one snapshot: a running run has more points of one series than of the one read before.
   static std::vector<Cursor> read(const RunReader& reader, std::int64_t id) {
     std::vector<Cursor> cursors;
     reader.at_one_moment([&] {
@@ -51,7 +51,7 @@ private:
     return cursors;
   }
 
-  // The engine's series all have the same steps; those of other programs may leave some out.
+  // The engine's series all have the same steps; those of other programs may skip some.
   static std::optional<std::int64_t> next_step(const std::vector<Cursor>& cursors) {
     std::optional<std::int64_t> next;
     for (const Cursor& cursor : cursors)
@@ -88,7 +88,7 @@ void append_number(std::string& text, double value) {
     text += value > 0 ? "Infinity" : "-Infinity";
     return;
   }
-  // Long enough for every double in its shortest form, and for the integers that doubles hold exactly.
+  // Large enough for every double in its shortest form, and for all integers that doubles represent exactly.
   std::array<char, 32> digits;
   constexpr double exact = 9007199254740992; // 2^53
   const bool integer = std::trunc(value) == value && std::abs(value) <= exact && (value != 0 || !std::signbit(value));

@@ -8,12 +8,12 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// Text that came from elsewhere may be no UTF-8; what is not becomes U+FFFD rather than an error.
+// Text from elsewhere may not be valid UTF-8; invalid bytes become U+FFFD instead of an error.
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// What other folders stored as JSON, as a part of ours; anything else stays the text that it is.
+// Embeds stored JSON; any other text stays a string.
 Json embedded(const std::string& text) {
   Json value = Json::parse(text, nullptr, false);
   return value.is_discarded() ? Json(text) : value;
@@ -52,7 +52,7 @@ void append_value(std::string& text, double value) {
   text += finite ? "" : "\"";
 }
 
-/// Written piece by piece: as one JSON value, the series of a long run would take many times their size in memory.
+/// Writes piece by piece: as one JSON value, the series of a long run would take many times their size in memory.
 class JsonExporter final : public Exporter {
 public:
   std::string name() const override { return "json"; }

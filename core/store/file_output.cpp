@@ -31,7 +31,7 @@ void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
     return;
-  ::fsync(descriptor); // some file systems have no such thing for folders; the file itself is on the disk
+  ::fsync(descriptor); // some file systems do not support this for folders; the file itself is on the disk
   ::close(descriptor);
 }
 
@@ -45,7 +45,7 @@ FileOutput::FileOutput(const fs::path& file, bool replace, std::function<bool()>
   if (descriptor_ < 0)
     throw input_error(fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
   setp(buffer_.data(), buffer_.data() + buffer_.size());
-  stream_.exceptions(std::ios::badbit); // so that what overflow() throws reaches the writer
+  stream_.exceptions(std::ios::badbit); // passes exceptions of overflow() on to the writer
 }
 
 FileOutput::~FileOutput() {
@@ -57,20 +57,20 @@ FileOutput::~FileOutput() {
 
 void FileOutput::check_target() const {
   if (file_.empty() || !file_.has_filename())
-    throw input_error(fmt::format("output `{}`: not the name of a file", file_.string()));
+    throw input_error(fmt::format("output `{}`: not a file name", file_.string()));
   refuse_open_database(file_);
   std::error_code ignored;
   if (fs::is_directory(file_, ignored))
-    throw input_error(fmt::format("{}: a folder; give the name of a file", file_.string()));
+    throw input_error(fmt::format("{}: is a folder; give a file name", file_.string()));
   if (!fs::is_directory(folder_of(file_), ignored))
-    throw input_error(fmt::format("{}: its folder is not there; make it first", file_.string()));
+    throw input_error(fmt::format("{}: its folder does not exist; create it first", file_.string()));
   if (!replace_ && fs::exists(fs::symlink_status(file_, ignored)))
-    throw input_error(fmt::format("{}: exists already; --force overwrites it", file_.string()));
+    throw input_error(fmt::format("{}: already exists; --force overwrites it", file_.string()));
 }
 
 void FileOutput::check_cancelled() const {
   if (cancelled_ && cancelled_())
-    throw Error(Error::Kind::failed, fmt::format("{}: not written, as it was cancelled", file_.string()));
+    throw Error(Error::Kind::failed, fmt::format("{}: not written: cancelled", file_.string()));
 }
 
 FileOutput::int_type FileOutput::overflow(int_type c) {
@@ -101,7 +101,7 @@ void FileOutput::publish() {
   if (::fsync(descriptor_) != 0)
     throw Error(Error::Kind::failed, fmt::format("{}: cannot be written: {}", file_.string(), message(errno)));
   check_cancelled();
-  // Asked again, and by the kernel where it can: the file may have appeared since.
+  // Checked again, by the kernel if possible: the file may have appeared since.
   check_target();
   int result = ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, file_.c_str(), replace_ ? 0 : RENAME_NOREPLACE);
   if (result != 0 && errno == EINVAL)

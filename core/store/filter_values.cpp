@@ -14,7 +14,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-constexpr double least_bytes = 1e6; ///< of a memory that a run may have: fewer bytes are meant as MB
+constexpr double least_bytes = 1e6; ///< smallest budget of a run: a smaller number is meant as MB
 
 struct Domain {
   double lowest = -std::numeric_limits<double>::infinity();
@@ -106,7 +106,7 @@ std::string accepted_values(FieldKind kind) {
 std::string never_holds(FieldKind kind, const std::string& operation, double bound, const std::string& text) {
   const Domain domain = domain_of(kind);
   const bool never = outside(domain, operation, bound);
-  const bool bare = value_of(FieldKind::number, text).has_value(); // no unit
+  const bool bare = value_of(FieldKind::number, text).has_value(); // without a unit
   if (kind == FieldKind::share && (never || (bound > domain.highest && std::isfinite(bound)))) {
     const bool percentage = bare && bound >= domain.highest && bound <= 100;
     return "is a fraction from 0 to 1" + (percentage ? fmt::format("; did you mean {}%?", text) : std::string());

@@ -23,12 +23,12 @@ FramePoints FrameReader::read(const std::vector<SeriesRow>& series, std::int64_t
   return points;
 }
 
-/// False where sealed points are left over.
+/// Returns false if sealed points remain.
 bool FrameReader::read_sealed(const std::vector<SeriesRow>& series, std::int64_t first, std::size_t most,
                               const Complaint& complain, FramePoints& points) {
   const ResetAtEnd reset(steps_);
   steps_.bind(1, series.front().frame);
-  // A chunk that holds the first point begins less than a chunk's length before it.
+  // The chunk with the first point begins less than a chunk's length before it.
   steps_.bind(2, first - static_cast<std::int64_t>(chunk_points));
   while (steps_.executeStep()) {
     const std::int64_t begin = steps_.getColumn(0).getInt64();

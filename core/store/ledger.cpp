@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view purged_mark = "purged";
 
-/// The ledger's file, locked against the other writers of it, for as long as it lives. The lock belongs to its
+/// The ledger's file, locked against other writers while this object lives. The lock belongs to the open file
 /// description; see system_calls.h.
 class LockedLedger {
 public:
@@ -35,7 +35,7 @@ public:
     whole.l_whence = SEEK_SET;
     while (descriptor_ >= 0 && ::fcntl(descriptor_, F_OFD_SETLKW, &whole) != 0)
       if (errno != EINTR)
-        break; // a file system without locks: appended lines are whole without one
+        break; // a file system without locks; lines are appended whole anyway
   }
   ~LockedLedger() {
     if (descriptor_ >= 0)
@@ -47,7 +47,7 @@ public:
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
 
-  /// The first line, without its end.
+  /// The first line, without its newline.
   std::string first_line() const {
     std::array<char, 256> text{};
     const auto size = ::pread(descriptor_, text.data(), text.size(), 0);
@@ -59,13 +59,13 @@ private:
   int descriptor_ = -1;
 };
 
-/// What does not fit onto the disk is cut off again, so that no line is half.
+/// Truncates text that does not fit on the disk, so that no line is incomplete.
 void append_whole(int descriptor, const std::string& text) {
   struct stat before {};
   ::fstat(descriptor, &before);
   const auto written = ::write(descriptor, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size()) && ::ftruncate(descriptor, before.st_size) != 0)
-    return; // a half line is left out by read()
+    return; // read() skips an incomplete line
 }
 
 std::string line_of(const Ledger::Run& run) {
@@ -105,7 +105,7 @@ void Ledger::replace(const std::vector<Run>& runs) const {
     write_anew(locked.descriptor(), lines);
 }
 
-// In place, not by a new file: others may wait for the lock of this one.
+// Rewrites in place, not as a new file: others may wait for the lock of this one.
 void Ledger::write_anew(int descriptor, const std::string& lines) const {
   if (::ftruncate(descriptor, 0) == 0)
     append_whole(descriptor, header() + '\n' + lines);
@@ -156,7 +156,7 @@ std::map<std::string, Ledger::Run> Ledger::read() const {
 
 void Ledger::compact() const {
   constexpr std::uintmax_t large_bytes = 256 * 1024;
-  constexpr std::size_t line_bytes = 60; // about
+  constexpr std::size_t line_bytes = 60; // approximate
   std::error_code none;
   if (const auto size = fs::file_size(file_, none); none || size < large_bytes)
     return;

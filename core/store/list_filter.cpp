@@ -26,9 +26,9 @@ struct Token {
   std::size_t position = 0; ///< 1-based
 };
 
-[[noreturn]] void refuse(const Token& found, const std::string& accepted) {
-  const std::string what = found.kind == Token::Kind::end ? "the end" : "`" + shortened(found.text) + "`";
-  throw input_error(fmt::format("--where: position {}: {} where {}", found.position, what, accepted));
+[[noreturn]] void refuse(const Token& found, const std::string& problem, const std::string& accepted) {
+  const std::string what = found.kind == Token::Kind::end ? "end" : in_quotes(found.text);
+  throw input_error(fmt::format("--where: {} {} at position {}; {}", problem, what, found.position, accepted));
 }
 
 class Scanner {
@@ -73,7 +73,7 @@ private:
       }
       token.text += text_[at_];
     }
-    throw input_error(fmt::format("--where: position {}: a text without its closing {}", token.position, quote));
+    throw input_error(fmt::format("--where: missing closing {} of the text at position {}", quote, token.position));
   }
 
   std::string_view text_;
@@ -108,7 +108,7 @@ public:
       return [](const RunRow&) { return true; };
     RunFilter filter = any_of();
     if (token_.kind != Token::Kind::end)
-      refuse(token_, "`and`, `or` or the end is expected");
+      refuse(token_, "unexpected", "accepted: `and`, `or` or the end");
     return filter;
   }
 
@@ -142,14 +142,14 @@ private:
   RunFilter one() {
     if (token_.kind != Token::Kind::open)
       return comparison();
-    // Each level takes stack, here and in the filter; nobody writes that many by hand.
+    // Each level uses stack, here and in the filter; this is deeper than anyone writes by hand.
     constexpr int deepest = 50;
     if (++depth_ > deepest)
-      refuse(token_, fmt::format("at most {} parentheses may be open", deepest));
+      refuse(token_, "too many parentheses:", fmt::format("accepted: at most {} nested", deepest));
     advance();
     RunFilter inner = any_of();
     if (token_.kind != Token::Kind::close)
-      refuse(token_, "`and`, `or` or `)` is expected");
+      refuse(token_, "unexpected", "accepted: `and`, `or` or `)`");
     advance();
     --depth_;
     return inner;
@@ -160,7 +160,7 @@ private:
     const std::string operation = this->operation();
     Token value = token_;
     if (value.kind != Token::Kind::word && value.kind != Token::Kind::quoted)
-      refuse(value, "a value is expected; write text with spaces or signs in quotes");
+      refuse(value, "unexpected", "accepted: a value; write text with spaces or signs in quotes");
     advance();
     if (!field.number)
       return text_comparison(field, operation, value);
@@ -168,7 +168,7 @@ private:
     return number_comparison(field, operation, value);
   }
 
-  /// That of `90 MB`, which stands apart.
+  /// Appends the unit of `90 MB`, which is a separate token.
   void take_unit(const detail::RunField& field, Token& value) {
     if (value.kind != Token::Kind::word || token_.kind != Token::Kind::word)
       return;
@@ -186,14 +186,15 @@ private:
              (token_.text == field.name || (field.short_name != nullptr && token_.text == field.short_name));
     });
     if (found == fields.end())
-      refuse(token_, fmt::format("a field is expected: {}", fmt::join(list_filter_fields(), ", ")));
+      refuse(token_, token_.kind == Token::Kind::word ? "unknown field" : "unexpected",
+             fmt::format("fields are {}", fmt::join(list_filter_fields(), ", ")));
     advance();
     return *found;
   }
 
   std::string operation() {
     if (token_.kind != Token::Kind::comparison || token_.text == "!" || token_.text == "==")
-      refuse(token_, "one of = != < <= > >= is expected");
+      refuse(token_, "unexpected", "accepted: one of = != < <= > >=");
     std::string operation = token_.text;
     advance();
     return operation;
@@ -202,9 +203,9 @@ private:
   static RunFilter number_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
     const auto bound = value.kind == Token::Kind::word ? detail::value_of(field.kind, value.text) : std::nullopt;
     if (!bound)
-      refuse(value, fmt::format("`{}` {}", field.name, detail::accepted_values(field.kind)));
+      refuse(value, "wrong value", fmt::format("{} {}", field.name, detail::accepted_values(field.kind)));
     if (const auto problem = detail::never_holds(field.kind, operation, *bound, value.text); !problem.empty())
-      refuse(value, fmt::format("`{}` {}", field.name, problem));
+      refuse(value, "wrong value", fmt::format("{} {}", field.name, problem));
     return [get = field.number, operation, bound = *bound](const RunRow& run) {
       const auto number = get(run);
       return number && holds_number(operation, *number, bound);
@@ -214,7 +215,7 @@ private:
   static RunFilter text_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
     if (field.name == std::string_view("status") &&
         std::find(statuses.begin(), statuses.end(), value.text) == statuses.end())
-      refuse(value, fmt::format("a status is expected: {}", fmt::join(statuses, ", ")));
+      refuse(value, "unknown status", fmt::format("accepted: {}", fmt::join(statuses, ", ")));
     return [get = field.text, operation, text = value.text](const RunRow& run) {
       return holds(operation, get(run), text);
     };

@@ -9,7 +9,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-/// `.backup`, then `.backup-2` and so on: what an earlier attempt saved may be the only copy of something.
+/// `.backup`, then `.backup-2` and so on: never overwrites an earlier backup, which may be the only copy of something.
 std::filesystem::path free_backup_name(const std::filesystem::path& file, int format) {
   const std::string first = fmt::format("{}.format-{}.backup", file.string(), format);
   std::filesystem::path name = first;
@@ -18,8 +18,8 @@ std::filesystem::path free_backup_name(const std::filesystem::path& file, int fo
   return name;
 }
 
-// Written under another name first, so that a backup is whole or not there. By a connection of its own, as one that
-// holds the lock cannot copy; nobody else writes the file or a backup of it while that lock is held.
+// Writes to a temporary name first, so that a backup is complete or absent. Uses a connection of its own, because one
+// that holds the lock cannot copy; nobody else writes the file or a backup of it while that lock is held.
 void back_up(const std::filesystem::path& file, int format) {
   const std::filesystem::path target = free_backup_name(file, format);
   std::filesystem::path unfinished = target;
@@ -37,7 +37,7 @@ void back_up(const std::filesystem::path& file, int format) {
 } // namespace
 
 int checked_format(SQLite::Database& database, const std::filesystem::path& file, int newest) {
-  // In one statement, so of one moment: another process may be making the database.
+  // One statement, hence one snapshot: another process may be creating the database.
   SQLite::Statement query(database, "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) FROM "
                                     "pragma_application_id, pragma_user_version");
   query.executeStep();
@@ -47,7 +47,7 @@ int checked_format(SQLite::Database& database, const std::filesystem::path& file
   if (owner == 0 && format == 0 && objects == 0)
     return 0;
   if (owner != application_id)
-    throw input_error(fmt::format("{}: a database of another program, not BatchScope's", file.string()));
+    throw input_error(fmt::format("{}: a database of another program, not of BatchScope", file.string()));
   if (format > newest)
     throw input_error(fmt::format("{}: was written by a newer BatchScope (format {}; this one reads up to {})",
                                   file.string(), format, newest));
@@ -60,7 +60,7 @@ void migrate(SQLite::Database& database, const std::filesystem::path& file,
   if (checked_format(database, file, newest) == newest)
     return;
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  // Asked again under the lock: another process may have been faster.
+  // Checked again under the lock: another process may have migrated it already.
   const int before = checked_format(database, file, newest);
   if (before > 0 && before < newest)
     back_up(file, before);

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Moves a full WAL into the database, as SQLite's own hook does, unless the files were replaced meanwhile.
+/// Checkpoints a full WAL as SQLite's own hook does, unless the files were replaced meanwhile.
 int checkpoint_unless_replaced(void* shared, sqlite3* database, const char* name, int pages) {
   constexpr int full_pages = 1000; // SQLite's default
   if (pages >= full_pages && !static_cast<OpenDatabase*>(shared)->replaced())
@@ -38,7 +38,7 @@ void close_without_checkpoint(SQLite::Database& database) {
 std::shared_ptr<OpenDatabase> OpenDatabase::of(const fs::path& file) {
   static std::mutex mutex;
   static std::map<fs::path, std::weak_ptr<OpenDatabase>> all; // guarded by mutex
-  std::error_code unknown;                                    // a path that cannot be resolved stands for itself
+  std::error_code unknown;                                    // a path that cannot be resolved is used as it is
   fs::path name = fs::weakly_canonical(file, unknown);
   if (unknown)
     name = file;
@@ -60,12 +60,12 @@ void OpenDatabase::add(Connection& connection) {
 
 void OpenDatabase::remove(Connection& connection) {
   const std::lock_guard lock(mutex_);
-  // A closing connection may be the last that can read what only the old files hold.
+  // A closing connection may be the last one that can read data of the old files.
   if (connection.database_ && connection.access_ == Connection::Access::write && replaced()) {
     try {
       exchange();
     } catch (const std::exception&) {
-      // Said before by every attempt to write; nobody is left to say it to.
+      // Reported already by every attempt to write; nobody is left to report it to.
     }
   }
   const std::lock_guard use(connection.mutex_);
@@ -113,13 +113,13 @@ bool OpenDatabase::any_open() const {
                      [](const Connection* each) { return each->database_.has_value(); });
 }
 
-// Opens it where it is not; false where the files were replaced just now, so that it has others than the rest.
+// Opens it if it is closed; false if the files were replaced just now, so that it has others open than the rest.
 bool OpenDatabase::is_open(Connection& connection) {
   const std::lock_guard use(connection.mutex_);
   if (connection.database_)
     return true;
   SQLite::Database database = connection.open_();
-  database.execAndGet("SELECT count(*) FROM sqlite_schema"); // has SQLite open the WAL
+  database.execAndGet("SELECT count(*) FROM sqlite_schema"); // makes SQLite open the WAL
   {
     const std::lock_guard lock(files_mutex_);
     const DatabaseFiles opened = opened_.get();
@@ -145,18 +145,18 @@ void OpenDatabase::close(Connection& connection) {
   connection.database_.reset();
 }
 
-// With the connections' own locks held, nobody uses one of them.
+// Holding the connections' own locks ensures that none is in use.
 void OpenDatabase::exchange() {
   std::vector<std::unique_lock<std::recursive_mutex>> uses;
   for (Connection* each : connections_)
     uses.emplace_back(each->mutex_);
   const DatabaseFiles opened = *files_;
   const DatabaseFiles now = files_of(file_);
-  // Another file was moved into the database's place, but the old one's log is still beside it: SQLite would take it
-  // for the new file's.
+  // Another file was moved into the database's place, but the old WAL is still beside it: SQLite would take it for the
+  // new file's.
   const bool stale_log = opened.database != now.database && opened.log != FileIdentity{} && opened.log == now.log;
-  // Whoever put another database into this one's place knows of the old one; only a process that writes has something
-  // of its own in it, or in its log.
+  // Whoever put another database in place knows about the old one; only a process that writes has data of its own in
+  // it, or in its WAL.
   const bool of_use = writers_ > 0 || opened.database == now.database || (stale_log && holds_something(log_of(file_)));
   if (of_use && (writers_ > 0 || why_read_only(file_).empty()))
     save_old_view();
@@ -166,10 +166,10 @@ void OpenDatabase::exchange() {
   write_saved_views();
 }
 
-// With what is in it saved, it can go; else it is kept for a person who knows what to do with it.
+// Removes the WAL if its content was saved; else keeps it under another name for the user.
 void OpenDatabase::put_log_aside() {
   const fs::path log = log_of(file_);
-  std::error_code none; // what cannot be changed here is of a folder that this process cannot write
+  std::error_code none; // errors mean that this process cannot write the folder
   if (!saved_.empty() || !holds_something(log))
     fs::remove(log, none);
   else
@@ -184,13 +184,12 @@ void OpenDatabase::save_old_view() {
     saved_.push_back(save_view(*(*open)->database_, file_));
   } catch (const SQLite::Exception& exception) {
     if (may_pass(exception))
-      throw TransientError(
-          Error::Kind::failed,
-          fmt::format("{}: its files were replaced by another program, and there is no room for a copy of "
-                      "what only this program still reads; free some",
-                      file_.string()));
-    say(fmt::format("{}: its files were replaced by another program, and the old ones cannot be read any more ({}); "
-                    "`batchscope-cli check` says whether runs are missing",
+      throw TransientError(Error::Kind::failed,
+                           fmt::format("{}: its files were replaced by another program, and the disk is too full to "
+                                       "save the runs of the old files; free some space",
+                                       file_.string()));
+    say(fmt::format("{}: its files were replaced by another program, and the old files can no longer be read ({}); "
+                    "`batchscope-cli check` shows whether runs are missing",
                     file_.string(), exception.what()));
   }
 }
@@ -212,11 +211,12 @@ void OpenDatabase::write_saved_views() {
     try {
       guarded(file_, [&] { write_saved(saved); });
     } catch (const TransientError&) {
-      throw; // tried again by the next use
+      throw; // the next use retries
     } catch (const Error& error) {
       std::erase(saved_, saved);
-      say(fmt::format("{}; its files were replaced by another program, and what only this one still read is kept in {}",
-                      error.what(), saved.string()));
+      say(fmt::format(
+          "{}; its files were replaced by another program, and the contents of the old files are kept in {}",
+          error.what(), saved.string()));
     }
   }
 }
@@ -224,7 +224,7 @@ void OpenDatabase::write_saved_views() {
 void OpenDatabase::write_saved(const fs::path& saved) {
   constexpr std::chrono::milliseconds patience{5000};
   SQLite::Database database = open_for_writing(file_, patience);
-  // They may be replaced once more meanwhile: then what this connection reads is the next view to be saved.
+  // They may be replaced again in the meantime: then save what this connection reads, too.
   const auto save_again = [&] {
     if (!is_replaced(opened_.get(), files_of(file_)))
       return;

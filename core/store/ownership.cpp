@@ -26,8 +26,8 @@ void refuse_damaged(SQLite::Database& database, const std::filesystem::path& fil
   const auto damage = check_quickly(database);
   if (!damage.empty())
     throw Error(Error::Kind::failed,
-                fmt::format("{}: damaged ({}) after a program that wrote to it ended abruptly; `batchscope-cli check` "
-                            "says more, restore a backup or give another file",
+                fmt::format("{}: damaged ({}) after a program crashed while writing to it; run `batchscope-cli check` "
+                            "for details, restore a backup or give another file",
                             file.string(), damage.front()));
 }
 
@@ -78,7 +78,7 @@ std::int64_t enter_process(SQLite::Database& database, const std::filesystem::pa
   return id;
 }
 
-// Its runs lose their process by the foreign key, so what was still running is found by that.
+// The foreign key sets its runs' process to NULL, which marks those that were still running.
 void leave_process(SQLite::Database& database, std::int64_t id) {
   SQLite::Statement remove(database, "DELETE FROM process WHERE id = ?");
   remove.bind(1, id);

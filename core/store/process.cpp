@@ -30,18 +30,18 @@ std::string boot_id() {
   return id;
 }
 
-/// Empty where it cannot be read.
+/// Empty if it cannot be read.
 std::string link_target(const char* link) {
   std::array<char, 256> target{};
   const auto length = ::readlink(link, target.data(), target.size());
   return length < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
 }
 
-/// When a process of /proc was started; 0 for what is left of a dead one, nothing where it cannot be read.
+/// Start time of a process in /proc; 0 for a dead process, nothing if it cannot be read.
 std::optional<std::int64_t> start_of(const std::string& process) {
   std::ifstream stream("/proc/" + process + "/stat");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  // The second field is the program's name in parentheses and may hold anything, parentheses included.
+  // The second field is the program's name in parentheses and may contain anything, even parentheses.
   const auto name_end = text.rfind(')');
   if (name_end == std::string::npos)
     return std::nullopt;
@@ -57,15 +57,15 @@ std::optional<std::int64_t> start_of(const std::string& process) {
   return fields ? std::optional(std::stoll(field)) : std::nullopt;
 }
 
-/// Asks the kernel and not /proc, which may hide the processes of others, or be that of another number space.
+/// Asks the kernel rather than /proc, which may hide other users' processes or belong to another PID namespace.
 bool is_number_free(std::int64_t pid) {
   if (pid <= 0 || pid > std::numeric_limits<pid_t>::max())
     return true;
   return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
-/// The stores of this process that are open. Every store and reader of the process must see the same ones, whichever
-/// file they are for, so there is one of it.
+/// The open stores of this process. All stores and readers of the process must see the same set, whichever file they
+/// are for, so there is only one.
 class OpenStores {
 public:
   static OpenStores& of_this_process() {
@@ -137,7 +137,7 @@ bool is_gone(const ProcessIdentity& process) {
     return true;
   if (process.pid == self.pid && process.started == self.started)
     return process.store > 0 && !OpenStores::of_this_process().contains(process.store);
-  // In a container without a /proc of its own, the one that is there tells of other processes.
+  // In a container without its own /proc, the existing one shows other processes.
   if (link_target("/proc/self") != std::to_string(self.pid))
     return false;
   const auto start = start_of(std::to_string(process.pid));

@@ -44,7 +44,7 @@ void RecordWriter::create(FrameBuffer& frame, std::int64_t run) {
   }
 }
 
-// Whole chunks are sealed; at the end of the run the rest too. Points that came fast enough to fill a chunk never pass
+// Seals whole chunks, and at the end of the run the remainder. Points that fill a chunk within one transaction never go
 // through the tail.
 void RecordWriter::write_frame(FrameBuffer& frame, bool to_the_end) {
   const std::size_t points = frame.steps.size();

@@ -34,7 +34,7 @@ std::int64_t integer(SQLite::Database& database, const char* query, std::int64_t
   return statement.executeStep() ? statement.getColumn(0).getInt64() : 0;
 }
 
-/// Whether the database has of a frame just what the buffer takes for stored.
+/// Whether the database has exactly those points of a frame that the buffer assumes to be stored.
 bool is_stored(SQLite::Database& database, const FrameBuffer& frame) {
   return integer(database, "SELECT coalesce(max(first + n), 0) FROM step_chunk WHERE frame = ?", frame.id) ==
              frame.first &&
@@ -111,7 +111,7 @@ void RunBuffer::start_over(SQLite::Database& database, std::int64_t process) {
   forget_stored();
 }
 
-// The points that are not sealed are here; those that were are lost with the old files.
+// Points that are not sealed are still here; sealed ones are lost with the old files.
 void RunBuffer::forget_stored() {
   for (const auto& frame : frames_) {
     frame->exists = false;
@@ -181,7 +181,7 @@ void RunBuffer::take_time() {
   progress_.examples_per_second = clock_.examples_per_second();
 }
 
-// Each other series is a frame of its own: nothing is known of which of them come together.
+// Each other series gets a frame of its own, since it is not known which of them share their steps.
 void RunBuffer::add_other(std::int64_t step, const std::string& name, double value) {
   FrameBuffer*& frame = others_[name];
   if (!frame) {

@@ -26,7 +26,7 @@ void refuse_open(SQLite::Database& database, std::int64_t run) {
   const auto row = find_run(database, run);
   if (row && is_open(row->outcome.status))
     throw input_error(
-        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it is over", run, row->outcome.status));
+        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it ends", run, row->outcome.status));
 }
 
 } // namespace
@@ -40,7 +40,7 @@ void set_note(SQLite::Database& database, std::int64_t run, const std::string& t
 }
 
 void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& runs, bool deleted) {
-  // Marked once more, a run keeps the time of the first.
+  // A run that is already marked keeps its time of deletion.
   SQLite::Statement update(database, "UPDATE run SET deleted = iif(?1, coalesce(deleted, ?2), NULL) WHERE id = ?3");
   const std::string now = utc_now();
   for (const std::int64_t run : runs) {
@@ -55,7 +55,7 @@ void set_deleted(SQLite::Database& database, const std::vector<std::int64_t>& ru
   }
 }
 
-// By steps, as these are what takes room: about 130 bytes each.
+// Limited by steps, because they take the space: about 130 bytes each.
 std::vector<std::string> purge_some(SQLite::Database& database) {
   constexpr std::int64_t enough_steps = 50'000;
   std::vector<std::string> uids;

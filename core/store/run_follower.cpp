@@ -20,29 +20,29 @@ namespace batchscope::store {
 
 namespace {
 
-/// A frame as the database has it now.
+/// A frame as it is in the database.
 struct Frame {
   std::vector<detail::SeriesRow> series; ///< in the order of their positions
   std::int64_t points = 0;
 };
 
-/// How far a run has been given out.
+/// How much of a run poll() has returned.
 struct Cursor {
-  std::map<std::string, std::int64_t> points; ///< by frame, which the name of its first series stands for
-  std::int64_t event = 0;                     ///< the last one's row
-  std::int64_t events = 0;                    ///< how many
-  std::int64_t step = std::numeric_limits<std::int64_t>::min(); ///< greatest of the records
+  std::map<std::string, std::int64_t> points; ///< by frame, identified by the name of its first series
+  std::int64_t event = 0;                     ///< row of the last one
+  std::int64_t events = 0;                    ///< number of events
+  std::int64_t step = std::numeric_limits<std::int64_t>::min(); ///< largest step of the records
   double seconds = 0;                                           ///< of the last record
 };
 
-/// New points of a series that does not come with the records.
+/// New points of a series that is not stored with the records.
 struct Points {
   const std::string* name;
   std::vector<Point> points;
   std::size_t given = 0;
 };
 
-/// Points of a frame that were read at once.
+/// Points of a frame from one read.
 struct Held {
   std::int64_t first = 0; ///< number of the first one
   detail::FramePoints points;
@@ -60,7 +60,7 @@ bool holds_records(const Frame& frame) {
 }
 
 std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run) {
-  std::map<std::int64_t, Frame> frames; // in the order in which they were made
+  std::map<std::int64_t, Frame> frames; // in the order of their creation
   for (detail::SeriesRow& series : detail::read_series_rows(database, run)) {
     Frame& frame = frames[series.frame];
     frame.points = std::max(frame.points, series.summary.count);
@@ -97,16 +97,16 @@ void append_records(const Frame& frame, const detail::FramePoints& points,
   }
 }
 
-/// Values of one step become one event, unless one series has two of them there. Each series keeps its order, also
-/// where its steps go back.
+/// Combines the values of one step into one event, unless a series has two values there. Each series keeps its order,
+/// even if its steps go backwards.
 std::vector<telemetry::Event> as_events(std::vector<Points> all) {
-  // The series by the steps of their next points, the smallest first.
+  // The series by the step of their next point, smallest first.
   using Next = std::pair<std::int64_t, std::size_t>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (!all[i].points.empty())
       next.emplace(all[i].points.front().step, i);
-  std::vector<std::size_t> last_event(all.size(), SIZE_MAX); // that has a value of the series
+  std::vector<std::size_t> last_event(all.size(), SIZE_MAX); // last event with a value of the series
   std::vector<telemetry::Event> events;
   while (!next.empty()) {
     const auto [step, i] = next.top();
@@ -123,7 +123,7 @@ std::vector<telemetry::Event> as_events(std::vector<Points> all) {
   return events;
 }
 
-/// Both keep their order; what came of the same step stays as near as that allows.
+/// Merges two ordered lists; entries of the same step stay as close together as their order allows.
 std::vector<telemetry::Event> merged(std::vector<telemetry::Event> happened, std::vector<telemetry::Event> values) {
   std::vector<telemetry::Event> all;
   all.reserve(happened.size() + values.size());
@@ -172,18 +172,18 @@ private:
   std::int64_t id_;
   std::string uid_;
   detail::Connection connection_;
-  std::int64_t generation_ = 0; ///< of the connection that the numbers of rows belong to
+  std::int64_t generation_ = 0; ///< of the connection to which the row numbers belong
   Cursor cursor_;
   std::map<std::string, Held> held_; ///< by frame, as in Cursor
   ChunkReads chunks_read_;
 };
 
-/// After the database's files were replaced: rows may have other numbers there.
+/// Call it after the database's files were replaced: rows may have other numbers there.
 void RunFollower::Impl::find_again(SQLite::Database& database) {
   SQLite::Statement run(database, "SELECT id FROM run WHERE uid = ?");
   run.bind(1, uid_);
   if (!run.executeStep())
-    throw input_error(fmt::format("{}: there is no run {} any more", file_.string(), id_));
+    throw input_error(fmt::format("{}: run {} no longer exists", file_.string(), id_));
   id_ = run.getColumn(0).getInt64();
   SQLite::Statement event(database, "SELECT coalesce(max(id), 0) FROM (SELECT id FROM event WHERE run = ? ORDER BY id "
                                     "LIMIT ?)");
@@ -203,7 +203,7 @@ RunRow RunFollower::Impl::row() {
 detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
                                             std::size_t most) {
   const auto fail = [&](const std::string& what) {
-    throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
+    throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
                                                  file_.string(), id_, frame.series.front().name, what));
   };
   auto points = reader.read(frame.series, first, most, fail);
@@ -232,21 +232,21 @@ void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vec
     cursor.seconds = update.records.back().seconds;
 }
 
-/// The points of a frame from `first` on, of which some may have been given out since they were read.
+/// The points of a frame from `first` on; some may have been returned since they were read.
 const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
                                     std::size_t most) {
   Held& held = held_[frame.series.front().name];
   const bool has_it = first >= held.first && first < held.first + static_cast<std::int64_t>(held.points.steps.size());
   if (has_it)
     return held;
-  // Whole chunks, so that none is taken apart twice.
+  // Reads whole chunks, so that none is decoded twice.
   const auto chunk = static_cast<std::int64_t>(detail::chunk_points);
   const std::int64_t end = (first + static_cast<std::int64_t>(most) + chunk - 1) / chunk * chunk;
   held = {first, read(reader, frame, first, static_cast<std::size_t>(end - first))};
   return held;
 }
 
-/// Where records are still to come, later values are left for the next time.
+/// If more records are to come, later values wait for the next poll.
 std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, const std::vector<Frame>& frames,
                                                    std::size_t most, Cursor& cursor, Update& update) {
   const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
@@ -296,7 +296,7 @@ RunFollower::Update RunFollower::Impl::poll(std::size_t most) {
   return detail::guarded(file_, [&] { return read_on(most); });
 }
 
-// The cursor moves only when all was read, so that a poll that fails loses nothing.
+// Advances the cursor only after everything was read, so that a failed poll loses nothing.
 RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   const detail::Connection::Use use = connection_.use();
   const SQLite::Transaction moment(*use);
@@ -312,7 +312,7 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   read_records(reader, frames, most, cursor, update);
   const bool hold_back = update.more;
   auto values = as_events(read_values(reader, frames, most, cursor, update));
-  // Of these the step is stored, but not the time: that of the record before is the nearest there is.
+  // Steps of these are stored, but not times; the time of the record before is the best estimate.
   auto record = update.records.cbegin();
   double seconds = cursor_.seconds;
   for (telemetry::Event& event : values) {
@@ -328,7 +328,7 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   return update;
 }
 
-/// What was given out is not needed any more.
+/// Drops points that were returned.
 void RunFollower::Impl::let_go() {
   std::erase_if(held_, [this](const auto& held) {
     return cursor_.points[held.first] >= held.second.first + static_cast<std::int64_t>(held.second.points.steps.size());

@@ -1,4 +1,4 @@
-// The list of runs as it changes.
+// Changes of the list of runs.
 #include "core/store/detail/run_list.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-/// Reads single runs, and counts them.
+/// Reads single runs and counts the rows.
 class RowReader {
 public:
   explicit RowReader(SQLite::Database& database) : query_(database, run_query("run.id = ? AND deleted IS NULL")) {}
@@ -39,7 +39,7 @@ std::vector<std::int64_t> changed_since(SQLite::Database& database, std::int64_t
   return ids;
 }
 
-/// Changed rows; of those that are marked as deleted now the numbers.
+/// Reads changed rows; for those now marked as deleted, only their numbers.
 void read_changed(SQLite::Database& database, RowReader& reader, const ListCursor& cursor, ListChanges& changes) {
   for (const std::int64_t id : changed_since(database, *cursor.change)) {
     if (auto row = reader.read(id))
@@ -49,7 +49,7 @@ void read_changed(SQLite::Database& database, RowReader& reader, const ListCurso
   }
 }
 
-/// Rows that are gone leave no trace but their number.
+/// Finds purged rows, of which only the number is known.
 void find_removed(SQLite::Database& database, const ListCursor& cursor, ListChanges& changes) {
   std::set<std::int64_t> there;
   SQLite::Statement query(database, "SELECT id FROM run WHERE deleted IS NULL");
@@ -61,7 +61,7 @@ void find_removed(SQLite::Database& database, const ListCursor& cursor, ListChan
                       std::back_inserter(changes.removed));
 }
 
-/// A run whose process is gone reads as interrupted from then on, although nothing in the file changes.
+/// A run whose process has ended reads as interrupted, although nothing in the file changes.
 void find_interrupted(RowReader& reader, const ListCursor& cursor, ListChanges& changes) {
   const auto by_id = [](const RunRow& row, std::int64_t id) { return row.id < id; };
   std::vector<RunRow> found;
@@ -93,7 +93,7 @@ void move_on(ListCursor& cursor, const ListChanges& changes) {
   }
 }
 
-/// Of the database: changes so far, and runs removed for good.
+/// Counters of the database: changes so far, and purged runs.
 std::pair<std::int64_t, std::int64_t> counts(SQLite::Database& database) {
   SQLite::Statement query(database, "SELECT changes, removed FROM run_changes");
   if (!query.executeStep())

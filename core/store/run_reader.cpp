@@ -26,11 +26,10 @@ public:
       : file(path),
         connection(path, detail::Connection::Access::read, [path] { return detail::open_for_reading(path); }) {}
 
-  /// Only in a read.
+  /// Call it only inside read().
   SQLite::Database& database() { return *connection.use(); }
 
-  /// All that `work` reads is of one moment, whatever is written meanwhile: that of the read that it is a part of, or
-  /// one of its own.
+  /// Everything that `work` reads is from one snapshot: that of the surrounding read(), or its own.
   template <typename Work> auto read(Work&& work) {
     return detail::guarded(file, [&] {
       const detail::Connection::Use use = connection.use();
@@ -41,7 +40,7 @@ public:
     });
   }
 
-  /// The first column of the one row that `query` has for `id`.
+  /// The first column of the single row that `query` returns for `id`.
   std::string text(const std::string& query, const char* what, std::int64_t id) {
     return read([&] {
       SQLite::Statement statement(database(), query);
@@ -52,7 +51,7 @@ public:
     });
   }
 
-  /// A column of a run.
+  /// A column of the run.
   std::string run_text(const char* column, std::int64_t id) {
     return text(fmt::format("SELECT {} FROM run WHERE id = ? AND deleted IS NULL", column), "run", id);
   }
@@ -70,7 +69,7 @@ public:
     });
   }
 
-  /// Outside a read: the ledger is looked at before and after the database.
+  /// Not inside read(): the ledger is read before and after the database.
   std::vector<std::string> missing() {
     return detail::guarded(file, [&] { return detail::missing_runs(*connection.use(), file); });
   }
@@ -94,7 +93,7 @@ std::vector<RunRow> RunReader::list(const std::string& where) const {
 
 ListChanges RunReader::changes(ListCursor& cursor) const {
   return impl_->read([&] {
-    // After the files were replaced, numbers may be those of other rows.
+    // After the files were replaced, numbers may belong to other rows.
     const std::int64_t generation = impl_->connection.generation();
     if (cursor.generation != generation)
       cursor = {};
@@ -205,13 +204,13 @@ std::vector<Point> RunReader::series(std::int64_t id, const std::string& name) c
     for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database(), id)) {
       if (series.name == name)
         return detail::read_points(impl_->database(), series, [&](const std::string& what) {
-          throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` says more",
+          throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
                                                        impl_->file.string(), id, name, what));
         });
       known.push_back(series.name);
     }
     throw input_error(known.empty()
-                          ? fmt::format("run {} has no series yet, so none called {}", id, name)
+                          ? fmt::format("run {} has no series {}: it has no series yet", id, name)
                           : fmt::format("run {} has no series {}; it has {}", id, name, fmt::join(known, ", ")));
   });
 }
@@ -233,7 +232,7 @@ bool RunReader::taken(std::int64_t command) const {
 }
 
 std::int64_t RunReader::version() const {
-  // The numbers of another connection, after the files were replaced, may be the same ones.
+  // After the files were replaced, another connection may have the same data version, so the generation is part of it.
   constexpr int bits_of_a_number = 32;
   return impl_->read([&] {
     return (impl_->connection.generation() << bits_of_a_number) +

@@ -12,11 +12,11 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// Columns of run_query() before and behind those of the outcome.
+// Columns of run_query() before and after those of the outcome.
 constexpr int before_outcome = 6;
 constexpr int behind_outcome = before_outcome + outcome_column_count;
 
-// To ?1 ... ?14, in the order of outcome_columns.
+// Binds ?1 ... ?14 in the order of outcome_columns.
 void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
   statement.bind(1, outcome.status);
   statement.bind(2, outcome.reason);

@@ -21,7 +21,7 @@ public:
 
 namespace {
 
-// Holds on to the store, so that a run may outlive the RunStore that began it.
+// Shares ownership of the store, so that a run may outlive the RunStore that began it.
 class StoredRun final : public RunWriter {
 public:
   StoredRun(std::shared_ptr<void> owner, detail::Writer& writer, std::shared_ptr<detail::RunBuffer> buffer)
@@ -38,7 +38,7 @@ public:
         buffer_->outcome->reason = "abandoned";
       });
     } catch (const Error&) {
-      // A destructor tells nobody; the store goes on trying to write it.
+      // A destructor cannot report it; the store keeps trying to write the run.
     }
   }
 
@@ -48,7 +48,7 @@ public:
   void finish(const RunOutcome& outcome) override {
     finished_ = true;
     writer_.write_now([&] {
-      // Even when the disk refuses everything at present: the loop has ended, so this is all there is.
+      // Even if writing fails now: the loop has ended, so there will be no more records.
       buffer_->drain();
       buffer_->outcome = outcome;
     });
@@ -65,7 +65,7 @@ private:
 
 namespace {
 
-/// Before a job begins nothing is lost, so a disk that refuses is a file that cannot be used, not a job that failed.
+/// Before a job begins nothing is lost, so a write error means an unusable file, not a failed job.
 template <typename Function> auto before_the_job(Function&& function) -> decltype(function()) {
   try {
     return function();
@@ -85,7 +85,7 @@ RunStore::~RunStore() {
   try {
     flush();
   } catch (const Error&) {
-    // Said by finish() to whoever wrote the run; the runs that are left go on trying.
+    // finish() has reported it to whoever wrote the run; the store keeps retrying for the remaining runs.
   }
 }
 
@@ -134,8 +134,8 @@ void RunStore::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) 
 }
 
 std::int64_t RunStore::purge_deleted() {
-  // SQLite moves the log of a large transaction into the file when it is committed, so that the next one begins in it
-  // anew, and others get their turn.
+  // SQLite checkpoints the WAL of a large transaction at its commit, so the next one starts with an empty WAL, and
+  // other processes can write in between.
   std::int64_t purged = 0;
   const auto purge_some = [&](SQLite::Database& database) {
     const auto uids = detail::purge_some(database);

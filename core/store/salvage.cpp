@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// All columns of a run but its numbers of other rows: id, process, sweep.
+// All columns of a run but the numbers of other rows: id, process, sweep.
 const std::string run_columns =
     std::string("uid, name, started, spec, start, note, deleted, ") + outcome_columns; // NOLINT(cert-err58-cpp)
 
@@ -27,14 +27,14 @@ fs::path free_name(const fs::path& file) {
   return name;
 }
 
-/// Where the new database has a row of the old one, or where it was put.
+/// The row in the new database that corresponds to one of the old, found or added.
 using Place = std::optional<std::int64_t>;
 
 Place first_integer(SQLite::Statement& query) {
   return query.executeStep() ? Place(query.getColumn(0).getInt64()) : std::nullopt;
 }
 
-/// Writes the attached database `old` into `main`, inside a transaction of the caller.
+/// Merges the attached database `old` into `main`, inside the caller's transaction.
 class Merge {
 public:
   explicit Merge(SQLite::Database& database) : database_(database) {}
@@ -84,8 +84,8 @@ private:
     return runs;
   }
 
-  /// Puts a row of a table whose rows have numbers that people know into `main`, under the same number where that is
-  /// free; a row with the same columns under that number is the same one.
+  /// Copies a row whose number users know into `main`, under the same number if that is free. A row with the same
+  /// number and columns is the same row.
   std::int64_t copy_row(const std::string& table, const std::string& columns, std::int64_t id) {
     SQLite::Statement same(database_, fmt::format("SELECT main.{0}.id FROM main.{0} JOIN old.{0} USING (id, {1}) "
                                                   "WHERE old.{0}.id = ?",
@@ -111,7 +111,7 @@ private:
       copy_row(table, columns, id);
   }
 
-  /// A run that is open belongs to the same process as before, so that it does not read as interrupted.
+  /// A running run keeps its process, so that it does not read as interrupted.
   Place process_of(const Run& run) {
     if (!run.process)
       return std::nullopt;
@@ -144,7 +144,7 @@ private:
       salvage.renumbered.emplace_back(run.id, id);
   }
 
-  /// Whether the old files had more of a run that both have.
+  /// Whether the old files had more of a run that is in both.
   bool complete(const Run& run, std::int64_t id) {
     if (!has_more(run.id, id))
       return false;
@@ -155,7 +155,7 @@ private:
     update.bind(2, id);
     bind_integer(update, 3, process_of(run));
     execute(update);
-    for (const char* table : {"event", "frame"}) { // frames take their series and chunks with them
+    for (const char* table : {"event", "frame"}) { // deleting a frame deletes its series and chunks
       SQLite::Statement remove(database_, fmt::format("DELETE FROM main.{} WHERE run = ?", table));
       remove.bind(1, id);
       execute(remove);
@@ -218,7 +218,7 @@ private:
     return database_.getLastInsertRowid();
   }
 
-  /// The rows of a parent, for the parent that stands for it in `main`.
+  /// Copies the rows of a parent to its counterpart in `main`.
   void insert_rows(const char* table, const char* parent, const char* columns, std::int64_t old_id, std::int64_t id,
                    const char* order = "id") {
     SQLite::Statement insert(database_, fmt::format("INSERT INTO main.{0} ({1}, {2}) SELECT ?1, {2} FROM old.{0} "
@@ -238,19 +238,19 @@ std::string to_string(const Salvage& salvage, const fs::path& file, const fs::pa
   std::string text = fmt::format("{}: its files were replaced by another program; ", file.string());
   const std::int64_t written = salvage.added + salvage.completed;
   text += written == 0 ? std::string("nothing was lost")
-                       : fmt::format("{} run{} that only this program still read {} written again, so nothing was lost",
+                       : fmt::format("{} run{} of the old files {} copied to the new ones, so nothing was lost",
                                      written, written == 1 ? "" : "s", written == 1 ? "was" : "were");
   for (const auto& [before, now] : salvage.renumbered)
     text += fmt::format("; run {} is now run {}", before, now);
   if (salvage.left > 0)
-    text += fmt::format("; another database is there now, so the other {} run{} of the old one {} kept in {}",
+    text += fmt::format("; the new file is a different database, so the other {} run{} of the old one {} kept in {}",
                         salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "is" : "are", saved.string());
   return text;
 }
 
 fs::path save_view(SQLite::Database& old, const fs::path& file) {
   const fs::path saved = free_name(file);
-  old.exec("PRAGMA query_only = OFF"); // of a reader; it is closed after this
+  old.exec("PRAGMA query_only = OFF"); // for a reader, which is closed after this
   try {
     SQLite::Statement copy(old, "VACUUM INTO ?");
     copy.bind(1, saved.string());
@@ -269,7 +269,7 @@ Salvage write_view(const fs::path& saved, SQLite::Database& database) {
   attach.exec();
   set_durability(database, Durability::status);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  // A database without a run is one that was just made where the old one is gone: it takes over its identity.
+  // A database without runs was just created because the old one is gone: it takes over its identity.
   if (database.execAndGet("SELECT count(*) FROM main.run").getInt64() == 0)
     database.exec("UPDATE main.identity SET uid = (SELECT uid FROM old.identity)");
   const bool same =

@@ -19,7 +19,7 @@ bool intact(const SQLite::Column& data, const SQLite::Column& crc) {
   return checksum(data.getBlob(), bytes(data)) == static_cast<std::uint32_t>(crc.getInt64());
 }
 
-// Columns of a row of sealed points, as selected below: those of the values, then those of the steps.
+// Columns of a row of sealed points as selected below: those of the values, then those of the steps.
 enum ChunkColumn { first, min, max, values_at, steps_at = values_at + 3 };
 
 void check_bounds(SQLite::Statement& row, const std::vector<double>& values, const Complaint& complain) {
@@ -30,7 +30,7 @@ void check_bounds(SQLite::Statement& row, const std::vector<double>& values, con
   said.min = real(row.getColumn(min));
   said.max = real(row.getColumn(max));
   if (!(found == said))
-    complain("have another smallest or greatest value than their chunk says");
+    complain("have a minimum or maximum other than their chunk says");
 }
 
 std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
@@ -135,7 +135,7 @@ std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optiona
 
 std::vector<Point> read_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain) {
   std::vector<Point> points;
-  // A hint only, and one that a damaged file must not turn into a huge allocation.
+  // Only a hint; a damaged file must not cause a huge allocation.
   constexpr std::int64_t most_reserved = 1 << 24;
   if (series.summary.count > 0)
     points.reserve(static_cast<std::size_t>(std::min(series.summary.count, most_reserved)));

@@ -19,16 +19,17 @@ namespace batchscope::store::detail {
 
 namespace {
 
-/// A file that SQLite locks. SQLite counts its locks by file, not by descriptor: it may set one through the descriptor
-/// of one connection and release it through that of another. So all locks of a file go through one description.
+/// A file that SQLite locks. SQLite tracks locks per file, not per descriptor: it may set a lock through one
+/// connection's descriptor and release it through another's. Therefore all locks of a file go through one open file
+/// description.
 struct LockedFile {
   dev_t device;
   ino_t inode;
-  int descriptor;         ///< a duplicate of the first of `users`, kept open as long as there is one
-  std::vector<int> users; ///< SQLite's own descriptors of the file that were used for locking
+  int descriptor;         ///< a duplicate of the first of `users`, open as long as there are any
+  std::vector<int> users; ///< SQLite's own descriptors that were used for locking the file
 };
 
-/// One for the process, because SQLite's table of system calls is one for the process. Thread-safe.
+/// One per process, like SQLite's table of system calls. Thread-safe.
 class LockedFiles {
 public:
   static LockedFiles& of_this_process() {
@@ -36,7 +37,7 @@ public:
     return files;
   }
 
-  /// The descriptor whose description holds the locks of the file that `user` is open on; -1 with errno on an error.
+  /// The descriptor that holds the locks of the file that `user` has open; -1 with errno on an error.
   int descriptor_for(int user) {
     const std::lock_guard lock(mutex_);
     for (const LockedFile& file : files_)
@@ -50,7 +51,7 @@ public:
         file.users.push_back(user);
         return file.descriptor;
       }
-    constexpr int lowest = 3; // SQLite, too, stays clear of the standard streams
+    constexpr int lowest = 3; // like SQLite, avoids the standard streams
     files_.push_back({status.st_dev, status.st_ino, -1, {user}});
     files_.back().descriptor = ::fcntl(user, F_DUPFD_CLOEXEC, lowest);
     if (files_.back().descriptor >= 0)
@@ -59,7 +60,7 @@ public:
     return -1;
   }
 
-  /// SQLite is about to close `user`; with the last user of a file, its locks go.
+  /// SQLite is about to close `user`; the locks of a file are released with its last user.
   void forget(int user) {
     const std::lock_guard lock(mutex_);
     for (auto file = files_.begin(); file != files_.end(); ++file) {
@@ -78,7 +79,7 @@ private:
   std::vector<LockedFile> files_; ///< guarded by mutex_
 };
 
-/// What SQLite opened under the names that somebody watches. One for the process, as above. Thread-safe.
+/// What SQLite opened at the watched paths. One per process, as above. Thread-safe.
 class WatchedNames {
 public:
   static WatchedNames& of_this_process() {
@@ -112,7 +113,7 @@ private:
   std::map<std::string, FileIdentity, std::less<>> opened_; ///< guarded by mutex_
 };
 
-/// The command for open file descriptions; the same command where it is about no lock.
+/// The equivalent command for open file description locks; commands that are not about locks are returned unchanged.
 int description_command(int command) {
   switch (command) {
   case F_GETLK:
@@ -126,7 +127,7 @@ int description_command(int command) {
   }
 }
 
-// In SQLite's table of system calls, so it neither throws nor changes what the caller passed beyond what fcntl does.
+// Called through SQLite's table of system calls: it must not throw, and changes arguments only as fcntl does.
 int fcntl_for_sqlite(int descriptor, int command, ...) noexcept {
   va_list arguments;
   va_start(arguments, command);
@@ -139,7 +140,7 @@ int fcntl_for_sqlite(int descriptor, int command, ...) noexcept {
     const int holder = LockedFiles::of_this_process().descriptor_for(descriptor);
     if (holder < 0)
       return -1;
-    lock->l_pid = 0; // asked for by the kernel
+    lock->l_pid = 0; // required by the kernel
     return ::fcntl(holder, description_command(command), lock);
   } catch (const std::bad_alloc&) {
     errno = ENOMEM;
@@ -169,7 +170,7 @@ void replace_call(sqlite3_vfs& vfs, const char* name, sqlite3_syscall_ptr call) 
 void replace_system_calls() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // All of SQLite's file layers for Unix share one table of calls.
+    // All of SQLite's VFSs for Unix share one table of system calls.
     if (sqlite3_vfs* vfs = sqlite3_vfs_find("unix")) {
       replace_call(*vfs, "fcntl", reinterpret_cast<sqlite3_syscall_ptr>(&fcntl_for_sqlite));
       replace_call(*vfs, "close", reinterpret_cast<sqlite3_syscall_ptr>(&close_for_sqlite));

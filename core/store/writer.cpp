@@ -12,7 +12,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-/// The exception that is being handled.
+/// Describes the current exception.
 Failure caught() {
   try {
     throw;
@@ -155,7 +155,7 @@ void Writer::write_now(const std::function<void()>& prepare) {
   call([&] {
     prepare();
     write_waiting();
-    // What waited for an earlier failure to pass kept the queues as they were.
+    // The first call drains no queue if an earlier failure was pending.
     if (!error_)
       write_waiting();
     if (error_)
@@ -196,11 +196,11 @@ void Writer::loop() {
   close();
 }
 
-// Never throws: what went wrong is kept for those who ask, and the next wake-up tries again.
+// Never throws: keeps the error for callers, and the next wake-up retries.
 void Writer::write_waiting() {
   try {
     const Runs all = runs();
-    // After a failure the queues are left alone, so that what waits in memory stays within their bound.
+    // After a failure the queues are not drained, so that entries in memory stay within their limit.
     if (!error_)
       for (const auto& run : all)
         run->drain();
@@ -217,13 +217,13 @@ void Writer::write_waiting() {
     taken_ = 0;
   } catch (const std::exception&) {
     error_ = caught();
-    error_->kind = Error::Kind::failed; // of the job, which goes on; a file that is locked at its start is bad input
+    error_->kind = Error::Kind::failed; // of the job, which goes on; only at opening is a locked file bad input
   }
   tell();
   forget_closed();
 }
 
-// Never throws: what could not be told now is at the next wake-up.
+// Never throws: what could not be reported now is reported at the next wake-up.
 void Writer::tell() noexcept {
   try {
     const std::string error = error_ ? error_->message : std::string();
@@ -233,7 +233,7 @@ void Writer::tell() noexcept {
     const std::lock_guard lock(mutex_);
     trouble_ = error;
   } catch (const std::exception&) {
-    // No memory, which write_waiting() meets, too.
+    // Out of memory; write_waiting() runs into it, too.
   }
 }
 
@@ -246,11 +246,11 @@ void Writer::store(const Runs& dirty) {
   for (const auto& run : dirty)
     run->committed();
   tell_ledger(dirty);
-  // What was committed in the moment of a replacement is saved at once, before it is reported as stored.
+  // Data committed just when the files were replaced are saved at once, before they are reported as stored.
   ready();
 }
 
-// Not of each transaction: at four a second a long run would fill it with lines.
+// Not after each transaction: at four per second the ledger of a long run would grow fast.
 void Writer::tell_ledger(const Runs& stored) {
   constexpr std::chrono::seconds between{10};
   const auto now = std::chrono::steady_clock::now();
@@ -263,7 +263,7 @@ void Writer::tell_ledger(const Runs& stored) {
   ledger_->stored(lines);
 }
 
-// Never throws: what the database does not give now is there at the next wake-up.
+// Never throws: commands that cannot be read now are read at the next wake-up.
 void Writer::hand_out_commands() {
   try {
     const Connection::Use use = ready();
@@ -272,7 +272,7 @@ void Writer::hand_out_commands() {
         for (const Command& command : commands_->take(run->id))
           run->on_command(command);
   } catch (const std::exception&) {
-    // A disk that refuses is said by write_waiting(), which meets it, too.
+    // write_waiting() runs into the same error and reports it.
   }
 }
 
@@ -281,10 +281,10 @@ void Writer::forget_closed() {
   std::erase_if(runs_, [](const auto& run) { return run->closed(); });
 }
 
-// The last attempt; where even that fails, our entry among the processes stays and tells of it once we are gone.
+// The last attempt; if it fails, our row in the table of processes stays and shows the unclean exit.
 void Writer::close() noexcept {
   if (!error_)
-    write_waiting(); // the attempt before may have been the first that succeeded again
+    write_waiting(); // the attempt before may have been the first successful one
   if (error_)
     return;
   try {
@@ -292,7 +292,7 @@ void Writer::close() noexcept {
     leave_process(*use, process_);
     use->exec("PRAGMA optimize");
   } catch (const std::exception&) {
-    // Nobody is left to tell; every record is stored, and the next RunStore removes the entry.
+    // Nobody is left to report it to; all records are stored, and the next RunStore removes the row.
   }
 }
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t demo_budget = 100'000'000;
 constexpr std::int64_t demo_epochs = 2;
 constexpr std::size_t sizes_in_sweep = 5;
 
-/// The largest size that fits and powers of two well below it; the upper ones where there are many.
+/// The largest size that fits and powers of two well below it; only the largest ones if there are many.
 std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
   std::vector<std::int64_t> sizes;
   for (std::int64_t size = 1; size <= largest * 2 / 3; size *= 2)
@@ -56,7 +56,7 @@ private:
     search_with(*session, DemoStage::bisection, "binary");
   }
 
-  /// Nothing where it was interrupted.
+  /// Nothing if it was interrupted.
   std::optional<search::SearchResult> search_with(run::Session& session, DemoStage stage, const std::string& strategy) {
     run::Session::SearchOptions options;
     options.strategy = strategy;
@@ -89,7 +89,7 @@ private:
   void grow() {
     watch_.stage(DemoStage::growing);
     run::RunSpec spec = demo_spec();
-    spec.name = "every 5 steps, +1";
+    spec.name = "+1 every 5 steps";
     spec.batch = {run::BatchChoice::Kind::number, 16};
     spec.schedule = "step:interval=5,increment=1";
     train_one(spec);
@@ -116,7 +116,7 @@ private:
   DemoWatch& watch_;
   const std::shared_ptr<run::JobControl> control_;
   const std::shared_ptr<data::DataPool> pool_;
-  data::DataSplit data_; ///< of all its runs: read once
+  data::DataSplit data_; ///< shared by all runs, read once
   DemoResult result_;
 };
 
@@ -128,7 +128,7 @@ run::RunSpec demo_spec() {
   spec.data = "demo";
   spec.memory_budget = demo_budget;
   spec.length = {.epochs = demo_epochs, .examples = std::nullopt, .steps = std::nullopt};
-  // So that large batches are not judged by a rate that is right for small ones.
+  // So that large batches are not trained with a learning rate that suits small ones.
   spec.lr_rule = "sqrt";
   spec.lr_reference_batch = 32;
   return spec;

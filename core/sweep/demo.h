@@ -9,25 +9,25 @@
 
 namespace batchscope::sweep {
 
-/// What the demonstration does, in this order.
+/// The parts of the demonstration, in order.
 enum class DemoStage {
   search,    ///< three probes and an answer
-  bisection, ///< the same answer by a search that has to run out of memory
-  sweep,     ///< what each size costs and brings
-  growing,   ///< a schedule: one example more every 5 steps
+  bisection, ///< the same search by bisection, which has to run out of memory
+  sweep,     ///< speed and accuracy of each batch size
+  growing,   ///< a schedule that adds one example every 5 steps
   greedy,    ///< a schedule that asks for more than fits
 };
 
-/// Sees the demonstration go on, besides what each of its runs does.
+/// Receives the progress of the demonstration.
 class DemoWatch : public SweepWatch {
 public:
   virtual void stage(DemoStage /*stage*/) {}
-  /// A search is through; not called for one that was stopped.
+  /// A search is done; not called for a search that was stopped.
   virtual void searched(DemoStage /*stage*/, const search::SearchResult& /*result*/) {}
 };
 
 struct DemoResult {
-  std::optional<std::int64_t> search_id; ///< nothing where it was stopped before
+  std::optional<std::int64_t> search_id; ///< nothing if stopped before the search was stored
   search::SearchResult search;
   std::int64_t sweep_id = 0;
   SweepResult sweep;
@@ -35,21 +35,22 @@ struct DemoResult {
   std::int64_t validation_examples = 0;
   bool stopped = false;
 
-  std::vector<std::int64_t> runs() const; ///< of the sweep, then of the schedules
+  std::vector<std::int64_t> runs() const; ///< those of the sweep, then those of the schedules
 };
 
-/// How many runs come after those of the sweep.
+/// Number of runs after those of the sweep.
 inline constexpr std::size_t demo_schedules = 2;
 
-/// What all of its runs have in common: the cnn on the bundled images within a small budget.
+/// The common spec of its runs: the cnn on the bundled images with a small budget.
 run::RunSpec demo_spec();
 
-/// Find, sweep, survive running out of memory: the main job on the bundled images, in about a minute. Stores it all.
-/// Ends at the next boundary where `control` says stop. Throws what the store and the session throw. One thread.
+/// Runs the demonstration and stores it: search, sweep and recovery from out-of-memory errors on the bundled images, in
+/// about a minute. Ends at the next boundary when `control` says stop. Throws what the store and the session throw. One
+/// thread.
 DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
                     const std::shared_ptr<data::DataPool>& pool = std::make_shared<data::DataPool>());
 
-/// The size that its sweep speaks for; runs that were deleted meanwhile say nothing.
+/// The batch size that its sweep recommends; ignores runs that were deleted meanwhile.
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result);
 
 } // namespace batchscope::sweep

@@ -12,7 +12,7 @@ namespace batchscope::sweep {
 
 namespace {
 
-/// Two standard errors of a share that was measured on so many examples.
+/// Two standard errors of a proportion measured on this many examples.
 double uncertainty(double share, std::int64_t examples) {
   return 2 * std::sqrt(share * (1 - share) / static_cast<double>(std::max<std::int64_t>(examples, 1)));
 }
@@ -51,15 +51,15 @@ std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, st
   std::string reason =
       chosen->batch == best->batch
           ? fmt::format("it has the best validation accuracy, {:.2f} %", 100 * best->accuracy)
-          : fmt::format("its validation accuracy of {:.2f} % cannot be told from the best, {:.2f} % at {} (to be sure "
-                        "takes {:.2f} points on {} examples)",
-                        100 * chosen->accuracy, 100 * best->accuracy, format_count(best->batch), 100 * tolerance,
-                        format_count(validation_examples));
+          : fmt::format("its validation accuracy of {:.2f} % is not significantly below the best, {:.2f} % at batch "
+                        "{} (on {} examples, only differences above {:.2f} points are significant)",
+                        100 * chosen->accuracy, 100 * best->accuracy, format_count(best->batch),
+                        format_count(validation_examples), 100 * tolerance);
   const std::string rate = format_count(std::llround(chosen->examples_per_second)) + " examples/s";
   reason += as_accurate.size() == 1
-                ? fmt::format(", which no other size comes near, at {}", rate)
-                : fmt::format(", and it is the smallest of the {} sizes as good that is within {:g} % of the fastest "
-                              "of them: {}",
+                ? fmt::format(", and no other size comes close; it trains at {}", rate)
+                : fmt::format("; of the {} sizes with comparable accuracy, it is the smallest within {:g} % of the "
+                              "fastest: {}",
                               as_accurate.size(), 100 * search::knee_tolerance, rate);
   return Recommendation{*batch, reason};
 }

@@ -7,7 +7,7 @@
 
 namespace batchscope::sweep {
 
-/// What a sweep measured for one batch size.
+/// A sweep's results for one batch size.
 struct SizeResult {
   std::int64_t batch = 0;
   double accuracy = 0; ///< validation, 0..1
@@ -16,16 +16,16 @@ struct SizeResult {
 
 struct Recommendation {
   std::int64_t batch = 0;
-  std::string reason; ///< one sentence with the figures that decided, without its beginning and its full stop
+  std::string reason; ///< one sentence with the deciding figures, without its subject and full stop
 };
 
-/// The same for people: `Recommended batch size: 64`, and `Why: it has ...`
+/// For display: `Recommended batch size: 64`, and `Why: it has ...`
 std::string headline(const Recommendation& recommendation);
 std::string explanation(const Recommendation& recommendation);
 
-/// The size that a sweep speaks for: of those whose accuracy cannot be told from the best one's (two standard errors
-/// of a share measured on so many validation examples), the smallest within 5 % of their best throughput.
-/// Nothing where no size has a finite accuracy and a speed.
+/// The batch size that a sweep recommends: among the sizes whose accuracy does not differ significantly from the best
+/// one (two standard errors of a proportion measured on `validation_examples`), the smallest within 5 % of the best
+/// throughput among them. Nothing if no size has a finite accuracy and a throughput.
 std::optional<Recommendation> recommend(const std::vector<SizeResult>& sizes, std::int64_t validation_examples);
 
 } // namespace batchscope::sweep

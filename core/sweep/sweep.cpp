@@ -10,7 +10,7 @@ namespace batchscope::sweep {
 
 namespace {
 
-/// Whether a combination with such a run needs no other one.
+/// Whether a combination with a run of this status is done.
 bool is_done(const std::string& status) {
   return status == "finished" || status == "failed" || status == "running";
 }
@@ -30,7 +30,7 @@ std::int64_t store_refused(store::RunStore& store, const run::RunSpec& spec, std
   return store.add_finished(run, outcome);
 }
 
-/// Readies a session whose batch is settled. Empty with `reason` set where this combination cannot run.
+/// A session whose batch is known; empty, with `reason` set, if this combination cannot run.
 struct Ready {
   std::unique_ptr<run::Session> session;
   std::optional<search::SearchResult> search;
@@ -44,7 +44,7 @@ Ready make_ready(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>
     check(spec);
     ready.session = run::open_session(spec, pool);
     ready.search = job::settle_batch(*ready.session, watch, control);
-    // A first batch above the data is found here, before the run is stored as one that began.
+    // Detects a first batch that exceeds the data before the run is stored as started.
     ready.session->start();
   } catch (const Error& error) {
     ready.session.reset();
@@ -67,7 +67,7 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
     const auto session = run::open_session(shared, plan.pool);
     plan.data = session->data();
   } catch (const Error& error) {
-    // A budget below the model fails each run; it is no bad input.
+    // A budget below the model makes each run fail; the sweep itself is valid.
     if (error.kind() != Error::Kind::failed)
       throw;
   }
@@ -91,7 +91,7 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::sha
 
 namespace {
 
-/// The whole plan, in its order.
+/// Runs the whole plan in order.
 SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
                     const std::shared_ptr<run::JobControl>& control) {
   SweepResult result;
@@ -114,7 +114,7 @@ SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store,
       watch.refused(result.runs.back(), ready.reason);
       continue;
     }
-    plan.data = ready.session->data(); // until the next run has them, or has read others
+    plan.data = ready.session->data(); // kept until the next run uses them or has read others
     const job::JobResult job = job::run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
     result.runs.push_back(job.id);
     result.finished += job.summary.status == run::Status::finished ? 1 : 0;
@@ -131,7 +131,7 @@ SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store
   try {
     return run_all(plan, sweep, store, watch, control);
   } catch (const Error& error) {
-    // Runs are behind it, so a database that cannot be used any more is no bad input.
+    // Runs were made already, so a database that became unusable is not bad input.
     throw Error(Error::Kind::failed, error.what());
   }
 }

@@ -27,10 +27,11 @@ template <typename Value, typename Equal>
 void refuse_twice(const char* option, const std::vector<Value>& values, const Equal& equal) {
   for (auto value = values.begin(); value != values.end(); ++value)
     if (std::any_of(values.begin(), value, [&](const Value& other) { return equal(other, *value); }))
-      throw input_error(fmt::format("{}: a value is in the list twice; accepted: each once, and --repeats", option));
+      throw input_error(fmt::format(
+          "{}: a value is in the list twice; accepted: each value once, with --repeats for several runs", option));
 }
 
-/// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's own name.
+/// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's name.
 std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
   std::vector<std::string> parts;
   if (!sweep.batches.empty())
@@ -43,7 +44,7 @@ std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
   return sweep.base.name + separator + fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Takes a list out of the document, so that what is left describes one run. A plain value stays where it is.
+/// Takes a list out of the document, so that the rest describes one run. A plain value stays.
 std::vector<Json> take_list(Json& document, const char* field) {
   const auto found = document.find(field);
   if (found == document.end() || !found->is_array())
@@ -55,7 +56,7 @@ std::vector<Json> take_list(Json& document, const char* field) {
   return values;
 }
 
-/// One field read by the rules of a run's description.
+/// Parses one field by the rules of a run's JSON.
 run::RunSpec with_field(const char* field, const Json& value) {
   return run::run_spec_from_json(Json{{field, value}}.dump());
 }
@@ -119,7 +120,7 @@ std::string to_json(const SweepSpec& spec, int indent) {
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   Json document = parse_json(text);
   if (!document.is_object())
-    throw input_error("a sweep's description is one JSON object; something else was given");
+    throw input_error("a sweep specification must be a JSON object");
   SweepSpec spec = base;
   if (const auto values = take_list(document, "batch"); !values.empty()) {
     spec.batches.clear();

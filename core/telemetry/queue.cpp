@@ -8,7 +8,7 @@ namespace batchscope::telemetry {
 
 namespace {
 
-/// Whoever wants a loop to end does not know that it waits here, so it asks this often.
+/// stop() cannot wake this wait, so poll at this interval.
 constexpr std::chrono::milliseconds ask_interval{50};
 
 } // namespace
@@ -35,8 +35,8 @@ void RecordQueue::push(Entry entry) {
 }
 
 void RecordQueue::drain(const std::function<void(Entry&&)>& take) {
-  // Asked before the ring is emptied: from here until the list is taken the ring receives nothing that is newer than
-  // the list, so ring first and list second is the order of pushing.
+  // Read before the ring is emptied: from here until the list is taken, the ring receives nothing newer than the list,
+  // so ring first and list second is the order of pushing.
   const bool spilled = spilled_count_.load(std::memory_order_acquire) > 0;
   Entry entry;
   for (std::size_t i = 0; i < ring_.capacity() && ring_.try_pop(entry); ++i)

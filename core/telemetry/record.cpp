@@ -29,7 +29,7 @@ template <auto Member> constexpr Column column(const char* name) {
   return {name, member<Member>, assign<Member>};
 }
 
-// The order is part of no file: the database stores the names beside the values.
+// No file depends on this order: the database stores names beside values.
 constexpr std::array columns{
     column<&StepRecord::examples_seen>("examples_seen"),
     column<&StepRecord::epoch_index>("epoch_index"),

@@ -8,56 +8,56 @@
 
 namespace batchscope::telemetry {
 
-/// What one optimizer step was, as the training loop reports it. Plain values; copied across threads.
-/// Terms as in the glossary of README: nominal batch, accumulation, micro batch, train_coverage.
+/// One optimizer step, as the training loop reports it. A plain value, copied across threads. For the terms see the
+/// glossary in CONTRIBUTING.md.
 struct StepRecord {
-  std::int64_t step = 0;            ///< optimizer steps done, this one included; the first is 1
+  std::int64_t step = 0;            ///< optimizer steps done, including this one; the first is 1
   std::int64_t examples_seen = 0;   ///< in the whole run, after this step
-  std::int64_t epoch_index = 0;     ///< 0-based epoch this step took its examples from
+  std::int64_t epoch_index = 0;     ///< 0-based epoch that the step's examples are from
   double epoch = 0;                 ///< examples_seen / N
-  double train_coverage = 0;        ///< examples seen in this epoch / N, after this step, 0..1
-  std::int64_t batch = 0;           ///< nominal batch of the schedule, examples per rank and accumulation step
-  std::int64_t micro_batch = 0;     ///< largest micro batch really run
-  std::int64_t micro_batches = 0;   ///< forward/backward passes really run on this rank
+  double train_coverage = 0;        ///< examples seen in this epoch / N, after this step; 0..1
+  std::int64_t batch = 0;           ///< nominal batch of the schedule: examples per rank and accumulation step
+  std::int64_t micro_batch = 0;     ///< largest micro batch that was run
+  std::int64_t micro_batches = 0;   ///< forward/backward passes that were run on this rank
   std::int64_t accumulate = 0;      ///< accumulation steps as configured
-  std::int64_t effective_batch = 0; ///< examples in the step, over all ranks
-  double loss = 0;                  ///< mean over all examples (tokens) of the effective batch; may be NaN or infinite
-  double learning_rate = 0;         ///< used by this step
-  double grad_norm = 0;             ///< L2 norm over all gradients, before clipping
-  double seconds = 0;               ///< since the run's start, pauses left out
+  std::int64_t effective_batch = 0; ///< examples of the step, over all ranks
+  double loss = 0;                  ///< mean over the examples (tokens) of the effective batch; may be NaN or infinite
+  double learning_rate = 0;         ///< of this step
+  double grad_norm = 0;             ///< L2 norm of all gradients, before clipping
+  double seconds = 0;               ///< since the run's start, without pauses
   std::int64_t allocated_bytes = 0; ///< in use after the step
   std::int64_t reserved_bytes = 0;  ///< in use and cached, after the step
   std::int64_t peak_bytes = 0;      ///< highest in use during the step
-  std::int64_t device_bytes = -1;   ///< device-wide use as the driver tells; -1 where unknown
-  /// Metrics of this step that the engine does not know; each becomes a series of its own. Empty for this engine.
+  std::int64_t device_bytes = -1;   ///< use by all processes as the driver reports it; -1 if unknown
+  /// Further metrics of this step; each becomes a series of its own. This engine reports none.
   std::vector<std::pair<std::string, double>> more;
 };
 
-/// Something that happened, with its step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
-/// `detail_json` is one JSON object with the fields that the kind has (an `oom`: attempted_batch, requested_bytes,
+/// Something that happened at a step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
+/// `detail_json` is one JSON object whose fields depend on the kind (an `oom`: attempted_batch, requested_bytes,
 /// in_use_bytes, limit_bytes, action, cause, ...).
 struct Event {
-  /// The step it belongs to: that which was being made, for an `oom` in a step; else the last one done by then.
+  /// The step that was being made, for an `oom` in a step; else the last step done.
   std::int64_t step = 0;
-  double seconds = 0; ///< since the run's start, pauses left out
+  double seconds = 0; ///< since the run's start, without pauses
   std::string kind;
   std::string detail_json = "{}";
-  /// Values that become series of the run, such as validation_loss; empty for most events. A name of step_series()
-  /// is taken already, so it is stored as `other.NAME`.
+  /// Values that become series of the run, such as validation_loss; empty for most events. A name that step_series()
+  /// has is stored as `other.NAME`.
   std::vector<std::pair<std::string, double>> values;
 };
 
-/// Names of StepRecord's series in the order in which `row` gives their values.
+/// Names of the series of a StepRecord, in the order of row().
 const std::vector<std::string>& step_series();
 
-/// The values of a record in the order of step_series(), without `more`; integers are exact up to 2^53.
+/// Writes the values of a record in the order of step_series(), without `more`; integers are exact up to 2^53.
 void row(const StepRecord& record, std::vector<double>& values);
 
-/// The way back of row(): sets the value of step_series()[index]. A value that is no whole number of 64 bits leaves a
-/// whole number as it was.
+/// The inverse of row(): sets the value of step_series()[index]. An integer field stays unchanged if the value is not a
+/// 64-bit integer.
 void set(StepRecord& record, std::size_t index, double value);
 
-/// Receives what a run reports. Called on the thread that runs the loop; must return at once and never throw.
+/// Receives what a run reports. Called on the training loop's thread; must return at once and never throw.
 class Sink {
 public:
   virtual ~Sink() = default;

@@ -8,9 +8,9 @@
 
 namespace batchscope::telemetry {
 
-/// A queue between exactly one pushing and one popping thread, without locks: neither side ever waits for the other.
-/// Each side owns one index and keeps a copy of the other's, so that in the usual case it touches no memory that the
-/// other side writes. T needs a default constructor and move assignment.
+/// A lock-free queue between exactly one pushing and one popping thread; neither side ever waits for the other. Each
+/// side owns one index and caches the other's, so that it usually touches no memory that the other side writes. T needs
+/// a default constructor and move assignment.
 template <typename T> class Ring {
 public:
   /// `capacity` is rounded up to a power of two.
@@ -18,13 +18,13 @@ public:
 
   std::size_t capacity() const noexcept { return slots_.size(); }
 
-  /// Entries inside; exact only while both sides rest. Any thread.
+  /// Number of entries; exact only while both sides are idle. Any thread.
   std::size_t size() const noexcept {
     const std::size_t popped = head_.load(std::memory_order_acquire);
     return tail_.load(std::memory_order_acquire) - popped;
   }
 
-  /// Pushing thread. False, with `value` untouched, when the ring is full.
+  /// Pushing thread. Returns false, with `value` untouched, if the ring is full.
   bool try_push(T&& value) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - seen_head_ == capacity()) {
@@ -37,7 +37,7 @@ public:
     return true;
   }
 
-  /// Popping thread. False, with `value` untouched, when the ring is empty.
+  /// Popping thread. Returns false, with `value` untouched, if the ring is empty.
   bool try_pop(T& value) {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == seen_tail_) {
@@ -51,8 +51,8 @@ public:
   }
 
 private:
-  // The two sides live on cache lines of their own (64 bytes on x86-64 and most ARM), else every push would slow every
-  // pop down. Both indices only grow; they wrap around together with the mask.
+  // Each side has its own cache line (64 bytes on x86-64 and most ARM), otherwise every push would slow every pop. Both
+  // indices only increase; mask_ maps them to slots.
   static constexpr std::size_t cache_line = 64;
 
   std::vector<T> slots_;

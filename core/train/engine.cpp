@@ -18,7 +18,7 @@ public:
 
 } // namespace
 
-/// What batchscope::run::engine() asks this library for, by the name in engine_library.h.
+/// Entry point of this library for batchscope::run::engine(), named in engine_library.h.
 extern "C" [[gnu::visibility("default")]] batchscope::run::Engine* batchscope_engine() {
   static TrainingEngine engine;
   return &engine;

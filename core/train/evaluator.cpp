@@ -10,7 +10,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// More examples at once gain nothing.
+/// Larger evaluation batches are not faster.
 constexpr std::int64_t most_at_once = 512;
 
 } // namespace
@@ -41,7 +41,9 @@ std::optional<run::Validation> Evaluator::run(std::int64_t batch, const std::fun
     }
     const memory::OutOfMemoryInfo refusal = learner_.device().take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     if (count <= 1)
-      throw Error(Error::Kind::failed, "out of memory: not even one validation example fits");
+      throw Error(Error::Kind::failed,
+                  "out of memory: even one validation example does not fit; raise the memory budget or choose a "
+                  "smaller model");
     size = largest_ = count / 2;
     shortage_.begin(refusal, learner_.device());
     on_shrink_(count, size, refusal);

@@ -8,9 +8,9 @@ namespace batchscope::train {
 
 namespace {
 
-/// What is left of a guess from a prediction when it fails, by how many failed before it.
+/// Factor on a predicted size after it failed, by the number of failures before.
 constexpr std::array<double, 3> after_a_miss = {0.95, 0.8, 0.5};
-/// The gap between what fitted and what failed is narrowed until it is this share of what fitted.
+/// Bisecting between fitted and failed sizes ends when the gap is this share of the fitted size.
 constexpr double narrow_enough = 0.125;
 
 double volume(std::int64_t count, std::int64_t length) {
@@ -25,7 +25,7 @@ void KnownSizes::out_of_memory(std::int64_t count, std::int64_t length) {
     failed_.push_back({count, length});
   const double failed = volume(count, length);
   if (part_ && failed > *part_) {
-    // Larger than the guess for parts, against which this says nothing.
+    // Larger than the estimate for parts, so this says nothing about parts.
     if (alone_ && failed <= *alone_)
       alone_ = part_;
     return;
@@ -68,7 +68,7 @@ bool KnownSizes::known_not_to_fit(std::int64_t count, std::int64_t length) const
                      [&](const Size& size) { return count >= size.count && length >= size.length; });
 }
 
-/// Of micro batches of this length; `none` where no count is known to fail.
+/// For micro batches of this length; `none` if no count is known to fail.
 std::int64_t KnownSizes::smallest_failed(std::int64_t none, std::int64_t length) const {
   std::int64_t smallest = none;
   for (const Size& size : failed_) {

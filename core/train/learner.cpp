@@ -15,7 +15,7 @@ namespace {
 using Target = data::ExampleShape::Target;
 using telemetry::Phase;
 
-/// Examples are gathered on the host; a GPU gets a copy.
+/// Examples are gathered in host memory; a GPU gets a copy.
 at::Tensor host_empty(at::IntArrayRef shape, at::ScalarType type, const c10::Device& device) {
   return at::empty(shape, at::TensorOptions(type).pinned_memory(device.is_cuda()));
 }
@@ -36,12 +36,12 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     generator_.set_current_seed(spec.seed);
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
-      throw Error(Error::Kind::failed, "the model could not be made: " + memory::first_line(error));
+      throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
     const memory::OutOfMemoryInfo refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(refusal.limit) +
-                    " does not hold the model and its optimizer: " + format_bytes(refusal.requested) +
-                    " more were asked for with " + format_bytes(refusal.in_use) + " in use");
+                    " is too small for the model and its optimizer: " + format_bytes(refusal.requested) +
+                    " more were needed with " + format_bytes(refusal.in_use) + " in use");
   }
 }
 
@@ -101,7 +101,7 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   const at::Tensor loss = loss_sum(model_->forward(batch.input, /*training=*/true), batch.target, label_smoothing_);
   window_losses_.push_back(loss.detach());
   device_.enter(Phase::backward);
-  // The seed makes the gradients those of the mean over the window, without one more operation on the graph.
+  // The initial gradient makes the gradients those of the mean over the window, without another operation in the graph.
   loss.backward(at::scalar_tensor(1.0 / static_cast<double>(terms), loss.options()));
   tag_gradients();
 }
@@ -153,7 +153,7 @@ void Learner::undo(const Moved& before) {
 
 std::optional<telemetry::Trace> Learner::trace(MicroBatch examples) {
   const Moved before = copy_moved();
-  // The first attempt at a size meets what is made once (kernels' own caches).
+  // The first attempt at a size includes one-time allocations (kernels' caches).
   if (attempt({examples}).out_of_memory)
     return std::nullopt;
   drop_gradients();
@@ -175,14 +175,14 @@ std::optional<telemetry::Trace> Learner::trace(MicroBatch examples) {
   return fits ? std::optional(std::move(recorded)) : std::nullopt;
 }
 
-/// A backward pass that broke off leaves in LibTorch's queue what it had still to do, and with it the activations of
-/// other branches of the graph. The next backward pass drops them, but its forward pass would meet them first.
+/// An interrupted backward pass leaves its remaining tasks in LibTorch's queue, and with them the activations of other
+/// branches of the graph. The next backward pass drops them, but its forward pass would run before that.
 void Learner::finish_broken_backward() {
   const memory::NotCounted own;
   at::zeros({1}, at::TensorOptions(where_)).requires_grad_().sum().backward();
 }
 
-/// Called while the step is unwound, gradients still there: they tell how much of the workspace they are.
+/// Called while the step is unwound, with gradients still alive: they show which part of the workspace they are.
 Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_before, MicroBatch failed) {
   if (!memory::is_out_of_memory(error, device_.readings().refused > refused_before))
     throw Error(Error::Kind::failed, memory::first_line(error));
@@ -207,7 +207,7 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   return result;
 }
 
-/// One look at the device, however many micro batches there were.
+/// One synchronization with the device, however many micro batches there were.
 double Learner::take_window_loss() {
   const at::Tensor sum =
       window_losses_.size() == 1 ? window_losses_.front() : at::stack(window_losses_).sum(at::kDouble);

@@ -31,7 +31,7 @@ run::RunSummary Loop::run() {
 
 run::RunSummary Loop::make_steps() {
   try {
-    // Where no step is left there is no boundary: what is asked of the run now comes too late.
+    // Without a step left there is no boundary: commands are too late now.
     while (progression_.next()) {
       if (!obey_orders())
         return summary(run::Status::stopped, "");
@@ -94,7 +94,7 @@ bool Loop::make(const schedule::PlannedStep& step) {
   return true;
 }
 
-/// What the first step makes once (kernels' workspaces) is no growth, so the comparison begins after it.
+/// One-time allocations of the first step (kernels' workspaces) are not growth, so the comparison begins after it.
 void Loop::note_before(const memory::Readings& readings) {
   before_.baseline = readings.in_use;
   before_.others =

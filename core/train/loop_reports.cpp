@@ -1,4 +1,4 @@
-// What the loop tells its sink: step records and events.
+// What the loop reports to its sink: step records and events.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -16,7 +16,7 @@ std::string times(std::int64_t parts, std::int64_t size) {
 
 std::string action(const OutOfMemory& event) {
   if (event.parts_after == event.parts_before)
-    return "the run ends: nothing was left to make smaller, or it was told to fail";
+    return event.attempted <= 1 ? "the run ends: even one example does not fit" : "the run ends: --on-oom is fail";
   return "the same " + format_count(event.examples_again) + " examples again as " +
          times(event.parts_after, event.largest_after) + ", effective batch kept";
 }
@@ -106,7 +106,7 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
   json["cause"] = describe(likely_cause(event, before_));
-  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step that is being made
+  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step being made
 }
 
 void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
@@ -115,7 +115,7 @@ void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const 
   json.update(refusal_json(refusal));
   json["micro_batch_before"] = tried;
   json["micro_batch_after"] = now;
-  json["action"] = "evaluation goes on with " + format_count(now) + " examples at once; training is not touched";
+  json["action"] = "evaluation continues with " + format_count(now) + " examples at a time; training is not affected";
   json["cause"] = "evaluation";
   send("oom", json.dump());
 }
@@ -146,16 +146,16 @@ void Loop::apply(const run::ScheduleEdit& edit) {
   }
 }
 
-/// Each edit that was accepted is answered for in the events of its run.
+/// Every accepted edit gets an answer in the events of its run.
 void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {
     Json json = edit_json(edit);
-    json["refused"] = "it came too late: the run makes no further step";
+    json["refused"] = "too late: the run has no further steps";
     send("edit", json.dump());
   }
 }
 
-/// Once for each pause and each end of one, however many single steps are made in between.
+/// Once per pause and once per end of a pause, however many single steps are made in between.
 void Loop::report_paused(bool paused) {
   if (paused == said_paused_)
     return;

@@ -6,7 +6,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// Room must grow by this share of the limit to count: other programs' use goes up and down all the time.
+/// Minimum growth, as a share of the limit: other programs' use fluctuates all the time.
 constexpr double least_growth = 0.02;
 
 } // namespace
@@ -22,8 +22,8 @@ bool MemoryShortage::over(const memory::Device& device) const {
   return begun_ && static_cast<double>(room(device)) > static_cast<double>(room_) + noticeable;
 }
 
-/// Bytes that a step could have. The machine is asked only where it was the limit: its answer changes from moment to
-/// moment, and runs within their budget are the same to the bit.
+/// Bytes available to a step. The machine is asked only if it was the limit: its answer fluctuates, and runs within
+/// their budget are bit-identical.
 std::uint64_t MemoryShortage::room(const memory::Device& device) const {
   const memory::Readings now = device.readings();
   if (of_budget_)

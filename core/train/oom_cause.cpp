@@ -4,9 +4,11 @@ namespace batchscope::train {
 
 namespace {
 
-/// A baseline that has grown by this much of the limit is called a leak; other processes' share likewise.
+/// Growth of the baseline by this share of the limit is called a leak; the same share applies to other processes'
+/// growth.
 constexpr double noticeable_share = 0.02;
-/// Reserved above allocated by this factor, with room in between for what was asked, is called fragmentation.
+/// Reserved bytes above allocated ones by this factor, with enough space in between for the request, are called
+/// fragmentation.
 constexpr double fragmented_factor = 1.25;
 
 bool grew(std::uint64_t before, std::uint64_t now, std::uint64_t limit) {

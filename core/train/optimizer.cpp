@@ -26,7 +26,7 @@ public:
       buffers_ = zeros_like_all(parameters_);
   }
   void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) override {
-    // Buffers that start at zero give the same first step as buffers that start as the first gradient.
+    // Buffers initialized to zero give the same first step as buffers initialized to the first gradient.
     at::_fused_sgd_(parameters_, gradients, buffers_, weight_decay, momentum_, learning_rate, /*dampening=*/0.0,
                     /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
   }
@@ -64,7 +64,7 @@ private:
                           const std::optional<at::Tensor>&, const std::optional<at::Tensor>&);
 
   std::vector<at::Tensor> parameters_, means_, squares_, steps_;
-  bool decoupled_; ///< AdamW: weight decay apart from the gradient
+  bool decoupled_; ///< AdamW: weight decay is separate from the gradient
 };
 
 } // namespace

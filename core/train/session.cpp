@@ -22,7 +22,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// The larger of the two probes that a prediction is made of; the other is half of it. Kernels behave alike from 8 on.
+/// The larger of a prediction's two probes; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_prediction_probe = 16;
 
 data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec& model,
@@ -33,7 +33,7 @@ data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec
   return split;
 }
 
-/// The border of core: LibTorch's exceptions become Error, without their stack traces.
+/// The boundary of core: converts LibTorch's exceptions to Error, without stack traces.
 template <typename Function> auto translated(Function&& function) -> decltype(function()) {
   try {
     return function();
@@ -75,7 +75,8 @@ public:
   }
   void choose_batch(std::int64_t batch, const std::string& reason) override {
     if (batch < 1 || batch > largest_batch())
-      throw input_error("--batch: " + std::to_string(batch) + " is not within 1 to " + std::to_string(largest_batch()));
+      throw input_error("--batch: " + std::to_string(batch) + " is not accepted; accepted: 1 to " +
+                        std::to_string(largest_batch()));
     batch_ = batch;
     batch_reason_ = reason;
     plan_.reset();
@@ -94,8 +95,9 @@ public:
     start.warmup_steps = planned.options.learning_rate.warmup_steps;
     start.expected_steps = planned.steps;
     if (run::has_batch_norm(model_))
-      start.notes.emplace_back("batch norm makes examples of a micro batch see each other: splitting a batch, by "
-                               "accumulation or after an out-of-memory error, changes the result");
+      start.notes.emplace_back(
+          "batch norm uses the statistics of a micro batch, so splitting a batch, by accumulation or "
+          "after an out-of-memory error, changes the result");
     if (!run::parse_warmup(spec_.warmup, "--warmup"))
       start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
     return start;
@@ -182,7 +184,7 @@ private:
     return options;
   }
 
-  /// For the recommended size.
+  /// Measures throughput to find the recommended size.
   void time_sizes(LearnerTrials& trials, const SearchOptions& options, search::SearchResult& result) {
     result.timings = search::measure_throughput(
         search::sizes_to_time(result), [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing);
@@ -201,8 +203,8 @@ private:
     if (spec_.batch.kind == run::BatchChoice::Kind::number && spec_.batch.number > examples())
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
                         std::to_string(examples()) + " training examples");
-    // A wrong schedule is told before anything is made. With a batch still to be found that is tried with batch 1,
-    // which only a schedule that names its own first batch would rightly refuse.
+    // A wrong schedule is reported before anything is created. If the batch is still to be found, the schedule is
+    // checked with batch 1, which is wrong only for a schedule that names its own first batch.
     const bool known = spec_.batch.kind == run::BatchChoice::Kind::number;
     if (!known && schedule::first_batch_of(spec_.schedule))
       return;
@@ -221,9 +223,9 @@ private:
   std::unique_ptr<memory::Device> device_;
   std::unique_ptr<Learner> learner_;
   std::optional<std::int64_t> batch_;
-  std::string batch_reason_; ///< where a search chose it
+  std::string batch_reason_; ///< set if a search chose it
   std::uint64_t baseline_ = 0;
-  mutable std::optional<run::RunPlan> plan_; ///< of batch_, once it was asked for
+  mutable std::optional<run::RunPlan> plan_; ///< of batch_, computed on first use
 };
 
 } // namespace

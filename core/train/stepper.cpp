@@ -18,15 +18,18 @@ std::int64_t largest(const std::vector<MicroBatch>& window) {
 /// The larger of the two probes; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_probe = 16;
 
-/// Bytes that the device gives: the budget, or less where the machine itself had no more.
+/// Bytes that the device provides: the budget, or less if the machine itself had no more.
 std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& refusal, std::uint64_t budget) {
   return refusal.requested == 0 ? budget : std::min(budget, refusal.in_use + refusal.requested - 1);
 }
 
 std::string failure_text(const OutOfMemory& event) {
-  return "out of memory with a micro batch of " + format_count(event.attempted) + ": asked for " +
-         format_bytes(event.refusal.requested) + " with " + format_bytes(event.refusal.in_use) + " in use, limit " +
-         format_bytes(event.refusal.limit);
+  const std::string asked = "asked for " + format_bytes(event.refusal.requested) + " with " +
+                            format_bytes(event.refusal.in_use) + " in use, limit " + format_bytes(event.refusal.limit);
+  if (event.attempted <= 1)
+    return "out of memory: even one example does not fit (" + asked +
+           "); raise the memory budget or choose a smaller model";
+  return "out of memory with a micro batch of " + format_count(event.attempted) + ": " + asked + "; --on-oom is fail";
 }
 
 } // namespace
@@ -97,7 +100,7 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
   }
 }
 
-/// Passes the predicted sizes to known_; without a prediction known_ halves what failed.
+/// Passes the predicted sizes to known_; without a prediction, known_ halves the failed size.
 void Stepper::predict_parts(const Attempt& failed) {
   const auto model = probe(failed.failed);
   if (!model)
@@ -108,7 +111,7 @@ void Stepper::predict_parts(const Attempt& failed) {
                    failed.failed_length);
 }
 
-/// From two small parts of the micro batch that failed, each with its longest example.
+/// Probes two small parts of the failed micro batch, each with its longest example.
 std::optional<predict::MemoryModel> Stepper::probe(MicroBatch failed) {
   const data::Dataset& data = learner_.train_data();
   std::vector<std::int64_t> examples(failed.begin(), failed.end());

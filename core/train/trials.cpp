@@ -12,14 +12,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A stretch of a size's steps is at least so long, and at least one step.
+/// Minimum duration of a timed stretch, which has at least one step.
 constexpr double stretch_seconds = 0.2;
 
 double seconds_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-/// The longest example: memory is asked for what a run may meet at worst.
+/// The longest example, for the highest memory that a run may need.
 std::int64_t longest_example(const data::Dataset& data) {
   std::int64_t longest = 0;
   std::int64_t length = 0;
@@ -55,8 +55,8 @@ void LearnerTrials::fill_window(std::int64_t batch, const data::SamplerOptions& 
   }
 }
 
-/// Where the effective batch is named, the number of micro batches depends on their size. Two of exactly the proposed
-/// size have the same peak as any number: the second already meets the gradients of the first.
+/// With a given effective batch, the number of micro batches depends on their size. Two of exactly the proposed size
+/// have the same peak as any number: the second already finds the gradients of the first.
 data::SamplerOptions LearnerTrials::probe_options(std::int64_t batch) const {
   data::SamplerOptions options = options_.sampler;
   if (options.effective_batch) {
@@ -94,7 +94,7 @@ search::Probe LearnerTrials::run(const search::Proposal& proposal) {
   return probe;
 }
 
-/// The first step at a size meets what is made once (kernels' own caches); the last is what a run repeats.
+/// The first step at a size includes one-time allocations (kernels' caches); the last is what a run repeats.
 bool LearnerTrials::run_steps(bool trace, search::Probe& probe) {
   if (!step() || (!std::exchange(warm_, true) && !step()))
     return false;

@@ -24,21 +24,21 @@ namespace batchscope::ui {
 
 namespace {
 
-/// How often the database is looked at, and runs that are being written are read on.
+/// Interval of reading the list of runs and the followed runs.
 constexpr std::chrono::milliseconds interval{400};
 constexpr std::int64_t most_searches = 300;
 constexpr std::size_t records_a_batch = 4096; // a few ms of the UI thread's time
 
 } // namespace
 
-/// A file that is being written. Shared by the UI thread and the one that writes.
+/// A file being written. Shared by the UI thread and the exporting thread.
 struct RunDatabase::Export {
   QString file; ///< constant
   std::atomic<bool> cancelled{false};
 };
 
-/// The database's thread: changes and questions in their order, then the list of runs, then runs being followed. What
-/// takes long and can do without the others, exporting, has a thread of its own.
+/// The database's thread: performs changes and requests in order, then reads the list of runs, then the followed runs.
+/// Exports take long and do not depend on these, so they have a thread of their own.
 class RunDatabase::Impl {
 public:
   explicit Impl(RunDatabase& run_database)
@@ -55,7 +55,7 @@ public:
     thread_.join();
   }
 
-  /// UI thread: has the database's thread do `task`.
+  /// UI thread: queues `task` for the database's thread.
   void ask(std::function<void()> task) {
     {
       const std::lock_guard lock(mutex_);
@@ -76,18 +76,18 @@ public:
 
   // --- the database's thread ---
 
-  /// Makes a change, and says what went wrong with it; false where something did.
+  /// Performs a change and reports an error; returns false if there was one.
   bool change(const std::function<void(store::RunStore&)>& work) {
     bool made = false;
     try {
-      // A database that is opened for writing is made where there is none: none of the runs would be in that one.
+      // Opening a database for writing would create a missing one, which has none of the runs.
       if (!std::filesystem::exists(file_))
         throw Error(Error::Kind::input, gone().toStdString());
       store::RunStore store(file_);
       work(store);
       made = true;
     } catch (const std::exception& error) {
-      // Said each time, and not taken back by the next look at a database that can be read.
+      // Reported every time, and not cleared by the next successful read of the list.
       post([this, what = QString::fromUtf8(error.what())] { Q_EMIT run_database_.problem(what); });
     }
     return made;
@@ -97,7 +97,7 @@ public:
 
   // --- any thread ---
 
-  /// Runs `function` in the UI thread, as long as the library lives.
+  /// Runs `function` on the UI thread, while the RunDatabase lives.
   void post(std::function<void()> function) {
     QMetaObject::invokeMethod(&run_database_, std::move(function), Qt::QueuedConnection);
   }
@@ -105,20 +105,20 @@ public:
   const std::filesystem::path& file() const { return file_; }
 
 private:
-  /// A device and a number on it, which is a file whatever its name; zeros for no file.
+  /// Device and inode, which identify a file under any name; zeros for no file.
   using Identity = std::pair<dev_t, ino_t>;
 
-  /// Who follows a run; the token is this. Held in the UI thread alone, so that nobody is called who has dropped it.
+  /// A follower of a run; the token points to it. Released on the UI thread only, so that nothing is called after that.
   struct Follower {
     std::function<void(Batch&&)> take;
   };
   struct Followed {
     std::int64_t run = 0;
     std::weak_ptr<Follower> follower;
-    /// A batch is on its way; the next one waits for it.
+    /// A batch is being delivered; the next one waits for it.
     std::shared_ptr<std::atomic<bool>> busy = std::make_shared<std::atomic<bool>>(false);
     std::unique_ptr<store::RunFollower> reader = nullptr;
-    Identity file{}; ///< that the reader reads
+    Identity file{}; ///< the file that the reader has open
   };
 
   void loop() {
@@ -139,7 +139,7 @@ private:
     }
   }
 
-  /// Reads the list of runs where something in the database changed.
+  /// Reads the list of runs if the database has changed.
   void look() {
     try {
       tell_read_only();
@@ -165,7 +165,7 @@ private:
     }
   }
 
-  /// There is no database, or an empty file that is to become one: that holds no runs, where none is missing.
+  /// There is no database yet, or an empty file that will become one: no runs, and none are missing.
   void look_at_nothing(bool missing) {
     reader_.reset();
     if (!missing && !std::exchange(shows_nothing_, true)) {
@@ -178,7 +178,8 @@ private:
   }
 
   QString gone() const {
-    return RunDatabase::tr("%1 is gone; the runs shown are those read before. Put it back, or open another database.")
+    return RunDatabase::tr(
+               "%1 is gone; the table shows the runs read earlier. Restore the file or open another database.")
         .arg(QString::fromStdString(file_.string()));
   }
 
@@ -197,12 +198,12 @@ private:
       return;
     QString text = QString::fromStdString(lines.front());
     if (lines.size() > 1)
-      text +=
-          RunDatabase::tr("; %n more: `batchscope-cli check` lists all", nullptr, static_cast<int>(lines.size()) - 1);
+      text += RunDatabase::tr("; %n more, run `batchscope-cli check` to list all", nullptr,
+                              static_cast<int>(lines.size()) - 1);
     post([this, text] { Q_EMIT run_database_.problem(text); });
   }
 
-  /// Once for each time that another program replaced the database's files.
+  /// Reports each replacement of the database's files once.
   void say_replaced(const std::string& notice) {
     if (notice == notice_)
       return;
@@ -210,18 +211,18 @@ private:
     post([this, text = QString::fromStdString(notice)] { Q_EMIT run_database_.problem(text); });
   }
 
-  /// A database of an older BatchScope is brought up to date, with a backup beside it, before it is read.
+  /// Migrates a database of an older format, with a backup beside it, before reading it.
   std::unique_ptr<store::RunReader> read_or_bring_up_to_date() const {
     try {
       return std::make_unique<store::RunReader>(file_);
     } catch (const Error&) {
-      store::check_usable(file_); // says what is wrong with any other file
+      store::check_usable(file_); // reports the error of any other file
       const store::RunStore migrated(file_);
       return std::make_unique<store::RunReader>(file_);
     }
   }
 
-  /// A database that was removed and made again leaves our connection with a file that nobody else sees.
+  /// After a database was deleted and created again, our connection has a file that nobody else sees.
   bool same_file() const { return identity() == opened_; }
 
   Identity identity() const {
@@ -235,7 +236,7 @@ private:
     post([this, shared] { run_database_.take(std::move(*shared)); });
   }
 
-  /// Those that came since the last look, after those that are known.
+  /// Adds the searches stored since the last read.
   void show_searches(const std::vector<store::StoredSearch>& rows) {
     std::vector<std::shared_ptr<const StoredSearch>> searches;
     for (const store::StoredSearch& row : rows) {
@@ -249,7 +250,7 @@ private:
         search->result = std::make_shared<search::SearchResult>(search::search_result_from_json(row.result_json));
         searches.push_back(std::move(search));
       } catch (const Error&) {
-        // Of a newer version, or damaged.
+        // From a newer version, or damaged.
       }
     }
     if (searches.empty())
@@ -260,7 +261,7 @@ private:
     });
   }
 
-  /// What is read next is another file.
+  /// The next read is from another file.
   void forget_searches() {
     if (std::exchange(last_search_, 0) == 0)
       return;
@@ -270,7 +271,7 @@ private:
     });
   }
 
-  /// Says a problem once, and once that it is over.
+  /// Reports a problem once, and once that it is over.
   void tell(const QString& problem) {
     if (problem == told_)
       return;
@@ -278,7 +279,7 @@ private:
     post([this, problem] { Q_EMIT run_database_.problem(problem); });
   }
 
-  /// Looked at each time: permissions change.
+  /// Checked every time: permissions change.
   void tell_read_only() {
     const QString why = QString::fromStdString(store::why_read_only(file_));
     if (why == read_only_)
@@ -320,7 +321,7 @@ private:
     *followed.busy = true;
     auto shared = std::make_shared<Batch>(std::move(batch));
     post([weak = followed.follower, busy = followed.busy, shared] {
-      // Nobody wants it any more when the token is gone.
+      // Without the token nobody wants it any more.
       if (const auto wanted = weak.lock())
         wanted->take(std::move(*shared));
       *busy = false;
@@ -335,9 +336,9 @@ private:
       followed.reader = std::make_unique<store::RunFollower>(file_, followed.run);
       followed.file = now;
     } else if (now != followed.file && now != Identity{}) {
-      // What is read is a file without a name, which nobody writes to any more.
+      // The open file has no name any more, and nobody writes to it.
       throw Error(Error::Kind::input,
-                  RunDatabase::tr("%1 was replaced by another file while the run was read; open the run again")
+                  RunDatabase::tr("%1 was replaced by another file while the run was being read; open the run again")
                       .arg(QString::fromStdString(file_.string()))
                       .toStdString());
     }
@@ -346,19 +347,19 @@ private:
   RunDatabase& run_database_;
   const std::filesystem::path file_;
 
-  // The database's thread alone.
+  // Used by the database's thread only.
   std::unique_ptr<store::RunReader> reader_;
-  store::ListCursor cursor_;   ///< how far the list was read
-  bool shows_nothing_ = false; ///< as there is no database yet
+  store::ListCursor cursor_;   ///< how far the list has been read
+  bool shows_nothing_ = false; ///< shows an empty list, since there is no database yet
   Identity opened_;
-  std::optional<std::int64_t> version_; ///< of the database when its searches were read; nothing: not yet
-  std::int64_t last_search_ = 0;        ///< number of the newest search that was read
+  std::optional<std::int64_t> version_; ///< of the database when its searches were read; nothing: not read yet
+  std::int64_t last_search_ = 0;        ///< number of the newest search read
   bool had_database_ = false;
-  std::string notice_; ///< the last that was said of replaced files
+  std::string notice_; ///< the last reported notice
   QString told_;
   QString read_only_;
   std::vector<Followed> followed_;
-  bool more_ = false; ///< something more can be read at once
+  bool more_ = false; ///< more data can be read at once
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -60,6 +60,21 @@ Job::Job(Kind kind, QString title, run::RunSpec spec, QString strategy, Engine& 
     : QObject(&engine), engine_(engine), kind_(kind), title_(std::move(title)), spec_(std::move(spec)),
       strategy_(std::move(strategy)) {}
 
+QString Job::stop_text() const {
+  switch (kind_) {
+  case Kind::train:
+    return tr("Stop run");
+  case Kind::find:
+    return tr("Stop search");
+  case Kind::sweep:
+  case Kind::demo:
+    return tr("Stop sweep");
+  case Kind::predict:
+    break;
+  }
+  return tr("Stop prediction");
+}
+
 void Job::cancel() {
   control_->stop();
   if (state_ == State::waiting)
@@ -71,13 +86,13 @@ double Job::seconds() const {
 }
 
 std::optional<double> Job::seconds_left() const {
-  constexpr double enough = 0.02; // below this share of the work a rate says little
+  constexpr double enough = 0.02; // with less work done, the rate is not reliable
   if (state_ != State::working || !progress_ || *progress_ < enough)
     return std::nullopt;
   return seconds() * (1 - *progress_) / *progress_;
 }
 
-/// The thread that works, and its list of things to do.
+/// The worker thread and its queue of jobs.
 class Engine::Worker {
 public:
   Worker(Engine& engine, std::filesystem::path database)
@@ -108,7 +123,7 @@ public:
     wake_.notify_one();
   }
 
-  /// Takes a job back; false where it has been begun.
+  /// Removes a queued job; false if it has started.
   bool withdraw(const Job* job) {
     const std::lock_guard lock(mutex_);
     return std::erase_if(waiting_, [job](const Task& task) { return task.job == job; }) > 0;
@@ -121,7 +136,7 @@ public:
     return load;
   }
 
-  /// Any thread; nothing while no job works.
+  /// Any thread; nothing while no job is running.
   std::optional<double> progress() const {
     const std::lock_guard lock(mutex_);
     return working_ ? working_->progress() : std::nullopt;
@@ -152,7 +167,7 @@ private:
       lock.lock();
       wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
     }
-    // What still waits when the window closes was cancelled, and ends at once.
+    // Jobs that are still queued when the window closes were cancelled and end at once.
     if (waiting_.empty())
       return std::nullopt;
     Task task = std::move(waiting_.front());
@@ -166,7 +181,7 @@ private:
       const int threads = run::engine().threads();
       post([this, threads] { engine_.loaded_with(threads); });
     } catch (const Error&) {
-      // Whoever starts a job is told.
+      // The first job that starts reports it.
     }
   }
 
@@ -190,14 +205,14 @@ private:
   }
 
   void open_store() {
-    // A database that is locked or of an older format takes seconds to open, for which the screen must not wait.
+    // Opening a locked database or one of an older format takes seconds, during which the UI must not block.
     auto opened = std::make_unique<store::RunStore>(database_);
     const std::lock_guard lock(store_mutex_);
     store_ = std::move(opened);
   }
 
   void close_store() {
-    // Closing writes what is left, which the screen's question after the load must not wait for.
+    // Closing writes all waiting entries; the UI's calls of load() must not wait for that.
     std::unique_ptr<store::RunStore> closing;
     {
       const std::lock_guard lock(store_mutex_);
@@ -239,7 +254,7 @@ Engine::Engine(std::filesystem::path database, QObject* parent) : QObject(parent
 }
 
 Engine::~Engine() {
-  // Nobody is told any more: whoever listens may be gone already.
+  // Emits no signals: receivers may be destroyed already.
   for (const Job* job : jobs_)
     job->control_->stop();
 }
@@ -289,16 +304,19 @@ Job* Engine::demo() {
 }
 
 Job* Engine::predict(const run::RunSpec& spec) {
-  return add(
-      {.kind = Job::Kind::predict, .title = tr("Memory of %1").arg(name_of(spec)), .spec = spec, .stores = false},
-      [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
-        const auto session = run::open_session(spec, pool);
-        watch.limit(session->budget_bytes());
-        const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
-        if (!curve)
-          throw Error(Error::Kind::failed, "memory cannot be predicted: not even two small sizes fit");
-        watch.predicted(*curve);
-      });
+  return add({.kind = Job::Kind::predict,
+              .title = tr("Memory prediction for %1").arg(name_of(spec)),
+              .spec = spec,
+              .stores = false},
+             [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
+               const auto session = run::open_session(spec, pool);
+               watch.limit(session->budget_bytes());
+               const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
+               if (!curve)
+                 throw Error(Error::Kind::failed,
+                             "cannot predict memory: the two small probes do not fit in the memory budget");
+               watch.predicted(*curve);
+             });
 }
 
 Job* Engine::working() const {
@@ -313,7 +331,7 @@ bool Engine::idle() const {
 }
 
 void Engine::cancel_all() {
-  // What hears of the end of one may add another.
+  // A slot connected to a job's end may add another job.
   for (const QList<Job*> jobs = jobs_; Job * job : jobs)
     if (!job->over())
       job->cancel();

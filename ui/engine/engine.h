@@ -29,9 +29,8 @@ namespace batchscope::ui {
 
 class Engine;
 
-/// Something that the engine works on: a training, a search, a sweep, the demo, a prediction of memory. Lives in the UI
-/// thread; what the worker reports arrives there as signals. Records do not come as signals but through a queue that
-/// the screen empties.
+/// A job of the engine: a training, a search, a sweep, the demo, or a memory prediction. Lives in the UI thread;
+/// reports from the worker arrive there as signals. Records come through a queue instead, which the UI drains.
 class Job : public QObject {
   Q_OBJECT
 
@@ -39,39 +38,41 @@ public:
   enum class Kind { train, find, sweep, demo, predict };
   enum class State { waiting, working, done, failed, cancelled };
 
-  /// What a run of this job reports, for the screen.
+  /// A run of this job and its reports, for display.
   struct LiveRun {
     std::int64_t id = 0; ///< in the database
     run::RunSpec spec;
     run::RunStart start;
-    std::shared_ptr<telemetry::RecordQueue> queue; ///< filled as long as somebody holds it
-    std::shared_ptr<run::RunControl> control;      ///< of this run alone
+    std::shared_ptr<telemetry::RecordQueue> queue; ///< filled while anyone holds it
+    std::shared_ptr<run::RunControl> control;      ///< controls this run only
   };
 
   Kind kind() const { return kind_; }
   State state() const { return state_; }
   bool over() const { return state_ != State::waiting && state_ != State::working; }
   QString title() const { return title_; }
+  /// Text of the button that cancels it: "Stop run", "Stop sweep".
+  QString stop_text() const;
   QString error() const { return error_; } ///< of a failed job: one line
-  /// 0..1, and what is done now; nothing where the share is not known.
+  /// 0..1; nothing if unknown. activity() describes the current work.
   std::optional<double> progress() const { return progress_; }
   QString activity() const { return activity_; }
-  double seconds() const;                     ///< that it has worked so far
-  std::optional<double> seconds_left() const; ///< by the progress so far
+  double seconds() const;                     ///< spent working so far
+  std::optional<double> seconds_left() const; ///< estimated from the progress so far
 
-  /// Ends it at the next step boundary (or between two trials); what was done stays stored. A waiting job never starts:
-  /// it is cancelled by the time this returns, or a moment later where the worker was about to begin it.
+  /// Ends the job at the next step boundary (or between two trials); its results so far stay stored. A queued job never
+  /// starts: it is cancelled when this returns, or a moment later if the worker was about to start it.
   void cancel();
 
   const std::vector<search::Probe>& probes() const { return probes_; }
   const std::vector<search::Timing>& timings() const { return timings_; }
-  /// How it searches, where it does.
+  /// Search strategy, if the job searches.
   const QString& strategy() const { return strategy_; }
-  /// Of a search that is through.
+  /// Of a search that has ended.
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
   /// The number of the search in the database; nothing until it is stored.
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
-  /// What the demo's sweep speaks for, once it is through.
+  /// The demo sweep's recommendation, once it has ended.
   const std::optional<sweep::Recommendation>& recommendation() const { return recommendation_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
@@ -80,10 +81,10 @@ public:
 Q_SIGNALS:
   void state_changed();
   void progressed();
-  /// A search ran a size; the prediction is what is known by now.
+  /// A search ran a size; predicted() is up to date.
   void probed();
   void timed();
-  /// A search is through: search_result() is there; it is stored: stored_search() is.
+  /// searched(): search_result() is set. search_stored(): stored_search() is set.
   void searched();
   void search_stored();
   /// A run is about to make its first step.
@@ -103,7 +104,7 @@ private:
   QString activity_;
   std::optional<double> progress_;
   QElapsedTimer worked_;
-  double took_ = 0; ///< once it is over
+  double took_ = 0; ///< set when it has ended
   run::RunSpec spec_;
   QString strategy_;
   std::vector<search::Probe> probes_;
@@ -124,39 +125,39 @@ struct FindRequest {
   double margin = 0.2;
 };
 
-/// Does jobs one after the other on a thread of its own, stores what they bring and tells of them. LibTorch has one
-/// allocator for a device, so there is one worker. UI thread.
+/// Runs jobs one after the other on a worker thread, stores their results and emits progress. There is one worker,
+/// because LibTorch has one allocator per device. UI thread.
 class Engine : public QObject {
   Q_OBJECT
 
 public:
   explicit Engine(std::filesystem::path database, QObject* parent = nullptr);
-  ~Engine() override; ///< cancels what is left and waits for the worker
+  ~Engine() override; ///< cancels all jobs and waits for the worker
 
-  // Each returns the job, owned by the engine. What is wrong with a spec is said by the job, which fails.
+  // Each returns the job, which the engine owns. An invalid spec makes the job fail.
   Job* train(const run::RunSpec& spec);
   Job* find(const FindRequest& request);
   Job* sweep(const sweep::SweepSpec& spec);
-  /// The demo sweep: search, sweep over sizes, and a run that asks for more than fits, on the bundled images.
+  /// The demo: search, sweep over batch sizes, and a run that asks for more than fits, on the bundled images.
   Job* demo();
-  /// Two small probes for Job::predicted(); stores nothing.
+  /// Runs two small probes for Job::predicted(); stores nothing.
   Job* predict(const run::RunSpec& spec);
 
   const QList<Job*>& jobs() const { return jobs_; } ///< oldest first
-  Job* working() const;                             ///< the one that works now, if any
+  Job* working() const;                             ///< the current one, or null
   bool idle() const;
-  /// Cancels all; idle_now() comes when the worker rests.
+  /// Cancels all jobs; emits idle_now() once the worker is idle.
   void cancel_all();
 
-  /// Loads LibTorch in the worker's thread, so that the first job begins at once. library_loaded() comes when it is
-  /// there, unless it cannot be loaded, which the first job says.
+  /// Loads LibTorch on the worker thread, so that the first job starts at once. Emits library_loaded() on success; on
+  /// failure the first job reports the error.
   void load_library();
-  std::optional<int> threads() const { return threads_; } ///< that compute; known once it is loaded
+  std::optional<int> threads() const { return threads_; } ///< used for computing; known once LibTorch is loaded
 
-  /// Records stored and waiting, over what this process writes.
+  /// Numbers of records stored and waiting, over everything that this process writes.
   store::RunStore::Load load() const;
   const std::filesystem::path& database() const { return database_; }
-  /// Of the data that jobs use; shared with whoever plans.
+  /// The data used by jobs; shared with planners.
   const std::shared_ptr<data::DataPool>& data() const { return data_; }
 
 Q_SIGNALS:
@@ -168,19 +169,19 @@ Q_SIGNALS:
 private:
   friend class Job;
   class Worker;
-  /// What a job does on the worker's thread; throws Error where it fails.
+  /// The work of a job on the worker thread; throws Error if it fails.
   using Work = std::function<void(class JobWatch& watch, store::RunStore* store)>;
 
-  /// What a job is, beside what it does.
+  /// Properties of a job, besides its work.
   struct Order {
     Job::Kind kind;
     QString title;
     run::RunSpec spec;
     bool stores = true;    ///< whether the work needs the database
-    QString strategy = {}; ///< of its search; empty: the usual one
+    QString strategy = {}; ///< of its search; empty: the default
   };
   Job* add(const Order& order, Work work);
-  /// Ends a job at once that the worker has not begun yet.
+  /// Ends a queued job at once.
   void withdraw(Job* job);
   void begin(Job* job);
   void end(Job* job, Job::State state, const QString& error);
@@ -190,7 +191,7 @@ private:
   std::filesystem::path database_;
   QList<Job*> jobs_;
   std::shared_ptr<data::DataPool> data_ = std::make_shared<data::DataPool>();
-  QTimer progress_; ///< while a job works
+  QTimer progress_; ///< runs while a job works
   std::optional<int> threads_;
   std::unique_ptr<Worker> worker_;
 };

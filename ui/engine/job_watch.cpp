@@ -11,9 +11,9 @@ namespace batchscope::ui {
 
 namespace {
 
-/// A screen that stands still makes no loop wait: what it has not taken stays in memory.
+/// A slow UI must never block a training loop: entries that it has not taken stay in memory.
 constexpr std::size_t no_standstill = SIZE_MAX;
-/// A prediction is drawn up to so many times the largest size that was run.
+/// A prediction is drawn up to this multiple of the largest size that was run.
 constexpr std::int64_t margin_beyond_probes = 64;
 
 QString count(std::int64_t value) {
@@ -43,7 +43,7 @@ void JobWatch::not_stored(const std::string& why) {
     const std::lock_guard lock(mutex_);
     before = activity_;
   }
-  show(why.empty() ? before : Job::tr("not stored yet, tried again and again: %1").arg(QString::fromStdString(why)));
+  show(why.empty() ? before : Job::tr("Not saved yet; retrying: %1").arg(QString::fromStdString(why)));
 }
 
 void JobWatch::show(const QString& activity) {
@@ -135,7 +135,7 @@ void JobWatch::started(std::int64_t id, const run::RunSpec& spec, const run::Run
   const QString running = Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch));
   say(start.batch_reason.empty() ? running
                                  : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
-  // The run that goes with the message keeps the queue until somebody has taken it.
+  // The message holds the run and its queue until a receiver has taken them.
   post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) { Q_EMIT job.run_started(run); });
 }
 
@@ -180,13 +180,13 @@ void JobWatch::stage(sweep::DemoStage stage) {
   case sweep::DemoStage::bisection:
     drawn_ = false;
     probes_.clear();
-    return say(Job::tr("the same search by bisection"));
+    return say(Job::tr("repeating the search by bisection"));
   case sweep::DemoStage::sweep:
     return say(Job::tr("sweeping over batch sizes"));
   case sweep::DemoStage::growing:
-    return say(Job::tr("a schedule that grows"));
+    return say(Job::tr("training with a growing batch size"));
   case sweep::DemoStage::greedy:
-    return say(Job::tr("a schedule that asks for more than fits"));
+    return say(Job::tr("training with a schedule that exceeds the memory budget"));
   }
 }
 

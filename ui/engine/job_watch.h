@@ -9,8 +9,8 @@
 
 namespace batchscope::ui {
 
-/// What the worker's thread reports of a job, carried over to the job in the UI thread. Constructed in the UI thread,
-/// then used by the worker alone, but for what is said to be for any thread.
+/// Forwards reports about a job from the worker thread to the Job on the UI thread. Constructed on the UI thread, then
+/// used by the worker only, except where noted.
 class JobWatch : public sweep::DemoWatch {
 public:
   JobWatch(Job& job, std::shared_ptr<run::JobControl> control);
@@ -31,7 +31,7 @@ public:
   void stage(sweep::DemoStage stage) override;
   void searched(sweep::DemoStage stage, const search::SearchResult& result) override;
 
-  void begin_search(); ///< whose probes are shown
+  void begin_search(); ///< its probes are shown
   void found(const search::SearchResult& result);
   void recommended(const sweep::Recommendation& recommendation);
   void predicted(const predict::PeakCurve& curve);
@@ -40,7 +40,7 @@ public:
 
   // --- any thread ---
   void not_stored(const std::string& why) override;
-  /// Share of the work done, 0..1; nothing where it is not known.
+  /// Share of the work done, 0..1; nothing if unknown.
   std::optional<double> progress() const;
 
 private:
@@ -50,19 +50,19 @@ private:
 
   Job& job_;
   std::shared_ptr<run::JobControl> control_;
-  /// Whoever shows the run holds the queue; where nobody does, records go to the store alone.
+  /// Held by whoever shows the run; if nobody does, records go to the store only.
   std::weak_ptr<telemetry::RecordQueue> queue_;
   std::vector<search::Probe> probes_;
-  std::int64_t farthest_ = 1; ///< batch up to which the prediction is drawn
+  std::int64_t farthest_ = 1; ///< largest batch for which the prediction is drawn
   bool drawn_ = false;        ///< probes belong to the search that is shown
 
   std::mutex mutex_;
-  QString activity_; ///< guarded by mutex_; as last said
+  QString activity_; ///< guarded by mutex_; the latest text
 
   std::atomic<std::int64_t> step_{0};
-  std::atomic<std::int64_t> expected_steps_{0}; ///< 0: not known
-  std::atomic<std::int64_t> part_{0};           ///< runs of the job that are through
-  std::atomic<std::int64_t> parts_{1};          ///< 0: not known
+  std::atomic<std::int64_t> expected_steps_{0}; ///< 0: unknown
+  std::atomic<std::int64_t> part_{0};           ///< runs of the job that have ended
+  std::atomic<std::int64_t> parts_{1};          ///< 0: unknown
 };
 
 } // namespace batchscope::ui

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double large_type = 1.6; // of the usual size
+constexpr double large_type = 1.6; // relative to the default size
 
 QLabel* wrapping_label(QWidget* parent) {
   auto* label = dimmed_label({}, parent);
@@ -25,10 +25,11 @@ QString peak_reason(const SearchView& view, std::int64_t batch) {
   if (!peak)
     return {};
   const QString bytes = format_bytes(static_cast<double>(peak->bytes));
-  return peak->measured ? AnswerCard::tr("run, peak %1").arg(bytes) : AnswerCard::tr("peak %1 predicted").arg(bytes);
+  return peak->measured ? AnswerCard::tr("measured peak %1").arg(bytes)
+                        : AnswerCard::tr("predicted peak %1").arg(bytes);
 }
 
-/// The smallest size that was run and did not fit; nothing where all did.
+/// The smallest size that ran and did not fit; nothing if all did.
 std::optional<std::int64_t> smallest_refused(const SearchView& view) {
   std::optional<std::int64_t> smallest;
   for (const search::Probe& probe : view.probes)
@@ -40,9 +41,9 @@ std::optional<std::int64_t> smallest_refused(const SearchView& view) {
 QString tried_reason(const SearchView& view, std::int64_t batch) {
   const QString reason = peak_reason(view, batch);
   const auto refused = smallest_refused(view);
-  return refused ? AnswerCard::tr("%1; %2 did not fit, and nothing between them was run")
-                       .arg(reason, format_count(*refused))
-                 : AnswerCard::tr("%1; no larger one was run").arg(reason);
+  return refused
+             ? AnswerCard::tr("%1; %2 did not fit, sizes in between were not run").arg(reason, format_count(*refused))
+             : AnswerCard::tr("%1; no larger size was run").arg(reason);
 }
 
 QString largest_reason(const SearchView& view, std::int64_t batch) {
@@ -54,11 +55,11 @@ QString largest_reason(const SearchView& view, std::int64_t batch) {
   const bool predicted_to_fit = view.memory && view.memory->at(batch + 1).bytes <= view.budget;
   const QString reason = peak_reason(view, batch);
   return bounded && predicted_to_fit
-             ? AnswerCard::tr("%1; no larger one is allowed or there are no more examples").arg(reason)
+             ? AnswerCard::tr("%1; the largest allowed batch or the number of examples is reached").arg(reason)
              : reason;
 }
 
-/// As a sentence of its own.
+/// The text as a sentence of its own.
 QString sentence(const std::string& text) {
   QString sentence = QString::fromStdString(text);
   if (!sentence.isEmpty())
@@ -68,7 +69,7 @@ QString sentence(const std::string& text) {
 
 } // namespace
 
-AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcome_(new QWidget(this)) {
+AnswerCard::AnswerCard(QWidget* parent) : Card(tr("Result"), parent), outcome_(new QWidget(this)) {
   body()->setSpacing(12);
   for (const Answer answer : {largest, safe, recommended, automatic}) {
     rows_[answer] = make_row(answer);
@@ -81,7 +82,7 @@ AnswerCard::AnswerCard(QWidget* parent) : Card(tr("The answer"), parent), outcom
   outcome_text_->setObjectName(QStringLiteral("outcome"));
   outcome_help_ = wrapping_label(outcome_);
   outcome_help_->setObjectName(QStringLiteral("tried"));
-  settings_ = plain_button(tr("Change what is searched"), outcome_);
+  settings_ = plain_button(tr("Change search settings"), outcome_);
   connect(settings_, &QPushButton::clicked, this, &AnswerCard::settings_wanted);
   layout->addWidget(outcome_text_);
   layout->addWidget(outcome_help_);
@@ -108,7 +109,7 @@ AnswerCard::Row AnswerCard::make_row(Answer answer) {
   row.train->setObjectName(QStringLiteral("train-") + keys[answer]);
   row.edit = plain_button(tr("Edit first"), row.widget);
   row.edit->setObjectName(QStringLiteral("edit-") + keys[answer]);
-  row.edit->setToolTip(tr("Opens the form of a new run with this batch size"));
+  row.edit->setToolTip(tr("Open the New run form with this batch size"));
   connect(row.train, &QPushButton::clicked, this, [this, answer] {
     if (rows_[answer].batch)
       Q_EMIT train_wanted(*rows_[answer].batch);
@@ -149,23 +150,23 @@ void AnswerCard::fill(Answer answer, std::optional<std::int64_t> batch, const QS
 void AnswerCard::show_answers(const SearchView& view) {
   const bool tried = view.found() && !view.result->largest_is_exact;
   rows_[largest].name->setText(tried ? tr("Largest tried") : tr("Largest that fits"));
-  rows_[safe].name->setText(tr("Safe, %1 left").arg(format_percent(view.margin, 0)));
+  rows_[safe].name->setText(tr("Safe, %1 free").arg(format_percent(view.margin, 0)));
   rows_[recommended].name->setText(tr("Recommended"));
-  rows_[automatic].name->setText(tr("For %1 steps an epoch").arg(run::least_steps_in_epoch));
+  rows_[automatic].name->setText(tr("At least %1 steps per epoch").arg(run::least_steps_in_epoch));
   rows_[automatic].widget->setVisible(view.held_back().has_value());
   if (!view.found()) {
     const auto so_far = largest_so_far(view);
-    fill(largest, so_far, so_far ? tr("the largest so far") : tr("not known yet"), false);
+    fill(largest, so_far, so_far ? tr("largest so far") : tr("not known yet"), false);
     fill(safe, std::nullopt, tr("not known yet"), false);
     fill(recommended, std::nullopt, tr("not known yet"), false);
     return;
   }
   const search::SearchResult& result = *view.result;
   fill(largest, result.largest, result.largest ? largest_reason(view, *result.largest) : QString(), true);
-  fill(safe, result.safe, result.safe ? peak_reason(view, *result.safe) : tr("no size leaves so much free"), true);
+  fill(safe, result.safe, result.safe ? peak_reason(view, *result.safe) : tr("no size leaves that much free"), true);
   fill(recommended, result.recommended,
-       result.timings.empty() ? tr("the sizes were not timed") : sentence(result.reason), true);
-  fill(automatic, view.held_back(), tr("with the recommended one an epoch has fewer; what auto takes"), true);
+       result.timings.empty() ? tr("throughput was not measured") : sentence(result.reason), true);
+  fill(automatic, view.held_back(), tr("used by auto: with the recommended size an epoch has fewer steps"), true);
 }
 
 void AnswerCard::show_outcome(const SearchView& view) {
@@ -177,15 +178,17 @@ void AnswerCard::show_outcome(const SearchView& view) {
     break;
   case Job::State::cancelled: {
     const auto so_far = largest_so_far(view);
-    outcome_text_->setText(so_far ? tr("The largest that fitted until then is %1.").arg(format_count(*so_far))
-                                  : tr("No size had fitted until then."));
-    outcome_help_->setText(view.probes.empty() ? tr("Nothing was run, nothing is stored.")
-                                               : tr("%1. Nothing is stored.").arg(tried));
+    outcome_text_->setText(
+        so_far ? tr("The largest size that fit before the search was stopped: %1.").arg(format_count(*so_far))
+               : tr("No size fit before the search was stopped."));
+    outcome_help_->setText(view.probes.empty() ? tr("No size was run, and nothing is saved.")
+                                               : tr("%1. Nothing is saved.").arg(tried));
     break;
   }
   default:
     outcome_text_->setText(view.result ? sentence(view.result->reason) : QString());
-    outcome_help_->setText(tr("%1. Give it more memory, a smaller model or shorter examples.").arg(tried));
+    outcome_help_->setText(
+        tr("%1. Raise the memory budget, or choose a smaller model or shorter examples.").arg(tried));
   }
   outcome_help_->setVisible(!outcome_help_->text().isEmpty());
   settings_->setVisible(view.state != Job::State::cancelled);
@@ -198,12 +201,12 @@ void AnswerCard::show_search(const SearchView& view) {
   outcome_->setVisible(!answers);
   set_alarming(!answers && view.state != Job::State::cancelled);
   if (answers) {
-    set_title(view.found() ? tr("The answer") : tr("Searching"));
+    set_title(view.found() ? tr("Result") : tr("Searching"));
     show_answers(view);
     return;
   }
   set_title(view.state == Job::State::failed      ? tr("The search failed")
-            : view.state == Job::State::cancelled ? tr("Cancelled")
+            : view.state == Job::State::cancelled ? tr("Stopped")
                                                   : tr("Nothing fits"));
   show_outcome(view);
 }

@@ -10,7 +10,7 @@ class QPushButton;
 
 namespace batchscope::ui {
 
-/// The sizes that a search answers with, each with its reason and what can be done with it; or why there are none.
+/// The sizes that a search found, each with its reason and actions; or why there are none.
 class AnswerCard : public Card {
   Q_OBJECT
 
@@ -42,7 +42,7 @@ private:
   void show_outcome(const SearchView& view);
 
   std::array<Row, answer_count> rows_;
-  QWidget* outcome_ = nullptr; ///< in words, where there is no answer
+  QWidget* outcome_ = nullptr; ///< shown if there is no answer
   QLabel* outcome_text_ = nullptr;
   QLabel* outcome_help_ = nullptr;
   QPushButton* settings_ = nullptr;

@@ -7,7 +7,7 @@ namespace batchscope::ui {
 
 class Pill;
 
-/// What is searched, in a few words each; in a narrow window as many as there is room for. UI thread.
+/// A short description of what is searched; in a narrow window, as many parts as fit. UI thread.
 class ChipRow : public QWidget {
   Q_OBJECT
 
@@ -19,10 +19,10 @@ public:
 
   explicit ChipRow(QWidget* parent = nullptr);
   void set_chips(const QList<Chip>& chips);
-  QSize sizeHint() const override; ///< with all of them
+  QSize sizeHint() const override; ///< with all chips
 
 protected:
-  bool event(QEvent* event) override; ///< other fonts
+  bool event(QEvent* event) override; ///< font changes
   void resizeEvent(QResizeEvent* event) override;
 
 private:

@@ -25,11 +25,10 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
   make_actions();
   setup_ = new FindSetup(this);
   setup_->hide();
-  empty_ =
-      new EmptyState(tr("Which batch size?"),
-                     tr("A search runs a few sizes for real, tells which is the largest that fits in memory, which "
-                        "leaves room, and which is large enough to be fast."),
-                     tr("Find the batch size"), this);
+  empty_ = new EmptyState(tr("Which batch size?"),
+                          tr("A search trains with a few batch sizes. It finds the largest that fits in memory, a safe "
+                             "one that leaves memory free, and the smallest that is nearly as fast as any."),
+                          tr("Find the batch size"), this);
   connect(empty_, &EmptyState::action_chosen, this, &FindPage::find);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -45,20 +44,20 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
 }
 
 void FindPage::make_actions() {
-  find_action_ = make_command(this, tr("Find the batch size"), tr("Runs the search"), Qt::Key_F5);
+  find_action_ = make_command(this, tr("Find the batch size"), tr("Run the search"), Qt::Key_F5);
   connect(find_action_, &QAction::triggered, this, &FindPage::find);
-  cancel_action_ = make_command(this, tr("Cancel the search"), tr("Ends it after the size that runs now"),
-                                Qt::CTRL | Qt::Key_Period);
+  cancel_action_ =
+      make_command(this, tr("Stop the search"), tr("Stop after the current probe"), Qt::CTRL | Qt::Key_Period);
   connect(cancel_action_, &QAction::triggered, this, [this] {
     if (shown_.job)
       shown_.job->cancel();
   });
-  log_action_ =
-      make_command(this, tr("Batch size on a log scale"), tr("For wide ranges of sizes"), Qt::CTRL | Qt::Key_L);
+  log_action_ = make_command(this, tr("Batch size on a log scale"),
+                             tr("Use a logarithmic axis for a wide range of sizes"), Qt::CTRL | Qt::Key_L);
   log_action_->setCheckable(true);
   connect(log_action_, &QAction::toggled, this, [this](bool log) { plots_->set_log(log); });
-  setup_action_ =
-      make_command(this, tr("Change what is searched"), tr("Model, data, device, budget"), Qt::CTRL | Qt::Key_E);
+  setup_action_ = make_command(this, tr("Change search settings"), tr("Model, data, device and memory budget"),
+                               Qt::CTRL | Qt::Key_E);
   setup_action_->setCheckable(true);
   connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
 }
@@ -85,7 +84,7 @@ void FindPage::follow_workbench() {
       show_last_answer();
     else if (job == shown_.job)
       refresh();
-    show_header(); // what it waits for may be over
+    show_header(); // the job that it waits for may have ended
   });
   for (Job* job : engine.jobs())
     watch(job);
@@ -93,8 +92,8 @@ void FindPage::follow_workbench() {
     show_last_answer();
 }
 
-/// Whatever searches, is shown from its first probe on; what only trains or sweeps has none. Whoever looks at another
-/// search after that is left there.
+/// Shows a job's search from its first probe on; a job without a search has none. If the user then selects another
+/// search, that one stays.
 void FindPage::watch(Job* job) {
   const auto follow = [this, job, seen = std::make_shared<bool>(job->kind() == Job::Kind::find)] {
     if (job->probes().empty() && !job->search_result())
@@ -158,7 +157,7 @@ void FindPage::take_settings() {
     setup_->set_spec(shown_.spec());
 }
 
-/// In place of nothing, and of a search that was given up before it had run anything.
+/// Shown instead of nothing, and instead of a search that was cancelled before its first trial.
 void FindPage::show_last_answer() {
   const QList<KnownSearch> searches = known_searches(workbench_);
   shown_ = searches.isEmpty() ? KnownSearch{} : searches.last();
@@ -199,7 +198,7 @@ void FindPage::refresh() {
   show_header();
 }
 
-/// The memory of the size that is chosen, else of the answer, else of the largest so far.
+/// The memory of the selected size, else of the answer, else of the largest size so far.
 void FindPage::show_size(std::optional<std::int64_t> batch) {
   if (!shown_)
     return;
@@ -209,7 +208,7 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   memory_->show_size(view, batch ? batch : largest_so_far(view));
 }
 
-/// Where not even one size was run there is nothing else to show.
+/// If not even one size was run, there is nothing else to show.
 void FindPage::show_failure(const QString& error) {
   if (error_shown_)
     return;
@@ -220,7 +219,7 @@ void FindPage::show_failure(const QString& error) {
 
 void FindPage::show_error(const QString& error) {
   setup_->show_error(error);
-  setup_action_->setChecked(true); // where it can be mended
+  setup_action_->setChecked(true); // where the user can correct it
 }
 
 run::RunSpec FindPage::answered(qint64 batch) const {

@@ -24,9 +24,10 @@ class ProbeCard;
 class SearchList;
 class SearchPlots;
 
-/// Which batch size? Asks for a search and shows it happen, with its answer, why it is the answer, and what to do with
-/// it. Shows every search of this sitting, also those that other pages or the demo began, and those that the database
-/// has. What is above an answer tells what that answer is for; what is searched next may be something else by then.
+/// The page for finding a batch size: starts a search and shows its progress, its answers with reasons, and what to do
+/// with them. Lists every search of this session of the program, including those started by other pages or the demo,
+/// and those in the database. The chips above an answer describe that answer's search; the settings for the next search
+/// may differ.
 class FindPage : public Page {
   Q_OBJECT
 
@@ -52,9 +53,9 @@ private:
   void show_search(const KnownSearch& search);
   void show_last_answer();
   void show_lists();
-  /// The fields and the strategy are those of the search that is shown, unless somebody is changing them.
+  /// Takes over fields and strategy of the search that is shown, unless the user is editing them.
   void take_settings();
-  bool searching() const; ///< what is shown still works
+  bool searching() const; ///< the search that is shown is running
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
   void show_chips();
@@ -82,14 +83,14 @@ private:
   FindSetup* setup_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
-  EmptyState* failure_ = nullptr; ///< of a search that ran nothing
+  EmptyState* failure_ = nullptr; ///< for a search without any trial
   QWidget* body_ = nullptr;
   SearchPlots* plots_ = nullptr;
   AnswerCard* answer_ = nullptr;
   ProbeCard* probes_ = nullptr;
   MemoryCard* memory_ = nullptr;
-  SearchList* others_ = nullptr;  ///< that asked the same
-  SearchList* earlier_ = nullptr; ///< all other ones
+  SearchList* others_ = nullptr;  ///< other searches of the same question
+  SearchList* earlier_ = nullptr; ///< all other searches
 };
 
 } // namespace batchscope::ui

@@ -1,4 +1,4 @@
-// How the page is put together, and what its header says.
+// Layout and header of the page.
 #include <QAction>
 #include <QCheckBox>
 #include <QComboBox>
@@ -25,6 +25,21 @@ namespace {
 
 constexpr double side_width = 25; // in lines of text
 
+/// How a strategy searches, in a line; empty for an unknown one.
+QString strategy_help(const QString& name) {
+  const std::pair<const char*, QString> known[] = {
+      {"predictive", FindPage::tr("predictive: probe two small sizes, predict the largest, verify it with a real run")},
+      {"halving", FindPage::tr("halving: start at 128, halve until a size fits")},
+      {"doubling", FindPage::tr("doubling: double until OOM, then try 1.5 times the largest that fits")},
+      {"shrink", FindPage::tr("shrink: start at 128, multiply by the factor until a size fits")},
+      {"power", FindPage::tr("power: double until OOM, keep the largest that fits")},
+      {"binary", FindPage::tr("binary: double until OOM, then bisect")}};
+  for (const auto& [strategy, help] : known)
+    if (name == QLatin1String(strategy))
+      return help;
+  return {};
+}
+
 } // namespace
 
 QWidget* FindPage::make_header() {
@@ -44,23 +59,27 @@ QWidget* FindPage::make_header() {
   row->addWidget(change_);
   row->addStretch(1);
   activity_ = dimmed_label({}, header);
-  activity_->setMinimumWidth(1); // texts fit the window, not the window them
+  activity_->setMinimumWidth(1); // texts must fit the window, not enlarge it
   row->addWidget(activity_);
-  log_ = new QCheckBox(tr("Log sizes"), header);
+  log_ = new QCheckBox(tr("Log scale"), header);
   log_->setToolTip(log_action_->toolTip());
   connect(log_, &QCheckBox::clicked, log_action_, &QAction::setChecked);
   connect(log_action_, &QAction::toggled, log_, &QCheckBox::setChecked);
   row->addWidget(log_);
   strategy_ = new QComboBox(header);
-  for (const std::string& name : search::strategies())
+  QStringList helps;
+  for (const std::string& name : search::strategies()) {
     strategy_->addItem(QString::fromStdString(name));
+    helps << strategy_help(strategy_->itemText(strategy_->count() - 1));
+    strategy_->setItemData(strategy_->count() - 1, helps.last(), Qt::ToolTipRole);
+  }
   strategy_->setCurrentText(QStringLiteral("predictive"));
   strategy_->setObjectName(QStringLiteral("strategy"));
   strategy_->setAccessibleName(tr("Strategy"));
-  strategy_->setToolTip(tr("How to search"));
+  strategy_->setToolTip(tr("Search strategy\n%1").arg(helps.join(u'\n')));
   connect(strategy_, &QComboBox::currentTextChanged, setup_, &FindSetup::set_strategy);
   row->addWidget(strategy_);
-  cancel_ = plain_button(tr("Cancel"), header);
+  cancel_ = plain_button(tr("Stop search"), header);
   cancel_->setObjectName(QStringLiteral("cancel"));
   cancel_->setToolTip(cancel_action_->toolTip());
   connect(cancel_, &QPushButton::clicked, cancel_action_, &QAction::trigger);
@@ -91,8 +110,8 @@ QWidget* FindPage::make_body() {
   answer_ = new AnswerCard(side);
   probes_ = new ProbeCard(workbench_.theme(), side);
   memory_ = new MemoryCard(workbench_.theme(), side);
-  others_ = new SearchList(tr("Other ways to search"),
-                           tr("Choose another strategy and find again: what it comes to is shown here."), side);
+  others_ = new SearchList(tr("Other strategies"),
+                           tr("Choose another strategy and search again to compare the results here."), side);
   earlier_ = new SearchList(tr("Other searches"), {}, side);
   for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
                         static_cast<QWidget*>(others_), static_cast<QWidget*>(earlier_)})
@@ -130,7 +149,7 @@ QWidget* FindPage::make_body() {
   return body_;
 }
 
-/// Of the answer that is shown, whatever is searched next; while there is none, of that.
+/// For the shown answer, whatever is searched next; without an answer, for the next search.
 void FindPage::show_chips() {
   const QStringList names{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
   const QStringList texts = described(shown_ ? shown_.spec() : setup_->spec());
@@ -146,22 +165,22 @@ void FindPage::show_header() {
   QString activity;
   if (searches)
     activity = shown_.job->state() == Job::State::waiting && working != nullptr
-                   ? tr("waits for: %1").arg(working->title())
+                   ? tr("queued behind: %1").arg(working->title())
                    : shown_.job->activity();
   activity_->setText(activity);
-  // Of the two that take turns, the keyboard stays with the one that is seen.
+  // Of the two buttons that alternate, the visible one gets the keyboard focus.
   const bool hand_over = find_->hasFocus() || cancel_->hasFocus();
   log_->setVisible(bool(shown_));
   cancel_->setVisible(searches);
-  find_->setVisible(shown_ && !searches); // while there is nothing, the page itself has the button
+  find_->setVisible(shown_ && !searches); // while there is no search, the page itself has the button
   const run::RunSpec next = setup_->spec();
   find_->setText(shown_ && run::trial_key(shown_.spec()) == run::trial_key(next) ? tr("Find again") : tr("Find"));
-  find_->setToolTip(tr("Searches %1").arg(described(next).join(QStringLiteral(", "))));
+  find_->setToolTip(tr("Search %1").arg(described(next).join(QStringLiteral(", "))));
   if (hand_over)
     (searches ? cancel_ : find_)->setFocus();
   const QString& read_only = workbench_.run_database().read_only();
-  allow(*find_action_, !searches && read_only.isEmpty(), searches ? tr("A search goes on") : read_only);
-  allow(*cancel_action_, searches, tr("No search goes on"));
+  allow(*find_action_, !searches && read_only.isEmpty(), searches ? tr("A search is running") : read_only);
+  allow(*cancel_action_, searches, tr("No search is running"));
 }
 
 } // namespace batchscope::ui

@@ -38,20 +38,20 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
                                      {"max_batch", 1},
                                      {"margin", 1}})
     row->addWidget(add_field(key), stretch);
-  start_ = add_option(tr("First size"), QStringLiteral("start"), tr("The size that the search begins with"));
-  start_->edit()->setPlaceholderText(tr("its own"));
+  start_ = add_option(tr("First size"), QStringLiteral("start"), tr("Batch size of the first probe"));
+  start_->edit()->setPlaceholderText(tr("by strategy"));
   row->addWidget(start_, 1);
   factor_ = add_option(tr("Factor"), QStringLiteral("factor"),
-                       tr("A size that does not fit is multiplied by this, between 0 and 1"));
+                       tr("Factor between 0 and 1 that a size is multiplied by when it does not fit"));
   factor_->edit()->setPlaceholderText(QStringLiteral("0.9"));
   row->addWidget(factor_, 1);
   auto* all = plain_button(tr("All settings…"), this);
-  all->setToolTip(tr("Opens the form of a new run with these settings"));
+  all->setToolTip(tr("Open the New run form with these settings"));
   connect(all, &QPushButton::clicked, this, &FindSetup::all_settings_wanted);
   auto* at_fields_height = new QVBoxLayout;
   at_fields_height->addWidget(dimmed_label({}, this));
   at_fields_height->addWidget(all);
-  elsewhere_ = new NoteLine(*all, this); // what leads to the fields that it is about
+  elsewhere_ = new NoteLine(*all, this); // above the fields that lead to its errors
   elsewhere_->setObjectName(QStringLiteral("elsewhere"));
   at_fields_height->addWidget(elsewhere_);
   at_fields_height->addStretch();
@@ -98,7 +98,7 @@ run::RunSpec FindSetup::spec() const {
     try {
       run::set_field(spec, key, edit->text().toStdString());
     } catch (const Error&) {
-      // Said at the field.
+      // Shown at the field.
     }
   }
   return spec;
@@ -146,7 +146,7 @@ void FindSetup::read_options(FindRequest& request, bool& good) {
   read(start_, [&](const std::string& text) {
     request.start = parse_integer(text, "first size", 1, std::numeric_limits<std::int64_t>::max());
   });
-  // A factor that the strategy has no use for is not in its way.
+  // A factor that the strategy does not use is not checked.
   read(factor_, [&](const std::string& text) {
     if (strategy_ != "shrink")
       return;
@@ -188,7 +188,7 @@ void FindSetup::restore(const QJsonObject& state) {
   try {
     set_spec(run::run_spec_from_json(state["spec"].toString().toStdString()));
   } catch (const Error&) {
-    // Of another version, or broken: what is there stays.
+    // From another version, or invalid: keeps the current values.
   }
   start_->set_text(state["start"].toString());
   factor_->set_text(state["factor"].toString());

@@ -15,8 +15,8 @@ namespace batchscope::ui {
 class LabelledEdit;
 class NoteLine;
 
-/// What is searched and how, in one row of fields; each says in place what is wrong with it. The rest of the spec is
-/// what a new run's form or the last job had.
+/// What to search and how, in one row of fields with error messages in place. The rest of the spec comes from the new
+/// run form or the last job.
 class FindSetup : public QWidget {
   Q_OBJECT
 
@@ -24,13 +24,13 @@ public:
   explicit FindSetup(QWidget* parent = nullptr);
 
   void set_spec(const run::RunSpec& spec);
-  /// With the fields as far as they can be read.
+  /// The spec, with all fields that are valid.
   run::RunSpec spec() const;
-  /// Its own option shows where the strategy has one.
+  /// Also shows the strategy's own option, if it has one.
   void set_strategy(const QString& strategy);
-  /// Nothing where a field is wrong; which one, is shown then.
+  /// Nothing if a field is invalid, which then shows its error.
   std::optional<FindRequest> request();
-  /// An error that came later, from the search itself, where it is about one of these fields.
+  /// Shows an error of the search itself at its field, if it is about one of these fields.
   void show_error(const QString& message);
 
   QJsonObject state() const;
@@ -38,7 +38,7 @@ public:
 
 Q_SIGNALS:
   void changed();
-  void all_settings_wanted(); ///< the form of a new run
+  void all_settings_wanted(); ///< opens the new run form
 
 private:
   LabelledEdit* add_field(const std::string& key);
@@ -49,10 +49,10 @@ private:
 
   run::RunSpec spec_;
   std::string strategy_ = "predictive";
-  std::map<std::string, LabelledEdit*> fields_; ///< by the spec's keys
+  std::map<std::string, LabelledEdit*> fields_; ///< by spec key
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
-  NoteLine* elsewhere_ = nullptr; ///< what is wrong in fields that are not here
+  NoteLine* elsewhere_ = nullptr; ///< errors of fields that are not here
 };
 
 } // namespace batchscope::ui

@@ -19,7 +19,7 @@ QString tr(const char* text) {
   return QObject::tr(text);
 }
 
-/// `cnn:width=32,norm=group` reads `cnn width 32 norm group`.
+/// `cnn:width=32,norm=group` becomes `cnn width 32 norm group`.
 QString readable(const std::string& text) {
   QString readable = QString::fromStdString(text);
   for (const QChar c : {QChar(':'), QChar(','), QChar('=')})
@@ -27,7 +27,7 @@ QString readable(const std::string& text) {
   return readable;
 }
 
-/// Without the folders of a file.
+/// A data text without the folders of its files.
 QString short_data(const std::string& text) {
   if (text == "demo")
     return tr("demo images");
@@ -37,12 +37,12 @@ QString short_data(const std::string& text) {
 
 QString budget_of(const run::RunSpec& spec) {
   return spec.memory_budget ? tr("budget %1").arg(format_bytes(static_cast<double>(*spec.memory_budget)))
-                            : tr("80 % of what is free");
+                            : tr("80 % of free memory");
 }
 
 QString when(const KnownSearch& search) {
   if (!search.stored)
-    return tr("in this sitting");
+    return tr("in this session");
   const QDateTime at = QDateTime::fromString(search.stored->created, Qt::ISODate).toLocalTime();
   return at.isValid() ? QLocale().toString(at, QLocale::ShortFormat) : search.stored->created;
 }
@@ -53,7 +53,7 @@ QString runs_text(const search::SearchResult& result) {
 }
 
 QString tip_of(const KnownSearch& search) {
-  return tr("Shows this search again: %1; %2, %3, took %4")
+  return tr("Show this search: %1; %2, %3, took %4")
       .arg(described(search.spec()).join(QStringLiteral(", ")), QString::fromStdString(search.result().strategy),
            when(search), format_duration(search.result().seconds));
 }

@@ -10,7 +10,7 @@
 
 namespace batchscope::ui {
 
-/// A search that can be shown: one of this sitting, or one that the database has from another. UI thread.
+/// A search that can be shown: of this session of the program, or from the database. UI thread.
 struct KnownSearch {
   QPointer<Job> job;
   std::shared_ptr<const StoredSearch> stored;
@@ -18,13 +18,13 @@ struct KnownSearch {
   explicit operator bool() const { return job || stored; }
   bool operator==(const KnownSearch& other) const { return job == other.job && stored == other.stored; }
 
-  const run::RunSpec& spec() const;           ///< of one that is there
+  const run::RunSpec& spec() const;           ///< requires that one is set
   SearchView view() const;                    ///< likewise
-  const search::SearchResult& result() const; ///< of one that is through
+  const search::SearchResult& result() const; ///< of a finished search
   std::string trials() const;                 ///< run::trial_key() of its spec
 };
 
-/// Those that have an answer, oldest first; a search of this sitting that is stored is there once.
+/// All searches with an answer, oldest first; a stored search of this session is listed once.
 QList<KnownSearch> known_searches(Workbench& workbench);
 
 /// A row of a list of searches.
@@ -38,12 +38,12 @@ struct SearchRow {
   bool operator==(const SearchRow&) const = default;
 };
 struct SearchRows {
-  QList<SearchRow> same;   ///< asked the same as the one shown, by their strategy; oldest first
-  QList<SearchRow> others; ///< all others, by what they searched; newest first
+  QList<SearchRow> same;   ///< same question as the one shown, named by strategy; oldest first
+  QList<SearchRow> others; ///< all others, named by what they searched; newest first
 };
 SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown);
 
-/// A spec's parts in a few words each, for people: model, data, optimizer, device with its budget.
+/// Parts of a spec as short texts for display: model, data, optimizer, device with its budget.
 QStringList described(const run::RunSpec& spec);
 
 } // namespace batchscope::ui

@@ -10,7 +10,7 @@
 namespace batchscope::ui {
 
 MemoryCard::MemoryCard(const Theme& theme, QWidget* parent)
-    : Card(tr("What fills the memory"), parent), parts_(new PartsBar(theme, this)), text_(dimmed_label({}, this)) {
+    : Card(tr("Memory use"), parent), parts_(new PartsBar(theme, this)), text_(dimmed_label({}, this)) {
   text_->setWordWrap(true);
   body()->addWidget(parts_);
   body()->addWidget(text_);
@@ -20,12 +20,12 @@ void MemoryCard::show_size(const SearchView& view, std::optional<std::int64_t> b
   const bool known = view.memory && batch;
   parts_->setVisible(known);
   if (!known) {
-    set_title(tr("What fills the memory"));
-    text_->setText(view.memory || view.working() ? tr("Known once two sizes were run.")
-                                                 : tr("A predictive search tells what fills it at any size."));
+    set_title(tr("Memory use"));
+    text_->setText(view.memory || view.working() ? tr("Available after two probes.")
+                                                 : tr("A predictive search shows the memory use of every batch size."));
     return;
   }
-  set_title(tr("What fills the memory at %1 (MB)").arg(format_count(*batch)));
+  set_title(tr("Memory use at batch size %1 (MB)").arg(format_count(*batch)));
   fill(view.memory->at(*batch), view.budget);
 }
 
@@ -40,8 +40,8 @@ void MemoryCard::fill(const predict::PeakCurve::Point& point, std::uint64_t budg
   parts_->set_parts(parts, static_cast<double>(budget));
   const QString peak = format_bytes(static_cast<double>(point.bytes));
   text_->setText(budget == 0 ? tr("%1 at the peak of a step").arg(peak)
-                 : over      ? tr("%1 at the peak of a step, %2 too much").arg(peak, format_bytes(difference))
-                             : tr("%1 at the peak of a step, %2 left").arg(peak, format_bytes(difference)));
+                 : over      ? tr("%1 at the peak of a step, %2 over the budget").arg(peak, format_bytes(difference))
+                             : tr("%1 at the peak of a step, %2 free").arg(peak, format_bytes(difference)));
 }
 
 } // namespace batchscope::ui

@@ -5,14 +5,14 @@
 
 namespace batchscope::ui {
 
-/// What fills the memory at the peak of a step of one size, as the prediction says.
+/// The predicted memory at the peak of a step of one size, broken down by use.
 class MemoryCard : public Card {
   Q_OBJECT
 
 public:
   explicit MemoryCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// Where the search foretells no memory, it says what does.
+  /// If the search predicts no memory, it says which strategy does.
   void show_size(const SearchView& view, std::optional<std::int64_t> batch);
 
 private:

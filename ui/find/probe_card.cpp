@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_rows_shown = 8; ///< more of them scroll
+constexpr int most_rows_shown = 8; ///< scrolls if there are more
 
 /// `1 probe`, `3 probes`.
 QString counted(std::size_t count, const QString& one, const QString& many) {
@@ -38,7 +38,7 @@ ProbeCard::ProbeCard(const Theme& theme, QWidget* parent)
     : Card({}, parent), model_(new ProbeModel(theme, this)), table_(new QTableView(this)) {
   table_->setModel(model_);
   table_->setObjectName(QStringLiteral("probes"));
-  table_->setAccessibleName(tr("Sizes that were run"));
+  table_->setAccessibleName(tr("Probed batch sizes"));
   prepare_table(*table_);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -46,7 +46,7 @@ ProbeCard::ProbeCard(const Theme& theme, QWidget* parent)
   header->setSectionsClickable(false);
   header->setSectionResizeMode(QHeaderView::Fixed);
   header->setStretchLastSection(true);
-  // A scroll bar at its side leaves less room than the columns ask for: they stay where they are.
+  // A vertical scroll bar leaves less space than the columns need; do not scroll horizontally.
   QScrollBar* sideways = table_->horizontalScrollBar();
   connect(sideways, &QScrollBar::rangeChanged, sideways, [sideways] { sideways->setRange(0, 0); });
   body()->addWidget(table_);
@@ -81,10 +81,10 @@ std::optional<std::int64_t> ProbeCard::chosen_batch() const {
                         : std::optional(model_->rows()[static_cast<std::size_t>(rows.first().row())].batch);
 }
 
-/// Columns to their contents, and the table to its rows.
+/// Fits columns to their contents, and the table's height to its rows.
 void ProbeCard::fit() {
   QHeaderView* header = table_->horizontalHeader();
-  // The style sheet's bold names are a little wider than the header thinks.
+  // Bold titles of the style sheet are a little wider than the header assumes.
   const int bolder = Theme::lines(0.2);
   for (int column = 0; column < ProbeModel::result; ++column)
     header->resizeSection(column, std::max(header->sectionSizeHint(column) + bolder,

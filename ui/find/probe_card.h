@@ -7,8 +7,8 @@ class QTableView;
 
 namespace batchscope::ui {
 
-/// The runs of a search as a table, with what they came to in its title. Choosing a row says which run it is, so that
-/// the plots can show it.
+/// The trials of a search as a table, summarized in its title. Selecting a row emits the trial's number, so that the
+/// plots can show it.
 class ProbeCard : public Card {
   Q_OBJECT
 
@@ -17,7 +17,7 @@ public:
 
   void show_search(const SearchView& view);
   void choose(int number);
-  /// Of the row that is chosen.
+  /// Batch of the selected row.
   std::optional<std::int64_t> chosen_batch() const;
 
 Q_SIGNALS:

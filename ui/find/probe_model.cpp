@@ -94,9 +94,9 @@ QString ProbeModel::tip(const ProbeRow& row) const {
   if (!row.message.isEmpty())
     return row.message;
   if (row.result == ProbeRow::Result::not_run)
-    return tr("The prediction says that it needs more than there is, so it was not run");
+    return tr("Not run: the predicted memory is above the budget");
   if (row.check)
-    return tr("Run to settle the safe size, after the search itself");
+    return tr("Run after the search to verify the safe size");
   return {};
 }
 
@@ -125,7 +125,7 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (section == result ? Qt::AlignLeft : Qt::AlignRight)));
   if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
-    return section == predicted ? tr("Predicted MB") : QVariant(); // which has no room
+    return section == predicted ? tr("Predicted MB") : QVariant(); // the column has no space for it
   if (role != Qt::DisplayRole)
     return {};
   switch (section) {

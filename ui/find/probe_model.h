@@ -9,7 +9,7 @@
 
 namespace batchscope::ui {
 
-/// The sizes that a search ran, in their order. Grows while the search goes on, and keeps what is chosen then.
+/// The sizes that a search ran, in order. Grows during the search and keeps the selection.
 class ProbeModel : public QAbstractTableModel {
   Q_OBJECT
 
@@ -20,7 +20,7 @@ public:
 
   void set_rows(std::vector<ProbeRow> rows);
   const std::vector<ProbeRow>& rows() const { return rows_; }
-  /// The row of a run by its number; -1 where there is none.
+  /// The row of a trial by its number; -1 if there is none.
   int row_of_number(int number) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;

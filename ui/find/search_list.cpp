@@ -54,7 +54,7 @@ QToolButton* SearchList::add_row(QGridLayout& grid, const SearchRow& row) {
   name->setText(row.name);
   name->setObjectName(QStringLiteral("search"));
   name->setToolTip(row.tip);
-  // The row goes away with that, and must not do so within its own event.
+  // This deletes the row, which must not happen within its own event.
   connect(
       name, &QToolButton::clicked, this, [this, search = row.search] { Q_EMIT chosen(search); }, Qt::QueuedConnection);
   auto* text = dimmed_label(row.text, rows_);

@@ -8,15 +8,15 @@ class QToolButton;
 
 namespace batchscope::ui {
 
-/// Searches that can be looked at again, a row each.
+/// A list of searches to open again, one row each.
 class SearchList : public Card {
   Q_OBJECT
 
 public:
-  /// `none` is said where there are no rows; empty: the card goes away then.
+  /// `none` is shown if there are no rows; if it is empty, the card is hidden instead.
   SearchList(const QString& title, const QString& none, QWidget* parent = nullptr);
 
-  /// The first `most_rows` of them, and how many more there are.
+  /// Shows the first `most_rows` rows, and how many more there are.
   void show_rows(const QList<SearchRow>& rows);
 
 Q_SIGNALS:

@@ -13,17 +13,17 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Marks of answers and of the knee, apart from those of runs, which have the run's number.
+/// Ids of the marks of answers and of the knee; the marks of trials have the trial's number.
 constexpr qint64 first_answer_mark = 1'000'000;
 constexpr qint64 knee_mark = 2'000'000;
-/// How far beyond the largest size of interest the plots go.
+/// The x axis extends to this multiple of the largest size of interest.
 constexpr double beyond = 1.25;
 
 double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) * to_megabytes;
 }
 
-/// The end of the x axis: a little more than what was run and fitted and, with a prediction, than what is expected to.
+/// The end of the x axis: a little beyond the largest size that ran and fitted or, with a prediction, is expected to.
 double end_of(const SearchView& view) {
   std::int64_t largest = 1;
   for (const auto* runs : {&view.probes, &view.checks})
@@ -42,7 +42,7 @@ struct CurvePoints {
   std::vector<double> x, y;
 };
 
-/// The predicted curve up to `end`: its own points, and where it ends.
+/// The predicted curve up to `end`: its own points, and one at the end.
 CurvePoints points_of(const predict::PeakCurve& memory, double end) {
   CurvePoints points;
   for (const auto& point : memory.points()) {
@@ -56,7 +56,7 @@ CurvePoints points_of(const predict::PeakCurve& memory, double end) {
   return points;
 }
 
-/// Peaks that were measured, by size.
+/// Measured peaks by size.
 CurvePoints measured_points(const SearchView& view) {
   std::map<std::int64_t, double> peaks;
   for (const auto* runs : {&view.probes, &view.checks})
@@ -71,7 +71,7 @@ CurvePoints measured_points(const SearchView& view) {
   return points;
 }
 
-/// Where a run's mark stands: at its peak, or at the limit where it was refused.
+/// y of a trial's mark: its peak, or the limit if it did not fit.
 std::optional<double> height_of(const SearchView& view, const ProbeRow& row) {
   if (row.real)
     return megabytes(*row.real);
@@ -91,12 +91,12 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
   return mark;
 }
 
-/// A size that cannot be told from one within the tolerance may be the knee, too.
+/// A size that does not differ significantly from one within the tolerance can be the knee, too.
 QString knee_text(double rate, double best) {
   if (rate >= best)
     return SearchPlots::tr("fastest");
-  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("95 % of the best from here on")
-                                                     : SearchPlots::tr("perhaps 95 % of the best from here on");
+  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("from here at least 95 % of the best")
+                                                     : SearchPlots::tr("from here possibly 95 % of the best");
 }
 
 } // namespace
@@ -108,7 +108,7 @@ SearchPlots::SearchPlots(const Theme& theme, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(plots_);
   memory_ = plots_->add_panel({.key = QStringLiteral("memory"),
-                               .title = tr("Peak memory against batch size"),
+                               .title = tr("Peak memory by batch size"),
                                .unit = QStringLiteral("MB"),
                                .height = 1.7,
                                .lowest_top = {}});
@@ -144,7 +144,7 @@ void SearchPlots::show_search(const SearchView& view) {
   show_marks(view);
   show_arrows(view);
   plots_->set_end(end_of(view));
-  // A search that begins or ends shows itself as a whole.
+  // Shows the whole range when a search begins or ends.
   if (view.found() != found_ || view.probes.size() < probes_)
     plots_->show_all();
   found_ = view.found();
@@ -155,7 +155,7 @@ void SearchPlots::show_search(const SearchView& view) {
 void SearchPlots::show_memory(const SearchView& view) {
   CurvePoints measured = measured_points(view);
   CurvePoints predicted = view.memory ? points_of(*view.memory, end_of(view)) : CurvePoints{};
-  // In the legend only while there is something to name. A prediction runs through what was measured.
+  // In the legend only if there are values. A prediction passes through the measured values.
   if (predicted_drawn_ != view.memory.has_value()) {
     predicted_drawn_ = view.memory.has_value();
     plots_->set_style(
@@ -172,7 +172,7 @@ void SearchPlots::show_memory(const SearchView& view) {
   plots_->set_limits(limits);
 }
 
-/// How far the prediction may be off, and how far the stretches of a size lay apart.
+/// The prediction's error, and the range of a size's timed stretches.
 void SearchPlots::show_bands(const SearchView& view) {
   QList<PlotBand> bands;
   if (view.memory) {
@@ -207,11 +207,11 @@ void SearchPlots::show_throughput(const SearchView& view) {
 }
 
 void SearchPlots::show_marks(const SearchView& view) {
-  std::map<std::int64_t, QString> names; // of the answers, by size
+  std::map<std::int64_t, QString> names; // of answers, by size
   for (const NamedAnswer& answer : answers_of(view))
     names[answer.batch] += (names[answer.batch].isEmpty() ? QString() : QStringLiteral(", ")) + answer.name;
 
-  // Labels find room in the order of the marks, so those of the answers come first.
+  // Labels are placed in the order of the marks, so those of answers come first.
   QList<PlotMark> answers;
   QList<PlotMark> runs;
   for (const ProbeRow& row : rows_of(view)) {
@@ -226,10 +226,10 @@ void SearchPlots::show_marks(const SearchView& view) {
     names.erase(name);
   }
   qint64 id = first_answer_mark;
-  for (const auto& [batch, name] : names) { // those that were timed, and not run by the search
+  for (const auto& [batch, name] : names) { // sizes that were timed, but not run by the search
     const auto peak = peak_at(view, batch);
     if (!peak)
-      continue; // nothing tells how high it stands; the throughput beneath has it
+      continue; // its height is unknown; it is in the throughput plot below
     answers << PlotMark{id++,    PlotMark::Kind::answer, static_cast<double>(batch),
                         memory_, megabytes(peak->bytes), tr("%1 %2").arg(name, format_count(batch))};
   }
@@ -244,7 +244,7 @@ void SearchPlots::show_marks(const SearchView& view) {
   plots_->set_marks(answers + runs);
 }
 
-/// From each size to the smaller one that came after it.
+/// Arrows from each size to the smaller one that was run next.
 void SearchPlots::show_arrows(const SearchView& view) {
   QList<PlotArrow> arrows;
   const std::vector<ProbeRow> rows = rows_of(view);

@@ -9,8 +9,8 @@
 
 namespace batchscope::ui {
 
-/// The search as a picture: peak memory against batch size with the limit, what was foretold and what was run in its
-/// order, and beneath it the throughput.
+/// Plots of a search: peak memory against batch size with the limit, the prediction and the trials in order, and below
+/// it the throughput.
 class SearchPlots : public QWidget {
   Q_OBJECT
 
@@ -18,7 +18,7 @@ public:
   explicit SearchPlots(const Theme& theme, QWidget* parent = nullptr);
 
   void show_search(const SearchView& view);
-  /// The mark of a run, by its number; 0: none.
+  /// Highlights the mark of a trial by its number; 0: none.
   void choose(int number);
   void set_log(bool log);
   LinkedPlots& plots() { return *plots_; }
@@ -40,7 +40,7 @@ private:
   int measured_curve_ = 0;
   bool predicted_drawn_ = false;
   bool found_ = false;     ///< of the search that is shown
-  std::size_t probes_ = 0; ///< its runs so far
+  std::size_t probes_ = 0; ///< number of trials so far
   std::shared_ptr<PointsCurve> predicted_;
   std::shared_ptr<PointsCurve> measured_;
   std::shared_ptr<PointsCurve> rates_;

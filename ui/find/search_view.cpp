@@ -18,7 +18,7 @@ ProbeRow row_of(const search::Probe& probe, int number, bool check) {
   case search::Outcome::fits:
     row.real = probe.peak_bytes;
     break;
-  case search::Outcome::out_of_memory: // what was in use when it was refused is not what the size needs
+  case search::Outcome::out_of_memory: // bytes in use at the failure are not what the size needs
     row.result = ProbeRow::Result::out_of_memory;
     break;
   case search::Outcome::error:
@@ -29,7 +29,7 @@ ProbeRow row_of(const search::Probe& probe, int number, bool check) {
   return row;
 }
 
-/// The size above the answer, where it was not run because the prediction says that it needs too much.
+/// The size above the answer, if it was not run because the prediction says that it needs too much.
 std::optional<ProbeRow> row_not_run(const SearchView& view, const std::vector<ProbeRow>& rows) {
   if (!view.found() || !view.result->largest || !view.memory || view.budget == 0)
     return std::nullopt;

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Of a series at that step; nothing before the first one.
+/// Value of a series at that step; nothing before the first one.
 std::optional<double> value_at(const OpenRun& run, const char* name, std::int64_t step) {
   const series::Series* series = run.history()->find(name);
   if (series == nullptr)
@@ -39,7 +39,7 @@ void EventMarks::update(const OpenRun& run) {
   for (; taken_ < count; ++taken_) {
     const auto where = place(run, run.events()[taken_], axis_);
     if (!where)
-      break; // its step comes soon
+      break; // the record of its step comes soon
     add(run, taken_, *where, signs);
   }
   plots_.add_marks(signs.marks);
@@ -51,7 +51,7 @@ std::optional<double> EventMarks::place(const OpenRun& run, const telemetry::Eve
     return std::nullopt;
   if (axis == series::Axis::seconds)
     return event.seconds;
-  return run.history()->position(event.step, axis).value_or(0); // before the first step: the beginning
+  return run.history()->position(event.step, axis).value_or(0); // before the first step: at the beginning
 }
 
 void EventMarks::add(const OpenRun& run, int number, double place, Signs& signs) const {

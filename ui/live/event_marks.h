@@ -7,15 +7,15 @@
 
 namespace batchscope::ui {
 
-/// A run's events as marks on the plots; ids are the events' numbers. UI thread.
+/// The events of a run as marks in the plots; a mark's id is the event's index. UI thread.
 class EventMarks {
 public:
   explicit EventMarks(LinkedPlots& plots) : plots_(plots) {}
 
   void show(const OpenRun* run, series::Axis axis); ///< null: none
-  /// Gives the plots what came since, which costs nothing of what was there before.
+  /// Adds the events that are new; the cost does not depend on the older ones.
   void update(const OpenRun& run);
-  /// Where an event stands; nothing of a step that is still being made.
+  /// x of an event; nothing if its step is still being made.
   static std::optional<double> place(const OpenRun& run, const telemetry::Event& event, series::Axis axis);
 
 private:

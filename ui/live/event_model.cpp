@@ -27,7 +27,7 @@ void EventModel::show(OpenRun* run) {
   texts_.resize(shown_);
   endResetModel();
   if (run != nullptr)
-    // What filters the rows works anew on all of them for each insertion before them.
+    // For each insertion before them, a filter model processes all rows again, so insertions are combined.
     connect(run, &OpenRun::event_came, &coming_, qOverload<>(&QTimer::start));
 }
 
@@ -122,8 +122,8 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
                                                           : Qt::AlignLeft | Qt::AlignVCenter);
   if (role != Qt::DisplayRole)
     return {};
-  const QString names[column_count] = {tr("Step"),  tr("Event"),  tr("Tried"), tr("Now"),
-                                       tr("Asked"), tr("In use"), tr("Action")};
+  const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Tried"), tr("Now"),
+                                       tr("Requested"), tr("In use"), tr("Action")};
   return names[section];
 }
 

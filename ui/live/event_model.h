@@ -23,15 +23,15 @@ class EventModel : public QAbstractTableModel {
 public:
   enum Column { step, what, tried, now, asked, in_use, action, column_count };
   enum Role {
-    number_role = Qt::UserRole, ///< of the event in the run's events()
+    number_role = Qt::UserRole, ///< index into the run's events()
     group_role,                 ///< int of EventGroup
     alarming_role
   };
 
   explicit EventModel(const Theme& theme, QObject* parent = nullptr);
 
-  void show(OpenRun* run); ///< null: nothing
-  /// Takes in now what came since; else it does so once all that waits is handled, many events as one.
+  void show(OpenRun* run); ///< null: none
+  /// Adds new events now. This also happens automatically once pending UI events are handled, for many events at once.
   void take_new();
   int row_of(int number) const;
 
@@ -50,10 +50,10 @@ private:
   std::shared_ptr<const series::History> history_;
   QTimer coming_;
   int shown_ = 0;
-  mutable std::deque<std::optional<EventText>> texts_; ///< made when first seen: most rows never are
+  mutable std::deque<std::optional<EventText>> texts_; ///< created when first shown; most rows never are
 };
 
-/// Only the events of one group.
+/// Shows only the events of one group.
 class EventFilter : public QSortFilterProxyModel {
   Q_OBJECT
 

@@ -13,7 +13,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Marks what went wrong and is chosen with a bar at its left.
+/// Marks a selected error with a bar at its left.
 class EventDelegate : public RowDelegate {
 public:
   using RowDelegate::RowDelegate;
@@ -44,14 +44,14 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   set_widths();
 
   groups_->setObjectName("event-filter");
-  groups_->setAccessibleName(tr("Which events are shown"));
-  groups_->setToolTip(tr("Which events are shown"));
+  groups_->setAccessibleName(tr("Filter events by kind"));
+  groups_->setToolTip(tr("Filter events by kind"));
   groups_->addItem(tr("All events"), static_cast<int>(EventGroup::all));
   groups_->addItem(tr("Out of memory"), static_cast<int>(EventGroup::out_of_memory));
   groups_->addItem(tr("Edits"), static_cast<int>(EventGroup::edits));
   groups_->addItem(tr("Evaluations"), static_cast<int>(EventGroup::evaluations));
 
-  // The choice lies over the free end of the table's header.
+  // The combo box lies over the free end of the table's header.
   auto* layout = new QGridLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(table_, 0, 0);
@@ -62,7 +62,7 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   layout->addWidget(corner, 0, 0, Qt::AlignTop | Qt::AlignRight);
   corner->raise();
 
-  // What will be here, while nothing is.
+  // Placeholder while there are no events.
   auto* nothing = dimmed_label({}, this);
   nothing->setObjectName("no-events");
   nothing->setAlignment(Qt::AlignCenter);
@@ -71,8 +71,8 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   const auto tell = [this, nothing] {
     nothing->setVisible(filter_->rowCount() == 0);
     nothing->setText(model_->rowCount() == 0
-                         ? tr("Nothing has happened yet. Evaluations, edits and out-of-memory errors will be here.")
-                         : tr("No event of this kind"));
+                         ? tr("No events yet. Evaluations, edits and out-of-memory errors appear here.")
+                         : tr("No events of this kind"));
   };
   for (const auto signal : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
     connect(filter_, signal, this, tell);
@@ -107,7 +107,7 @@ void EventTable::choose(std::optional<int> number) {
     table_->clearSelection();
     return;
   }
-  model_->take_new(); // it may be one that has just come
+  model_->take_new(); // it may be an event that has just arrived
   const QModelIndex source = model_->index(model_->row_of(*number), EventModel::step);
   if (source.isValid() && !filter_->mapFromSource(source).isValid())
     show_group(EventGroup::all);

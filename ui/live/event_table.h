@@ -12,7 +12,7 @@ class QTableView;
 
 namespace batchscope::ui {
 
-/// What happened in a run, a row an event; choosing one tells which. UI thread.
+/// The events of a run as a table; selecting a row emits the event's index. UI thread.
 class EventTable : public QWidget {
   Q_OBJECT
 
@@ -20,7 +20,7 @@ public:
   explicit EventTable(const Theme& theme, QWidget* parent = nullptr);
 
   void show(OpenRun* run);
-  /// Chooses an event's row and brings it into view; shows all events where it would be filtered out. Nothing: no row.
+  /// Selects an event's row and scrolls to it; removes the filter if it hides the event. Nothing: clears the selection.
   void choose(std::optional<int> number);
   void show_group(EventGroup group);
 
@@ -28,7 +28,7 @@ public:
   void restore(const QJsonObject& state);
 
 Q_SIGNALS:
-  void chosen(int number); ///< into the run's events(); by the user
+  void chosen(int number); ///< index into the run's events(); by the user
 
 private:
   void set_widths();
@@ -37,7 +37,7 @@ private:
   EventFilter* filter_;
   QTableView* table_;
   QComboBox* groups_;
-  bool choosing_ = false; ///< by choose(), not by the user
+  bool choosing_ = false; ///< choose() is changing the selection, not the user
 };
 
 } // namespace batchscope::ui

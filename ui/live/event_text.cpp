@@ -24,7 +24,7 @@ QJsonObject detail_of(const telemetry::Event& event) {
   return QJsonDocument::fromJson(QByteArray::fromStdString(event.detail_json)).object();
 }
 
-/// Numbers that JSON has no form for are texts: "NaN", "Infinity", "-Infinity".
+/// Numbers that JSON cannot represent are texts: "NaN", "Infinity", "-Infinity".
 double number_in(const QJsonObject& detail, const QString& name) {
   const QJsonValue value = detail.value(name);
   if (value.isDouble())
@@ -62,7 +62,7 @@ EventText edit(const QJsonObject& detail) {
     text.alarming = true;
     return text;
   }
-  text.what = EventTexts::tr("schedule edited, applied");
+  text.what = EventTexts::tr("schedule edit applied");
   text.tried = count_in(detail, "batch_before");
   text.now = count_in(detail, "batch");
   const QString schedule = short_schedule(detail.value("schedule").toString(), 160);
@@ -80,7 +80,7 @@ EventText evaluation(const QJsonObject& detail) {
   return text;
 }
 
-/// For kinds that this window has no words for: its fields as they are.
+/// For unknown kinds: lists the fields as they are.
 EventText other(const telemetry::Event& event, const QJsonObject& detail) {
   EventText text;
   text.what = QString::fromStdString(event.kind);

@@ -5,7 +5,7 @@
 #include "core/telemetry/record.h"
 #include "ui/texts/oom_details.h"
 
-// Events of a run in plain words. What an event does not say, or says in a form that is not known, is left out.
+// Texts for the events of a run. Fields that an event lacks, or whose form is unknown, are left out.
 namespace batchscope::ui {
 
 /// An event's cells in the table.
@@ -16,16 +16,16 @@ struct EventText {
   QString asked;
   QString in_use;
   QString action;
-  bool alarming = false; ///< out of memory, or something that went wrong
+  bool alarming = false; ///< out of memory, or an error
 };
 
 EventText event_text(const telemetry::Event& event);
 
-/// What an evaluation came to, of a run that goes on or is read; NaN for other events.
+/// Validation loss of an evaluation, during a run or read from the database; NaN for other events.
 double validation_loss(const telemetry::Event& event);
 
-/// Which events are shown.
+/// Groups of events, for filtering.
 enum class EventGroup { all, out_of_memory, edits, evaluations };
-EventGroup group_of(const telemetry::Event& event); ///< never `all` but for what is in no other
+EventGroup group_of(const telemetry::Event& event); ///< `all` if it belongs to no other group
 
 } // namespace batchscope::ui

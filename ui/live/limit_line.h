@@ -7,15 +7,15 @@
 
 namespace batchscope::ui {
 
-/// The memory's limit across the memory plot; only while what is used comes near it, so that a limit far away does not
-/// press the curves to the ground. UI thread.
+/// The memory limit as a line in the memory plot; drawn only if the memory in use comes near it, so that a distant
+/// limit does not flatten the curves. UI thread.
 class LimitLine {
 public:
   explicit LimitLine(LinkedPlots& plots) : plots_(plots) {}
 
-  /// `predicted`: the highest planned peak in MB, where known. Null: no run, no line.
+  /// `predicted`: the highest planned peak in MB, if known. Null: no run, no line.
   void update(const OpenRun* run, std::optional<double> predicted);
-  /// Bytes of a limit that is there but not drawn.
+  /// The limit in bytes, if there is one that is not drawn.
   std::optional<double> out_of_sight() const;
 
 private:

@@ -14,7 +14,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr std::size_t points_a_draw = 200'000; ///< that are smoothed in one go, of all runs together
+constexpr std::size_t points_a_draw = 200'000; ///< smoothed per draw, over all runs
 
 class CurveTexts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::LiveCurves)
@@ -104,12 +104,23 @@ std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::
 }
 
 void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
-  add(memory_panel, CurveTexts::tr("reserved"), series_of(run, "reserved_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("reserved"), .role = Role::dimmed, .steps = true, .faint = true});
-  add(memory_panel, CurveTexts::tr("in use"), series_of(run, "allocated_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("in use"), .series = 4, .faint = true});
+  add(memory_panel, CurveTexts::tr("reserved by allocator"), series_of(run, "reserved_bytes", axis, to_megabytes),
+      {.name = CurveTexts::tr("reserved by allocator"),
+       .role = Role::dimmed,
+       .steps = true,
+       .faint = true,
+       .help = CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
+  add(memory_panel, CurveTexts::tr("in use after step"), series_of(run, "allocated_bytes", axis, to_megabytes),
+      {.name = CurveTexts::tr("in use after step"),
+       .series = 4,
+       .faint = true,
+       .help = CurveTexts::tr("Memory in use by tensors after the step")});
   add(memory_panel, CurveTexts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("peak"), .series = 0, .steps = true, .highlighted = true});
+      {.name = CurveTexts::tr("peak"),
+       .series = 0,
+       .steps = true,
+       .highlighted = true,
+       .help = CurveTexts::tr("Highest memory in use during the step")});
   add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
       {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
   add(loss_panel, CurveTexts::tr("loss, smoothed"), smoothed(run, axis),
@@ -118,8 +129,8 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
       {.name = CurveTexts::tr("validation"), .series = 2, .dashed = true, .points = true});
   add(batch_panel, CurveTexts::tr("effective batch"), series_of(run, "effective_batch", axis),
       {.name = CurveTexts::tr("effective"), .series = 3, .steps = true, .faint = true});
-  add(batch_panel, CurveTexts::tr("run as"), series_of(run, "micro_batch", axis),
-      {.name = CurveTexts::tr("micro batch run"), .series = 4, .steps = true})
+  add(batch_panel, CurveTexts::tr("micro batches"), series_of(run, "micro_batch", axis),
+      {.name = CurveTexts::tr("micro batch"), .series = 4, .steps = true})
       .parts = series_of(run, "micro_batches", axis);
   add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
       {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});

@@ -29,7 +29,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int text_interval_ms = 250;
-constexpr double outliers = 0.01; ///< share left out at either end when outliers are clipped
+constexpr double outliers = 0.01; ///< share cut off at either end when outliers are clipped
 constexpr int page_margin = 12;
 constexpr int between_cards = 10;
 
@@ -44,14 +44,14 @@ QString axis_label(series::Axis axis) {
   case series::Axis::seconds:
     break;
   }
-  return LivePage::tr("seconds since the start, pauses left out");
+  return LivePage::tr("seconds since the start, pauses excluded");
 }
 
 LinkedPlots* new_plots(const Theme& theme, QWidget* parent) {
   auto* plots = new LinkedPlots(theme, parent);
   LiveCurves::add_panels(*plots);
   plots->setAccessibleName(LivePage::tr("Memory, loss, batch size and coverage of the run"));
-  // Their keys are the whole page's.
+  // Their shortcuts work on the whole page.
   for (QAction* action : {plots->log_action(loss_panel), plots->follow_action()}) {
     action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     parent->addAction(action);
@@ -182,9 +182,9 @@ void LivePage::connect_parts() {
   connect(&new_events_, &QTimer::timeout, this, &LivePage::take_events);
   connect(&plan_->editor(), &PlanEditor::plan_changed, this, [this] {
     if (isVisible() && !texts_.isActive())
-      texts_.start(); // values that are planned have become others
+      texts_.start(); // planned values have changed
   });
-  // Space presses what has the focus, where that can be pressed; else it pauses the run.
+  // Space activates a focused button; elsewhere it pauses the run.
   for (auto* button : findChildren<QAbstractButton*>())
     button->installEventFilter(this);
   for (auto* box : findChildren<QComboBox*>())
@@ -217,7 +217,7 @@ void LivePage::show_runs() {
   shown_oom_.reset();
   latest_oom_.reset();
   seen_events_ = 0;
-  // Places on another run's axis mean nothing on this one's.
+  // Cursors on another run's axis are meaningless here.
   if (const qint64 before = std::exchange(current_, current != nullptr ? current->id() : 0); before != current_) {
     plots_->set_cursors(std::nullopt, std::nullopt);
     plots_->set_crosshair(std::nullopt);
@@ -244,7 +244,7 @@ void LivePage::show_content(bool content) {
   stack_->setCurrentIndex(int(content));
   if (!keyboard_here)
     return;
-  // What had the keyboard is gone. Nobody who uses the keys asked to see where it is now.
+  // The widget that had the focus is gone; the mouse reason avoids a visible focus frame here.
   plots_->clearFocus();
   plots_->setFocus(Qt::MouseFocusReason);
 }
@@ -266,7 +266,7 @@ void LivePage::show_curves() {
   update_texts();
 }
 
-/// Which runs a saved picture is of.
+/// Names the runs of a saved picture.
 QString LivePage::caption() const {
   const OpenRun* run = workbench_.current();
   if (run == nullptr)
@@ -283,7 +283,7 @@ void LivePage::take_records() {
     return;
   plan_->follow();
   if (const OpenRun* run = workbench_.current())
-    marks_.update(*run); // of a step that is done now
+    marks_.update(*run); // for a step that is done now
   draw();
 }
 
@@ -293,7 +293,7 @@ void LivePage::draw() {
   if (!curves_.catch_up())
     smoothing_.start();
   else if (!texts_.isActive())
-    texts_.start(); // values have become others
+    texts_.start(); // values have changed
   plots_->refresh();
 }
 
@@ -334,9 +334,9 @@ void LivePage::update_readings() {
   const auto step_at = [&](double place) {
     return format_count(history_at(place, axis).step_at(place, axis).value_or(0));
   };
-  // What was planned for a place that has been reached is told no more.
+  // Planned values of a place that the run has passed are not shown any more.
   if (several && !plots_->crosshair())
-    reading_->show_at(tr("At the last step of each"), curves_.curves(), std::nullopt, limit_.out_of_sight());
+    reading_->show_at(tr("At the last step of each run"), curves_.curves(), std::nullopt, limit_.out_of_sight());
   else if (is_planned(history_at(x, axis)))
     reading_->show_at(tr("At step %1, planned").arg(step_at(x)), all, x, limit_.out_of_sight());
   else
@@ -345,7 +345,7 @@ void LivePage::update_readings() {
   between_->setVisible(first && second);
   if (first && second)
     between_->show_between(
-        tr("Between step %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
+        tr("Between steps %1 and %2").arg(step_at(std::min(*first, *second)), step_at(std::max(*first, *second))), all,
         std::min(*first, *second), std::max(*first, *second));
 }
 
@@ -363,7 +363,7 @@ bool LivePage::is_planned(const series::History& history) const {
   return plan && &history == plan->history.get();
 }
 
-/// They stay at their steps. What was planned has no time yet; a cursor there goes.
+/// Cursors stay at their steps. Planned steps have no time yet; a cursor there is removed.
 void LivePage::move_cursors(series::Axis from, series::Axis to) {
   const auto moved = [&](const std::optional<double>& x) -> std::optional<double> {
     if (!x || workbench_.current() == nullptr)
@@ -384,7 +384,7 @@ void LivePage::move_cursors(series::Axis from, series::Axis to) {
   update_readings();
 }
 
-/// All that tells of an event, and the values of its step, whichever way it was chosen.
+/// Shows everything about an event and the values of its step, however it was selected.
 void LivePage::choose(int event) {
   const OpenRun* run = workbench_.current();
   if (run == nullptr)
@@ -398,7 +398,7 @@ void LivePage::choose(int event) {
   update_readings();
 }
 
-/// The chosen one, else the latest.
+/// The selected one, else the latest.
 void LivePage::show_oom() {
   const OpenRun* run = workbench_.current();
   if (run == nullptr)

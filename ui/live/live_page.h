@@ -27,8 +27,8 @@ class ReasonCard;
 class RunHeader;
 class ViewBar;
 
-/// A run as it goes on, or as it went: memory, loss, batch size and coverage over one axis, what happened, and what it
-/// will do next. Draws only while it is shown. UI thread.
+/// A run in progress or a past run: memory, loss, batch size and coverage over a common x axis, its events and its
+/// plan. Draws only while it is visible. UI thread.
 class LivePage : public Page {
   Q_OBJECT
 
@@ -56,16 +56,16 @@ private:
   QWidget* make_cards();
   void connect_parts();
 
-  void show_runs();                ///< others were opened
-  void show_content(bool content); ///< else how to begin a run
-  void show_curves();              ///< all of them anew: another run, another axis, a run that ended
+  void show_runs();                ///< other runs were opened
+  void show_content(bool content); ///< false: show how to start a run
+  void show_curves();              ///< rebuilds all curves: another run, another axis, a run that ended
   QString caption() const;
-  void take_records(); ///< more came
+  void take_records(); ///< new records
   void take_events();
   void update_texts();
   void update_readings();
   void move_cursors(series::Axis from, series::Axis to);
-  /// What tells of a place on an axis: a run that came there, else the plan of the one that goes on.
+  /// The history for a place on an axis: that of a run that has got there, else the plan of the running one.
   const series::History& history_at(double place, series::Axis axis) const;
   bool is_planned(const series::History& history) const;
   void choose(int event);
@@ -84,23 +84,23 @@ private:
   BetweenCard* between_;
   QScrollArea* cards_ = nullptr;
   QSplitter* splitter_ = nullptr;
-  series::Axis axis_ = series::Axis::step; ///< drawn along
+  series::Axis axis_ = series::Axis::step; ///< x axis of the plots
   LiveCurves curves_;
   EventMarks marks_;
   LimitLine limit_;
   PlanLayer* plan_;
 
-  QList<QPointer<OpenRun>> runs_;     ///< drawn; the first is the current one
-  qint64 current_ = 0;                ///< number of that; 0: none
-  std::unique_ptr<QObject> watching_; ///< context of what is connected to them
-  std::optional<int> chosen_;         ///< event, by the user
+  QList<QPointer<OpenRun>> runs_;     ///< runs in the plots; the first is the current one
+  qint64 current_ = 0;                ///< number of the current run; 0: none
+  std::unique_ptr<QObject> watching_; ///< context of the connections to them
+  std::optional<int> chosen_;         ///< event selected by the user
   std::optional<int> shown_oom_;
   std::optional<int> latest_oom_;
-  std::size_t seen_events_ = 0; ///< searched for latest_oom_
+  std::size_t seen_events_ = 0; ///< events already searched for latest_oom_
   bool was_running_ = false;
-  QTimer texts_;      ///< paces what changes with every step
-  QTimer new_events_; ///< several that come at once are taken in at once
-  QTimer smoothing_;  ///< works off what is still to be smoothed
+  QTimer texts_;      ///< limits the rate of updates that come with every step
+  QTimer new_events_; ///< combines events that arrive together
+  QTimer smoothing_;  ///< drives the smoothing of remaining values
 };
 
 } // namespace batchscope::ui

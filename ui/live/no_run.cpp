@@ -37,14 +37,14 @@ NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), wo
 
 QWidget* NoRun::make_empty() {
   auto* page = new QWidget(this);
-  auto* state = new EmptyState(tr("No run is open"),
-                               tr("A run shows its memory, loss, batch size and train_coverage here, and its schedule "
-                                  "can be changed while it goes on. The demo searches batch sizes and trains on "
-                                  "bundled images; it takes about a minute."),
-                               tr("Run the demo sweep"), page);
+  auto* state = new EmptyState(
+      tr("No run is open"),
+      tr("This page plots the memory, loss, batch size and train_coverage of a run, and its schedule can be changed "
+         "while it trains. The demo searches for a batch size and trains on bundled images; it takes about a minute."),
+      tr("Run the demo sweep"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");
-  // Beneath the state's own button.
+  // Below the empty state's own button.
   auto* column = static_cast<QVBoxLayout*>(state->layout());
   column->insertWidget(column->count() - 1, form, 0, Qt::AlignHCenter);
   auto* layout = new QVBoxLayout(page);
@@ -63,14 +63,14 @@ QWidget* NoRun::make_busy() {
   job_progress_ = new QProgressBar(page);
   job_progress_->setTextVisible(false);
   job_progress_->setFixedWidth(Theme::lines(20));
-  job_progress_->setAccessibleName(tr("Share of the job that is done"));
-  auto* cancel = plain_button(tr("Cancel"), page);
-  cancel->setObjectName("cancel-job");
+  job_progress_->setAccessibleName(tr("Progress of the job"));
+  stop_ = plain_button({}, page);
+  stop_->setObjectName("cancel-job");
   find_ = plain_button(tr("Watch the search"), page);
   auto* buttons = new QHBoxLayout;
   buttons->addStretch(1);
   buttons->addWidget(find_);
-  buttons->addWidget(cancel);
+  buttons->addWidget(stop_);
   buttons->addStretch(1);
   auto* layout = new QVBoxLayout(page);
   layout->setSpacing(Theme::lines(0.75));
@@ -80,7 +80,7 @@ QWidget* NoRun::make_busy() {
   layout->addWidget(job_progress_, 0, Qt::AlignHCenter);
   layout->addLayout(buttons);
   layout->addStretch(3);
-  connect(cancel, &QPushButton::clicked, this, [this] {
+  connect(stop_, &QPushButton::clicked, this, [this] {
     if (Job* job = workbench_.engine().working())
       job->cancel();
   });
@@ -120,9 +120,10 @@ bool NoRun::update_other() {
   const QString name = newest->name.empty()
                            ? tr("Run %1").arg(newest->id)
                            : tr("Run %1, %2,").arg(newest->id).arg(QString::fromStdString(newest->name));
-  QString text = tr("%1 is being trained into this database by another program.").arg(name);
+  QString text = tr("%1 is being trained by another program that writes to this database.").arg(name);
   if (others > 0)
-    text += ' ' + tr("So are %1 others; they are on the page Runs.").arg(others);
+    text += ' ' + (others == 1 ? tr("One more is running; see the Runs page.")
+                               : tr("%1 more are running; see the Runs page.").arg(others));
   other_text_->setText(text);
   watch_other_->setText(tr("Watch run %1").arg(newest->id));
   return true;
@@ -140,6 +141,7 @@ void NoRun::update_job() {
     return setCurrentWidget(update_other() ? other_ : empty_);
   setCurrentWidget(busy_);
   job_title_->setText(job->title());
+  stop_->setText(job->stop_text());
   job_activity_->setText(job->activity());
   job_activity_->setVisible(!job->activity().isEmpty());
   job_progress_->setRange(0, job->progress() ? progress_steps : 0);

@@ -10,8 +10,8 @@ class QPushButton;
 
 namespace batchscope::ui {
 
-/// What the page shows while no run is open: how to begin one, what is done before one begins, or the run that another
-/// program trains into this database. UI thread.
+/// Shown while no run is open: how to start one, the job that works before its first run starts, or a run that another
+/// program is training into this database. UI thread.
 class NoRun : public QStackedWidget {
   Q_OBJECT
 
@@ -24,7 +24,7 @@ private:
   QWidget* make_other();
   void watch(Job* job);
   void update_job();
-  bool update_other(); ///< false where no other program trains
+  bool update_other(); ///< false if no other program is training
 
   Workbench& workbench_;
   QWidget* empty_ = nullptr;
@@ -33,10 +33,11 @@ private:
   QLabel* job_activity_ = nullptr;
   QProgressBar* job_progress_ = nullptr;
   QPushButton* find_ = nullptr;
+  QPushButton* stop_ = nullptr;
   QWidget* other_ = nullptr;
   QLabel* other_text_ = nullptr;
   QPushButton* watch_other_ = nullptr;
-  qint64 other_run_ = 0; ///< the newest that runs
+  qint64 other_run_ = 0; ///< the newest running one
 };
 
 } // namespace batchscope::ui

@@ -28,11 +28,11 @@ QString done_text(const OomDetails& details) {
   const QString before = format_parts(details.parts_before, details.attempted).toHtmlEscaped();
   switch (details.end) {
   case OomDetails::End::run_in_parts:
-    return OomCard::tr("run as <b>%1</b> instead of <b>%2</b>, the same %3 examples again")
+    return OomCard::tr("same %3 examples retried as <b>%1</b> instead of <b>%2</b>")
         .arg(format_parts(details.parts_after, details.size_after).toHtmlEscaped(), before,
              format_count(details.examples_again));
   case OomDetails::End::evaluation_shrunk:
-    return OomCard::tr("evaluation goes on with <b>%1</b> examples at once instead of <b>%2</b>")
+    return OomCard::tr("evaluation continues with batches of <b>%1</b> instead of <b>%2</b>")
         .arg(format_count(details.size_after), format_count(details.attempted));
   case OomDetails::End::run_failed:
     break;
@@ -41,17 +41,17 @@ QString done_text(const OomDetails& details) {
 }
 
 QString cause_text(const OomDetails& details) {
-  return details.end == OomDetails::End::evaluation_shrunk ? OomCard::tr("the evaluation's batch was too large")
+  return details.end == OomDetails::End::evaluation_shrunk ? OomCard::tr("the evaluation batch was too large")
                                                            : details.cause;
 }
 
-/// What did not change, where that is so.
+/// What stayed the same, if anything did.
 QString kept_text(OomDetails::End end) {
   switch (end) {
   case OomDetails::End::run_in_parts:
     return OomCard::tr("no example lost, learning rate unchanged");
   case OomDetails::End::evaluation_shrunk:
-    return OomCard::tr("training is not touched");
+    return OomCard::tr("training is not affected");
   case OomDetails::End::run_failed:
     break;
   }
@@ -62,7 +62,7 @@ QString kept_text(OomDetails::End end) {
 
 OomCard::OomCard(const Theme& theme, QWidget* parent)
     : QWidget(parent), theme_(theme), card_(new Card({}, this)), facts_(new FactList(card_)),
-      filled_title_(dimmed_label(tr("What filled the memory (MB)"), card_)), parts_(new PartsBar(theme, card_)),
+      filled_title_(dimmed_label(tr("Memory use (MB)"), card_)), parts_(new PartsBar(theme, card_)),
       done_(wrapped_label(card_, "oom-done")), cause_(wrapped_label(card_, "oom-cause")),
       kept_(wrapped_label(card_, "oom-kept")) {
   card_->set_alarming(true);
@@ -74,7 +74,7 @@ OomCard::OomCard(const Theme& theme, QWidget* parent)
   body->addWidget(parts_);
   auto* done = new QVBoxLayout;
   done->setSpacing(Theme::lines(0.25));
-  done->addWidget(dimmed_label(tr("What was done"), card_));
+  done->addWidget(dimmed_label(tr("Action"), card_));
   for (QLabel* label : {done_, cause_, kept_})
     done->addWidget(label);
   body->addLayout(done);
@@ -93,8 +93,8 @@ void OomCard::show_event(const OomDetails& details) {
                        ? tr("Out of memory in evaluation, step %1").arg(format_count(details.step))
                        : tr("Out of memory at step %1").arg(format_count(details.step)));
   const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
-  QList<FactList::Fact> facts{{.name = tr("asked for"), .value = bytes(details.requested_bytes)},
-                              {.name = tr("in use then"), .value = bytes(details.in_use_bytes)},
+  QList<FactList::Fact> facts{{.name = tr("requested"), .value = bytes(details.requested_bytes)},
+                              {.name = tr("in use"), .value = bytes(details.in_use_bytes)},
                               {.name = tr("limit"), .value = bytes(details.limit_bytes)}};
   if (details.short_by() > 0)
     facts += {.name = tr("short by"), .value = bytes(details.short_by()), .alarming = true};
@@ -113,7 +113,7 @@ void OomCard::show_memory(const OomDetails& details) {
   if (details.in_use_by) {
     for (const MemoryUse& use : memory_uses(*details.in_use_by))
       parts += {.name = use.name, .bytes = static_cast<double>(use.bytes), .series = use.series};
-    parts += {.name = tr("asked"), .bytes = static_cast<double>(details.requested_bytes), .missing = true};
+    parts += {.name = tr("requested"), .bytes = static_cast<double>(details.requested_bytes), .missing = true};
     parts_->set_parts(parts, static_cast<double>(details.limit_bytes));
   }
   filled_title_->setVisible(!parts.isEmpty());

@@ -15,7 +15,7 @@ class Card;
 class FactList;
 class PartsBar;
 
-/// One out-of-memory event in full: what was asked for, what filled the memory, what was done. UI thread.
+/// One out-of-memory event in detail: what was requested, what filled the memory, what was done. UI thread.
 class OomCard : public QWidget {
   Q_OBJECT
 

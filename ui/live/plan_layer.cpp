@@ -52,7 +52,7 @@ void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series)
       parts_ = std::make_shared<DerivedCurve>();
       CurveStyle micro = style({}, 4);
       micro.steps = true;
-      add(batch_panel, tr("run as, predicted"), micro_, micro).parts = parts_;
+      add(batch_panel, tr("micro batches, predicted"), micro_, micro).parts = parts_;
     }
     batch_ = std::make_shared<DerivedCurve>();
     add(batch_panel, tr("batch, planned"), batch_, staircase);
@@ -110,7 +110,7 @@ void PlanLayer::follow() {
   if (future_ == here)
     return;
   future_ = here;
-  // Of several runs only one goes on here: what the others did is no future.
+  // With several runs, the later values of others are not a future.
   plots_.set_future(together_ ? std::nullopt : std::optional(here));
   for (const auto& curve : {batch_, coverage_, micro_, parts_, peak_}) {
     if (curve)

@@ -11,23 +11,23 @@
 
 namespace batchscope::ui {
 
-/// What a run will do from here on, drawn on the plots: planned batch, coverage and predicted memory, and handles to
-/// drag the plan by. A finished run has no future. UI thread.
+/// The plan of a run beyond its current step, drawn in the plots: planned batch, coverage and predicted memory, with
+/// handles for dragging. Draws nothing for a run that has ended. UI thread.
 class PlanLayer : public QObject {
   Q_OBJECT
 
 public:
   PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent = nullptr);
 
-  /// Adds its curves for this run (null: none), which is drawn along `axis`; to be called when the plots' curves were
-  /// taken away. Along time nothing is planned. `series`: of all curves, where runs have a colour each.
+  /// Adds the curves of this run's plan (null: none) along `axis`; call it after the plots' curves were cleared.
+  /// Nothing is planned on the time axis. `series`: colour of all curves, if runs have a colour each.
   void show(OpenRun* run, series::Axis axis, std::optional<int> series);
-  /// Moves the beginning of the future to where the run is now.
+  /// Moves the start of the plan to the run's current step.
   void follow();
 
   PlanEditor& editor() { return editor_; }
   const std::vector<LiveCurve>& curves() const { return curves_; }
-  /// Highest peak that is planned from here on, in MB; nothing where none is foretold.
+  /// Highest planned peak from here on in MB; nothing without a memory prediction.
   std::optional<double> highest_peak() const { return highest_peak_; }
 
 Q_SIGNALS:

@@ -16,8 +16,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double column_font = 0.88; ///< of the font, where five columns stand side by side
-constexpr int between_columns = 5;   ///< name, difference, smallest, mean, greatest
+constexpr double column_font = 0.88; ///< relative to the font, for five columns side by side
+constexpr int between_columns = 5;   ///< name, difference, minimum, mean, maximum
 
 QString value_text(const LiveCurve& curve, double value, double x) {
   if (curve.parts) {
@@ -29,7 +29,7 @@ QString value_text(const LiveCurve& curve, double value, double x) {
   return panel_value(curve.panel, value);
 }
 
-/// As panel_number(), in few characters: four stand beside each other.
+/// As panel_number(), but short: four values stand side by side.
 QString short_number(int panel, double value) {
   if (std::abs(value) >= 1000 && std::isfinite(value))
     return format_count(std::llround(value));
@@ -67,7 +67,7 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
     const auto value = curve.source->value_at(place);
     if (!value)
       continue;
-    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, place)};
+    FactList::Fact fact{.name = curve.name, .value = value_text(curve, *value, place), .help = curve.style.help};
     if (curve.panel != no_panel)
       fact.color = curve_color(theme_, curve.style).name();
     if (curve.panel == loss_panel && !std::isfinite(*value))

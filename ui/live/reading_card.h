@@ -13,26 +13,26 @@ class Card;
 class FactList;
 class RunsReading;
 
-/// What the curves are worth at one place. UI thread.
+/// The values of the curves at one x. UI thread.
 class ReadingCard : public QWidget {
   Q_OBJECT
 
 public:
   explicit ReadingCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// At `x` (each at its end where there is none); changes only what has become another text.
+  /// Shows the values at `x` (without it, the last value of each curve); updates only texts that differ.
   void show_at(const QString& title, const std::vector<LiveCurve>& curves, std::optional<double> x,
                std::optional<double> limit_bytes = std::nullopt);
 
 private:
   const Theme& theme_;
   Card* card_;
-  RunsReading* runs_; ///< a row each, of several
-  FactList* facts_;   ///< all else
-  QString shown_;     ///< of the facts, to tell whether anything changed
+  RunsReading* runs_; ///< one row per run, if there are several
+  FactList* facts_;   ///< all other values
+  QString shown_;     ///< current text of the facts, to detect changes
 };
 
-/// What the curves came to between two places: difference, smallest, mean, greatest. UI thread.
+/// Difference, minimum, mean and maximum of the curves between two places. UI thread.
 class BetweenCard : public QWidget {
   Q_OBJECT
 

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 class Card;
 
-/// Why a run ended, or cannot be read, where that is known; else hidden. UI thread.
+/// Why a run ended or cannot be read; hidden if unknown. UI thread.
 class ReasonCard : public QWidget {
   Q_OBJECT
 

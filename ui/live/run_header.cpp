@@ -51,27 +51,27 @@ RunHeader::RunHeader(QWidget* parent)
       progress_(new QProgressBar(this)), figures_(dimmed_label({}, this)),
       slack_(new QSpacerItem(0, 0, QSizePolicy::Maximum, QSizePolicy::Minimum)),
       pause_(make_command(this, tr("Pause the run"), tr("Pause or continue at the next step"), Qt::Key_Space)),
-      step_(make_command(this, tr("Make one step"), tr("Make one optimizer step and pause again"), Qt::Key_Period)),
-      stop_(make_command(this, tr("Stop the run"), tr("End the run at the next step; what was done stays stored"),
+      step_(make_command(this, tr("Run one step"), tr("Run one optimizer step, then pause again"), Qt::Key_Period)),
+      stop_(make_command(this, tr("Stop the run"), tr("End the run at the next step; all steps so far stay saved"),
                          QKeySequence("Ctrl+."))),
-      edit_(make_command(this, tr("Edit the schedule"), tr("Change what the run will do from here"),
+      edit_(make_command(this, tr("Edit the schedule"), tr("Change the schedule of the remaining steps"),
                          QKeySequence("Ctrl+E"))),
       again_(make_command(this, tr("Train again with changes"),
-                          tr("Fill the form of a new run with this one's settings"), QKeySequence("Ctrl+R"))) {
+                          tr("Fill the New run form with the settings of this run"), QKeySequence("Ctrl+R"))) {
   name_->setObjectName("run-name");
   figures_->setObjectName("run-figures");
   for (QLabel* label : {name_, figures_})
-    label->setMinimumWidth(1); // texts are made to fit the window, not the window to fit them
+    label->setMinimumWidth(1); // texts must fit the window, not enlarge it
   status_->setObjectName("run-status");
   pending_->setObjectName("pending-edit");
-  pending_->show_text(tr("edit waits for the next step"), Pill::Tone::warning);
+  pending_->show_text(tr("edit pending"), Pill::Tone::warning);
   pending_->hide();
   progress_->setTextVisible(false);
   progress_->setRange(0, progress_steps);
   progress_->setMinimumWidth(Theme::lines(4));
-  progress_->setAccessibleName(tr("Share of the run that is done"));
+  progress_->setAccessibleName(tr("Progress of the run"));
   step_->setIconText(tr("Step"));
-  stop_->setIconText(tr("Stop"));
+  stop_->setIconText(tr("Stop run"));
   edit_->setIconText(tr("Edit schedule"));
   again_->setIconText(tr("Train again"));
   edit_button_ = bind(filled_button({}, this), edit_);
@@ -135,14 +135,14 @@ void RunHeader::show_run(OpenRun* run) {
 void RunHeader::update_state() {
   const bool running = run_ && run_->running();
   const bool loading = run_ && run_->status() == "loading";
-  const QString none = run_ ? tr("The run is over") : tr("No run is open");
+  const QString none = run_ ? tr("The run has ended") : tr("No run is open");
   allow(*pause_, running, none);
   pause_->setText(running && run_->paused() ? tr("Continue the run") : tr("Pause the run"));
   pause_->setIconText(running && run_->paused() ? tr("Continue") : tr("Pause"));
   allow(*step_, running && run_->paused(), running ? tr("Pause the run first") : none);
   allow(*stop_, running, none);
   allow(*edit_, running, none);
-  allow(*again_, run_ && !running && !loading && run_->start(), run_ ? tr("The run goes on") : none);
+  allow(*again_, run_ && !running && !loading && run_->start(), run_ ? tr("The run has not ended yet") : none);
   edit_button_->setVisible(!again_->isEnabled());
   again_button_->setVisible(again_->isEnabled());
   if (run_)
@@ -161,7 +161,7 @@ void RunHeader::resizeEvent(QResizeEvent* event) {
 
 QList<RunHeader::Part> RunHeader::progress_parts() const {
   if (run_->status() == "loading")
-    return {{tr("%1 steps read").arg(format_count(run_->steps())), 0}};
+    return {{tr("%1 steps loaded").arg(format_count(run_->steps())), 0}};
   QList<Part> parts;
   const auto expected = run_->expected_steps();
   parts += {expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
@@ -185,7 +185,7 @@ void RunHeader::update_figures() {
   }
   const auto share = run_->progress();
   const bool known = share && run_->status() != "loading";
-  const int maximum = known ? progress_steps : 0; // 0: moves without saying how far
+  const int maximum = known ? progress_steps : 0; // 0: a busy indicator
   if (progress_->maximum() != maximum)
     progress_->setMaximum(maximum);
   if (known)
@@ -200,7 +200,7 @@ QString RunHeader::joined(const QList<Part>& parts) {
   return texts.join(QString::fromUtf8(" \u00b7 "));
 }
 
-/// The name and as many of the figures as there is room for; what is left out is in the tooltips.
+/// Shows the name and as many of the figures as fit; tooltips have the others.
 void RunHeader::fit_figures() {
   const QString name = run_ ? run_->name() : QString();
   const int name_room = std::max(Theme::lines(6), width() / 4);
@@ -211,13 +211,13 @@ void RunHeader::fit_figures() {
   }
   if (!run_)
     return;
-  int room = width() - name_->sizeHint().width() - layout()->spacing(); // before the figures
+  int room = width() - name_->sizeHint().width() - layout()->spacing(); // for what precedes the figures
   for (int i = 0; i < layout()->count(); ++i) {
     QLayoutItem* item = layout()->itemAt(i);
     if (item->widget() == name_ || item->widget() == figures_ || item == slack_)
       continue;
     if (item->spacerItem() != nullptr)
-      room -= item->minimumSize().width(); // stands without spacing
+      room -= item->minimumSize().width(); // laid out without spacing
     else if (!item->isEmpty())
       room -= item->minimumSize().width() + layout()->spacing();
   }
@@ -230,7 +230,7 @@ void RunHeader::fit_figures() {
     figures_->setText(text);
     figures_->setToolTip(all);
   }
-  // Grows, and does not shrink again with every digit; but never so that the texts are squeezed.
+  // Grows, but does not shrink again with every digit; limited so that the texts are not squeezed.
   const int needed = figures_->sizeHint().width();
   reserved_ = std::clamp(reserved_, needed, std::max(needed, room));
   if (const int slack = reserved_ - needed; slack != slack_->sizeHint().width()) {

@@ -15,7 +15,7 @@ namespace batchscope::ui {
 
 class Pill;
 
-/// A run's name, state and progress, and what can be done with it. UI thread.
+/// A run's name, state, progress and actions. UI thread.
 class RunHeader : public QWidget {
   Q_OBJECT
 
@@ -23,13 +23,13 @@ public:
   explicit RunHeader(QWidget* parent = nullptr);
 
   void show_run(OpenRun* run); ///< null: none
-  /// Brings the figures up to date; changes only what has become another text.
+  /// Updates the figures; changes only texts that differ.
   void update_figures();
   QList<QAction*> run_actions() const;
 
 Q_SIGNALS:
   void edit_wanted();
-  void again_wanted(); ///< the same run once more
+  void again_wanted(); ///< train the same spec again
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -39,7 +39,7 @@ private:
   void update_state();
   struct Part {
     QString text;
-    int rank = 0; ///< the highest is left out first where there is no room
+    int rank = 0; ///< the highest is left out first if there is no room
   };
   QList<Part> progress_parts() const;
   static QString joined(const QList<Part>& parts);
@@ -51,8 +51,8 @@ private:
   Pill* pending_;
   QProgressBar* progress_;
   QLabel* figures_;
-  QSpacerItem* slack_; ///< the layout's
-  int reserved_ = 0;   ///< width for the figures and the slack
+  QSpacerItem* slack_; ///< of the layout
+  int reserved_ = 0;   ///< width of figures and slack
   QAction* pause_;
   QAction* step_;
   QAction* stop_;

@@ -8,7 +8,7 @@ namespace {
 
 const QString between_parts = QStringLiteral(", ");
 
-/// `name` without as many leading parts as any of the others shares with it; its last part always stays.
+/// `name` without the largest number of leading parts that it shares with another one; its last part always stays.
 QString without_shared(const QString& name, const QStringList& others) {
   const QStringList parts = name.split(between_parts);
   qsizetype shared = 0;
@@ -35,7 +35,7 @@ QStringList short_names(const QStringList& names, const QList<qint64>& numbers) 
   for (qsizetype i = 0; i < result.size(); ++i) {
     if (shortened.count(shortened[i]) < 2)
       continue;
-    // Shortened to the same: what they were in full, and the number where that does not help either.
+    // Shortened to the same text: uses the full name, and the number if that is not unique either.
     result[i] = names.count(names[i]) < 2 ? names[i] : QStringLiteral("%1 #%2").arg(shortened[i]).arg(numbers[i]);
   }
   return result;

@@ -4,8 +4,8 @@
 
 namespace batchscope::ui {
 
-/// Names of runs that are shown together, each as short as tells it apart: leading parts (up to a comma) that another
-/// run has, too, are left out; the same name twice gets its number behind it.
+/// Short distinct names for runs that are shown together: leading parts (up to a comma) that another run has, too, are
+/// dropped; equal names get the run's number appended.
 QStringList short_names(const QStringList& names, const QList<qint64>& numbers);
 
 } // namespace batchscope::ui

@@ -12,7 +12,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double figure_font = 0.88; ///< of the font: four figures stand beside a name
+constexpr double figure_font = 0.88; ///< relative to the font, for four figures beside a name
 constexpr int sample_column = 0, name_column = 1, first_value = 2;
 
 const QString none = QStringLiteral("–");
@@ -51,7 +51,7 @@ RunsReading::Column RunsReading::column_of(const LiveCurve& curve) {
 
 RunsReading::Row& RunsReading::row(int number) {
   while (rows_.size() <= number) {
-    const int at = static_cast<int>(rows_.size()) + 1; // under the heads
+    const int at = static_cast<int>(rows_.size()) + 1; // below the header
     Row made;
     made.sample = new QLabel(this);
     made.name = new ElidedLabel(Qt::ElideMiddle, this);

@@ -12,14 +12,14 @@ class QLabel;
 
 namespace batchscope::ui {
 
-/// What the curves of several runs are worth, a row each. UI thread.
+/// The values of the curves of several runs, one row per run. UI thread.
 class RunsReading : public QWidget {
   Q_OBJECT
 
 public:
   explicit RunsReading(const Theme& theme, QWidget* parent = nullptr);
 
-  /// At `x`, or each at its own end; of the curves that are a run's own. Hidden where there are none.
+  /// Shows the values at `x`, or the last ones, of curves that belong to one run. Hidden if there are none.
   void show_at(const std::vector<LiveCurve>& curves, std::optional<double> x);
 
 private:
@@ -28,7 +28,7 @@ private:
     QLabel* sample = nullptr;
     QLabel* name = nullptr;
     QLabel* values[column_count] = {};
-    int look = -1; ///< of the sample
+    int look = -1; ///< look of the sample
     bool dark = false;
   };
   static Column column_of(const LiveCurve& curve);
@@ -38,7 +38,7 @@ private:
   const Theme& theme_;
   QGridLayout* grid_;
   QFont font_;
-  QList<Row> rows_; ///< kept: values change many times a second
+  QList<Row> rows_; ///< reused: values change many times a second
 };
 
 } // namespace batchscope::ui

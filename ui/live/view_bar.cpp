@@ -18,7 +18,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int slider_steps = 100; ///< a weight of 1 would never move
+constexpr int slider_steps = 100; ///< a weight of 1 would never follow the data
 constexpr int usual_smoothing = 60;
 constexpr double words_from = 46; ///< lines of text
 
@@ -28,7 +28,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
     : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
       smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)), log_(log),
       clip_(make_command(this, tr("Clip outliers"),
-                         tr("Leave the most extreme hundredth of the values out of the scales"), Qt::Key_O)) {
+                         tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)) {
   clip_->setCheckable(true);
   log->setIconText(tr("Log loss"));
   log->setToolTip(tr("Draw the loss on a logarithmic scale (L)"));
@@ -37,11 +37,11 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   follow->setToolTip(tr("Keep the newest step in view (F)"));
   axis_->setObjectName("axis");
   axis_->setAccessibleName(tr("X axis"));
-  axis_->setToolTip(tr("What runs along the x axis"));
+  axis_->setToolTip(tr("Quantity on the x axis"));
   make_axis_actions();
   smoothing_->setObjectName("smoothing");
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
-  smoothing_->setToolTip(tr("How much of the smoothed loss comes from the steps before"));
+  smoothing_->setToolTip(tr("Weight of the earlier steps in the smoothed loss"));
   smoothing_->setRange(0, slider_steps - 1);
   smoothing_->setMinimumWidth(Theme::lines(3));
   smoothing_->setMaximumWidth(Theme::lines(6));
@@ -82,7 +82,7 @@ QLabel* ViewBar::add_word(const QString& text) {
 
 void ViewBar::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  // The controls say by their tooltips what they are.
+  // The tooltips of the controls say what they are.
   for (QLabel* word : std::as_const(words_))
     word->setVisible(event->size().width() >= Theme::lines(words_from));
 }

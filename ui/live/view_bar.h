@@ -15,20 +15,19 @@ class QSlider;
 
 namespace batchscope::ui {
 
-/// How the curves are looked at: along which axis, how smooth, how scaled. One line of controls, and the same as
-/// actions. UI thread.
+/// Controls for the plots: x axis, smoothing and scales, in one line, and the same as actions. UI thread.
 class ViewBar : public QWidget {
   Q_OBJECT
 
 public:
-  /// `log` and `follow` are the plots' own, and shown as boxes beside what the bar has itself.
+  /// `log` and `follow` are the plots' own actions, shown as check boxes beside the bar's own.
   ViewBar(QAction* log, QAction* follow, QWidget* parent = nullptr);
 
   series::Axis axis() const;
   double smoothing() const; ///< weight, 0 <= weight < 1
   bool clipping() const;
 
-  QList<QAction*> view_actions() const; ///< the bar's own
+  QList<QAction*> view_actions() const; ///< the bar's own actions
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);
@@ -46,7 +45,7 @@ private:
   QCheckBox* add_box(QAction* action, const char* name);
   void make_axis_actions();
 
-  QList<QLabel*> words_; ///< before the controls, where there is room
+  QList<QLabel*> words_; ///< before the controls, shown if there is room
   QComboBox* axis_;
   QSlider* smoothing_;
   QLabel* smoothing_value_;

@@ -15,14 +15,14 @@ namespace batchscope::ui {
 QString broken_command(const QString& command, int columns) {
   const QString next_line = QStringLiteral(" \\\n    ");
   QString text;
-  qsizetype line = 0; // where it begins in `text`
+  qsizetype line = 0; // start of the line in `text`
   bool quoted = false;
   qsizetype begin = 0;
   const auto add = [&](const QString& option) {
     if (!text.isEmpty() && text.size() - line + option.size() + 2 > columns) {
       text += next_line;
       line = text.size() - 4;
-      text += QStringView(option).mid(1); // the line's indent stands for the space
+      text += QStringView(option).mid(1); // the line's indent replaces the space
     } else {
       text += option;
     }
@@ -45,7 +45,7 @@ CommandCard::CommandCard(std::filesystem::path database, QWidget* copy, QWidget*
   text_->setObjectName(QStringLiteral("command"));
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  text_->setAccessibleName(tr("The same as a command line"));
+  text_->setAccessibleName(tr("Equivalent command line"));
   // The text follows the width, never the other way round.
   text_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
@@ -65,7 +65,7 @@ void CommandCard::show_spec(const std::optional<run::RunSpec>& spec, int errors)
   if (spec)
     show_command();
   else
-    text_->setText(errors == 1 ? tr("One field is wrong.") : tr("%1 fields are wrong.").arg(errors));
+    text_->setText(errors == 1 ? tr("One field has an error.") : tr("%1 fields have errors.").arg(errors));
   text_->setProperty("tone", spec ? QString() : QStringLiteral("error"));
   restyle(*text_);
 }

@@ -8,12 +8,12 @@
 
 namespace batchscope::ui {
 
-/// The call of the command line that does the same as the form. UI thread.
+/// The command line that does the same as the form. UI thread.
 class CommandCard : public Card {
   Q_OBJECT
 
 public:
-  /// `copy` is a button that stands at its end.
+  /// `copy` is a button placed at its end.
   CommandCard(std::filesystem::path database, QWidget* copy, QWidget* parent = nullptr);
   void show_spec(const std::optional<run::RunSpec>& spec, int errors);
   /// Empty while a field is wrong.
@@ -30,7 +30,7 @@ private:
   QLabel* text_;
 };
 
-/// A call of the command line in lines of at most so many characters where that can be, as a shell takes it, too.
+/// A shell command split into lines of at most `columns` characters where possible; still valid in a shell.
 QString broken_command(const QString& command, int columns);
 
 } // namespace batchscope::ui

@@ -31,7 +31,7 @@ DataKind kind_by_name(const QString& file) {
 
 using CsvRow = std::vector<std::string>;
 
-/// The first two rows of a table, as far as there are so many; none where a line is longer than any table's.
+/// The first two rows of a table, or fewer if it has fewer; none if a line is too long for a table.
 std::vector<CsvRow> first_rows(const QString& path) {
   constexpr qint64 longest_line = 64 * 1024;
   QFile file(path);
@@ -47,7 +47,7 @@ std::vector<CsvRow> first_rows(const QString& path) {
     for (CsvRow fields; rows.size() < 2 && text.next(fields);)
       rows.push_back(fields);
   } catch (const Error&) {
-    // Said by the engine, with the line.
+    // The engine reports it, with the line.
   }
   return rows;
 }
@@ -58,15 +58,15 @@ bool is_number(const std::string& field) {
   return good;
 }
 
-/// Whether the first row is one of values like the second, and does not name the columns: all but the last, which may
-/// be a class, are numbers, and the last is what the one below it is.
+/// Whether the first row holds values like the second, not column names: all columns but the last, which may be a
+/// class, are numbers, and the last has the same kind in both rows.
 bool has_no_names(const std::vector<CsvRow>& rows) {
   const CsvRow& first = rows.front();
   return std::all_of(first.begin(), first.end() - 1, is_number) && !rows.back().empty() &&
          is_number(first.back()) == is_number(rows.back().back());
 }
 
-/// Images and their labels differ in these parts of their names.
+/// The names of an image file and its label file differ in these parts.
 QString labels_beside(const QString& images) {
   const QFileInfo info(images);
   QString name = info.fileName();
@@ -79,7 +79,7 @@ DataText csv_text(const QString& file) {
   const std::vector<CsvRow> rows = first_rows(file);
   if (rows.empty() || rows.front().back().empty())
     return {QStringLiteral("csv:%1,target=").arg(file),
-            translated(QT_TRANSLATE_NOOP("DataFile", "Write the column to predict after target="))};
+            translated(QT_TRANSLATE_NOOP("DataFile", "Enter the column to predict after target="))};
   if (has_no_names(rows))
     return {QStringLiteral("csv:%1,header=no,target=%2").arg(file).arg(rows.front().size()), {}};
   return {QStringLiteral("csv:%1,target=%2").arg(file, QString::fromStdString(rows.front().back())), {}};
@@ -90,7 +90,7 @@ DataText idx_text(const QString& file) {
   const QString labels = labels_beside(file);
   if (is_labels || labels.isEmpty())
     return {QStringLiteral("idx:%1,").arg(file),
-            translated(QT_TRANSLATE_NOOP("DataFile", "Write the file of the images, a comma, and that of the labels"))};
+            translated(QT_TRANSLATE_NOOP("DataFile", "Enter the file of images, a comma and the file of labels"))};
   return {QStringLiteral("idx:%1,%2").arg(file, labels), {}};
 }
 
@@ -111,7 +111,7 @@ std::optional<DataKind> data_kind(const QString& text) {
 
 DataText data_text(const QString& file, std::optional<DataKind> wanted) {
   DataText result;
-  // A text file may be one stream or a line an example; other kinds are told by their names.
+  // A text file may be one stream, or one example per line; other kinds are recognized by their names.
   const DataKind guessed = kind_by_name(file);
   switch (guessed == DataKind::text ? wanted.value_or(guessed) : guessed) {
   case DataKind::csv:
@@ -128,14 +128,14 @@ DataText data_text(const QString& file, std::optional<DataKind> wanted) {
     break;
   }
   if (file.contains(u','))
-    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "A file with a comma in its name cannot be named here"));
+    result.problem = translated(QT_TRANSLATE_NOOP("DataFile", "File names with a comma are not supported here"));
   return result;
 }
 
 QStringList name_filters(std::optional<DataKind> kind) {
   const QString all = translated(QT_TRANSLATE_NOOP("DataFile", "All files (*)"));
-  const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "Tables (*.csv)"));
-  const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Texts (*.txt *.md)"));
+  const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "CSV files (*.csv)"));
+  const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Text files (*.txt *.md)"));
   const QString images = translated(QT_TRANSLATE_NOOP("DataFile", "IDX images (*idx3* *ubyte* *ubyte.gz)"));
   QStringList filters{all, tables, texts, images};
   if (kind)

@@ -9,7 +9,7 @@
 namespace batchscope::ui {
 
 FieldCard::FieldCard(const QString& title, QWidget* parent) : Card(title, parent), rows_(new QVBoxLayout) {
-  rows_->setSpacing(0); // each row ends with the line for its error
+  rows_->setSpacing(0); // each row ends with its error line
   body()->addLayout(rows_);
 }
 
@@ -37,7 +37,7 @@ void FieldCard::finish() {
     inside_rows->addWidget(editor);
   rows_->addWidget(fold_);
   rows_->addWidget(inside_);
-  // Behind the fold in the order of the keyboard, too.
+  // After the fold button in tab order, too.
   setTabOrder(fold_, more_.first());
   connect(fold_, &QToolButton::clicked, this, [this] { set_folded(!folded_); });
   set_folded(true);
@@ -63,7 +63,7 @@ void FieldCard::show_errors() {
   }
   const bool alarming = folded_ && !wrong.isEmpty();
   fold_->setText(!folded_   ? tr("Fewer")
-                 : alarming ? tr("More; wrong: %1").arg(wrong.join(QStringLiteral("; ")))
+                 : alarming ? tr("More; errors: %1").arg(wrong.join(QStringLiteral("; ")))
                             : tr("More: %1").arg(names.join(QStringLiteral(", "))));
   fold_->setToolTip(alarming ? wrong.join(u'\n') : QString());
   fold_->setProperty("tone", alarming ? QStringLiteral("error") : QString());

@@ -30,14 +30,13 @@ QString tool_tip(const run::SpecField& field) {
   return QStringLiteral("%1 (%2)").arg(field_translation(field.help), QString::fromStdString(field.option));
 }
 
-/// A wheel over a form scrolls it; a control takes it only once it was chosen.
+/// Scrolling a form with the wheel must not change controls; only a focused control takes the wheel.
 bool is_stray_wheel(QObject* watched, QEvent* event) {
   const auto* combo = qobject_cast<QComboBox*>(watched);
   return combo && event->type() == QEvent::Wheel && !combo->hasFocus();
 }
 
-/// Undo and redo are those of the whole form: a field of its own would take back what was typed there and not know of
-/// presets.
+/// Undo and redo belong to the whole form: a field's own undo would revert typing there without knowing about presets.
 bool is_undo(QEvent* event) {
   if (event->type() != QEvent::ShortcutOverride)
     return false;
@@ -60,7 +59,7 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const run::SpecField*
   name->setBuddy(control_);
   setFocusProxy(control_);
   error_ = new NoteLine(*control_, this);
-  error_->set_begin(Theme::lines(label_lines) + editor_gap); // beneath the control, not beneath the name
+  error_->set_begin(Theme::lines(label_lines) + editor_gap); // below the control, not below the name
 
   row_ = new QHBoxLayout;
   row_->setSpacing(editor_gap);
@@ -103,7 +102,7 @@ QComboBox* FieldEditor::make_combo(const run::SpecField& field) {
   }
   combo->setEditable(true);
   combo->setInsertPolicy(QComboBox::NoInsert);
-  // Completing would leave more in the field than was typed.
+  // Completion would leave more text in the field than was typed.
   combo->setCompleter(nullptr);
   connect(combo, &QComboBox::editTextChanged, this, &FieldEditor::edited);
   return combo;
@@ -131,7 +130,7 @@ void FieldEditor::show_unit() {
   setToolTip(tool_tip(field()));
   control_->setAccessibleDescription(field_translation(field().help));
   QLineEdit* line = combo_ ? combo_->lineEdit() : line_;
-  // What a size is counted in is part of its text.
+  // The unit of a size is part of its text.
   if (units_ || line == nullptr || field().unit.empty() || field().kind == Kind::bytes)
     return;
   unit_ = dimmed_label(field_translation(field().unit), line);
@@ -161,7 +160,7 @@ void FieldEditor::set_text(const std::string& key, const QString& text) {
     line_->setText(text);
   else if (combo_->isEditable()) {
     combo_->setEditText(text);
-    // Where it is cut, its beginning tells more.
+    // If the text is cut off, its beginning is more informative.
     if (!combo_->hasFocus())
       combo_->lineEdit()->setCursorPosition(0);
   } else

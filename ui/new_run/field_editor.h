@@ -16,17 +16,16 @@ namespace batchscope::ui {
 
 class NoteLine;
 
-/// One row of a form: the field's name, the control that suits its kind, its unit, and beneath it what is wrong. Some
-/// fields are alternatives of which one is set (the length of a run): they share a row, and a choice of units tells
-/// which it is. UI thread.
+/// One row of a form: the field's name, a control for its kind, its unit, and its error beneath. Fields of which only
+/// one can be set (the length of a run) share a row, with a choice of units to select one. UI thread.
 class FieldEditor : public QWidget {
   Q_OBJECT
 
 public:
-  /// The fields must outlive it, as those of run::spec_fields() do.
+  /// The fields must outlive the editor, as those of run::spec_fields() do.
   FieldEditor(const QString& label, std::vector<const run::SpecField*> fields, QWidget* parent = nullptr);
 
-  /// The one that the text belongs to.
+  /// The field that the text belongs to.
   const run::SpecField& field() const { return *fields_[chosen_]; }
   const QString& label() const { return label_; }
   bool edits(const std::string& key) const;
@@ -34,16 +33,16 @@ public:
 
   QString text() const;
   void set_text(const std::string& key, const QString& text);
-  /// What an empty field means.
+  /// Sets the text that shows what an empty field means.
   void set_placeholder(const QString& text);
   void set_error(const QString& error); ///< empty: none
   QString error() const;
-  /// Puts a widget at the end of the row.
+  /// Adds a widget at the end of the row.
   void add_button(QWidget* button);
 
 Q_SIGNALS:
   void edited();
-  void entered(); ///< the keyboard is here now
+  void entered(); ///< the keyboard focus has entered
 
 protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
@@ -57,13 +56,13 @@ private:
   QString label_;
   std::vector<const run::SpecField*> fields_;
   std::size_t chosen_ = 0;
-  // One of these.
+  // Exactly one of these is set.
   QLineEdit* line_ = nullptr;
   QComboBox* combo_ = nullptr;
   QCheckBox* check_ = nullptr;
-  QWidget* control_ = nullptr; ///< the one that is there
-  QComboBox* units_ = nullptr; ///< only with alternatives
-  QLabel* unit_ = nullptr;     ///< lies in the control, at its end
+  QWidget* control_ = nullptr; ///< the one that is set
+  QComboBox* units_ = nullptr; ///< only if several fields share the row
+  QLabel* unit_ = nullptr;     ///< inside the control, at its end
   NoteLine* error_ = nullptr;
   QHBoxLayout* row_ = nullptr;
 };

@@ -13,9 +13,9 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double width_lines = 17.5; ///< what forms may take
+constexpr double width_lines = 17.5; ///< maximum width of forms
 
-/// In lines of so many characters, broken after commas and before what may be left out.
+/// Splits into lines of at most `columns` characters, after commas and before optional parts.
 QString broken(const QString& form, int columns) {
   constexpr QLatin1String indent("  ");
   QString text;
@@ -31,7 +31,7 @@ QString broken(const QString& form, int columns) {
   return text + rest;
 }
 
-/// May be broken after commas, too: forms such as idx:IMAGES,LABELS are wider than the card.
+/// Allows line breaks after commas: forms such as idx:IMAGES,LABELS are wider than the card.
 QString breakable(QString text) {
   return text.replace(u',', QStringLiteral(",\u200b"));
 }
@@ -78,7 +78,7 @@ void FieldHelp::show_field(const run::SpecField& field) {
   QStringList forms;
   for (const std::string& form : forms_of(field))
     forms.append(broken(QString::fromStdString(form), columns));
-  forms_title_->setText(field.kind == run::SpecField::Kind::choice ? tr("one of") : tr("such as"));
+  forms_title_->setText(field.kind == run::SpecField::Kind::choice ? tr("one of") : tr("examples"));
   forms_title_->setVisible(!forms.isEmpty());
   forms_->setText(forms.join(u'\n'));
   forms_->setVisible(!forms.isEmpty());

@@ -5,8 +5,8 @@
 
 namespace batchscope::ui {
 
-/// What there is to know about the field that the keyboard is in: a sentence, its range and default, its option on the
-/// command line, texts to begin with. UI thread.
+/// Help for the field that has the keyboard focus: a sentence, its range and default, its command line option, and
+/// examples. UI thread.
 class FieldHelp : public Card {
   Q_OBJECT
 

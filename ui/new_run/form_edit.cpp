@@ -30,7 +30,7 @@ bool FormEdit::mergeWith(const QUndoCommand* next) {
 void FormEdit::put(const QJsonObject& texts) {
   show_(texts);
   if (field_ != nullptr)
-    field_->setFocus(); // so that what changes is seen
+    field_->setFocus(); // makes the change visible
 }
 
 } // namespace batchscope::ui

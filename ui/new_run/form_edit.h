@@ -9,12 +9,13 @@ namespace batchscope::ui {
 
 class FieldEditor;
 
-/// One step of Undo in the form of a new run: what was typed into one field, or a form that was filled as a whole (by
-/// a preset, a file, another run). Steps of typing into the same field become one. It has been done when it is pushed.
+/// An undo step of the new run form: typing into one field, or filling the whole form (from a preset, a file, another
+/// run). Consecutive typing into the same field is merged. The change is already done when it is pushed.
 class FormEdit : public QUndoCommand {
 public:
   using Show = std::function<void(const QJsonObject& texts)>;
-  /// Texts as of SpecForm::texts(), which `show` puts back. `field` is the one that was typed into, or null.
+  /// The texts are those of SpecForm::texts(); `show` puts them into the form. `field` is the one that was edited, or
+  /// null.
   FormEdit(const QString& what, QJsonObject before, QJsonObject after, FieldEditor* field, Show show);
 
   void undo() override;

@@ -37,11 +37,11 @@ constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
 constexpr int most_undone = 200;
 
-// Data of the entries that are no presets.
+// Data of the entries that are not presets.
 const QString last_entry = QStringLiteral("last");
 const QString defaults_entry = QStringLiteral("defaults");
 
-/// Whether both make the same run, whatever it is called.
+/// Whether both specs make the same run, ignoring the name.
 bool same_settings(run::RunSpec a, const run::RunSpec& b) {
   a.name = b.name;
   return run::to_json(a) == run::to_json(b);
@@ -66,7 +66,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   layout->setSpacing(gap);
   layout->addWidget(make_header());
 
-  // The form scrolls alone: what is said of a field stays beside it.
+  // Only the form scrolls: the help for a field stays beside it.
   auto* body = new QHBoxLayout;
   body->setSpacing(gap);
   scroll_ = scrolled(form_, this);
@@ -104,16 +104,17 @@ void NewRunPage::make_actions() {
   start_ = add_action(tr("Start"), QStringLiteral("play"), tr("Start this run"),
                       QKeySequence(Qt::CTRL | Qt::Key_Return), &NewRunPage::start);
   search_ = add_action(tr("Find the batch size first"), QStringLiteral("find"),
-                       tr("Search for the largest, the safe and the recommended size for these settings"),
+                       tr("Search for the largest, the safe and the recommended batch size for these settings"),
                        QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return), &NewRunPage::search);
-  copy_ = add_action(tr("Copy as command line"), QStringLiteral("copy"),
-                     tr("Copy the call of batchscope-cli that does the same"),
-                     QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), &NewRunPage::copy_command);
-  load_ = add_action(tr("Load JSON…"), QStringLiteral("open"), tr("Fill the form from the description of a run"),
-                     QKeySequence::Open, &NewRunPage::ask_to_load);
-  save_ = add_action(tr("Save JSON…"), QStringLiteral("export"), tr("Write the description of this run to a file"),
+  copy_ =
+      add_action(tr("Copy as command line"), QStringLiteral("copy"), tr("Copy the equivalent batchscope-cli command"),
+                 QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), &NewRunPage::copy_command);
+  load_ =
+      add_action(tr("Load JSON…"), QStringLiteral("open"), tr("Fill the form from a file with the settings of a run"),
+                 QKeySequence::Open, &NewRunPage::ask_to_load);
+  save_ = add_action(tr("Save JSON…"), QStringLiteral("export"), tr("Save the settings of this run to a file"),
                      QKeySequence::Save, &NewRunPage::ask_to_save);
-  add_action(tr("Empty the form"), QStringLiteral("undo"), tr("Put the defaults into all fields"), {},
+  add_action(tr("Reset to defaults"), QStringLiteral("undo"), tr("Set all fields to their defaults"), {},
              &NewRunPage::reset);
 }
 
@@ -176,9 +177,9 @@ void NewRunPage::fill_presets() {
   }
   presets_->insertSeparator(presets_->count());
   if (last_started_)
-    presets_->addItem(tr("As last started"), last_entry);
+    presets_->addItem(tr("Last started run"), last_entry);
   presets_->addItem(tr("Defaults"), defaults_entry);
-  presets_->setMaxVisibleItems(presets_->count()); // the line counts as one, and ten are seen by themselves
+  presets_->setMaxVisibleItems(presets_->count()); // the separator counts as one entry; the default maximum is ten
 }
 
 void NewRunPage::choose_preset(int index) {
@@ -195,14 +196,14 @@ void NewRunPage::choose_preset(int index) {
   ask_for_data(preset.file);
 }
 
-/// What stood there before comes back with Undo.
+/// Undo restores the earlier content.
 void NewRunPage::fill_form(const run::RunSpec& spec, const QString& from) {
   const bool discards = own_settings_;
   filling_from_ = from;
   form_->set_spec(spec);
   filling_from_.clear();
   if (discards && undo_.canUndo())
-    Q_EMIT workbench_.note(tr("The form was filled in from: %1. %2 brings back what was there.")
+    Q_EMIT workbench_.note(tr("The form was filled from: %1. %2 restores the previous settings.")
                                .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)));
 }
 
@@ -230,7 +231,7 @@ void NewRunPage::show_form() {
   command_->show_spec(spec, form_->errors());
   for (QAction* action : {copy_, save_})
     allow(*action, spec.has_value(),
-          form_->errors() == 1 ? tr("One field is wrong") : tr("%1 fields are wrong").arg(form_->errors()));
+          form_->errors() == 1 ? tr("One field has an error") : tr("%1 fields have errors").arg(form_->errors()));
   int matching = -1;
   const auto& all = presets();
   for (std::size_t i = 0; spec && i < all.size(); ++i) {
@@ -257,10 +258,11 @@ void NewRunPage::show_waiting() {
   if (const auto& spec = form_->spec()) {
     sentences = run_outlook(*spec);
     if (const Job* job = workbench_.engine().working())
-      sentences.prepend(tr("Waits until \"%1\" is done.").arg(job->title()));
+      sentences.prepend(tr("Queued until \"%1\" has ended.").arg(job->title()));
   } else {
-    sentences.append(form_->errors() == 1 ? tr("One field needs another value.")
-                                          : tr("%1 fields need other values.").arg(form_->errors()));
+    sentences.append(form_->errors() == 1
+                         ? tr("One field has an error. Correct it to continue.")
+                         : tr("%1 fields have errors. Correct them to continue.").arg(form_->errors()));
   }
   QString text;
   for (const QString& sentence : sentences)
@@ -292,13 +294,13 @@ void NewRunPage::watch(Job* job) {
     if (job->state() == Job::State::failed)
       show_failure(*job);
   });
-  // From its first step on it is told of where the run is shown.
+  // From its first step on, the page that shows the run reports its errors.
   connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
 }
 
 void NewRunPage::show_failure(const Job& job) {
   const std::string field = field_to_blame(job.spec(), job.error());
-  // The workbench says it anyway. What was changed meanwhile is not to blame.
+  // The workbench reports it anyway. If the form was changed meanwhile, its fields are not to blame.
   if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
     return;
   form_->remark(field, job.error());
@@ -311,7 +313,7 @@ void NewRunPage::copy_command() {
   if (command_->command().isEmpty())
     return;
   QGuiApplication::clipboard()->setText(command_->command());
-  Q_EMIT workbench_.note(tr("The command line is on the clipboard."));
+  Q_EMIT workbench_.note(tr("Command line copied to the clipboard."));
 }
 
 void NewRunPage::reset() {
@@ -332,8 +334,8 @@ void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
 }
 
 void NewRunPage::ask_to_load() {
-  QFileDialog* dialog = open_file_dialog(this, tr("Load the description of a run"),
-                                         {tr("Descriptions of runs (*.json)"), tr("All files (*)")});
+  QFileDialog* dialog =
+      open_file_dialog(this, tr("Load the settings of a run"), {tr("Run settings (*.json)"), tr("All files (*)")});
   dialog->setFileMode(QFileDialog::ExistingFile);
   connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::load);
   dialog->open();
@@ -351,8 +353,8 @@ void NewRunPage::ask_to_save() {
   if (!form_->spec())
     return;
   const QString name = file_name_of(QString::fromStdString(form_->spec()->name), QStringLiteral("run"));
-  QFileDialog* dialog = save_file_dialog(this, tr("Save the description of this run"),
-                                         {tr("Descriptions of runs (*.json)")}, name + QStringLiteral(".json"));
+  QFileDialog* dialog = save_file_dialog(this, tr("Save the settings of this run"), {tr("Run settings (*.json)")},
+                                         name + QStringLiteral(".json"));
   connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::save);
   dialog->open();
 }
@@ -362,7 +364,7 @@ void NewRunPage::save(const QString& file) {
     return;
   try {
     write_spec_file(*form_->spec(), file);
-    Q_EMIT workbench_.note(tr("The description is in %1.").arg(file));
+    Q_EMIT workbench_.note(tr("Saved to %1.").arg(file));
   } catch (const Error& error) {
     Q_EMIT workbench_.problem(QString::fromUtf8(error.what()));
   }
@@ -380,7 +382,7 @@ void NewRunPage::restore(const QJsonObject& state) {
     try {
       last_started_ = run::run_spec_from_json(last.toString().toStdString());
     } catch (const Error&) {
-      last_started_.reset(); // of another version, or broken: there is just no such preset
+      last_started_.reset(); // from another version, or invalid: this preset is not offered
     }
     fill_presets();
   }

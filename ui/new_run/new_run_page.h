@@ -23,8 +23,8 @@ class Job;
 class SpecForm;
 class Workbench;
 
-/// A form over everything that determines a run, with presets, the same as a command line, and the buttons that start
-/// it or look for its batch size first. UI thread.
+/// A form for everything that determines a run, with presets, the equivalent command line, and buttons that start the
+/// run or search for its batch size first. UI thread.
 class NewRunPage : public Page {
   Q_OBJECT
 
@@ -43,7 +43,7 @@ public:
   void start();
   void search();
   void copy_command();
-  /// Both say what went wrong as Workbench::problem(); the file is read or written at once.
+  /// Both report errors through Workbench::problem(); they read or write the file at once.
   void load(const QString& file);
   void save(const QString& file);
 
@@ -83,12 +83,12 @@ private:
   CommandCard* command_ = nullptr;
   std::optional<run::RunSpec> last_started_;
 
-  QString refusal_;      ///< of the last start, as long as a field says it
-  QUndoStack undo_;      ///< of what is in the form
-  QJsonObject texts_;    ///< of the form, after the last step of undo_
-  QString filling_from_; ///< while the whole form is filled
+  QString refusal_;      ///< error of the last start, while a field shows it
+  QUndoStack undo_;      ///< for the form's contents
+  QJsonObject texts_;    ///< of the form after the last step of undo_
+  QString filling_from_; ///< set while the whole form is being filled
   bool taking_back_ = false;
-  bool own_settings_ = false; ///< the form has what was typed, rather than what can be chosen again
+  bool own_settings_ = false; ///< the form has settings that the user typed, not just a preset
 };
 
 } // namespace batchscope::ui

@@ -12,12 +12,12 @@
 
 namespace batchscope::ui {
 
-/// Settings to begin with. Fields that are not named have their defaults.
+/// Predefined settings. Fields that are not listed keep their defaults.
 struct Preset {
   const char* name;                                        ///< untranslated; see preset_name()
   const char* help;                                        ///< untranslated, one sentence
-  std::vector<std::pair<std::string, std::string>> fields; ///< as run::set_field() takes them
-  std::optional<DataKind> file;                            ///< of the user's, to be chosen first
+  std::vector<std::pair<std::string, std::string>> fields; ///< values for run::set_field()
+  std::optional<DataKind> file;                            ///< kind of file that the user has to choose first
 };
 
 const std::vector<Preset>& presets();

@@ -6,8 +6,8 @@
 
 namespace batchscope::ui {
 
-/// What will happen when a run like this is started, in sentences: first the batch size, then what each step takes, how
-/// long it goes on, and what is done when memory runs out.
+/// Sentences that describe a run before it starts: how its batch size is chosen, what each step takes, how long it is,
+/// and what happens when memory runs out.
 QStringList run_outlook(const run::RunSpec& spec);
 
 } // namespace batchscope::ui

@@ -25,7 +25,7 @@ run::RunSpec read_spec_file(const QString& file) {
   if (!source.open(QIODevice::ReadOnly))
     throw file_error(file, source.errorString());
   if (source.size() > most_bytes)
-    throw file_error(file, QCoreApplication::translate("SpecFile", "too large for the description of a run"));
+    throw file_error(file, QCoreApplication::translate("SpecFile", "too large for a file with the settings of a run"));
   try {
     return run::run_spec_from_json(source.readAll().toStdString());
   } catch (const Error& error) {

@@ -6,10 +6,10 @@
 
 namespace batchscope::ui {
 
-/// A run's description as a JSON file, as `batchscope-cli train FILE` takes it. Both throw Error (input) naming the
-/// file and what is wrong.
+/// Read and write a run's description as a JSON file, as `batchscope-cli train FILE` takes it. Both throw Error (input)
+/// naming the file and what is wrong.
 run::RunSpec read_spec_file(const QString& file);
-/// Whole or not at all.
+/// Writes the file completely or not at all.
 void write_spec_file(const run::RunSpec& spec, const QString& file);
 
 } // namespace batchscope::ui

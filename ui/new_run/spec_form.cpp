@@ -40,7 +40,7 @@ const std::vector<CardPlan>& card_plans() {
   return plans;
 }
 
-/// Fields of which a run has one.
+/// Fields of which a run has exactly one.
 bool is_length(const run::SpecField& field) {
   return field.group == "Length";
 }
@@ -53,7 +53,7 @@ std::vector<const run::SpecField*> length_fields() {
   return fields;
 }
 
-/// Numbers that are as always are left to the placeholder; texts are there to be changed.
+/// Numbers with default values are shown as placeholder; texts are shown for editing.
 QString text_to_show(const run::RunSpec& spec, const run::SpecField& field) {
   const std::string text = run::field_text(spec, field.key);
   const bool number = field.kind == Kind::integer || field.kind == Kind::real || field.kind == Kind::bytes;
@@ -114,7 +114,7 @@ void SpecForm::set_spec(const run::RunSpec& spec) {
   filling_ = true;
   for (const run::SpecField& field : run::spec_fields()) {
     const QString text = text_to_show(spec, field);
-    // Of alternatives the one that is set.
+    // Of alternatives, only the one that is set.
     if (!is_length(field) || !text.isEmpty())
       editor(field.key)->set_text(field.key, text);
   }

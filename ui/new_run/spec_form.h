@@ -19,8 +19,8 @@ namespace batchscope::ui {
 class FieldCard;
 class FieldEditor;
 
-/// A form over the whole RunSpec, made from run::spec_fields(). What is typed is checked at once, each error stands
-/// at its field. UI thread.
+/// A form for a whole RunSpec, built from run::spec_fields(). Input is checked at once, and each error is shown at its
+/// field. UI thread.
 class SpecForm : public QWidget {
   Q_OBJECT
 
@@ -28,26 +28,26 @@ public:
   explicit SpecForm(QWidget* parent = nullptr);
 
   void set_spec(const run::RunSpec& spec);
-  /// Nothing while a field is wrong.
+  /// Nothing while a field is invalid.
   const std::optional<run::RunSpec>& spec() const { return spec_; }
-  /// How many fields are wrong.
+  /// Number of invalid fields.
   int errors() const { return static_cast<int>(errors_.size()); }
-  /// What was found out elsewhere (a file that is not there), shown at its field until something is changed there. It
-  /// does not keep the spec from being tried again.
+  /// Shows an error that was detected elsewhere (a missing file) at its field until that is changed. spec() stays set,
+  /// so the run can be tried again.
   void remark(const std::string& key, const QString& message);
-  /// Puts the keyboard into the first field that is wrong, also where it was folded away.
+  /// Moves the focus to the first invalid field and unfolds it if necessary.
   void go_to_error();
 
   FieldEditor* editor(const std::string& key) const;
 
-  /// What stands in the fields, right or wrong, by their keys; of alternatives the one that is chosen.
+  /// Texts of all fields, valid or not, by key; of alternatives, the selected one.
   QJsonObject texts() const;
-  /// Fields that are not named stay as they are; unknown ones are ignored.
+  /// Fields that are not listed stay as they are; unknown ones are ignored.
   void set_texts(const QJsonObject& texts);
-  /// The fields in which two such contents differ.
+  /// The fields whose texts differ between the two.
   std::vector<FieldEditor*> differing(const QJsonObject& one, const QJsonObject& other) const;
 
-  /// The same, and what is unfolded.
+  /// texts(), and which cards are unfolded.
   QJsonObject state() const;
   void restore(const QJsonObject& state);
 
@@ -69,12 +69,12 @@ private:
   void unfold_what_differs();
 
   QBoxLayout* columns_;
-  std::vector<FieldEditor*> editors_; ///< in the order of the keyboard
+  std::vector<FieldEditor*> editors_; ///< in tab order
   std::map<const FieldEditor*, FieldCard*> cards_;
   std::optional<run::RunSpec> spec_;
   std::map<FieldEditor*, QString> errors_;
   std::map<FieldEditor*, QString> remarks_;
-  bool filling_ = false; ///< many fields are set at once
+  bool filling_ = false; ///< many fields are being set
 };
 
 } // namespace batchscope::ui

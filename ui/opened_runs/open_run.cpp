@@ -13,7 +13,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int drain_interval_ms = 33;
-constexpr double speed_window = 3; ///< seconds whose speed tells the time left
+constexpr double speed_window = 3; ///< seconds over which the speed for the time left is measured
 
 double last(const series::History& history, const char* name) {
   const auto* series = history.find(name);
@@ -32,14 +32,14 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
     if (id == id_)
       end(status, reason);
   });
-  // Where its end could not be stored, the run is not said to have ended: its job ends, or goes on with the next run.
+  // If its end could not be stored, the run is not reported as ended: its job ends, or goes on with the next run.
   connect(&job, &Job::state_changed, this, [this, &job] {
     if (job.over())
-      end("failed", job.error().isEmpty() ? tr("the end of the run could not be stored") : job.error());
+      end("failed", job.error().isEmpty() ? tr("the end of the run could not be saved") : job.error());
   });
   connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {
     if (next.id != id_)
-      end("failed", tr("the end of the run could not be stored"));
+      end("failed", tr("the end of the run could not be saved"));
   });
 }
 
@@ -128,7 +128,7 @@ std::optional<double> OpenRun::seconds_left() const {
   const std::int64_t done = steps();
   if (!running() || !expected || done < 1)
     return std::nullopt;
-  // Steps may grow; where the plan tells the examples that are left, those count.
+  // The batch may grow, so count examples if the plan tells how many are left.
   const double speed = recent_examples_per_second();
   if (planned_examples_ && speed > 0)
     return std::max(static_cast<double>(*planned_examples_) - last_examples(), 0.0) / speed;
@@ -189,16 +189,16 @@ std::optional<run::ScheduleEdit> OpenRun::pending_edit() const {
   return pending_.empty() ? std::nullopt : std::optional(pending_.back());
 }
 
-/// The run has made its last step: what still waits for one is said not to come.
+/// The run has made its last step: rejects the edits that still wait for one.
 void OpenRun::refuse_late_edits() {
   if (pending_.empty())
     return;
   pending_.clear();
   Q_EMIT plan_changed();
-  Q_EMIT problem(tr("The schedule of %1 was not changed: the run was over before its next step.").arg(name()));
+  Q_EMIT problem(tr("The schedule of %1 was not changed: the run ended before its next step.").arg(name()));
 }
 
-/// An edit waits no more. The run takes them in their order, and those of others between them.
+/// An edit was applied or rejected. The run handles edits in order, with those of others between them.
 void OpenRun::settle(const std::string& schedule) {
   const auto settled = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const run::ScheduleEdit& edit) { return edit.schedule == schedule; });
@@ -237,13 +237,13 @@ void OpenRun::take(telemetry::Event event) {
   clock_.take(event);
   history_->append(event);
   if (history_->events().size() == before)
-    return; // nothing but values
+    return; // only values
   if (event.kind == "edit" || event.kind == "status")
     apply_command(event);
   Q_EMIT event_came(static_cast<int>(before));
 }
 
-/// Edits and pauses show in the run's state once the run itself reports them.
+/// Edits and pauses change the state only once the run itself reports them.
 void OpenRun::apply_command(const telemetry::Event& event) {
   try {
     const Json detail = Json::parse(event.detail_json);
@@ -255,7 +255,7 @@ void OpenRun::apply_command(const telemetry::Event& event) {
           {detail.at("applies_from_step").get<std::int64_t>() - 1, schedule, detail.at("batch").get<std::int64_t>()});
     settle(schedule);
   } catch (const Json::exception&) {
-    // A damaged one, or of another version: shown among the events, and that is all.
+    // Damaged, or from another version: listed as an event, otherwise ignored.
   }
 }
 
@@ -290,7 +290,7 @@ void OpenRun::drain() {
     Q_EMIT grew();
 }
 
-/// Of a run of this window's engine.
+/// For a run of this window's engine.
 void OpenRun::end(const QString& status, const QString& reason) {
   if (!queue_)
     return; // it has ended already
@@ -307,7 +307,7 @@ void OpenRun::take_batch(RunDatabase::Batch&& batch) {
     Q_EMIT problem(batch.error);
     return;
   }
-  // Events and records come apart; an event stands after the step it names.
+  // Events and records are separate; an event follows the record of its step.
   auto event = batch.events.begin();
   for (const auto& record : batch.records) {
     for (; event != batch.events.end() && event->step < record.step; ++event)

@@ -17,13 +17,13 @@
 
 namespace batchscope::ui {
 
-/// A run as the window shows it, wherever it is made: by this window's engine (records come straight from its queue),
-/// by another process (read from the database, at most a second late), or long ago. UI thread.
+/// A run as the window shows it, from any source: trained by this window's engine (records come directly from its
+/// queue), by another process (read from the database, at most a second late), or an old one. UI thread.
 class OpenRun : public QObject {
   Q_OBJECT
 
 public:
-  /// A run that this window's engine has just begun.
+  /// A run that this window's engine has just started.
   OpenRun(const Job::LiveRun& run, Job& job, QObject* parent);
   /// A stored run, of this or another process, running or not.
   OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent);
@@ -31,51 +31,50 @@ public:
 
   std::int64_t id() const { return id_; }
   QString name() const;
-  bool set_name(const QString& name); ///< as it is stored now; false where that is no other one
+  bool set_name(const QString& name); ///< sets the stored name; false if it is unchanged
   const run::RunSpec& spec() const { return spec_; }
   const std::optional<run::RunStart>& start() const { return start_; }
   const std::shared_ptr<series::History>& history() const { return history_; }
   const std::vector<telemetry::Event>& events() const { return history_->events(); }
 
-  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`; of a stored run also `loading` and, where it
-  /// is not known how the run itself went, `unreadable`.
+  /// `running`, `paused`, `finished`, `stopped`, `failed`, `interrupted`; a stored run can also be `loading` or, if its
+  /// outcome is unknown, `unreadable`.
   QString status() const { return status_; }
   QString reason() const { return reason_; } ///< of `failed` and `unreadable`
   bool running() const { return status_ == "running" || status_ == "paused"; }
   bool paused() const { return status_ == "paused"; }
-  /// By what is known: a plan's length, the speed so far.
+  /// Estimated from the plan's length and the speed so far; nothing if unknown.
   std::optional<std::int64_t> expected_steps() const;
   std::int64_t steps() const;
   std::optional<double> progress() const; ///< 0..1
-  // As telemetry::RunClock has them, and as every list of runs shows them.
+  // As computed by telemetry::RunClock and shown in every list of runs.
   double seconds() const;
   double examples_per_second() const;
-  std::optional<double> seconds_left() const; ///< by the speed of the last seconds
+  std::optional<double> seconds_left() const; ///< estimated from the speed of the last seconds
 
-  // Steering of this run and no other; each takes effect at the next step boundary. What comes too late for that has no
-  // effect; of an edit problem() says so.
+  // Commands to this run only; each takes effect at the next step boundary. A command that comes too late has no
+  // effect; for an edit, problem() reports it.
   void pause();
   void resume();
   void step_once();
   void stop();
   void edit(const run::ScheduleEdit& edit);
-  /// The edit that waits for its step boundary, if any; of several the last.
+  /// The edit that waits for its step boundary, if any; the last one if there are several.
   std::optional<run::ScheduleEdit> pending_edit() const;
 
-  /// The schedule that the run follows now: its first one, or that of the last edit that was applied.
+  /// The current schedule: the first one, or that of the last applied edit.
   std::string schedule() const;
-  /// What the run will do from its beginning to its end as things stand, the edits that were applied included.
-  /// Empty where the run's beginning is not known yet.
+  /// The whole plan of the run, including all applied edits. Empty while the run's start is unknown.
   schedule::PlanRequest plan_request() const;
-  /// Tells it how long that is, for expected_steps() and seconds_left().
+  /// Sets the length of the plan, for expected_steps() and seconds_left().
   void set_planned(const schedule::Plan& plan);
 
 Q_SIGNALS:
-  void described();           ///< spec() and start() of a stored run are there
-  void grew();                ///< records came; several times a second
-  void event_came(int index); ///< into events()
+  void described();           ///< spec() and start() of a stored run are known
+  void grew();                ///< new records; several times a second
+  void event_came(int index); ///< index into events()
   void status_changed();
-  void plan_changed(); ///< an edit was made pending, applied or refused
+  void plan_changed(); ///< an edit was requested, applied or rejected
   void problem(const QString& text);
 
 private:
@@ -98,19 +97,19 @@ private:
   std::optional<run::RunStart> start_;
   std::shared_ptr<series::History> history_;
   telemetry::RunClock clock_;
-  std::optional<store::RunOutcome> outcome_; ///< as stored, of a run of the database that is over
+  std::optional<store::RunOutcome> outcome_; ///< as stored, of a run of the database that has ended
   QString status_ = "loading";
   QString reason_;
-  QString seen_status_ = "running";        ///< of a run that goes on: whether it pauses
-  std::vector<run::ScheduleEdit> pending_; ///< the oldest first
+  QString seen_status_ = "running";        ///< of a run in progress: running or paused
+  std::vector<run::ScheduleEdit> pending_; ///< oldest first
   std::vector<schedule::PlanEdit> applied_;
   std::optional<std::int64_t> planned_steps_;
   std::optional<std::int64_t> planned_examples_;
-  // Of this window's engine.
+  // For a run of this window's engine.
   std::shared_ptr<telemetry::RecordQueue> queue_;
   std::shared_ptr<run::RunControl> control_;
   QTimer timer_;
-  // Of the database.
+  // For a run read from the database.
   RunDatabase* run_database_ = nullptr;
   RunDatabase::Token following_;
 };

@@ -19,7 +19,7 @@ std::int64_t last_step(const schedule::PlanSegment& segment) {
   return segment.first_step + segment.steps - 1;
 }
 
-/// What is left of stretches from a step on.
+/// The parts of segments from a step on.
 Segments clipped(const Segments& segments, std::int64_t from) {
   Segments left;
   for (schedule::PlanSegment segment : segments) {
@@ -41,14 +41,14 @@ std::optional<std::int64_t> batch_at(const schedule::Plan& plan, std::int64_t st
                                                         : std::optional<std::int64_t>(std::llround(batch->values[at]));
 }
 
-/// Whether a schedule does more than to give sizes, which no piecewise one says again.
+/// Whether a schedule also sets the learning rate, which a piecewise one cannot express.
 bool has_rates(const schedule::EditedText& text) {
   return text.base.starts_with("adabatch:");
 }
 
 } // namespace
 
-/// One change of a plan, to be undone and done again.
+/// One undoable change of a plan.
 class PlanEditor::Change : public QUndoCommand {
 public:
   Change(PlanEditor& editor, PlanText before, PlanText after)
@@ -60,8 +60,8 @@ public:
   void redo() override { apply(after_); }
 
 private:
-  /// What was changed need not be what is edited now. It may be closed or over by now, or another draft be in its
-  /// place; then there is nothing to change.
+  /// The run or draft that was changed need not be the one being edited. If it was closed, has ended or was replaced by
+  /// another draft, there is nothing to change.
   void apply(const PlanText& plan_text) {
     if (editor_ && of_run_ && run_ && run_->running())
       editor_->apply_to_run(*run_, plan_text);
@@ -100,7 +100,7 @@ PlanEditor::PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data, Q
 PlanEditor::~PlanEditor() = default;
 
 void PlanEditor::forget() {
-  planner_.cancel(); // a plan that is on its way is not of what comes now
+  planner_.cancel(); // a pending plan belongs to the previous one
   drop_preview();
   judged_ = false;
   plan_.reset();
@@ -143,7 +143,7 @@ void PlanEditor::follow_run() {
 
 void PlanEditor::follow_status() {
   if (run_->running() && segments_.empty())
-    replan(); // it was being read, and turned out to go on
+    replan(); // it was being read, and is running
   if (!run_->running()) {
     discard();
     segments_.clear();
@@ -151,7 +151,7 @@ void PlanEditor::follow_status() {
   Q_EMIT plan_changed();
 }
 
-/// Stretches that have become past cannot be dragged any more.
+/// Stretches that have passed cannot be dragged any more.
 void PlanEditor::pass_stretches() {
   if (segments_.empty() || last_step(segments_.front()) >= changeable_from())
     return;
@@ -160,7 +160,7 @@ void PlanEditor::pass_stretches() {
     Q_EMIT plan_changed();
     return;
   }
-  const bool wanted = apply_wanted_; // nothing is left of what was dragged
+  const bool wanted = apply_wanted_; // nothing remains of the dragged stretches
   end_drag();
   if (wanted)
     Q_EMIT apply_refused(too_late());
@@ -182,14 +182,14 @@ void PlanEditor::return_to_draft() {
   if (!run_) {
     memory_ = memory;
     limit_ = limit;
-    plan_ = plan; // until the new one is made
+    plan_ = plan; // until the new one is computed
   }
   run_ = nullptr;
   replan();
 }
 
 void PlanEditor::change_draft(const DraftPlan& draft) {
-  if (dragging_) // with the first batch that was there
+  if (dragging_) // the drag used the earlier first batch
     drop_preview();
   apply_wanted_ = false;
   draft_ = draft;
@@ -217,7 +217,7 @@ std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
   return !segments_.empty() && last == last_step(segments_.back()) ? to_the_end : last;
 }
 
-/// What the plan's schedule is without a preview. For a run as it would go on from here.
+/// The plan's schedule without the preview. For a run, as it would go on from here.
 PlanEditor::PlanText PlanEditor::present() const {
   if (!run_)
     return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}, {}};
@@ -226,8 +226,8 @@ PlanEditor::PlanText PlanEditor::present() const {
   return {QString::fromStdString(run_->schedule()), std::nullopt, {}, {}};
 }
 
-/// The same, to be put in again when others were. Most schedules count from where they are put in: such a one is taken
-/// up where it was left.
+/// The same, for restoring it after others were applied. Most schedules count from where they are applied; such a
+/// schedule is resumed where it was left.
 PlanEditor::PlanText PlanEditor::present_to_go_back_to() const {
   PlanText plan_text = present();
   if (!run_)
@@ -240,7 +240,7 @@ PlanEditor::PlanText PlanEditor::present_to_go_back_to() const {
   return plan_text;
 }
 
-/// What is typed may be wrong; the stretches that are shown are those of the plan before it then.
+/// Typed text may be invalid; then the stretches are still those of the earlier plan.
 schedule::EditedText PlanEditor::parsed(const PlanText& plan_text) const {
   try {
     return schedule::parse_edited(plan_text.schedule.toStdString());
@@ -249,7 +249,7 @@ schedule::EditedText PlanEditor::parsed(const PlanText& plan_text) const {
   }
 }
 
-/// The plan that dragging began with, with other sizes over some of its stretches.
+/// The plan from before the drag, with other sizes over some of its stretches.
 PlanEditor::PlanText PlanEditor::with(const Segments& changes) const {
   const PlanText before = undragged_.typed.value_or(present());
   const schedule::EditedText text = parsed(before);
@@ -291,7 +291,7 @@ bool PlanEditor::drag(std::int64_t name, std::int64_t batch) {
     return false;
   batch = std::max<std::int64_t>(batch, 1);
   if (batch == dragged->batch)
-    return true; // there it is: planned, or asked for
+    return true; // it has that size already, planned or requested
   if (!dragging_)
     undragged_ = {segments_, error_.isEmpty() ? preview_ : std::nullopt};
   dragged->batch = batch;
@@ -316,11 +316,11 @@ void PlanEditor::drop(std::int64_t name, std::int64_t batch) {
 }
 
 QString PlanEditor::too_late() {
-  return tr("the run has passed the stretch that was dragged");
+  return tr("the run has already passed the dragged segment");
 }
 
-/// The stretches that are no longer where they were when dragging began. A stretch is known by its end: its beginning
-/// moves on with the run.
+/// The stretches that differ from before the drag. A stretch is identified by its end: its beginning moves with the
+/// run.
 PlanEditor::Segments PlanEditor::changed() const {
   Segments changes;
   for (const schedule::PlanSegment& before : undragged_.segments)
@@ -330,7 +330,7 @@ PlanEditor::Segments PlanEditor::changed() const {
   return changes;
 }
 
-/// Back to where dragging began: at the plan, or at what was typed.
+/// Returns to the state before the drag: the plan, or typed text.
 void PlanEditor::end_drag() {
   const std::optional<PlanText> typed = undragged_.typed;
   if (!typed)
@@ -344,7 +344,7 @@ void PlanEditor::discard() {
   if (!preview_)
     return;
   drop_preview();
-  if (planned_before_) { // at once: what is dragged next begins there
+  if (planned_before_) { // at once: the next drag begins there
     plan_ = planned_before_;
     take_segments(plan_->outline);
     set_error({});
@@ -377,7 +377,7 @@ void PlanEditor::apply_to_run(OpenRun& run, const PlanText& plan_text) {
   if (run_ == &run)
     drop_preview();
   const PlanText now = plan_text.from(run.steps() + 1);
-  run.edit({now.schedule.toStdString(), now.batch}); // says plan_changed, which plans anew
+  run.edit({now.schedule.toStdString(), now.batch}); // emits plan_changed, which replans
 }
 
 void PlanEditor::apply_to_draft(const PlanText& plan_text) {
@@ -441,7 +441,7 @@ void PlanEditor::take_plan(const std::shared_ptr<const schedule::Plan>& plan) {
     apply();
 }
 
-/// As far as they can be changed.
+/// The part that can still be changed.
 void PlanEditor::take_segments(const Segments& segments) {
   segments_ = run_ && !run_->running() ? Segments() : clipped(segments, changeable_from());
 }

@@ -16,63 +16,63 @@
 
 namespace batchscope::ui {
 
-/// The plan being edited: of a run that goes on (its future), or of a draft before anything runs. Dragging and typing
-/// give previews; applying makes the change, which can be undone: for a draft by taking the text back, for a run by a
-/// further edit that takes up the schedule that was there, where it would be by then.
+/// Edits a plan: the rest of a running run, or a draft before a run. Dragging and typing give previews; apply() makes
+/// the change, which can be undone: for a draft by restoring the text, for a run by another edit that resumes the
+/// earlier schedule where it would be by then.
 ///
-/// The stretches that are dragged may be coarse. A drag gives the dragged stretches a size of their own and leaves
-/// every other step as it was: as an edited schedule, or as a piecewise one where that is shorter and says the same. UI
-/// thread; no plan is made on it.
+/// The stretches that the user drags may be coarse. A drag gives the dragged stretches a batch size of their own and
+/// leaves every other step unchanged; the result is an edited schedule, or an equivalent piecewise one if that is
+/// shorter. UI thread; plans are computed on another thread.
 class PlanEditor : public QObject {
   Q_OBJECT
 
 public:
-  /// Stands for the last stretch, wherever that ends: dragging may move the end of a plan.
+  /// Name of the last stretch, wherever it ends: dragging may move the end of a plan.
   static constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
 
-  /// `data`: that others use, for drafts.
+  /// `data`: shared with others, for drafts.
   explicit PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data = nullptr, QObject* parent = nullptr);
   ~PlanEditor() override;
 
   void edit_run(OpenRun* run); ///< null: nothing to edit
-  /// Another draft than before: what was undone or can be undone of that one is no business of this.
+  /// Edits a new draft; the undo history of the earlier draft does not affect it.
   void edit_draft(const DraftPlan& draft);
-  /// Another first batch or length of the same draft; what is typed of its schedule stays.
+  /// Changes first batch or length of the same draft; keeps the schedule that the user typed.
   void change_draft(const DraftPlan& draft);
-  /// The draft that was edited before a run was.
+  /// Edits the last draft again.
   void return_to_draft();
   OpenRun* run() const { return run_; }
   const DraftPlan& draft() const { return draft_; }
   bool is_draft() const { return run_ == nullptr; }
 
-  /// Memory against batch, and the limit in bytes, to tell what fits; without, nothing is said of it.
+  /// Sets memory against batch and the limit in bytes, to show what fits; without them nothing is shown about it.
   void set_memory(const std::optional<predict::PeakCurve>& memory, std::uint64_t limit_bytes);
   const std::optional<predict::PeakCurve>& memory() const { return memory_; }
   std::uint64_t limit_bytes() const { return limit_; }
-  /// How a batch would be run, where memory is known.
+  /// How a batch would be split, if memory is known.
   std::optional<predict::Split> split(std::int64_t batch) const;
 
-  /// The plan as it stands: of the preview while there is one. Null until the first one is made.
+  /// The current plan: that of the preview while there is one. Null until the first plan is computed.
   const std::shared_ptr<const schedule::Plan>& plan() const { return plan_; }
   /// First step that can still be changed (1 for a draft).
   std::int64_t changeable_from() const;
-  /// The plan's changeable part in stretches of one batch size: what can be dragged.
+  /// The part of the plan that can be changed, as stretches of one batch size that can be dragged.
   const std::vector<schedule::PlanSegment>& segments() const { return segments_; }
-  /// What names a stretch as long as it lies ahead: its last step, or `to_the_end`.
+  /// The name of a stretch while it lies ahead: its last step, or `to_the_end`.
   std::int64_t name_of(const schedule::PlanSegment& segment) const;
-  QString schedule() const; ///< text as it stands (of the preview while there is one)
+  QString schedule() const; ///< the current text (that of the preview while there is one)
   QString error() const { return error_; }
   bool has_preview() const { return preview_.has_value(); }
 
-  // Previews; each replaces the one before, but that drags add up.
+  // Previews; each replaces the one before, except that drags accumulate.
   void type(const QString& schedule);
-  /// False where there is no such stretch (any more): the run may have passed it. Back where all was, there is no
-  /// preview.
+  /// Returns false if there is no such stretch (any more): the run may have passed it. If all stretches are back at
+  /// their original sizes, there is no preview.
   bool drag(std::int64_t name, std::int64_t batch);
-  void drop(std::int64_t name, std::int64_t batch); ///< drags it there and applies
+  void drop(std::int64_t name, std::int64_t batch); ///< drags it and applies
   void discard();
-  /// Makes the preview the plan, once that is known to be good: of a draft at once, of a run as an edit that waits for
-  /// its step boundary. Says either applied() or apply_refused(), or neither where another preview came first.
+  /// Makes the preview the plan once it is known to be valid: for a draft at once, for a run as an edit at the next
+  /// step boundary. Emits applied() or apply_refused(), or neither if another preview came first.
   void apply();
 
 Q_SIGNALS:
@@ -80,22 +80,23 @@ Q_SIGNALS:
   void error_changed();
   void applied();
   void apply_refused(const QString& error);
-  /// The text of the draft's schedule changed by apply(), undo or redo; its first batch may have, too. A draft can be
-  /// changed back while a run is edited.
+  /// The draft's schedule, and possibly its first batch, were changed by apply(), undo or redo. This can happen while a
+  /// run is edited.
   void draft_changed(const QString& schedule);
 
 private:
   class Change;
   using Segments = std::vector<schedule::PlanSegment>;
 
-  /// A plan as text: for a draft with its first batch, for a run with that of the very next step where it is not for
-  /// the schedule to say.
+  /// A plan as text. The batch is the first one of a draft; for a run it is that of the very next step, unless the
+  /// schedule determines it.
   struct PlanText {
     QString schedule;
     std::optional<std::int64_t> batch;
-    /// Where there are some, text and batch are made of those that are left when it is put in: a run goes on meanwhile.
+    /// If not empty, text and batch are computed from the stretches that remain when it is applied, since the run goes
+    /// on meanwhile.
     Segments stretches;
-    /// Where there is one, the batch is the one that it has for that step.
+    /// If set, the batch is the one that this plan has for that step.
     std::shared_ptr<const schedule::Plan> sizes;
 
     PlanText from(std::int64_t step) const;
@@ -126,18 +127,18 @@ private:
   Planner planner_;
   QPointer<OpenRun> run_;
   DraftPlan draft_;
-  int draft_number_ = 0; ///< drafts so far: tells whose a change is
+  int draft_number_ = 0; ///< number of drafts so far; identifies a change's draft
   std::optional<PlanText> preview_;
-  bool dragging_ = false; ///< segments_ are what was dragged, not what the plan says
-  /// What the drags that add up began with.
+  bool dragging_ = false; ///< segments_ are the dragged ones, not the plan's
+  /// The state before the accumulated drags.
   struct {
     Segments segments;
     std::optional<PlanText> typed;
   } undragged_;
-  bool judged_ = false;       ///< plan_ or error_ answer what was asked for last
-  bool apply_wanted_ = false; ///< once that is so
+  bool judged_ = false;       ///< plan_ or error_ is the answer to the last request
+  bool apply_wanted_ = false; ///< apply once judged_ is true
   std::shared_ptr<const schedule::Plan> plan_;
-  std::shared_ptr<const schedule::Plan> planned_before_; ///< the last one without a preview
+  std::shared_ptr<const schedule::Plan> planned_before_; ///< the last plan without a preview
   Segments segments_;
   std::optional<predict::PeakCurve> memory_;
   std::uint64_t limit_ = 0;

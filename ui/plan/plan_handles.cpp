@@ -15,7 +15,7 @@ struct Texts {
   Q_DECLARE_TR_FUNCTIONS(batchscope::ui::PlanStretch)
 };
 
-/// In how many parts a batch was run so far, at most: to need no more is nothing new.
+/// The largest number of micro batches per step so far: needing no more is normal for the run.
 std::int64_t parts_known(const OpenRun* run) {
   const series::Series* passes = run != nullptr ? run->history()->find("micro_batches") : nullptr;
   if (passes == nullptr || passes->values.size() == 0 || !run->start())
@@ -27,7 +27,7 @@ std::int64_t parts_known(const OpenRun* run) {
 std::int64_t highest_batch(const PlanEditor& editor) {
   const run::RunSpec& spec = editor.run() != nullptr ? editor.run()->spec() : editor.draft().spec;
   const schedule::Plan& plan = *editor.plan();
-  // An epoch is all examples once, so a plan tells how many there are.
+  // An epoch has all examples once, so the plan gives their number.
   const std::int64_t examples = std::llround(static_cast<double>(plan.examples) / plan.epochs);
   return std::min(examples, spec.max_batch.value_or(examples));
 }
@@ -37,7 +37,7 @@ QString label_of(std::int64_t batch, const std::optional<predict::Split>& split)
   if (!split || (split->fits && split->micro_batches == 1))
     return size;
   if (!split->fits)
-    return Texts::tr("%1: will not fit, not even one by one").arg(size);
+    return Texts::tr("%1: does not fit, even one example at a time").arg(size);
   return Texts::tr("%1: will run as %2").arg(size, format_parts(split->micro_batches, split->micro_batch));
 }
 

@@ -8,17 +8,17 @@
 
 namespace batchscope::ui {
 
-/// A stretch of the plan as it is drawn to be dragged.
+/// A stretch of the plan that can be dragged, as drawn.
 struct PlanStretch {
   std::int64_t name = 0;         ///< for PlanEditor::drag()
-  std::int64_t from = 1, to = 1; ///< steps: its first, and where the next one begins or the plan ends
+  std::int64_t from = 1, to = 1; ///< first step, and the step where the next stretch begins or the plan ends
   std::int64_t batch = 1;
-  std::int64_t highest = 1; ///< sizes above make no sense: more than there are examples, or than the run may have
-  bool good = true;         ///< it fits, in no more parts than the run has known
-  QString label;            ///< its size, and how it will be run
+  std::int64_t highest = 1; ///< largest useful size: number of examples, or the run's limit
+  bool good = true;         ///< it fits, in no more micro batches than the run has used so far
+  QString label;            ///< its size, and how it will be split
 };
 
-/// What can be dragged of the plan that is edited: nothing of a run that is over. UI thread.
+/// The stretches of the edited plan that can be dragged; none if the run has ended. UI thread.
 std::vector<PlanStretch> plan_stretches(const PlanEditor& editor);
 
 } // namespace batchscope::ui

@@ -14,12 +14,12 @@ namespace batchscope::ui {
 
 namespace {
 
-/// What a plan to look at may cost: a second or so, and some hundred megabytes at worst.
+/// Limit for interactive plans: about a second, and some hundred megabytes at worst.
 constexpr std::int64_t most_steps = 2'000'000;
 
 } // namespace
 
-/// The planning thread. The newest request is the only one that waits; one that is being worked on is given up for it.
+/// The planning thread. Only the newest request waits; a request in progress is cancelled for it.
 class Planner::Impl {
 public:
   Impl(Planner& planner, std::shared_ptr<data::DataPool> data)
@@ -94,7 +94,7 @@ private:
     return request;
   }
 
-  /// What was superseded while it was on its way is not told either.
+  /// Does not report a result that was replaced meanwhile.
   void post(std::uint64_t number, std::function<void()> tell) {
     QMetaObject::invokeMethod(
         &planner_,

@@ -12,29 +12,29 @@
 
 namespace batchscope::ui {
 
-/// What is to be planned: a run from its spec, before anything runs.
+/// A draft: a run that has not started, to be planned from its spec.
 struct DraftPlan {
   run::RunSpec spec;
-  std::int64_t batch = 1; ///< the first one, also where the spec leaves it to a search
+  std::int64_t batch = 1; ///< first nominal batch, also if the spec leaves it to a search
 };
 
-/// Makes plans on a thread of its own; a new request supersedes the one before. Opens a draft's data there, too, to
+/// Computes plans on a thread of its own; a new request replaces the one before. Also opens a draft's data there, to
 /// count its examples. UI thread.
 class Planner : public QObject {
   Q_OBJECT
 
 public:
-  /// With the data that others use, if they are given.
+  /// `data` is shared with others, if given.
   explicit Planner(std::shared_ptr<data::DataPool> data = nullptr, QObject* parent = nullptr);
   ~Planner() override;
 
   void request(const schedule::PlanRequest& request);
   void request(const DraftPlan& draft);
-  void cancel(); ///< what was requested last is not told any more
+  void cancel(); ///< discards the pending result
 
 Q_SIGNALS:
   void planned(const std::shared_ptr<const batchscope::schedule::Plan>& plan);
-  void refused(const QString& error); ///< the schedule, its numbers or the data are wrong
+  void refused(const QString& error); ///< the schedule, its numbers or the data are invalid
 
 private:
   class Impl;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int on_top = 4;      ///< px above everything
 constexpr int below_panel = 4; ///< px between a panel and the strip of the next
-constexpr int above_ticks = 7; ///< px between the lowest panel and what is written under it
-constexpr int outer = 10;      ///< px left of the labels and under everything
+constexpr int above_ticks = 7; ///< px between the lowest panel and the text below it
+constexpr int outer = 10;      ///< px left of the labels and below everything
 
 void widen(std::optional<Range>& range, double x) {
   if (std::isfinite(x))
@@ -50,7 +50,7 @@ Board::Board(LinkedPlots& owner, const Theme& theme)
 }
 
 Board::~Board() {
-  delete canvas_; // its functions refer to what is about to go
+  delete canvas_; // its callbacks refer to members that are about to be destroyed
 }
 
 Picture Board::picture() const {
@@ -101,7 +101,8 @@ int Board::add_curve(int panel, std::shared_ptr<const CurveSource> source, const
   Panel* where = this->panel(panel);
   if (!where || !source)
     return 0;
-  auto* graph = new Graph(where->rect()->axis(QCPAxis::atBottom), where->rect()->axis(QCPAxis::atLeft)); // the canvas's
+  auto* graph =
+      new Graph(where->rect()->axis(QCPAxis::atBottom), where->rect()->axis(QCPAxis::atLeft)); // the canvas owns it
   curves_.push_back(std::make_unique<Curve>(next_curve_++, panel, std::move(source), graph));
   curves_.back()->set_style(style, theme_);
   curves_.back()->set_hidden(is_hidden(panel, curves_.back()->entry()));
@@ -149,7 +150,7 @@ void Board::touch_soon() {
 }
 
 void Board::navigate(const std::function<void(View&)>& change) {
-  follow(); // so that it starts from what there is by now
+  follow(); // so that it starts from the current data
   const bool following = view_.following();
   change(view_);
   report_view();
@@ -206,7 +207,7 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
   };
   using Limits = std::numeric_limits<double>;
   const Range all(view_.log() ? Limits::min() : Limits::lowest(), Limits::max());
-  if (const auto marks = scene.marks_within(all); !marks.empty()) { // in the order of x
+  if (const auto marks = scene.marks_within(all); !marks.empty()) { // in ascending order of x
     widen(full, marks.front().x);
     widen(full, marks.back().x);
   }
@@ -221,9 +222,9 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
 }
 
 void Board::follow() {
-  if (scene.dragged_handle) // what is dragged must not run away from the pointer, however long its plan becomes
+  if (scene.dragged_handle) // a dragged handle must stay under the pointer, even if its plan becomes longer
     return;
-  constexpr double of_the_plan = 0.1; // of the width, right of the newest: what comes next is worth seeing
+  constexpr double of_the_plan = 0.1; // share of the width right of the newest data, for the next planned steps
   const auto curves = curves_range();
   const auto full = full_range(curves);
   double newest = curves ? curves->second : 1;
@@ -288,7 +289,7 @@ bool Board::fit_axes() {
 }
 
 bool Board::prepare() {
-  if (canvas_->viewport() != owner_.rect()) { // also where it was never shown
+  if (canvas_->viewport() != owner_.rect()) { // also if it was never shown
     canvas_->setGeometry(owner_.rect());
     canvas_->setViewport(owner_.rect());
     touch();
@@ -301,7 +302,7 @@ bool Board::prepare() {
   report_view();
   bool changed = touched_;
   touched_ = false;
-  constexpr int tries = 3; // a wider margin is a narrower plot, with other samples
+  constexpr int tries = 3; // a wider margin makes the plot narrower, with other samples
   for (int i = 0; i < tries; ++i) {
     const int pixels = plot_width();
     for (const auto& curve : curves_) {

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// The part of a piece that lies in the area (Liang and Barsky's).
+/// The part of a line segment inside the area (Liang and Barsky).
 std::optional<QLineF> clipped_piece(const QLineF& piece, const QRectF& area) {
   double from = 0, to = 1;
   const std::array<std::pair<double, double>, 4> borders{{{-piece.dx(), piece.x1() - area.left()},

@@ -12,7 +12,7 @@
 
 namespace batchscope::ui {
 
-/// What a curve came to between two places.
+/// Summary of a curve between two places.
 struct CurveSummary {
   std::size_t count = 0;
   double first = 0;
@@ -22,26 +22,26 @@ struct CurveSummary {
   double mean = 0;
 };
 
-/// Where a curve's points come from; asked for what is visible at each refresh. UI thread.
+/// Source of a curve's points; asked for the visible part at each refresh. UI thread.
 class CurveSource {
 public:
   virtual ~CurveSource() = default;
-  /// At most about four points a pixel; see series::sample().
+  /// At most about four points per pixel; see series::sample().
   virtual void sample(double from, double to, int pixels, series::Samples& samples) const = 0;
-  /// First and last x; nothing where it is empty.
+  /// First and last x; nothing if it is empty.
   virtual std::optional<std::pair<double, double>> extent() const = 0;
-  /// Smallest and greatest finite y for x in [from, to], nothing where there is none.
+  /// Minimum and maximum finite y for x in [from, to]; nothing if there is none.
   virtual std::optional<std::pair<double, double>> range(double from, double to) const = 0;
-  /// y of the last point at or before x, where x is within the extent.
+  /// y of the last point at or before x; nothing if x is outside the extent.
   virtual std::optional<double> value_at(double x) const = 0;
   virtual std::optional<CurveSummary> summary(double from, double to) const = 0;
-  /// Equal revisions: nothing changed since.
+  /// Unchanged if nothing has changed.
   virtual std::uint64_t revision() const = 0;
-  /// Equal generations: points came at the end since, and nothing else changed; only those are asked for then.
+  /// Unchanged if points were only appended; then only the new points are requested.
   virtual std::uint64_t generation() const { return revision(); }
 };
 
-/// A series of a history, along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
+/// A series of a history along any axis. `scale` multiplies the values (1e-6 shows bytes as MB).
 class HistoryCurve : public CurveSource {
 public:
   HistoryCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis, double scale = 1);
@@ -63,16 +63,16 @@ private:
   double scale_;
 };
 
-/// An exponentially smoothed copy of a series, kept up to date as that grows: s = w*s + (1-w)*y over finite values,
-/// corrected for its start as TensorBoard's; the weight is 0.9 until set. A change of the weight is worked off a part
-/// at each refresh, and shown once it has come as far as what was shown before.
+/// An exponentially smoothed copy of a series that is updated as the series grows: s = w*s + (1-w)*y over finite
+/// values, with the same bias correction as TensorBoard; w is 0.9 until set. After a change of w the values are
+/// recomputed in portions, one per refresh, and shown once they reach as far as the old ones.
 class SmoothedCurve : public CurveSource {
 public:
   SmoothedCurve(std::shared_ptr<const series::History> history, std::string name, series::Axis axis);
   ~SmoothedCurve() override;
 
   void set_weight(double weight); ///< 0 <= weight < 1
-  /// Smooths up to `most` more points; true when it is up to date. To be called before each refresh.
+  /// Smooths up to `most` more points; returns true when it is up to date. Call it before each refresh.
   bool catch_up(std::size_t most);
 
   void sample(double from, double to, int pixels, series::Samples& samples) const override;
@@ -88,11 +88,11 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// Points given once: probes, timings, a predicted curve.
+/// Fixed points: probes, timings, a predicted curve.
 class PointsCurve : public CurveSource {
 public:
   PointsCurve() = default;
-  PointsCurve(const std::vector<double>& x, const std::vector<double>& y); ///< x never falls
+  PointsCurve(const std::vector<double>& x, const std::vector<double>& y); ///< x is nondecreasing
   void set(const std::vector<double>& x, const std::vector<double>& y);
 
   void sample(double from, double to, int pixels, series::Samples& samples) const override;

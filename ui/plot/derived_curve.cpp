@@ -7,7 +7,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Revisions of what is followed stay far below; so every change gives a number that was not there before.
+/// Revisions of a source stay far below this, so every change gives a new number.
 constexpr std::uint64_t revisions_of_a_source = std::uint64_t{1} << 40;
 constexpr int places = 1000;
 

@@ -8,23 +8,23 @@
 
 namespace batchscope::ui {
 
-/// Another curve's points with their y put through a function, from a place on. What it follows may change while it is
-/// drawn: a plan that is replaced while it is dragged stays one curve. UI thread.
+/// The points of another curve from some x on, with y mapped by a function. Its source can be replaced while it is
+/// drawn, so a plan that changes during a drag stays one curve. UI thread.
 class DerivedCurve : public CurveSource {
 public:
   using Mapping = std::function<double(double)>;
 
-  /// Null: empty. Without a mapping the values are as they are.
+  /// Null: empty. Without a mapping, y is unchanged.
   void follow(std::shared_ptr<const CurveSource> source, Mapping mapping = {});
-  /// Leaves out what is left of x, but for the point before it, so that lines join; nothing: all.
+  /// Omits the points left of x, except the last one before it, so that lines join; nothing: shows all.
   void set_start(std::optional<double> x);
 
   void sample(double from, double to, int pixels, series::Samples& samples) const override;
   std::optional<std::pair<double, double>> extent() const override;
-  /// With a mapping: of a thousand places, which is exact where no more values are there.
+  /// With a mapping: evaluated at a thousand places, which is exact if there are no more values than that.
   std::optional<std::pair<double, double>> range(double from, double to) const override;
   std::optional<double> value_at(double x) const override;
-  /// Nothing where there is a mapping: means of mapped values are not known.
+  /// Nothing if there is a mapping: the mean of mapped values is not known.
   std::optional<CurveSummary> summary(double from, double to) const override;
   std::uint64_t revision() const override;
 

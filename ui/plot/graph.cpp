@@ -18,11 +18,11 @@ QPointF within(const QPointF& point) {
   return {std::clamp(point.x(), -furthest, furthest), std::clamp(point.y(), -furthest, furthest)};
 }
 
-/// Points that belong together as one line. Each piece of it is drawn by itself, which costs a hundredth of what a
-/// whole line costs that goes up and down; square ends close the corners.
+/// Consecutive points of one line. Each segment is drawn separately, which costs a hundredth of drawing a whole line
+/// that goes up and down; square caps close the corners.
 class Stroke {
 public:
-  /// Into a file of lines, which has no clipping of its own, only what lies in `area`.
+  /// In a vector file, which has no clipping of its own, draws only what lies in `area`.
   Stroke(QCPPainter& painter, const QRectF& area)
       : painter_(painter), area_(area), in_pieces_(!painter.modes().testFlag(QCPPainter::pmVectorized)) {}
 
@@ -53,7 +53,7 @@ private:
     });
   }
 
-  // A value without neighbours has no line, but it is there.
+  // A single value without neighbours is drawn as a dot.
   void draw_dot() {
     painter_.save();
     const double radius = painter_.pen().widthF() / 2 + 1;
@@ -63,7 +63,7 @@ private:
     painter_.restore();
   }
 
-  // What runs up and down most of the time looks the same with hard edges, which are cheap.
+  // A line that mostly runs up and down looks the same without antialiasing, which is cheap.
   void draw_pieces() {
     constexpr double wild = 12'000; // px of the device
     double length = 0;
@@ -76,7 +76,7 @@ private:
     const QVector<QLineF> pieces = dashed ? dashes(pen) : smooth ? QVector<QLineF>() : whole_pieces();
     pen.setStyle(Qt::SolidLine);
     pen.setCapStyle(dashed ? Qt::FlatCap : Qt::SquareCap);
-    pen.setJoinStyle(Qt::MiterJoin); // turns into a bevel where it would be a spike
+    pen.setJoinStyle(Qt::MiterJoin); // becomes a bevel where it would be a spike
     if (!smooth)
       pen.setWidthF(std::max(1.0, std::floor(pen.widthF())));
     painter_.setPen(pen);
@@ -89,7 +89,7 @@ private:
   }
 
   void draw_joined() {
-    constexpr qsizetype few = 8; // points: what they cost grows with the square of their number
+    constexpr qsizetype few = 8; // points: the cost grows with the square of their number
     for (qsizetype i = 0; i + 1 < points_.size(); i += few)
       painter_.drawPolyline(points_.constData() + i, static_cast<int>(std::min(few + 1, points_.size() - i)));
   }
@@ -103,10 +103,10 @@ private:
   }
 
   QVector<QLineF> dashes(const QPen& pen) const {
-    const QList<qreal> pattern = pen.dashPattern(); // in widths: a stroke, a gap, and so on
+    const QList<qreal> pattern = pen.dashPattern(); // in pen widths: dash, gap, and so on
     QVector<QLineF> pieces;
     qsizetype part = 0;
-    double left = pattern[0] * pen.widthF(); // of that part
+    double left = pattern[0] * pen.widthF(); // remaining length of that part
     for (qsizetype i = 0; i + 1 < points_.size(); ++i) {
       const QLineF line(points_[i], points_[i + 1]);
       const double length = line.length();
@@ -131,8 +131,8 @@ private:
   QPolygonF points_;
 };
 
-/// The points without those in the middle of a level stretch. The levels of a staircase are put onto whole pixels,
-/// where they are sharp.
+/// The points without those inside a level stretch. Levels of a staircase are moved to whole pixels, where they are
+/// sharp.
 QVector<QPointF> corners(const QVector<QPointF>& points, bool whole_levels) {
   QVector<QPointF> corners;
   corners.reserve(points.size());
@@ -161,7 +161,7 @@ void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const
     return;
   const double columns = std::clamp(std::abs(points.back().x() - points.front().x()), 1.0, furthest);
   const double a_column = static_cast<double>(points.size()) / columns;
-  constexpr double rare = 0.1; // of the columns: levels so long are looked at as lines
+  constexpr double rare = 0.1; // share of columns: levels this long are noticed as lines
   if (steps_ && a_column < rare)
     points = corners(points, true);
   const bool dense = a_column > (dashed_ ? 1.5 : 2) && points.size() > 200;
@@ -184,14 +184,14 @@ void Graph::draw_sparse(QCPPainter& painter, const QVector<QPointF>& points) con
 }
 
 void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) const {
-  constexpr double thin = 2; // px: up to here a column is a point of a line
+  constexpr double thin = 2; // px: up to here a column is drawn as a point of the line
   constexpr int dash = 9, gap = 4;
   QPen pen = painter.pen();
   pen.setStyle(Qt::SolidLine);
   painter.setPen(pen);
   QVector<QRectF> bars;
   Stroke stroke(painter, clipRect());
-  bool leads_on = false; // the stroke is but the end of the bar before
+  bool leads_on = false; // the stroke only continues the bar before
   for (qsizetype i = 0; i < points.size();) {
     if (broken(points[i])) {
       leads_on ? stroke.clear() : stroke.draw();
@@ -234,7 +234,7 @@ void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) cons
   if (!leads_on)
     stroke.draw();
   painter.setAntialiasing(false);
-  // Whole pixels of the device: the cheapest of all, and sharp.
+  // Whole device pixels: the cheapest, and sharp.
   const double scale = painter.deviceTransform().m11();
   const double width = std::max(1.0, std::floor(pen.widthF() * scale)) / scale;
   const double beside = std::round((0.5 - width / 2) * scale) / scale;
@@ -245,7 +245,7 @@ void Graph::draw_dense(QCPPainter& painter, const QVector<QPointF>& points) cons
 void Graph::drawScatterPlot(QCPPainter* painter, const QVector<QPointF>& points, const QCPScatterStyle& style) const {
   painter->setAntialiasing(true);
   style.applyTo(painter, mPen);
-  // Whole shapes at the border; a file of lines has no clipping that would keep others out.
+  // Draws whole symbols at the border; a vector file has no clipping that would hide others.
   const QRectF area = QRectF(clipRect()).adjusted(-1, -1, 1, 1);
   const bool all = !painter->modes().testFlag(QCPPainter::pmVectorized);
   for (const QPointF& point : points)

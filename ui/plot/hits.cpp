@@ -24,7 +24,7 @@ double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
   return QLineF(at, a + share * along).length();
 }
 
-/// Distance in px between the pointer and what was drawn of a curve.
+/// Distance in px from the pointer to a curve as drawn.
 double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
   const auto& x = curve.samples.x;
   const auto& y = curve.samples.y;
@@ -52,7 +52,7 @@ double distance_to(const Curve& curve, const Panel& panel, const QPointF& at) {
   return best;
 }
 
-/// Those that may be within reach of the pointer, by x.
+/// The marks that may be within reach of the pointer, by x.
 std::span<const PlotMark> marks_near(const Picture& picture, const QPointF& at) {
   for (const auto& panel : picture.panels)
     if (panel->visible) // all have the same x axis
@@ -91,7 +91,7 @@ QString mark_text(const Picture& picture, const PlotMark& mark) {
   return lines.join(QLatin1Char('\n'));
 }
 
-/// Of a value that is none, marked at the upper edge.
+/// Text for a value that is not finite, marked at the upper edge.
 QString bad_text(const Picture& picture, const Panel& panel, int number, const QPointF& at) {
   if (at.y() > panel.area().top() + 2 * near_point)
     return {};
@@ -129,11 +129,13 @@ QString curve_text(const Picture& picture, const Panel& panel, int number, const
 }
 
 QString entry_text(const Picture& picture, const Curve& curve) {
-  const QString text = (curve.hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(curve.style.name);
+  QString text = (curve.hidden ? Texts::tr("Show %1") : Texts::tr("Hide %1")).arg(curve.style.name);
   const bool elsewhere = std::any_of(picture.curves.begin(), picture.curves.end(), [&](const auto& other) {
     return other->panel != curve.panel && other->style.name == curve.style.name;
   });
-  return elsewhere ? Texts::tr("%1 (with Ctrl in all plots)").arg(text) : text;
+  if (elsewhere)
+    text = Texts::tr("%1 (Ctrl: in all plots)").arg(text);
+  return curve.style.help.isEmpty() ? text : curve.style.help + u'\n' + text;
 }
 
 } // namespace

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double pan_of_a_key = 0.1; ///< of the width
+constexpr double pan_of_a_key = 0.1; ///< share of the width
 constexpr double zoom_of_a_key = 0.8;
 constexpr double tens = 10;
 
@@ -21,13 +21,13 @@ double steps_of(const QKeyEvent& event) {
 
 } // namespace
 
-/// What keys do, one line each: the sheet of all keys is made of the same lines.
+/// Keys and their actions, one per line; the list of keys uses the same table.
 struct Input::Key {
   std::vector<int> keys;
-  Qt::KeyboardModifiers with;    ///< beside Shift, at which `act` looks itself
+  Qt::KeyboardModifiers with;    ///< besides Shift, which `act` checks itself
   bool (Input::*counts)() const; ///< null: always
   void (Input::*act)(const QKeyEvent&);
-  const char* shown; ///< untranslated, as `help`
+  const char* shown; ///< untranslated, as is `help`
   const char* help;
 };
 
@@ -80,13 +80,13 @@ const std::vector<Input::Key>& Input::keys() {
        &Input::handle_has_keys,
        &Input::move_handle,
        QT_TRANSLATE_NOOP("PlotKeys", "Tab, Up, Down"),
-       QT_TRANSLATE_NOOP("PlotKeys", "Go to a handle of the plan and move it by one")},
+       QT_TRANSLATE_NOOP("PlotKeys", "Select a handle of the plan and move it by one")},
       {{Qt::Key_PageUp, Qt::Key_PageDown},
        Qt::NoModifier,
        &Input::handle_has_keys,
        &Input::move_handle,
        QT_TRANSLATE_NOOP("PlotKeys", "Page Up, Page Down"),
-       QT_TRANSLATE_NOOP("PlotKeys", "Move that handle by ten")},
+       QT_TRANSLATE_NOOP("PlotKeys", "Move the selected handle by ten")},
       {{Qt::Key_Escape},
        Qt::NoModifier,
        &Input::can_escape,
@@ -284,7 +284,7 @@ void Input::next_mark(int direction) {
       std::find_if(marks.begin(), marks.end(), [&](const PlotMark& mark) { return mark.id == board_.scene.chosen; });
   qsizetype index = chosen - marks.begin();
   const qsizetype before = index;
-  // One thing that happened may have a mark in each panel.
+  // One event may have a mark in each panel.
   do {
     if (chosen == marks.end() && index == marks.size())
       index = direction > 0 ? 0 : marks.size() - 1;

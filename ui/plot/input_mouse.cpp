@@ -14,7 +14,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double wheel_notch = 120;     ///< as Qt counts
+constexpr double wheel_notch = 120;     ///< in Qt's units
 constexpr double zoom_of_a_notch = 0.8; ///< of the width
 
 } // namespace
@@ -100,14 +100,14 @@ void Input::release(const QMouseEvent& event) {
     board_.draw_top();
   } else if (drag == Drag::handle) {
     if (board_.scene.dragged_to != handle_then_)
-      board_.scene.focused_handle.reset(); // or its label would stay over the plots
+      board_.scene.focused_handle.reset(); // otherwise its label would stay over the plots
     drop_handle();
   }
   hover(event.position());
 }
 
-/// Hides the curve whose entry in a legend is there (with Control, those of the name in all plots), or shows it again;
-/// false where none is.
+/// Hides or shows the curve whose legend entry is at this place (with Ctrl, all curves of that name in all plots);
+/// false if there is none.
 bool Input::toggle_entry(const QMouseEvent& event) {
   const auto entry = legend_at(board_.picture(), event.position());
   if (!entry)
@@ -123,7 +123,7 @@ bool Input::toggle_entry(const QMouseEvent& event) {
 
 void Input::double_click(const QMouseEvent& event) {
   if (event.button() == Qt::LeftButton && toggle_entry(event))
-    return; // as two clicks
+    return; // handled as two clicks
   if (event.button() == Qt::LeftButton && board_.panel_at(event.position()))
     owner_.show_all();
 }
@@ -187,7 +187,7 @@ void Input::drag_handle(const QPointF& at) {
   const QRectF area = panel_->area();
   const double y = at.y() + grabbed_beside_;
   if (y < area.top() && !panel_->log) {
-    // Beyond the border there is more, up to a bound: the axis grows, the further out the faster.
+    // Beyond the border the axis extends, the further out the faster, up to a limit.
     constexpr double most = 0.2;
     const double height = panel_->y.second - panel_->y.first;
     if (panel_->y.second < handle->highest)

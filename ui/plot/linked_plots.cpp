@@ -17,7 +17,7 @@ namespace batchscope::ui {
 LinkedPlots::Impl::Impl(LinkedPlots& owner, const Theme& theme) : board(owner, theme), input(owner, board) {}
 
 LinkedPlots::LinkedPlots(const Theme& theme, QWidget* parent) : QWidget(parent) {
-  impl_ = std::make_unique<Impl>(*this, theme); // its parts are children, of which event() hears
+  impl_ = std::make_unique<Impl>(*this, theme); // its widgets are children, about which event() is notified
   setFocusPolicy(Qt::StrongFocus);
   setMouseTracking(true);
   setAccessibleDescription(
@@ -113,7 +113,7 @@ void LinkedPlots::add_marks(const QList<PlotMark>& marks) {
   now += marks;
   const auto middle = now.begin() + before;
   std::stable_sort(middle, now.end(), left_of);
-  // As events come, they come at the end.
+  // Events arrive in order, so they are appended.
   if (before > 0 && middle != now.end() && left_of(*middle, *(middle - 1)))
     std::inplace_merge(now.begin(), middle, now.end(), left_of);
   impl_->board.touch_soon();

@@ -16,32 +16,33 @@ class QMenu;
 
 namespace batchscope::ui {
 
-/// One of the plots that stand over each other and share the x axis.
+/// One of the stacked plots that share the x axis.
 struct PanelSpec {
-  QString key;       ///< "memory": names it in files
-  QString title;     ///< at its upper left: "Memory"
-  QString unit = {}; ///< of y, behind the title and in tables: "MB"; empty: none
+  QString key;       ///< "memory": used in files
+  QString title;     ///< at the upper left: "Memory"
+  QString unit = {}; ///< of y, after the title and in tables: "MB"; empty: none
   bool from_zero = true;
   double height = 1;                ///< relative to the others
-  std::optional<double> lowest_top; ///< the y axis reaches at least up to here (100 for percent)
+  std::optional<double> lowest_top; ///< the y axis extends at least to here (100 for percent)
 
   QString heading() const { return unit.isEmpty() ? title : QStringLiteral("%1 (%2)").arg(title, unit); }
 };
 
 struct CurveStyle {
   QString name;             ///< in the legend; empty: not in it
-  QString with = {};        ///< of a curve that is not in it: the name of the one that it is shown and hidden with
+  QString with = {};        ///< without `name`: name of the curve with which this one is shown and hidden
   int series = 0;           ///< Theme::series()
   std::optional<Role> role; ///< instead of a series' colour
   bool dashed = false;
-  bool steps = false;  ///< a staircase: a value holds until the next
-  bool faint = false;  ///< behind the others, half transparent in effect
+  bool steps = false;  ///< a staircase: a value holds until the next point
+  bool faint = false;  ///< behind the others, paler
   bool points = false; ///< a dot at each point
   bool line = true;
   bool highlighted = false; ///< drawn wider
+  QString help = {};        ///< tooltip of its entry in the legend, before what a click does; empty: none
 };
 
-/// Something that happened at a place: a cross, a dot or a label, with a dotted line through all panels where asked.
+/// Something that happened at a place: a cross, a dot or a label, optionally with a dotted line through all panels.
 struct PlotMark {
   enum class Kind { oom, edit, evaluation, fits, answer, note };
   qint64 id = 0; ///< the caller's
@@ -49,7 +50,7 @@ struct PlotMark {
   double x = 0;
   int panel = -1;          ///< -1: all panels
   std::optional<double> y; ///< nothing: at the top
-  QString label;           ///< beside it
+  QString label;           ///< shown beside it
   bool through = false;    ///< dotted line through all panels
 };
 
@@ -72,28 +73,28 @@ struct PlotBand {
   int series = 0;
 };
 
-/// A stretch of a staircase that can be dragged up and down (or with the arrow keys).
+/// A stretch of a staircase that can be dragged up and down (also with the arrow keys).
 struct PlotHandle {
   qint64 id = 0;
   int panel = 0;
-  double from = 0, to = 0; ///< its stretch in x
+  double from = 0, to = 0; ///< x range of the stretch
   double y = 0;
-  double highest = 1e9; ///< whole; y is moved between 1 and this
-  bool good = true;     ///< false: drawn in the colour of errors (it will not fit)
-  QString label;        ///< shown while it is dragged or has the focus
+  double highest = 1e9; ///< integer; y is limited to 1..highest
+  bool good = true;     ///< false: drawn in the error colour (does not fit)
+  QString label;        ///< shown while it is dragged or focused
 
-  /// The nearest y that it can be moved to.
+  /// The nearest y to which it can be moved.
   double bounded(double to) const { return std::max(1.0, std::min(std::round(to), highest)); }
 };
 
-/// Plots over each other with one x axis and the same left margin. Draws only what is visible, and only when something
-/// changed; a refresh paces itself so that drawing takes at most a tenth of one core. All of the plotting library's
-/// doings are behind it. UI thread.
+/// Stacked plots with a common x axis and the same left margin. Draws only what is visible, and only after changes;
+/// refreshes are paced so that drawing takes at most a tenth of one core. Hides the plotting library completely. UI
+/// thread.
 ///
-/// Mouse: wheel zooms x at the pointer (with Ctrl: y), drag pans, drag with Shift zooms into the range, double click
-/// shows all, a click on an entry of a legend hides its curve or shows it again (with Ctrl those of its name in all
-/// plots), right click opens the menu. Keys (with focus): see key_help(); each press that moves a handle is a drag and
-/// a drop. Cursors can be dragged, too.
+/// Mouse: the wheel zooms x at the pointer (with Ctrl: y), dragging pans, dragging with Shift zooms into the range, a
+/// double click shows all, a click on a legend entry hides or shows its curve (with Ctrl: all curves of that name in
+/// all plots), a right click opens the menu. Cursors can be dragged. Keys (with focus): see key_help(); each key press
+/// that moves a handle is a drag and a drop.
 class LinkedPlots : public QWidget {
   Q_OBJECT
 
@@ -104,56 +105,56 @@ public:
   int add_panel(const PanelSpec& spec);
   void set_log(int panel, bool log);
   bool log(int panel) const;
-  /// Leaves out this share of the smallest and greatest values when y is chosen (0: none).
+  /// Ignores this share of the smallest and largest values when choosing the y range (0: none).
   void set_clipping(double share);
   void set_panel_visible(int panel, bool visible);
 
-  /// Adds a curve; the number names it from then on.
+  /// Adds a curve and returns its number.
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   void set_style(int curve, const CurveStyle& style);
   void clear_curves();
-  /// Hides what has this name in a panel's legend, or shows it again: as a click on it does. Curves that are added
-  /// later under the name are hidden, too.
+  /// Hides or shows what has this name in a panel's legend, as a click on it does. Also hides curves that are added
+  /// later under the name.
   void set_hidden(int panel, const QString& name, bool hidden);
   bool hidden(int panel, const QString& name) const;
 
   void set_marks(const QList<PlotMark>& marks);
-  /// Puts more among them; cheap where they come behind those that are there, however many these are.
+  /// Adds marks; cheap if they come after the existing ones, however many these are.
   void add_marks(const QList<PlotMark>& marks);
-  void choose_mark(std::optional<qint64> id); ///< highlights it, and brings it into view
+  void choose_mark(std::optional<qint64> id); ///< highlights it and scrolls to it
   void set_limits(const QList<PlotLimit>& limits);
   void set_arrows(const QList<PlotArrow>& arrows);
   void add_arrows(const QList<PlotArrow>& arrows);
   void set_bands(const QList<PlotBand>& bands);
   void set_handles(const QList<PlotHandle>& handles);
-  /// From this x on nothing has happened yet: tinted. Nothing: no tint.
+  /// Tints the plots from this x on, where nothing has happened yet. Nothing: no tint.
   void set_future(std::optional<double> from);
-  /// The x axis reaches at least up to here (a plan's end); nothing: as far as the curves.
+  /// The x axis extends at least to here (a plan's end); nothing: to the end of the curves.
   void set_end(std::optional<double> x);
 
   void set_x_label(const QString& text);
   void set_log_x(bool log);
-  /// Writes the curves' values beside them at the crosshair: for pages that do not list them elsewhere.
+  /// Shows the curves' values beside them at the crosshair, for pages that do not list them elsewhere.
   void show_crosshair_values();
-  /// Whether x ticks are whole numbers.
+  /// Whether x ticks are integers.
   void set_integer_x(bool integer);
 
-  /// To be called when sources may have grown: draws soon, and not more often than the pace allows. Whatever else is
-  /// set here draws by itself in the same way.
+  /// Call it when sources may have grown: draws soon, as the pace allows. All other setters trigger drawing in the same
+  /// way.
   void refresh();
   /// Draws now (before a picture is taken).
   void refresh_now();
 
-  void show_all(); ///< of x and y, and from then on; turns following on
+  void show_all(); ///< shows all of x and y, also as it grows; turns following on
   void show_range(double from, double to);
   std::pair<double, double> visible_range() const;
-  /// Keeps the newest in view, until the user pans or zooms: what set_future() says with a little of the plan, else the
-  /// last x there is.
+  /// Keeps the newest data in view until the user pans or zooms: the x of set_future() with a little of the plan, else
+  /// the last x.
   void set_following(bool following);
-  /// Where a place of a panel was drawn last, in this widget; nothing where it is out of view.
+  /// Where a point of a panel was last drawn, in this widget; nothing if it is out of view.
   std::optional<QPointF> position(int panel, double x, double y) const;
   bool following() const;
-  void set_crosshair(std::optional<double> x); ///< from elsewhere
+  void set_crosshair(std::optional<double> x); ///< from outside
   std::optional<double> crosshair() const;
   void set_cursors(std::optional<double> first, std::optional<double> second);
   std::pair<std::optional<double>, std::optional<double>> cursors() const;
@@ -164,36 +165,36 @@ public:
     int curve = 0;
     QColor color;
     std::optional<double> value;         ///< at the crosshair
-    std::optional<CurveSummary> between; ///< the cursors
+    std::optional<CurveSummary> between; ///< between the cursors
   };
-  /// Of all curves with a name.
+  /// For all curves with a name.
   QList<Reading> readings() const;
 
-  // What is shown, as pictures and files.
-  /// Stands over the plots in pictures, which are higher by it: what they are of. Empty: nothing.
+  // Pictures and files of what is shown.
+  /// Caption above the plots in pictures, which become higher by it. Empty: none.
   void set_caption(const QString& text);
   QImage to_image(double scale) const;
-  void copy() const; ///< picture to the clipboard
+  void copy() const; ///< copies a picture to the clipboard
   enum class FileKind {
-    png, ///< at 2x
+    png, ///< at double resolution
     svg,
     pdf,
-    /// One row a visible x of any named curve; columns named `panel.curve`, with the unit in brackets. Of more than
-    /// 100,000 points of a curve the first, smallest, greatest and last of each stretch.
+    /// One row per visible x of any named curve; columns are named `panel.curve`, with the unit in brackets. A curve
+    /// with more than 100,000 points is reduced to the first, smallest, largest and last point of each stretch.
     csv
   };
-  /// What is shown at this moment; another thread makes a file of it and then saved() or problem() comes. The file is
-  /// there as a whole or as it was before.
+  /// Saves what is shown now. Another thread writes the file; then saved() or problem() is emitted. The file is
+  /// complete or unchanged.
   void save(FileKind kind, const QString& file);
-  /// Actions of the context menu, for menus and the command palette; owned by this. One a panel comes with the panel.
+  /// Actions of the context menu, for menus and the command palette; owned by this. Each panel adds one.
   QList<QAction*> actions_for_menu() const;
-  /// What keys and pointer do in plots, for a sheet of keys.
+  /// Keys and mouse actions of plots, for the list of keys.
   static QList<KeyHelp> key_help();
-  // Of these, checkable: for a page that shows them as boxes, too.
+  // Checkable ones of these, for a page that also shows them as check boxes.
   QAction* follow_action() const;
   QAction* log_action(int panel) const;
 
-  /// Milliseconds that the last refreshes took, newest last (at most a few hundred): for the benchmark and the tests.
+  /// Duration of the last refreshes in ms, newest last (at most a few hundred): for benchmark and tests.
   std::vector<double> refresh_times() const;
 
 Q_SIGNALS:
@@ -202,7 +203,7 @@ Q_SIGNALS:
   void view_changed(double from, double to);
   void following_changed(bool following);
   void mark_chosen(qint64 id);
-  /// While a handle is dragged: the value it would have (already bounded).
+  /// While a handle is dragged: its new value (already bounded).
   void handle_dragged(qint64 id, double y);
   void handle_dropped(qint64 id, double y);
   void saved(const QString& file);

@@ -11,8 +11,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double least_pause = 33;       ///< ms: 30 pictures a second are enough
-constexpr double pause_to_cost = 12;     ///< a little more than ten: what surrounds a draw costs, too
+constexpr double least_pause = 33;       ///< ms: 30 frames per second are enough
+constexpr double pause_to_cost = 12;     ///< a little more than ten: there is some cost around each draw
 constexpr std::size_t costs_in_mean = 8; ///< draws
 constexpr std::size_t times_kept = 300;
 

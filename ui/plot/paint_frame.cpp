@@ -1,4 +1,4 @@
-// What surrounds the curves and lies under them.
+// Painting around and below the curves.
 #include <QFontMetricsF>
 #include <QPolygonF>
 
@@ -12,11 +12,11 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double sample_width = 22; ///< px: of a line in a legend
+constexpr double sample_width = 22; ///< px: of a line sample in a legend
 constexpr double sample_gap = 6;    ///< between line and name
 constexpr double entry_gap = 16;    ///< between entries
 
-/// How wide a text may be so that all of them fit: short ones stay as they are.
+/// The maximum width of a text so that all fit; short ones keep their width.
 double widest_that_fits(std::vector<double> widths, double room) {
   std::sort(widths.begin(), widths.end());
   for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -46,7 +46,7 @@ void paint_sample(QCPPainter& painter, const Curve& curve, const Theme& theme, d
   }
 }
 
-/// Whether names differ at their ends: batch 128, batch 256.
+/// Whether names differ only at their ends: batch 128, batch 256.
 bool begin_alike(const std::vector<LegendEntry>& entries) {
   constexpr qsizetype letters = 3;
   return entries.size() > 1 && std::all_of(entries.begin(), entries.end(), [&](const LegendEntry& entry) {
@@ -84,7 +84,7 @@ void paint_entry(const Picture& picture, QCPPainter& painter, const LegendEntry&
 void paint_strip(const Picture& picture, QCPPainter& painter, const Panel& panel, int number) {
   const QRectF strip = strip_of(picture, panel);
   const QString title = title_of(picture, panel);
-  const auto clear = [&](double left, double width) { // lines of marks go on behind words
+  const auto clear = [&](double left, double width) { // lines of marks continue behind texts
     painter.fillRect(QRectF(left - 3, strip.top(), width + 6, strip.height() - 1), picture.theme.color(Role::card));
   };
   painter.setFont(picture.fonts.bold);
@@ -108,7 +108,7 @@ void paint_band(const Picture& picture, QCPPainter& painter, const PlotBand& ban
     add(i, band.low[i]);
   for (std::size_t i = count; i-- > 0;)
     add(i, band.high[i]);
-  if (painter.modes().testFlag(QCPPainter::pmVectorized)) // SVG knows no clipping
+  if (painter.modes().testFlag(QCPPainter::pmVectorized)) // SVG does not clip
     outline = outline.intersected(QPolygonF(panel.area()));
   QColor color = picture.theme.series(band.series);
   color.setAlphaF(picture.theme.dark() ? 0.28F : 0.20F);
@@ -200,7 +200,7 @@ double strip_height(const PlotFonts& fonts) {
 
 void paint_back(const Picture& picture, QCPPainter& painter) {
   painter.setAntialiasing(false);
-  // Beyond the edges: the painter may stand half a pixel off them.
+  // Slightly larger: the painter may be half a pixel off the edges.
   painter.fillRect(picture.whole.adjusted(-1, -1, 1, 1), picture.theme.color(Role::card));
   if (picture.scene.future && *picture.scene.future < picture.view.range().second) {
     const double from = std::max(*picture.scene.future, picture.view.range().first);

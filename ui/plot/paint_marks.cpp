@@ -1,4 +1,4 @@
-// What is upon the curves and changes with them: limits, arrows, marks.
+// Painting of limits, arrows and marks, above the curves.
 #include <QFontMetricsF>
 #include <QPainterPath>
 
@@ -13,16 +13,16 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double label_gap = 8;  ///< px between a mark and its label
-constexpr double most_bend = 48; ///< px between a bow and the straight line
+constexpr double most_bend = 48; ///< px between an arrow's curve and the straight line
 
-/// Lets a label be read where a curve runs through it.
+/// Makes a label readable where a curve passes through it.
 void clear_behind(const Picture& picture, QCPPainter& painter, const QRectF& place) {
   QColor ground = picture.theme.color(Role::card);
   ground.setAlphaF(0.75F);
   painter.fillRect(place.adjusted(-1, 1, 1, -1), ground);
 }
 
-/// Returns where its label is; empty where it has none in view.
+/// Returns the place of its label; empty if there is none in view.
 QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel) {
   const QRectF area = panel.area();
   const double y = std::round(panel.y_pixel(limit.y));
@@ -42,7 +42,7 @@ QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit&
   return place;
 }
 
-/// A bow, so that it does not lie on the curve that leads from one to the other.
+/// Curved, so that it does not cover the line between the two points.
 void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& arrow, const Panel& panel) {
   const QPointF from(panel.x_pixel(arrow.x0), panel.y_pixel(arrow.y0));
   const QPointF to(panel.x_pixel(arrow.x1), panel.y_pixel(arrow.y1));
@@ -55,7 +55,7 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
   const QPointF across = QPointF(straight.dy(), -straight.dx()) / straight.length();
   const double bend = std::min(most_bend, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
   const QPointF control = straight.center() + across * bend;
-  const auto beside = [](const QPointF& end, const QPointF& towards) { // clear of the marks at the ends
+  const auto beside = [](const QPointF& end, const QPointF& towards) { // leaves the marks at the ends free
     const QLineF line(end, towards);
     return line.pointAt(std::min(0.4, 9 / std::max(1.0, line.length())));
   };
@@ -67,7 +67,7 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
   path.quadTo(control, head);
   if (!painter.modes().testFlag(QCPPainter::pmVectorized)) {
     painter.drawPath(path);
-  } else { // a file of lines has no clipping
+  } else { // vector files do not clip
     for (const QPolygonF& line : path.toSubpathPolygons())
       for (const QPolygonF& part : clipped(line, panel.area()))
         painter.drawPolyline(part);
@@ -145,7 +145,7 @@ void paint_sign(const Picture& picture, QCPPainter& painter, PlotMark::Kind kind
   painter.setBrush(Qt::NoBrush);
 }
 
-/// A ring that shows which mark is chosen.
+/// A ring around the selected mark.
 void paint_ring(const Picture& picture, QCPPainter& painter, const QPointF& at) {
   painter.setPen(QPen(picture.theme.color(Role::accent), 1.8));
   painter.setBrush(picture.theme.color(Role::chosen));
@@ -164,7 +164,7 @@ void paint_through(const Picture& picture, QCPPainter& painter, const PlotMark& 
   painter.drawLine(QPointF(x, top), QPointF(x, stack.bottom()));
 }
 
-/// Puts labels where neither another label nor a mark is.
+/// Places labels where there is no other label or mark.
 class Labels {
 public:
   Labels(const Picture& picture, QCPPainter& painter) : picture_(picture), painter_(painter) {}
@@ -200,7 +200,7 @@ private:
   std::vector<QRectF> taken_;
 };
 
-/// The marks of a panel that are visible; of many on one pixel column only one of a kind.
+/// The visible marks of a panel; of many in one column of pixels, only one per kind.
 std::vector<const PlotMark*> visible_marks(const Picture& picture, const Panel& panel, int number) {
   std::vector<const PlotMark*> marks;
   std::array<QPointF, 8> last;
@@ -240,7 +240,7 @@ void paint_marks_of(const Picture& picture, QCPPainter& painter, const Panel& pa
   }
 }
 
-/// Values that are no numbers: at the upper edge, a stretch of them as one mark with a bar.
+/// Marks values that are not finite at the upper edge; a stretch of them as one mark with a bar.
 void paint_bad_values(const Picture& picture, QCPPainter& painter, const Panel& panel, int number) {
   constexpr double apart = 10; // px
   const QColor color = picture.theme.color(Role::warning);
@@ -274,7 +274,7 @@ void paint_bad_values(const Picture& picture, QCPPainter& painter, const Panel& 
 } // namespace
 
 QPointF mark_place(const PlotMark& mark, const Panel& panel) {
-  constexpr double from_top = 12; // px, where it has no y
+  constexpr double from_top = 12; // px, if it has no y
   const QRectF area = panel.area();
   const bool placed = mark.y && (!panel.log || *mark.y > 0);
   return {panel.x_pixel(mark.x), placed ? panel.y_pixel(*mark.y) : area.top() + from_top};
@@ -285,7 +285,7 @@ void paint_lines(const Picture& picture, QCPPainter& painter) {
   for (const PlotMark& mark : picture.marks_in_view()) {
     if (!mark.through)
       continue;
-    // Of many on one column of pixels one is seen, and one that is chosen.
+    // Of many marks in a column of pixels, only one is drawn, and the selected one.
     const bool covered = before && before->kind == mark.kind && picture.scene.chosen != mark.id &&
                          std::round(picture.x_pixel(before->x)) == std::round(picture.x_pixel(mark.x));
     if (!covered)

@@ -1,4 +1,4 @@
-// What follows the pointer and the keys.
+// Painting of what follows pointer and keys.
 #include <QFontMetricsF>
 
 #include <algorithm>
@@ -60,7 +60,7 @@ struct Dot {
   QColor color;
 };
 
-/// The values of one panel beside their dots, from the top down and none upon another.
+/// The values of one panel beside their dots, from top to bottom without overlap.
 void paint_values(const Picture& picture, QCPPainter& painter, std::vector<Dot> dots) {
   std::sort(dots.begin(), dots.end(), [](const Dot& a, const Dot& b) { return a.at.y() < b.at.y(); });
   painter.setFont(picture.fonts.small);
@@ -81,7 +81,7 @@ void paint_values(const Picture& picture, QCPPainter& painter, std::vector<Dot> 
   }
 }
 
-/// Values of the curves at the crosshair, as dots on them.
+/// Dots on the curves at the crosshair.
 void paint_dots(const Picture& picture, QCPPainter& painter, double x) {
   std::map<int, std::vector<Dot>> dots;
   painter.setPen(QPen(picture.theme.color(Role::card), 1.5));

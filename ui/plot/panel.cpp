@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Gathers the values that an axis has to show.
+/// Collects the values that an axis has to show.
 class Gathered {
 public:
   Gathered(const View& view, bool log) : view_(view), log_(log) {}
@@ -33,7 +33,7 @@ private:
   std::optional<Range> range_;
 };
 
-/// All but `share` of the values at either end.
+/// Adds all values but `share` of them at either end.
 void add_clipped(std::vector<double>& values, double share, Gathered& gathered) {
   if (values.empty())
     return;
@@ -108,7 +108,7 @@ void Panel::fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, c
   for (const PlotHandle& handle : scene.handles)
     if (handle.id == scene.dragged_handle && handle.panel == number)
       dragged = &handle;
-  if (dragged) // what is dragged must not run away from the pointer
+  if (dragged) // a dragged handle must stay under the pointer
     return;
   Gathered gathered(view, log);
   std::vector<double> values;
@@ -133,7 +133,7 @@ void Panel::fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, c
 double Panel::set_axes(const View& view, int height, const QFont& font) {
   QCPAxis* x = rect_->axis(QCPAxis::atBottom);
   QCPAxis* y_axis = rect_->axis(QCPAxis::atLeft);
-  // A logarithmic axis takes positive ranges only, so that the range goes first where it turns logarithmic.
+  // A logarithmic axis accepts only positive ranges, so the range is set first.
   x->setRange(view.range().first, view.range().second);
   x->setScaleType(view.log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
   x->setRange(view.range().first, view.range().second);

@@ -1,4 +1,4 @@
-// The menu of the plots.
+// The context menu of the plots.
 #include <QFileDialog>
 #include <QMenu>
 
@@ -10,7 +10,7 @@ namespace batchscope::ui {
 void LinkedPlots::add_actions() {
   const auto add = [this](const QString& text, auto&& done, const QKeySequence& shortcut = {}) {
     auto* action = new QAction(text, this);
-    // The widget takes these keys itself; here they are to be seen.
+    // The widget handles these keys itself; here they are only displayed.
     action->setShortcutContext(Qt::WidgetShortcut);
     action->setShortcut(shortcut);
     action->setShortcutVisibleInContextMenu(true);
@@ -25,11 +25,12 @@ void LinkedPlots::add_actions() {
   };
   add(tr("Copy picture"), [this] { copy(); });
   separate();
-  add(tr("Save as PNG..."), [this] { ask_and_save(tr("Pictures (*.png)"), QStringLiteral("png"), FileKind::png); });
-  add(tr("Save as SVG..."), [this] { ask_and_save(tr("Drawings (*.svg)"), QStringLiteral("svg"), FileKind::svg); });
-  add(tr("Save as PDF..."), [this] { ask_and_save(tr("Documents (*.pdf)"), QStringLiteral("pdf"), FileKind::pdf); });
+  add(tr("Save as PNG..."), [this] { ask_and_save(tr("PNG images (*.png)"), QStringLiteral("png"), FileKind::png); });
+  add(tr("Save as SVG..."), [this] { ask_and_save(tr("SVG images (*.svg)"), QStringLiteral("svg"), FileKind::svg); });
+  add(tr("Save as PDF..."),
+      [this] { ask_and_save(tr("PDF documents (*.pdf)"), QStringLiteral("pdf"), FileKind::pdf); });
   add(tr("Save visible data as CSV..."),
-      [this] { ask_and_save(tr("Tables (*.csv)"), QStringLiteral("csv"), FileKind::csv); });
+      [this] { ask_and_save(tr("CSV files (*.csv)"), QStringLiteral("csv"), FileKind::csv); });
   separate();
   add(
       tr("Show all"), [this] { show_all(); }, Qt::Key_Home);
@@ -72,7 +73,7 @@ QAction* LinkedPlots::log_action(int panel) const {
   return impl_->log_actions.value(panel);
 }
 
-/// What a click on the legends does, for the keyboard.
+/// A menu equivalent of clicking on legend entries, for the keyboard.
 QMenu* LinkedPlots::make_curves_menu(QWidget& parent) {
   auto* menu = new QMenu(tr("Curves"), &parent);
   Board& board = impl_->board;

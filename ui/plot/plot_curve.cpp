@@ -1,4 +1,4 @@
-// A curve on its way from the source to the plotting library.
+// Passes a curve's points from its source to the plotting library.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ QColor mixed(const QColor& color, const QColor& with, double share) {
   return {mix(color.red(), with.red()), mix(color.green(), with.green()), mix(color.blue(), with.blue())};
 }
 
-/// Samples of a logarithmic axis: many pieces, each of them short enough that its pixels are about evenly wide.
+/// Samples for a logarithmic axis: many pieces, each short enough that its pixels are nearly equally wide.
 void sample_log(const CurveSource& source, const View& view, int pixels, series::Samples& samples) {
   constexpr int pieces = 32;
   samples.clear();
@@ -42,7 +42,7 @@ void sample_log(const CurveSource& source, const View& view, int pixels, series:
   }
 }
 
-/// Where the line from a point inside to one far outside crosses `place`, so that no pixel lies out of reach.
+/// Moves the far end of a line to where it crosses `place`, so that pixel coordinates stay in range.
 void cut_end(double& x, double& y, double inner_x, double inner_y, double place, bool log, bool steps_back) {
   const double outer = to_place(x, log);
   const double inner = to_place(inner_x, log);
@@ -55,7 +55,7 @@ void cut(series::Samples& samples, const View& view, int pixels, bool steps) {
   const std::size_t count = samples.x.size();
   if (count < 2)
     return;
-  constexpr double beyond = 24; // px: further than any dot is wide
+  constexpr double beyond = 24; // px: larger than any dot
   const double from = to_place(view.range().first, view.log());
   const double to = to_place(view.range().second, view.log());
   const double margin = (to - from) / std::max(1, pixels) * beyond;
@@ -131,7 +131,7 @@ bool Curve::sample_end(const View& view, int pixels) {
   const double last = samples.x.back();
   if (last > to)
     return false;
-  // Again from the pixel before the last: points may have come onto the last one.
+  // Samples again from the pixel before the last: points may have been added to the last one.
   const double pixel = std::floor((last - from) / (to - from) * pixels) - 1;
   const double start = from + pixel * (to - from) / pixels;
   if (!(pixel > 0))

@@ -1,4 +1,4 @@
-// What is shown, as pictures and as numbers.
+// Export of the plots as pictures and numbers.
 #include <QBuffer>
 #include <QClipboard>
 #include <QFutureWatcher>
@@ -23,27 +23,27 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int points_in_csv = 100'000; ///< a curve
+constexpr int points_in_csv = 100'000; ///< per curve
 
-/// Makes a file's content, without anything of the plots: on another thread.
+/// Produces the content of a file without using the plots: on another thread.
 using Content = std::function<QByteArray()>;
 
-/// What was wrong; empty: nothing.
+/// Returns an error; empty: none.
 QString write(const QString& file, const QByteArray& content) {
   if (is_open_database(file.toStdString()))
-    return LinkedPlots::tr("%1 is the run database that is open; give another file").arg(file);
+    return LinkedPlots::tr("%1 is the open run database; choose another file").arg(file);
   QSaveFile output(file);
   if (output.open(QIODevice::WriteOnly) && output.write(content) == content.size() && output.commit())
     return {};
   return LinkedPlots::tr("%1 could not be written: %2").arg(file, output.errorString());
 }
 
-/// Paints without what belongs to pointer and keys while it lives.
+/// While it lives, paints without pointer and focus items.
 class ForFile {
 public:
   explicit ForFile(Board& board) : board_(board) {
     if (board_.prepare())
-      board_.touch(); // the screen has not seen it yet
+      board_.touch(); // not drawn on the screen yet
     board_.scene.in_file = true;
   }
   ~ForFile() { board_.scene.in_file = false; }
@@ -54,13 +54,13 @@ private:
   Board& board_;
 };
 
-/// Of the plots and what stands over them.
+/// Size of the plots with their caption.
 QSize picture_size(const Board& board) {
   const Picture picture = board.picture();
   return picture.whole.size().toSize() + QSize(0, static_cast<int>(caption_height(picture)));
 }
 
-/// Paints onto a device that keeps lines as lines.
+/// Paints onto a vector device.
 void paint_vectors(Board& board, QPaintDevice& device) {
   const ForFile for_file(board);
   QCPPainter painter;
@@ -79,7 +79,7 @@ QByteArray quoted(const QString& text) {
   return '"' + bytes.replace("\"", "\"\"") + '"';
 }
 
-/// The shortest text that reads back as the same number.
+/// Writes the shortest text that reads back as the same number.
 void append_exact(QByteArray& bytes, double value) {
   if (!std::isfinite(value)) {
     bytes += std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -90,7 +90,7 @@ void append_exact(QByteArray& bytes, double value) {
   bytes.append(text.data(), end - text.data());
 }
 
-/// A curve's points in view, taken one after the other.
+/// The points of a curve in view, read one after the other.
 struct CsvColumn {
   QString name;
   series::Samples samples;
@@ -99,7 +99,7 @@ struct CsvColumn {
   bool left() const { return next < samples.x.size(); }
 };
 
-/// Of the curves' points as they were taken.
+/// The sampled points of the curves.
 struct CsvTable {
   QString x_label;
   Range view;
@@ -119,7 +119,7 @@ CsvTable take_table(const Board& board) {
   return table;
 }
 
-/// Without the neighbours out of view that lines lead to, and with what each value was that is no number.
+/// Removes the neighbours out of view, and inserts the original values that are not finite.
 void cut_to_view(CsvColumn& column, const Range& view) {
   auto& [x, y, bad_x, bad_y] = column.samples;
   while (column.left() && x[column.next] < view.first)
@@ -168,7 +168,7 @@ QByteArray png(const QImage& image) {
   return content;
 }
 
-/// `dots_an_inch` as on the screen, so that fonts are as large as there.
+/// `dots_an_inch` as on the screen, so that fonts have the same size.
 QByteArray svg(Board& board, const QString& title, int dots_an_inch) {
   QByteArray content;
   QBuffer buffer(&content);
@@ -189,7 +189,7 @@ QByteArray pdf(Board& board, const QString& title, int dots_an_inch) {
   QBuffer buffer(&content);
   buffer.open(QIODevice::WriteOnly);
   {
-    QPdfWriter writer(&buffer); // complete once it is gone
+    QPdfWriter writer(&buffer); // complete once it is destroyed
     writer.setResolution(dots_an_inch);
     writer.setPageSize(QPageSize(QSizeF(picture_size(board)) * points_an_inch / dots_an_inch, QPageSize::Point, {},
                                  QPageSize::ExactMatch));
@@ -200,7 +200,7 @@ QByteArray pdf(Board& board, const QString& title, int dots_an_inch) {
   return content;
 }
 
-/// Calls `done` with what went wrong (empty: nothing) while `owner` lives; the file is written in any case.
+/// Calls `done` with an error (empty: none) if `owner` still lives; the file is written in any case.
 void write_elsewhere(QObject* owner, const QString& file, Content make, std::function<void(const QString&)> done) {
   const auto promise = std::make_shared<QPromise<QString>>();
   auto* watcher = new QFutureWatcher<QString>(owner);

@@ -9,31 +9,31 @@ namespace batchscope::ui {
 
 namespace {
 
-/// An average in which older values count ever less.
+/// An exponential moving average.
 class Smoother {
 public:
   explicit Smoother(double weight) : weight_(weight) {}
 
-  /// The average after this value; a value that is not finite stays what it is and counts for nothing.
+  /// The average after this value; a value that is not finite is returned unchanged and not counted.
   double next(double value) {
     if (!std::isfinite(value))
       return value;
     sum_ = weight_ * sum_ + (1 - weight_) * value;
     left_ *= weight_;
-    return sum_ / (1 - left_); // the sum began at 0, which is no value of the series
+    return sum_ / (1 - left_); // the sum began at 0, which is not a value of the series
   }
 
 private:
   double weight_;
   double sum_ = 0;
-  double left_ = 1; ///< weight to the power of the values seen
+  double left_ = 1; ///< weight to the power of the number of values
 };
 
-/// A smoothed copy as far as it has come.
+/// A smoothed copy, as far as it is computed.
 struct Copy {
   explicit Copy(double weight) : smoother(weight) {}
 
-  /// True when nothing is left to do.
+  /// Returns true when nothing is left to do.
   bool extend(const series::Pyramid& from, std::size_t most) {
     const std::size_t end = std::min(from.size(), values.size() + most);
     for (std::size_t i = values.size(); i < end; ++i)
@@ -67,7 +67,7 @@ public:
     const std::size_t before = shown_.values.size();
     bool done = false;
     if (coming_) {
-      // The old one is shown until the new one has come as far.
+      // The old copy is shown until the new one has as many values.
       done = coming_->extend(series->values, most);
       if (done || coming_->values.size() >= before) {
         shown_ = std::move(*coming_);
@@ -101,7 +101,7 @@ private:
   series::Axis axis_;
   double weight_ = 0.9;
   Copy shown_{0.9};
-  std::optional<Copy> coming_; ///< with a weight that was set since
+  std::optional<Copy> coming_; ///< with a new weight
   std::uint64_t revision_ = 1;
   std::uint64_t generation_ = 1;
 };

@@ -9,8 +9,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double plain_from = 1e-4; ///< smaller ones are written as powers of ten
-constexpr double plain_to = 1e10;   ///< and greater ones
+constexpr double plain_from = 1e-4; ///< smaller values are written as powers of ten
+constexpr double plain_to = 1e10;   ///< and larger ones
 
 QLocale locale() {
   QLocale locale;
@@ -37,11 +37,11 @@ int exponent_of(double value) {
   return static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
 }
 
-/// A tick's text where the ticks are `step` apart.
+/// A tick's label, for ticks `step` apart.
 QString tick_text(double value, double step, double greatest) {
   if (value == 0)
     return QStringLiteral("0");
-  const int last = exponent_of(step); // the place of the last digit that counts
+  const int last = exponent_of(step); // the place of the last significant digit
   if (greatest < plain_from || greatest >= plain_to) {
     const int exponent = exponent_of(value);
     return power_text(value / std::pow(10, exponent), exponent, std::max(0, exponent - last));

@@ -2,8 +2,8 @@
 
 namespace batchscope::ui {
 
-// What plots show of a stored number.
-inline constexpr double to_megabytes = 1e-6; ///< of bytes
-inline constexpr double to_percent = 100;    ///< of a share, 0..1
+// Factors from stored values to plotted ones.
+inline constexpr double to_megabytes = 1e-6; ///< from bytes
+inline constexpr double to_percent = 100;    ///< from a share, 0..1
 
 } // namespace batchscope::ui

@@ -15,7 +15,7 @@ double to_value(double place, bool log) {
 
 namespace {
 
-/// A range that begins just right of zero begins at zero; one without width gets some.
+/// A range that begins slightly above zero is extended to zero; one without width gets some.
 Range rounded(Range range, bool log, bool integer) {
   constexpr double just = 0.02;
   auto [from, to] = range;

@@ -7,9 +7,9 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double room = 0.08;  ///< above the values, in heights of theirs
-constexpr double foot = 0.03;  ///< below zero, so that a line at zero is seen
-constexpr double least = 0.55; ///< of its height that an axis has to use in order to stay
+constexpr double room = 0.08;  ///< above the values, relative to their height
+constexpr double foot = 0.03;  ///< below zero, so that a line at zero is visible
+constexpr double least = 0.55; ///< share of its height that an axis has to use to be kept
 
 Range fitted_places(Range wanted, bool from_zero) {
   auto [low, high] = wanted;

@@ -31,7 +31,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
               &RunActions::open_selected);
   open_->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
   train_again_ = add(tr("Train again with changes"), QStringLiteral("new-run"),
-                     tr("Fill the form of a new run with this run's settings"), &RunActions::train_current_again);
+                     tr("Fill the New run form with the settings of this run"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
   auto* rename = add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"),
                      &RunActions::rename_current);
@@ -57,7 +57,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
 QAction* RunActions::add(const QString& text, const QString& icon, const QString& help, void (RunActions::*slot)()) {
   auto* action = new QAction(workbench_.theme().icon(icon), text, this);
   action->setToolTip(help);
-  // Keys such as Enter and Delete mean something else in an editor or a filter box.
+  // In an editor or the filter box, keys such as Enter and Delete have another meaning.
   action->setShortcutContext(Qt::WidgetShortcut);
   connect(action, &QAction::triggered, this, slot);
   table_.addAction(action);
@@ -97,7 +97,7 @@ void RunActions::update() {
 
 void RunActions::open_selected() {
   QList<qint64> ids;
-  // What the keyboard stands on comes first, and so becomes the one whose details are shown.
+  // The current row comes first, so its run becomes the current one.
   if (const auto current = table_.current_run())
     ids.append(*current);
   for (const std::int64_t id : table_.selected_runs())
@@ -124,14 +124,14 @@ void RunActions::delete_selected() {
     if (const int row = runs_.row_of(id); row >= 0 && !goes_on(runs_.run(row)))
       over.push_back(id);
   if (over.size() < selected.size())
-    Q_EMIT workbench_.problem(tr("A run that goes on cannot be deleted. Stop it first."));
+    Q_EMIT workbench_.problem(tr("A run that is queued or running cannot be deleted. Stop it first."));
   if (over.empty())
     return;
   const auto count = over.size();
   undo_.push(new DeleteRuns(workbench_.run_database(), std::move(over)));
   const QString undo = QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText);
-  Q_EMIT workbench_.note(count == 1 ? tr("1 run deleted. %1 brings it back.").arg(undo)
-                                    : tr("%1 runs deleted. %2 brings them back.").arg(count).arg(undo));
+  Q_EMIT workbench_.note(count == 1 ? tr("1 run deleted. %1 restores it.").arg(undo)
+                                    : tr("%1 runs deleted. %2 restores them.").arg(count).arg(undo));
 }
 
 void RunActions::train_current_again() {

@@ -17,8 +17,7 @@ class RunTable;
 class RunTableModel;
 class Workbench;
 
-/// What can be done with the selected runs: for the buttons, the table's menu and keys, the menu bar and the palette.
-/// UI thread.
+/// Actions on the selected runs, for buttons, the table's menu and keys, the menu bar and the palette. UI thread.
 class RunActions : public QObject {
   Q_OBJECT
 
@@ -51,8 +50,8 @@ private:
   RunTable& table_;
   RunTableModel& runs_;
   QWidget& page_;
-  QList<QAction*> actions_; ///< in the order of menus
-  QList<QAction*> writing_; ///< those of them that change the database
+  QList<QAction*> actions_; ///< in menu order
+  QList<QAction*> writing_; ///< those that change the database
   QAction* open_;
   QAction* train_again_;
   QMenu* export_menu_;

@@ -35,7 +35,7 @@ template <auto Member> std::optional<double> of_outcome(const RunRow& run) {
     return static_cast<double>(value);
 }
 
-/// Of what a run has only once it has made a step.
+/// For values that a run has only after its first step.
 template <auto Member> std::optional<double> of_steps(const RunRow& run) {
   return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
 }
@@ -66,7 +66,7 @@ template <Number Get> QString whole(const RunRow& run) {
   return std::isfinite(*value) ? format_count(std::llround(*value)) : format_number(*value);
 }
 
-/// The value times `Times` by `By`, where it is shown in another unit.
+/// The value times `Times` divided by `By`, for display in another unit.
 template <Number Get, int Decimals, int Times = 1, int By = 1> QString fixed(const RunRow& run) {
   const auto value = Get(run);
   if (!value)
@@ -91,7 +91,7 @@ template <auto Member> QString as_it_is(const RunRow& run) {
   return QString::fromStdString(run.*Member);
 }
 
-/// In the user's time zone; the year only where it is another one.
+/// In the user's time zone; the year only if it is not the current one.
 QString shown_start(const RunRow& run) {
   auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
   if (!time.isValid())
@@ -111,14 +111,14 @@ const std::vector<RunColumn>& run_columns() {
   using Row = store::RunRow;
   using Out = store::RunOutcome;
   static const std::vector<RunColumn> columns = {
-      {"id", TEXT("Run"), TEXT("Number of the run, as the command line takes it"), 4, true, true, of_row<&Row::id>,
-       nullptr, plain<of_row<&Row::id>>},
+      {"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true, of_row<&Row::id>, nullptr,
+       plain<of_row<&Row::id>>},
       {"name", TEXT("Name"), TEXT("F2 renames"), 20, true, false, nullptr, text_of<&Row::name>, as_it_is<&Row::name>},
-      {"status", TEXT("Status"), TEXT("How the run ended, or how far it is"), 13, true, false, nullptr, status_of,
+      {"status", TEXT("Status"), TEXT("How the run ended, or its progress"), 13, true, false, nullptr, status_of,
        shown_status},
       {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 5, true, false, of_outcome<&Out::batch>,
        nullptr, whole<of_outcome<&Out::batch>>},
-      {"steps", TEXT("Steps"), TEXT("Optimizer steps made"), 6, true, false, of_outcome<&Out::steps>, nullptr,
+      {"steps", TEXT("Steps"), TEXT("Optimizer steps done"), 6, true, false, of_outcome<&Out::steps>, nullptr,
        whole<of_outcome<&Out::steps>>},
       {"epoch", TEXT("Epoch"), TEXT("Examples seen, in passes over the data"), 5, true, false, of_outcome<&Out::epoch>,
        nullptr, fixed<of_outcome<&Out::epoch>, 2>},
@@ -128,20 +128,20 @@ const std::vector<RunColumn>& run_columns() {
        of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
       {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
        of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 1, 100>},
-      {"peak_bytes", TEXT("Peak MB"), TEXT("Highest memory in use"), 7, true, false, peak_bytes, nullptr,
+      {"peak_bytes", TEXT("Peak MB"), TEXT("Peak memory in use"), 7, true, false, peak_bytes, nullptr,
        fixed<peak_bytes, 1, 1, bytes_in_megabyte>},
       {"examples_per_second", TEXT("Examples/s"),
-       TEXT("Examples seen for each second of training; pauses and evaluations are left out"), 7, true, false,
+       TEXT("Examples per second of training; pauses and evaluations are excluded"), 7, true, false,
        of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
-      {"oom_events", TEXT("OOMs"), TEXT("How often it ran out of memory and went on in smaller pieces"), 4, true, false,
+      {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors that the run recovered from"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
-      {"seconds", TEXT("Time s"), TEXT("Since the run's start; pauses are left out, evaluations are not"), 7, true,
-       false, of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
-      {"started", TEXT("Started"), TEXT("When the run began, in your time zone"), 12, true, true, nullptr,
+      {"seconds", TEXT("Time s"), TEXT("Time since the start of the run; pauses are excluded, evaluations included"), 7,
+       true, false, of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},
+      {"started", TEXT("Started"), TEXT("Start time, in your time zone"), 12, true, true, nullptr,
        text_of<&Row::started>, shown_start},
       {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true, of_row<&Row::sweep>,
        nullptr, plain<of_row<&Row::sweep>>},
-      {"note", TEXT("Note"), TEXT("Your own words; Shift+F2 edits"), 7, true, true, nullptr, text_of<&Row::note>,
+      {"note", TEXT("Note"), TEXT("Your own note; Shift+F2 edits"), 7, true, true, nullptr, text_of<&Row::note>,
        as_it_is<&Row::note>},
   };
   return columns;

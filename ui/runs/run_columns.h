@@ -10,7 +10,7 @@
 
 namespace batchscope::ui {
 
-/// Places of columns in run_columns().
+/// Indices into run_columns().
 enum RunColumnIndex : int {
   id_column,
   name_column,
@@ -30,32 +30,31 @@ enum RunColumnIndex : int {
   note_column,
 };
 
-/// One column of the table of runs: what it is called, and how a run's value is sorted, shown and copied.
+/// A column of the run table: its name, and how a run's value is sorted, shown and copied.
 struct RunColumn {
   const char* key;   ///< in settings and in copied text
   const char* title; ///< untranslated, with the unit; see column_title()
-  const char* help;  ///< untranslated
-  int characters;    ///< width to begin with, of the values; the title has room in any case
-  bool shown;        ///< until the user says otherwise
+  const char* help;  ///< tooltip, untranslated
+  int characters;    ///< initial width for the values; the title always fits
+  bool shown;        ///< shown by default
   bool dimmed;       ///< secondary
-  /// Null for a text. No value: the run has none. In the unit that the key names and the store has: bytes, a share
-  /// from 0 to 1, seconds; shown_text() may have another one, which the title names.
+  /// Null for a text column. No value: the run has none. In the unit of the key, as stored: bytes, a share 0..1,
+  /// seconds; shown_text() may use another unit, which the title names.
   std::optional<double> (*number)(const store::RunRow&);
-  /// Null for a number.
+  /// Null for a number column.
   const std::string& (*text)(const store::RunRow&);
-  /// For people, in the user's locale; empty where there is no value.
+  /// For display, in the user's locale; empty if there is no value.
   QString (*shown_text)(const store::RunRow&);
 };
 
-/// All of them in their first order.
+/// All columns in their default order.
 const std::vector<RunColumn>& run_columns();
-/// Index into run_columns(); -1 where no column has the key.
+/// Index into run_columns(); -1 if no column has the key.
 int run_column(const QString& key);
 QString column_title(const RunColumn& column);
 QString column_help(const RunColumn& column);
 
-/// The value without loss and in the unit of its key, for other programs: points as decimals, NaN and infinities by
-/// name.
+/// The exact value in the unit of its key, for other programs: with a decimal point; NaN and infinities by name.
 QString copied_text(const RunColumn& column, const store::RunRow& run);
 
 } // namespace batchscope::ui

@@ -29,7 +29,7 @@ void RenameRun::undo() {
 
 AnnotateRun::AnnotateRun(RunDatabase& run_database, std::int64_t run, QString before, QString note)
     : run_database_(run_database), run_(run), before_(std::move(before)), note_(std::move(note)) {
-  setText(translated(QT_TRANSLATE_NOOP("RunCommands", "the note on run %1")).arg(run));
+  setText(translated(QT_TRANSLATE_NOOP("RunCommands", "editing the note on run %1")).arg(run));
 }
 
 void AnnotateRun::redo() {

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 class RunDatabase;
 
-/// Changes to stored runs that can be taken back. The library must outlive the undo stack that holds them.
+/// Undoable changes of stored runs. The RunDatabase must outlive the undo stack that holds them.
 class RenameRun : public QUndoCommand {
 public:
   RenameRun(RunDatabase& run_database, std::int64_t run, QString before, QString name);

@@ -16,7 +16,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// A shape of its own for each status, inside `box`.
+/// Draws a different shape for each status, inside `box`.
 void draw_shape(QPainter& painter, const QString& status, const QRectF& box, const QColor& color) {
   const auto at = [&](double x, double y) {
     return QPointF(box.left() + x * box.width(), box.top() + y * box.height());
@@ -77,7 +77,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   const QString status = index.data(RunTableModel::status_role).toString();
   const QVariant share = index.data(RunTableModel::progress_role);
   const Role role = role_of_status(status);
-  const bool in_field = role != Role::dimmed && role != Role::good; // what is worth a look
+  const bool in_field = role != Role::dimmed && role != Role::good; // needs attention
   const QColor color = theme_.color(role);
   QString text = index.data().toString();
   if (share.isValid())
@@ -102,7 +102,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   draw_shape(*painter, status, {left, cell.center().y() - shape / 2, shape, shape}, color);
   left += shape + gap;
   painter->setPen(in_field ? color : theme_.color(Role::text));
-  // In whole pixels, as the cells beside it.
+  // In whole pixels, like the cells beside it.
   const QRect room(QPoint(qRound(left), option.rect.top()), QPoint(qRound(cell.right()), option.rect.bottom() - 1));
   painter->drawText(room, Qt::AlignVCenter | Qt::AlignLeft, metrics.elidedText(text, Qt::ElideRight, room.width()));
   painter->restore();
@@ -112,14 +112,14 @@ TextDelegate::TextDelegate(const Theme& theme, QObject* parent) : QStyledItemDel
 
 void TextDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const {
   QStyledItemDelegate::initStyleOption(option, index);
-  option->textElideMode = Qt::ElideMiddle; // names often differ at their ends
+  option->textElideMode = Qt::ElideMiddle; // names often differ only at their ends
   const QVariant series = index.data(RunTableModel::series_role);
   if (!series.isValid())
     return;
   const QSize size(Theme::lines(1.5), Theme::lines(0.5));
   const double ratio = option->widget ? option->widget->devicePixelRatioF() : 1;
   const QPixmap sample = line_sample(theme_, series.toInt(), size, ratio);
-  // The same where the row is chosen: its colour is a name.
+  // The same in a selected row: its colour identifies the run.
   option->icon = QIcon();
   option->icon.addPixmap(sample, QIcon::Normal);
   option->icon.addPixmap(sample, QIcon::Selected);

@@ -6,8 +6,8 @@ namespace batchscope::ui {
 
 class Theme;
 
-/// A run's status as shape, word and colour; what needs a look and what goes on stands in a coloured field, which for a
-/// running run fills with its progress.
+/// Shows a run's status as icon, word and colour. Running runs and runs that need attention have a coloured background,
+/// which fills with the progress of a running run.
 class StatusDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -22,8 +22,8 @@ private:
   const Theme& theme_;
 };
 
-/// A text that can be edited in place. A change of the run underneath does not touch what is being typed. A run that is
-/// plotted carries its line's colour and dashes.
+/// A text that can be edited in place. Changes of the run do not affect what is being typed. A plotted run shows its
+/// line's colour and dashes.
 class TextDelegate : public QStyledItemDelegate {
   Q_OBJECT
 

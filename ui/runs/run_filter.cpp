@@ -14,7 +14,7 @@ bool has_comparison(const QString& text) {
   return text.contains(u'=') || text.contains(u'<') || text.contains(u'>');
 }
 
-/// As the filter box says it: without the option of the command line.
+/// The error for the filter box, without the command line's option.
 QString shown_error(const Error& error) {
   QString text = QString::fromUtf8(error.what());
   const QString option = QStringLiteral("--where: ");
@@ -24,7 +24,7 @@ QString shown_error(const Error& error) {
   return text;
 }
 
-/// What is no number comes after all numbers, and what is not there after that.
+/// Values that are not numbers come after all numbers, and missing values last.
 int rank(const std::optional<double>& value) {
   if (!value)
     return 2;
@@ -70,7 +70,7 @@ bool RunFilter::lessThan(const QModelIndex& left, const QModelIndex& right) cons
   if (column.text) {
     const std::string& one = column.text(a);
     const std::string& other = column.text(b);
-    // Nothing is last, whichever way the rest goes.
+    // Missing values are last in either order.
     if (one.empty() != other.empty())
       return one.empty() == (sortOrder() == Qt::DescendingOrder);
     return left.column() == name_column ? runs_.name_key(left.row()) < runs_.name_key(right.row()) : one < other;

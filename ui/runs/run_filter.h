@@ -9,19 +9,19 @@ namespace batchscope::ui {
 
 class RunTableModel;
 
-/// Sorts and filters the table of runs: numbers as numbers with NaN and missing ones last in either direction, names
-/// with their numbers in order. UI thread.
+/// Sorts and filters the run table: numbers numerically, with NaN and missing values last in either direction; names
+/// with embedded numbers in numeric order. UI thread.
 class RunFilter : public QSortFilterProxyModel {
   Q_OBJECT
 
 public:
   explicit RunFilter(RunTableModel& runs, QObject* parent = nullptr);
 
-  /// Words that all have to occur somewhere in a run's row, or, where there is a comparison in it, the language of
-  /// `list --where`. A comparison that cannot be read (yet) leaves what is shown as it is: see error().
+  /// Words that must all occur in a run's row, or, if the text contains a comparison, a filter of `list --where`. An
+  /// invalid (incomplete) comparison leaves the rows unchanged: see error().
   void set_text(const QString& text);
   const QString& text() const { return text_; }
-  /// What is wrong with the comparison; empty when nothing is.
+  /// The error of the comparison; empty if there is none.
   const QString& error() const { return error_; }
   bool filtering() const { return condition_ || !words_.isEmpty(); }
 

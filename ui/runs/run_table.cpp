@@ -20,10 +20,10 @@ namespace {
 
 constexpr double row_lines = 1.85;
 constexpr double padding_lines = 1.2;       // of a cell, both sides
-constexpr double title_padding_lines = 1.8; // with the arrow of the order
+constexpr double title_padding_lines = 1.8; // with the sort indicator
 constexpr double narrowest_lines = 2;
 
-/// A text for a table of separated values: in quotes where it holds what separates.
+/// A text for a table of separated values: quoted if it contains a separator.
 QString separated(const QString& text, QChar separator) {
   if (!text.contains(separator) && !text.contains(u'"') && !text.contains(u'\n'))
     return text;
@@ -41,7 +41,7 @@ RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
   setItemDelegateForColumn(note_column, new TextDelegate(theme, this));
   prepare_table(*this);
   setSelectionMode(ExtendedSelection);
-  setEditTriggers(NoEditTriggers); // by the page's actions, which know the column
+  setEditTriggers(NoEditTriggers); // the page's actions start editing, since they know the column
   setVerticalScrollMode(ScrollPerPixel);
   setContextMenuPolicy(Qt::ActionsContextMenu);
   setAccessibleName(tr("Runs"));
@@ -62,7 +62,7 @@ RunTable::RunTable(const Theme& theme, RunFilter& runs, QWidget* parent)
 void RunTable::make_columns_menu() {
   for (int column = 0; column < runs_.columnCount(); ++column) {
     if (column == name_column)
-      continue; // a row without a name tells nothing
+      continue; // a row without a name is meaningless
     QAction* action = columns_menu_->addAction(column_title(run_columns()[static_cast<std::size_t>(column)]));
     action->setCheckable(true);
     action->setToolTip(column_help(run_columns()[static_cast<std::size_t>(column)]));
@@ -134,7 +134,7 @@ void RunTable::edit(RunColumnIndex column) {
 
 void RunTable::change_rows(const std::function<void()>& change) {
   const bool had_selection = selectionModel()->hasSelection();
-  // Rows that come in above push the others down; at the very top they are meant to be seen.
+  // Keeps the top row in place when rows are inserted above; at the very top, new rows are to be visible.
   const QPersistentModelIndex top = verticalScrollBar()->value() > 0 ? indexAt(QPoint(0, 0)) : QModelIndex();
   const int offset = top.isValid() ? rowViewportPosition(top.row()) : 0;
   change();
@@ -168,7 +168,7 @@ QJsonObject RunTable::state() const {
   for (int visual = 0; visual < header->count(); ++visual) {
     const int column = header->logicalIndex(visual);
     QJsonObject kept{{"key", run_columns()[static_cast<std::size_t>(column)].key}, {"shown", !isColumnHidden(column)}};
-    // The last one takes what is left, and a hidden one has no width.
+    // The last column takes the remaining width, and a hidden one has none.
     if (!isColumnHidden(column) && column != shown_columns().back())
       kept["width"] = columnWidth(column);
     columns.append(kept);

@@ -17,21 +17,21 @@ namespace batchscope::ui {
 class RunFilter;
 class Theme;
 
-/// The view of all runs: columns that can be hidden and moved, rows that keep their place while they change. UI thread.
+/// The table of all runs: columns can be hidden and moved; rows stay in place while their values change. UI thread.
 class RunTable : public QTableView {
   Q_OBJECT
 
 public:
   RunTable(const Theme& theme, RunFilter& runs, QWidget* parent = nullptr);
 
-  std::vector<std::int64_t> selected_runs() const; ///< in the order shown
-  std::optional<std::int64_t> current_run() const; ///< nothing where the current one is not selected
-  void edit(RunColumnIndex column);                ///< in the current row
-  /// Puts other rows into the model. What is at the upper edge stays there; where the selected rows went away, the row
-  /// in their place is selected.
+  std::vector<std::int64_t> selected_runs() const; ///< in displayed order
+  std::optional<std::int64_t> current_run() const; ///< nothing if the current run is not selected
+  void edit(RunColumnIndex column);                ///< edits a cell of the current row
+  /// Changes the model's rows. Keeps the top row in place; if the selected rows disappear, selects the row that takes
+  /// their place.
   void change_rows(const std::function<void()>& change);
 
-  /// Selected rows with a line of titles, in the columns as shown: for spreadsheets.
+  /// Selected rows with a header line, in the displayed columns: for spreadsheets.
   QString selected_text(QChar separator) const;
 
   QMenu* columns_menu() const { return columns_menu_; }
@@ -40,7 +40,7 @@ public:
   void restore(const QJsonObject& state);
 
 Q_SIGNALS:
-  void chosen(); ///< a double click on a row, but not on what it edits
+  void chosen(); ///< a row was double-clicked, except where that starts editing
   void selection_changed();
 
 protected:
@@ -49,8 +49,8 @@ protected:
 
 private:
   void make_columns_menu();
-  std::vector<int> shown_columns() const; ///< in the order shown
-  std::vector<int> selected_rows() const; ///< of the filter, ascending
+  std::vector<int> shown_columns() const; ///< in displayed order
+  std::vector<int> selected_rows() const; ///< rows of the filter, ascending
 
   RunFilter& runs_;
   QMenu* columns_menu_;

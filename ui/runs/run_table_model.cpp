@@ -29,7 +29,7 @@ bool same(const RunColumn& column, const store::RunRow& a, const store::RunRow& 
   return column.number ? same(column.number(a), column.number(b)) : column.text(a) == column.text(b);
 }
 
-/// A text that sorts as people expect of names, by plain comparison: whatever the case, and 9 before 10.
+/// A sort key for names by plain comparison: ignores case, and sorts 9 before 10.
 QString natural_key(const QString& name) {
   QString key;
   const QString lower = name.toLower();
@@ -43,7 +43,7 @@ QString natural_key(const QString& name) {
       ++end;
     while (at + 1 < end && lower[at] == u'0')
       ++at;
-    // A longer number is a larger one.
+    // A number with more digits is larger.
     key += u'0';
     key += QChar(static_cast<char16_t>(end - at));
     key += QStringView(lower).mid(at, end - at);
@@ -109,7 +109,7 @@ void RunTableModel::remove_missing(const std::vector<store::RunRow>& runs) {
     return std::binary_search(runs.begin(), runs.end(), row.run,
                               [](const store::RunRow& a, const store::RunRow& b) { return a.id < b.id; });
   };
-  // From the end, so that what is still to be looked at stays in its place.
+  // From the end, so that the rows still to be visited keep their places.
   for (auto last = static_cast<int>(rows_.size()) - 1; last >= 0; --last) {
     if (is_there(rows_[static_cast<std::size_t>(last)]))
       continue;
@@ -142,7 +142,7 @@ void RunTableModel::insert_new(const std::vector<store::RunRow>& runs) {
 
 void RunTableModel::update(int row, const store::RunRow& run) {
   ++compared_;
-  // Only the columns that differ: an editor that is open in another one keeps what was typed.
+  // Only the columns that differ: an open editor in another column keeps its text.
   const auto& columns = run_columns();
   Row& held = rows_[static_cast<std::size_t>(row)];
   int first = -1;
@@ -240,7 +240,7 @@ QVariant RunTableModel::tool_tip(const store::RunRow& run, int column) const {
   const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
   if (column == status_column && !run.outcome.reason.empty())
     return QString::fromStdString(run.outcome.reason);
-  // Texts may be cut by their column.
+  // The column may cut off the text.
   return shown.text && column != status_column ? QVariant(shown.shown_text(run)) : QVariant();
 }
 

@@ -15,41 +15,41 @@ namespace batchscope::ui {
 
 class Theme;
 
-/// The runs of the database as a table, one row each, by their number. Rows that changed are compared with the old
-/// ones, and no others are touched, so that views keep selection, scroll position and open editors. Name and note can
-/// be edited. UI thread.
+/// The runs of the database as a table, one row per run, by number. Updates compare only the changed rows with the old
+/// ones and touch no others, so views keep selection, scroll position and open editors. Name and note can be edited. UI
+/// thread.
 class RunTableModel : public QAbstractTableModel {
   Q_OBJECT
 
 public:
   enum ItemRole {
-    progress_role = Qt::UserRole, ///< of a running run: 0..1; invalid where it is not known
-    status_role,                  ///< the status as stored, for drawing
-    series_role,                  ///< index of the run's colour and dashes while it is plotted; invalid else
+    progress_role = Qt::UserRole, ///< of a running run: 0..1; invalid if unknown
+    status_role,                  ///< the stored status, for drawing
+    series_role,                  ///< index of the run's colour and dashes while it is plotted; else invalid
   };
 
   explicit RunTableModel(const Theme& theme, QObject* parent = nullptr);
 
-  /// In ascending order of their numbers, as RunReader::list() has them.
+  /// In ascending order of their numbers, as RunReader::list() returns them.
   void set_runs(const std::vector<store::RunRow>& runs);
-  /// New rows and others for those that are there, and rows that are not there any more. Costs as many as these are.
+  /// Adds and updates `runs`, and removes `removed`. The cost depends on the number of these only.
   void change_runs(const std::vector<store::RunRow>& runs, const std::vector<std::int64_t>& removed);
-  /// Whether names and notes can be edited: not where the database cannot be written.
+  /// Whether names and notes can be edited: not if the database is read-only.
   void set_editable(bool editable) { editable_ = editable; }
-  /// Rows that were compared with what they were before, so far.
+  /// Number of rows compared with their earlier values so far.
   std::uint64_t compared() const { return compared_; }
-  /// How many steps a running run will make, where that is known.
+  /// Sets the total number of steps of a running run, if known.
   void set_expected_steps(std::int64_t run, std::int64_t steps);
-  /// The runs that are plotted now.
+  /// Sets the runs that are currently plotted.
   void set_plotted(const QList<qint64>& runs);
 
   const store::RunRow& run(int row) const { return rows_[static_cast<std::size_t>(row)].run; }
-  /// -1 where it is not there.
+  /// -1 if there is no such run.
   int row_of(std::int64_t run) const;
-  /// All that is shown of a run, in lower case, to be searched for words. Like the name's key, it is made while nothing
-  /// else is to be done, or else when it is first asked for.
+  /// All texts of a run's row in lower case, for searching. Like the name's key, it is computed when idle, or else when
+  /// first needed.
   const QString& words(int row) const;
-  /// For sorting by name: whatever the case, and with numbers in their order.
+  /// Sort key of the name: ignores case, with embedded numbers in numeric order.
   const QString& name_key(int row) const;
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -57,7 +57,7 @@ public:
   QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
   Qt::ItemFlags flags(const QModelIndex& index) const override;
-  /// Shows the new name or note at once and asks for it to be stored: see the signals.
+  /// Shows the new name or note at once and emits a signal to have it stored.
   bool setData(const QModelIndex& index, const QVariant& value, int role = Qt::EditRole) override;
 
 Q_SIGNALS:
@@ -67,8 +67,8 @@ Q_SIGNALS:
 private:
   struct Row {
     store::RunRow run;
-    mutable QString words;    ///< empty: to be made
-    mutable QString name_key; ///< empty: to be made
+    mutable QString words;    ///< empty: not computed
+    mutable QString name_key; ///< empty: not computed
   };
 
   void prepare_some();
@@ -86,11 +86,11 @@ private:
   std::vector<Row> rows_;
   QHash<qint64, qint64> expected_steps_;
   QList<qint64> plotted_;
-  QList<int> looks_; ///< of these
+  QList<int> looks_; ///< of the plotted runs
   QTimer idle_{this};
   std::uint64_t compared_ = 0;
   bool editable_ = true;
-  int prepared_ = 0; ///< rows before this have words and key, but for those that changed since
+  int prepared_ = 0; ///< rows before this have words and key, except those that changed since
 };
 
 } // namespace batchscope::ui

@@ -26,10 +26,10 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 
-/// What stands in the place of the table.
+/// What is shown: the table or a replacement.
 enum Place { loading_place, unreadable_place, empty_place, waiting_place, no_match_place, table_place };
 
-/// Whether a job makes runs, or will.
+/// Whether a job makes runs now or later.
 bool run_comes(const Engine& engine) {
   return std::any_of(engine.jobs().begin(), engine.jobs().end(), [](const Job* job) {
     const bool makes_runs =
@@ -85,13 +85,13 @@ QWidget* RunsPage::make_header() {
   QStringList fields;
   for (const std::string& field : store::list_filter_fields())
     fields.append(QString::fromStdString(field));
-  filter_->setToolTip(tr("Words that a run has to have, or comparisons joined by \"and\" and \"or\" of: %1; short: %2. "
-                         "Values may have a unit: accuracy > 97%, peak < 90MB, time < 2min (%3)")
+  filter_->setToolTip(tr("Words to search for, or comparisons joined by \"and\" and \"or\". Fields: %1; short names: "
+                         "%2. Values may have a unit: accuracy > 97%, peak < 90MB, time < 2min (%3)")
                           .arg(fields.join(QStringLiteral(", ")),
                                QString::fromStdString(store::list_filter_short_names()),
                                find_action_->shortcut().toString()));
   filter_error_ = new QLabel(this);
-  // Over the table, in no layout: nothing moves while a filter is typed.
+  // Over the table, outside the layout: nothing moves while the user types a filter.
   filter_error_->setProperty("kind", QStringLiteral("problem"));
   filter_error_->setMargin(Theme::lines(0.4));
   filter_error_->setWordWrap(true);
@@ -102,7 +102,7 @@ QWidget* RunsPage::make_header() {
   auto* open = filled_button({});
   bind(open, actions_->open());
 
-  // As high without the tools as with them.
+  // The same height with and without the tools.
   header->setMinimumHeight(filter_->sizeHint().height());
   tools_ = new QWidget(header);
   auto* tools = new QHBoxLayout(tools_);
@@ -119,7 +119,7 @@ QWidget* RunsPage::make_header() {
   row->addWidget(tools_, 1);
   row->addStretch();
   connect(filter_, &QLineEdit::textChanged, this, &RunsPage::show_filter);
-  // From the filter to what it found.
+  // Moves the focus from the filter to the table.
   connect(filter_, &QLineEdit::returnPressed, this, [this] {
     if (shown_->rowCount() == 0)
       return;
@@ -131,7 +131,7 @@ QWidget* RunsPage::make_header() {
 }
 
 void RunsPage::make_filter_action() {
-  find_action_ = make_command(this, tr("Filter runs"), tr("Type what to look for in the table of runs"),
+  find_action_ = make_command(this, tr("Filter runs"), tr("Filter the table of runs by words or comparisons"),
                               QKeySequence::Find, workbench_.theme().icon(QStringLiteral("search")));
   connect(find_action_, &QAction::triggered, this, [this] {
     Q_EMIT workbench_.page_wanted(key());
@@ -144,18 +144,18 @@ QWidget* RunsPage::make_places() {
   places_ = new QStackedWidget(this);
   places_->insertWidget(loading_place, centred(tr("Reading the database…")));
   places_->insertWidget(unreadable_place, make_unreadable());
-  auto* empty = new EmptyState(tr("No runs yet"),
-                               tr("Every run of this database will be a row here. The demo finds the batch size for a "
-                                  "small network on bundled images, trains it with several sizes and survives running "
-                                  "out of memory, in about a minute."),
-                               tr("Run the demo sweep"), this);
+  auto* empty = new EmptyState(
+      tr("No runs yet"),
+      tr("Each run in this database appears here as a row. The demo finds the batch size for a small network on "
+         "bundled images, trains it with several sizes and recovers from an out-of-memory error, in about a minute."),
+      tr("Run the demo sweep"), this);
   connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
   places_->insertWidget(empty_place, empty);
   places_->insertWidget(waiting_place,
-                        new EmptyState(tr("The first run begins soon"),
+                        new EmptyState(tr("The first run starts soon"),
                                        tr("Rows appear one by one, after the search for the batch size."), {}, this));
   auto* no_match =
-      new EmptyState(tr("No run matches the filter"), tr("All runs are still there."), tr("Clear filter"), this);
+      new EmptyState(tr("No run matches the filter"), tr("The filter hides all runs."), tr("Clear filter"), this);
   connect(no_match, &EmptyState::action_chosen, filter_, [this] {
     filter_->clear();
     filter_->setFocus();
@@ -170,7 +170,7 @@ QWidget* RunsPage::make_places() {
   return places_;
 }
 
-/// Stands there as long as the database has not been read once; its library goes on trying.
+/// Shown until the database has been read once; RunDatabase keeps retrying.
 QWidget* RunsPage::make_unreadable() {
   auto* place = new QWidget;
   why_unreadable_ = centred({});
@@ -191,7 +191,7 @@ void RunsPage::follow_workbench() {
   connect(&run_database, &RunDatabase::runs_changed, this, &RunsPage::show_changes);
   connect(&run_database, &RunDatabase::problem, this, [this](const QString& text) {
     why_unreadable_->setText(text);
-    // A change that was refused is not shown as if it had been made.
+    // A rejected change must not be displayed as done.
     show_runs();
   });
   connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
@@ -203,7 +203,7 @@ void RunsPage::follow_workbench() {
 }
 
 void RunsPage::show_changes(const store::ListChanges& changes) {
-  constexpr std::size_t most_one_by_one = 200; // more are put in together
+  constexpr std::size_t most_one_by_one = 200; // more are inserted together
   if (changes.all || changes.rows.size() + changes.removed.size() > most_one_by_one)
     return show_runs();
   table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
@@ -222,7 +222,7 @@ void RunsPage::ask_for_lengths(const std::vector<store::RunRow>& runs) {
   for (const store::RunRow& run : runs) {
     if (run.outcome.status != "running")
       continue;
-    // A run that is open knows what edits made of its length.
+    // An open run knows how edits have changed its length.
     const OpenRun* open = workbench_.find_opened(run.id);
     if (const auto expected = open != nullptr ? open->expected_steps() : std::nullopt) {
       runs_->set_expected_steps(run.id, *expected);
@@ -255,7 +255,7 @@ void RunsPage::show_filter() {
   show_place();
 }
 
-/// Beneath the filter's box, as wide as the text where there is room.
+/// Below the filter box, as wide as the text if there is room.
 void RunsPage::place_filter_error() {
   const QPoint at = filter_->mapTo(this, QPoint(0, filter_->height() + gap / 2));
   const int natural = filter_error_->fontMetrics().horizontalAdvance(filter_error_->text()) + Theme::lines(1.2);

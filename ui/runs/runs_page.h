@@ -19,7 +19,7 @@ class RunTable;
 class RunTableModel;
 class Workbench;
 
-/// All runs of the database: find them, open them together, name, annotate, delete and export them. UI thread.
+/// All runs of the database: find, open together, rename, annotate, delete and export them. UI thread.
 class RunsPage : public Page {
   Q_OBJECT
 
@@ -48,7 +48,7 @@ private:
   void show_plotted();
   void show_filter();
   void place_filter_error();
-  void show_place(); ///< table, or what stands for it while there is nothing to show
+  void show_place(); ///< the table, or its replacement while there is nothing to show
   void ask_for_lengths(const std::vector<store::RunRow>& runs);
   void rename(qint64 run, const QString& before, const QString& name);
   void annotate(qint64 run, const QString& before, const QString& note);
@@ -63,10 +63,10 @@ private:
   Pill* count_ = nullptr;
   QLineEdit* filter_ = nullptr;
   QLabel* filter_error_ = nullptr;
-  QWidget* tools_ = nullptr; ///< of the header: what only makes sense with runs
+  QWidget* tools_ = nullptr; ///< parts of the header that are only useful with runs
   QLabel* why_unreadable_ = nullptr;
   QStackedWidget* places_ = nullptr;
-  QSet<qint64> asked_; ///< running runs whose length was asked for
+  QSet<qint64> asked_; ///< running runs whose length was requested
 };
 
 } // namespace batchscope::ui

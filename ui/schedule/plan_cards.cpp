@@ -15,7 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_events_shown = 6; ///< more of them scroll
+constexpr int most_events_shown = 6; ///< scrolls if there are more
 
 std::optional<series::Extremes> sizes_of(const schedule::Plan& plan) {
   const series::Series* sizes = plan.history->find("batch");
@@ -29,8 +29,8 @@ std::int64_t last_size(const schedule::Plan& plan) {
   return sizes == nullptr || sizes->values.size() == 0 ? 0 : std::llround(sizes->values.back());
 }
 
-/// Highest peak of the plan as it will be run. A size that is run in parts may need less than a smaller one in one
-/// piece, so all are looked at.
+/// Highest peak of the plan as it will be split. A batch that is split may need less memory than a smaller one that is
+/// not, so all are checked.
 double highest_peak(const PlanEditor& editor) {
   const schedule::Plan& plan = *editor.plan();
   DerivedCurve peak;
@@ -50,7 +50,7 @@ QLabel* wrapping(QWidget* parent) {
 } // namespace
 
 PlanCards::PlanCards(QWidget* parent)
-    : QWidget(parent), plan_card_(new Card(tr("The plan"), this)), length_(new FactList(plan_card_)),
+    : QWidget(parent), plan_card_(new Card(tr("Plan"), this)), length_(new FactList(plan_card_)),
       feedback_(wrapping(plan_card_)), memory_card_(new Card(tr("Memory"), this)), memory_(new FactList(memory_card_)),
       prediction_text_(wrapping(memory_card_)), predict_(plain_button(tr("Predict memory"), memory_card_)),
       events_card_(new Card({}, this)), events_(new QStringListModel(this)), events_view_(new QListView(events_card_)) {
@@ -64,14 +64,14 @@ PlanCards::PlanCards(QWidget* parent)
   memory_card_->body()->addWidget(prediction_text_);
   memory_card_->body()->addWidget(predict_, 0, Qt::AlignLeft);
   predict_->setObjectName(QStringLiteral("predict"));
-  predict_->setToolTip(tr("Runs two small sizes to foretell the memory of all"));
+  predict_->setToolTip(tr("Predict memory for every batch size (runs two small probes)"));
   connect(predict_, &QPushButton::clicked, this, &PlanCards::prediction_wanted);
   events_view_->setModel(events_);
   events_view_->setObjectName(QStringLiteral("clamps"));
   events_view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   events_view_->setFrameShape(QFrame::NoFrame);
   events_view_->setWordWrap(true);
-  events_view_->setAccessibleName(tr("Where the schedule asked for what it does not get"));
+  events_view_->setAccessibleName(tr("Steps where the schedule did not get the batch size that it requested"));
   events_card_->body()->addWidget(events_view_);
   for (QWidget* card : {plan_card_, memory_card_, events_card_})
     column->addWidget(card);
@@ -99,22 +99,23 @@ void PlanCards::show_length(const schedule::Plan& plan) {
   if (sizes) {
     facts << FactList::Fact{tr("smallest batch"), format_count(std::llround(sizes->min)), {}}
           << FactList::Fact{tr("largest batch"), format_count(std::llround(sizes->max)), {}}
-          << FactList::Fact{open ? tr("last batch known") : tr("final batch"), format_count(last_size(plan)), {}};
+          << FactList::Fact{open ? tr("last known batch") : tr("final batch"), format_count(last_size(plan)), {}};
     const auto* rates = plan.history->find("learning_rate");
     if (rates != nullptr && rates->values.size() > 0)
-      facts << FactList::Fact{tr("last learning rate"), format_number(rates->values.back(), 3), {}};
+      facts << FactList::Fact{tr("final learning rate"), format_number(rates->values.back(), 3), {}};
   }
   length_->set_facts(facts);
   QString text;
   if (plan.needs_feedback && plan.steps == 0)
-    text = tr("This schedule looks at what the run measures, so its sizes cannot be known before it runs.");
-  else if (plan.needs_feedback)
     text =
-        tr("This schedule looks at what the run measures, so the plan beyond step %1 cannot be known before it runs.")
-            .arg(format_count(plan.steps));
+        tr("This schedule depends on values measured during the run, so its batch sizes cannot be known in advance.");
+  else if (plan.needs_feedback)
+    text = tr("This schedule depends on values measured during the run, so the plan after step %1 cannot be known in "
+              "advance.")
+               .arg(format_count(plan.steps));
   else if (plan.cut)
-    text = tr("The plan has about %1 steps, more than can be drawn; it is cut after step %2. Name a number of steps to "
-              "plan these alone.")
+    text = tr("The plan has about %1 steps, too many to draw, and is cut after step %2. Set a length in steps to plan "
+              "only those.")
                .arg(format_number(plan.steps_foreseen, 3), format_count(plan.steps));
   feedback_->setText(text);
   feedback_->setVisible(!text.isEmpty());
@@ -125,7 +126,7 @@ void PlanCards::show_memory(const PlanEditor& editor) {
   const bool known = editor.memory() && editor.limit_bytes() > 0;
   memory_->setVisible(known);
   memory_card_->set_alarming(false);
-  memory_card_->set_title(known ? tr("Memory") : tr("Memory is not known yet"));
+  memory_card_->set_title(known ? tr("Memory") : tr("No memory prediction"));
   if (!known)
     return;
   if (!sizes) {
@@ -139,15 +140,17 @@ void PlanCards::show_memory(const PlanEditor& editor) {
   QList<FactList::Fact> facts{{tr("limit"), format_bytes(static_cast<double>(editor.limit_bytes())), {}},
                               {tr("predicted peak"), format_bytes(highest_peak(editor)), {}, !split.fits}};
   if (in_parts || !split.fits)
-    facts << FactList::Fact{tr("%1 in one piece").arg(format_count(largest)), format_bytes(whole), {}, true};
-  facts << FactList::Fact{tr("largest is run as"),
+    facts << FactList::Fact{tr("%1 as one batch").arg(format_count(largest)), format_bytes(whole), {}, true};
+  facts << FactList::Fact{tr("largest batch runs as"),
                           split.fits ? format_parts(split.micro_batches, split.micro_batch) : tr("does not fit"),
                           {},
                           !split.fits}
         << FactList::Fact{tr("prediction error"), tr("± %1").arg(format_percent(editor.memory()->error(), 1)), {}};
   memory_->set_facts(facts);
   memory_card_->set_alarming(!split.fits);
-  memory_card_->set_title(!split.fits ? tr("It will not fit") : in_parts ? tr("It fits, in parts") : tr("It fits"));
+  memory_card_->set_title(!split.fits ? tr("Does not fit in memory")
+                          : in_parts  ? tr("Fits as micro batches")
+                                      : tr("Fits in memory"));
 }
 
 void PlanCards::set_prediction(const QString& text, bool offered) {
@@ -162,12 +165,12 @@ void PlanCards::show_events(const schedule::Plan& plan) {
     if (event.step >= plan.steps)
       continue; // asked for after the last step
     texts << (event.message.empty()
-                  ? tr("step %1: asked for %2, given %3")
+                  ? tr("step %1: requested %2, got %3")
                         .arg(format_count(event.step + 1), format_count(event.asked), format_count(event.given))
                   : tr("step %1: %2").arg(format_count(event.step + 1), QString::fromStdString(event.message)));
   }
   events_card_->setVisible(!texts.isEmpty());
-  events_card_->set_title(tr("Asked for and not given (%1)").arg(texts.size()));
+  events_card_->set_title(tr("Requests not met (%1)").arg(texts.size()));
   if (texts != events_->stringList())
     events_->setStringList(texts);
   events_view_->setFixedHeight(std::clamp(static_cast<int>(texts.size()), 1, most_events_shown) * Theme::lines(2.6));

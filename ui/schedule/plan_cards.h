@@ -10,8 +10,8 @@ class QStringListModel;
 
 namespace batchscope::ui {
 
-/// The plan in numbers: how long it is, how large it gets, what memory that takes and how it will be run, and where the
-/// schedule asked for what it does not get.
+/// The plan in numbers: its length, its largest batch, the memory and micro batches that this takes, and the steps at
+/// which the schedule was clamped.
 class PlanCards : public QWidget {
   Q_OBJECT
 
@@ -19,7 +19,7 @@ public:
   explicit PlanCards(QWidget* parent = nullptr);
 
   void show_plan(const PlanEditor& editor);
-  /// What hinders a prediction, or that it is under way; a draft without memory offers one.
+  /// Why there is no prediction, or that it is in progress; a draft without one offers it.
   void set_prediction(const QString& text, bool offered);
 
 Q_SIGNALS:

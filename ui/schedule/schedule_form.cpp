@@ -27,7 +27,7 @@ const char* unit_of(const schedule::RunLength& length) {
   return length.steps ? "steps" : length.examples ? "examples" : "epochs";
 }
 
-/// A widget without a name above it, on the height of the fields beside it.
+/// A widget without a name above it, aligned with the fields beside it.
 QWidget* beside_fields(QWidget* widget, QWidget* parent) {
   auto* holder = new QWidget(parent);
   auto* column = new QVBoxLayout(holder);
@@ -42,8 +42,8 @@ QWidget* beside_fields(QWidget* widget, QWidget* parent) {
 } // namespace
 
 ScheduleForm::ScheduleForm(QWidget* parent)
-    : QWidget(parent), schedule_(new LabelledEdit(tr("Schedule of the batch size"), this)),
-      presets_(plain_button(tr("Forms"), this)), menu_(new QMenu(this)),
+    : QWidget(parent), schedule_(new LabelledEdit(tr("Batch size schedule"), this)),
+      presets_(plain_button(tr("Examples"), this)), menu_(new QMenu(this)),
       batch_(new LabelledEdit(tr("First batch"), this)), length_(new LabelledEdit(tr("Length"), this)),
       unit_(new QComboBox(this)) {
   schedule_->setObjectName(QStringLiteral("schedule"));
@@ -56,11 +56,11 @@ ScheduleForm::ScheduleForm(QWidget* parent)
   connect(schedule_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::typed);
   connect(schedule_->edit(), &QLineEdit::returnPressed, this, &ScheduleForm::entered);
   presets_->setMenu(menu_);
-  presets_->setToolTip(tr("Schedules to begin with, made for this run"));
+  presets_->setToolTip(tr("Example schedules that fit this run"));
   batch_->setObjectName(QStringLiteral("first_batch"));
-  batch_->set_help(tr("Examples in a batch of the first step"));
+  batch_->set_help(tr("Batch size of the first step, in examples"));
   length_->setObjectName(QStringLiteral("length"));
-  length_->set_help(tr("How long the run is"));
+  length_->set_help(tr("Length of the run"));
   for (const char* unit : {"epochs", "steps", "examples"})
     unit_->addItem(tr(unit), QString::fromLatin1(unit));
   unit_->setObjectName(QStringLiteral("unit"));
@@ -120,9 +120,10 @@ void ScheduleForm::set_changeable(bool changeable) {
   schedule_->setEnabled(changeable);
   presets_->setEnabled(changeable);
   // There in good times too, so that the plots do not jump while a schedule is typed.
-  schedule_->set_hint(changeable ? tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return "
-                                      "applies it, Escape goes back")
-                                 : tr("The schedule of a run can be changed as long as it goes on"));
+  schedule_->set_hint(
+      changeable
+          ? tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return applies, Escape discards")
+          : tr("The schedule can be changed only until the run ends"));
 }
 
 void ScheduleForm::focus_schedule() {
@@ -131,10 +132,10 @@ void ScheduleForm::focus_schedule() {
 }
 
 void ScheduleForm::set_schedule(const QString& text) {
-  if (text == schedule_->text()) // spaces at its ends are the user's
+  if (text == schedule_->text()) // the user may have typed spaces at the ends
     return;
   schedule_->set_text(text);
-  schedule_->edit()->setCursorPosition(0); // of a long one the beginning is seen
+  schedule_->edit()->setCursorPosition(0); // shows the beginning of a long text
 }
 
 QString ScheduleForm::schedule() const {
@@ -143,7 +144,7 @@ QString ScheduleForm::schedule() const {
 
 void ScheduleForm::set_error(const QString& error) {
   const bool of_batch = batch_->isVisible() && error.startsWith(QLatin1String("batch "));
-  // It quotes the text that is right above it.
+  // The error quotes the text that is directly above it.
   const QString quoted = QStringLiteral("schedule '%1': ").arg(schedule().trimmed());
   const QString text = error.startsWith(quoted) ? error.mid(quoted.size()) : error;
   schedule_->set_error(of_batch ? QString() : text);
@@ -159,7 +160,7 @@ bool ScheduleForm::show_refusal(const std::string& field, const QString& error) 
                                                               : nullptr;
   if (edit == nullptr || !edit->isVisible())
     return false;
-  edit->edit()->setFocus(); // a field that is being edited keeps its error
+  edit->edit()->setFocus(); // a field keeps its error while it is edited
   edit->set_error(error);
   return true;
 }
@@ -177,7 +178,7 @@ void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epoch
     });
   }
   if (schedule_->edit()->hasFocus() && schedule_->edit()->completer() != nullptr)
-    return; // what is offered does not change under who types
+    return; // the examples do not change while the user types
   QStringList texts;
   for (const SchedulePreset& preset : presets)
     texts << preset.text;
@@ -204,7 +205,7 @@ void ScheduleForm::read_draft() {
   read(length_, [&](const std::string& text) {
     const std::string unit = unit_->currentData().toString().toStdString();
     if (text.empty())
-      throw input_error("length: nothing is given; accepted: a whole number of " + unit);
+      throw input_error("length: no value given; accepted: a whole number of " + unit);
     run::set_field(draft.spec, unit, text);
     for (const auto& [key, message] : run::check_fields(draft.spec))
       if (key == unit)

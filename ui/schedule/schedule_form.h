@@ -13,8 +13,7 @@ namespace batchscope::ui {
 
 class LabelledEdit;
 
-/// The schedule as text, with forms to begin from, and for a draft its first batch and its length; each says in place
-/// what is wrong with it.
+/// The schedule as text, with examples, and for a draft its first batch and length; each field shows its own error.
 class ScheduleForm : public QWidget {
   Q_OBJECT
 
@@ -22,23 +21,23 @@ public:
   explicit ScheduleForm(QWidget* parent = nullptr);
 
   void show_draft(const DraftPlan& draft);
-  /// Of a run, first batch and length are settled; of one that is over, all is.
+  /// For a run, first batch and length are fixed; if it has ended, the schedule is, too.
   void show_run(bool running);
   void set_schedule(const QString& text);
   QString schedule() const;
-  /// Gives the schedule's field the keyboard, its text selected: what is typed next takes its place.
+  /// Focuses the schedule field and selects its text, so that typing replaces it.
   void focus_schedule();
-  /// Of the plan: shown at the field that it is about.
+  /// Shows an error of the plan at the field that it is about.
   void set_error(const QString& error);
-  /// Of a start that was refused, by the key of the field that is to blame: shown there until it is changed, with the
-  /// keyboard in it. False where it is not one of these.
+  /// Shows the error of a failed start at the field with this key until it is changed, and focuses the field. False if
+  /// the form has no such field.
   bool show_refusal(const std::string& field, const QString& error);
-  /// What the forms offered are made for.
+  /// Sets the size of run for which the examples are made.
   void set_size(std::int64_t batch, std::int64_t steps, double epochs);
 
 Q_SIGNALS:
   void typed(const QString& schedule);
-  void entered();   ///< Return, or a form was chosen
+  void entered();   ///< Return, or an example was chosen
   void dismissed(); ///< Escape
   void draft_edited(const batchscope::ui::DraftPlan& draft);
 
@@ -50,7 +49,7 @@ private:
   void set_changeable(bool changeable);
   void show_length();
 
-  bool batch_refused_ = false; ///< by the plan, not for how it is written
+  bool batch_refused_ = false; ///< rejected by the plan, although it is a valid number
 
   DraftPlan draft_;
   LabelledEdit* schedule_;
@@ -59,7 +58,7 @@ private:
   LabelledEdit* batch_;
   LabelledEdit* length_;
   QComboBox* unit_;
-  QList<QWidget*> of_draft_; ///< what a run has settled
+  QList<QWidget*> of_draft_; ///< fixed for a run
 };
 
 } // namespace batchscope::ui

@@ -20,7 +20,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr std::int64_t usual_batch = 32; // where nothing is known of what fits
+constexpr std::int64_t usual_batch = 32; // if it is unknown what fits
 constexpr qint64 draft_choice = 0;       // runs are numbered from 1
 
 } // namespace
@@ -28,9 +28,9 @@ constexpr qint64 draft_choice = 0;       // runs are numbered from 1
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()) {
   make_actions();
-  empty_ = new EmptyState(tr("Plan before anything runs"),
-                          tr("Batch size, coverage, epochs, learning rate and memory over the whole training, and the "
-                             "future of a run that goes on, to be typed and dragged."),
+  empty_ = new EmptyState(tr("Plan a run before it starts"),
+                          tr("See batch size, coverage, epochs, learning rate and memory over the whole training, and "
+                             "change the plan by typing or dragging, also for the remaining steps of a run."),
                           tr("Plan a run on the demo images"), this);
   stack_ = new QStackedWidget(this);
   stack_->addWidget(empty_);
@@ -66,7 +66,7 @@ void SchedulePage::connect_parts() {
     if (editor_.is_draft())
       show_draft();
     else if (isVisible() && !editor_.has_preview())
-      return_to_draft(); // so that what was undone is seen
+      return_to_draft(); // makes the undone change visible
   });
   connect(form_, &ScheduleForm::typed, this, &SchedulePage::type);
   connect(form_, &ScheduleForm::entered, &editor_, &PlanEditor::apply);
@@ -81,7 +81,7 @@ void SchedulePage::connect_parts() {
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
 
-  // Once the page is shown.
+  // Queued, so that the page is visible by then.
   const auto wanted = [this](const QString& page) {
     if (page == key())
       take_keyboard();
@@ -95,7 +95,7 @@ void SchedulePage::connect_parts() {
     show_plan();
   });
   connect(&workbench_, &Workbench::current_changed, this, [this] {
-    // A draft that is being typed is not taken away.
+    // Does not replace a draft that the user is editing.
     if (workbench_.current() != nullptr && !editor_.has_preview())
       edit_run(workbench_.current());
   });
@@ -106,9 +106,9 @@ void SchedulePage::connect_parts() {
   });
 }
 
-/// The draft, and all opened runs.
+/// Lists the draft and all opened runs.
 void SchedulePage::list_choices() {
-  // What was edited may be closed now.
+  // The edited run may have been closed.
   const qint64 edited = editor_.run() != nullptr ? editor_.run()->id() : draft_choice;
   edited_->clear();
   edited_->addItem(tr("Draft"), draft_choice);
@@ -131,7 +131,7 @@ void SchedulePage::edit_nothing() {
   show_header();
 }
 
-/// Somebody wants to edit the schedule of the run that is looked at.
+/// The user wants to edit the schedule of the current run.
 void SchedulePage::take_keyboard() {
   OpenRun* run = workbench_.current();
   if (run != nullptr && run != editor_.run() && !editor_.has_preview())
@@ -200,7 +200,7 @@ void SchedulePage::edit_run(OpenRun* run) {
   let_go_of_run();
   connect(run, &OpenRun::grew, this, [this] {
     if (!isVisible())
-      return; // watching costs nothing where nobody looks
+      return; // no updates while the page is hidden
     plots_->follow(editor_);
     show_header();
   });
@@ -214,7 +214,7 @@ void SchedulePage::edit_run(OpenRun* run) {
   show_plan();
 }
 
-/// A draft's memory is what somebody has found out about such a spec by now; a run brings its own.
+/// A draft's memory is what this session knows of its spec; a run has its own.
 void SchedulePage::find_memory() {
   if (!editor_.is_draft() || !has_draft_)
     return;
@@ -245,15 +245,15 @@ void SchedulePage::drag(qint64 stretch, qint64 batch) {
 void SchedulePage::drop(qint64 stretch, qint64 batch) {
   if (editor_.is_draft())
     editor_.drop(stretch, batch);
-  else if (!editor_.drag(stretch, batch)) // waits for a word, since it cannot be taken back before it acts
-    Q_EMIT workbench_.problem(tr("The run has passed the stretch that was dragged."));
+  else if (!editor_.drag(stretch, batch)) // waits for confirmation, since it cannot be undone before it is applied
+    Q_EMIT workbench_.problem(tr("The run has already passed the dragged segment."));
   form_->set_schedule(editor_.schedule());
   show_header();
 }
 
 void SchedulePage::show_plan() {
   if (!isVisible())
-    return show_header(); // its commands are there; the rest is shown when the page is
+    return show_header(); // its commands exist; the rest is updated when the page is shown
   const bool drawn = !editor_.is_draft() || !editor_.plan() || editor_.plan()->steps > 0;
   plots_->setVisible(drawn);
   undrawn_->setVisible(!drawn);
@@ -267,7 +267,7 @@ void SchedulePage::show_plan() {
     form_->set_schedule(editor_.schedule());
   if (const auto& plan = editor_.plan(); plan && !editor_.segments().empty())
     form_->set_size(editor_.is_draft() ? editor_.draft().batch : editor_.segments().front().batch, plan->steps,
-                    plan->epochs); // of a draft, a form that begins with another batch than its first is refused
+                    plan->epochs); // a draft must begin with its own first batch
   show_prediction();
   show_header();
 }
@@ -288,11 +288,11 @@ void SchedulePage::start(const run::RunSpec& spec) {
     if (job->state() == Job::State::failed)
       show_refusal(*job);
   });
-  // From its first step on it is told of where the run is shown.
+  // From its first step on, the page that shows the run reports its errors.
   connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
 }
 
-/// A start that failed because of a field of this page is shown there, unless it was changed meanwhile.
+/// Shows a failed start at the field of this page that caused it, unless it was changed meanwhile.
 void SchedulePage::show_refusal(const Job& job) {
   if (!editor_.is_draft() || run::to_json(draft_spec()) != run::to_json(job.spec()))
     return;
@@ -322,9 +322,8 @@ QList<QAction*> SchedulePage::page_actions() const {
 }
 
 QList<KeyGroup> SchedulePage::key_groups() const {
-  return {
-      {tr("Plots"), LinkedPlots::key_help()},
-      {tr("Schedule as text"), {{tr("Return"), tr("Apply it")}, {tr("Escape"), tr("Go back to the plan as it is")}}}};
+  return {{tr("Plots"), LinkedPlots::key_help()},
+          {tr("Schedule field"), {{tr("Return"), tr("Apply the schedule")}, {tr("Escape"), tr("Discard the change")}}}};
 }
 
 QJsonObject SchedulePage::state() const {
@@ -344,7 +343,7 @@ void SchedulePage::restore(const QJsonObject& state) {
     if (run != nullptr)
       edit_run(run);
   } catch (const Error&) {
-    // Of another version, or broken: no draft then.
+    // From another version, or invalid: then there is no draft.
   }
 }
 

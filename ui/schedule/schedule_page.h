@@ -21,8 +21,8 @@ class PlanCards;
 class ScheduleForm;
 class SchedulePlots;
 
-/// What will the batch size do? Draws a training from its first to its last step before anything runs, or what is left
-/// of one that goes on, and lets it be typed and dragged.
+/// Shows how the batch size will change: plots a training from its first to its last step before it runs, or the rest
+/// of a running one, and edits the schedule by typing and dragging.
 class SchedulePage : public Page {
   Q_OBJECT
 
@@ -78,9 +78,9 @@ private:
   PlanEditor editor_;
   bool has_draft_ = false;
   QPointer<Job> prediction_;
-  bool start_wanted_ = false; ///< once the preview is applied
-  QString refusal_;           ///< of the last start, where a field of this page says it
-  QTimer new_events_;         ///< several that come at once are shown at once
+  bool start_wanted_ = false; ///< start once the preview is applied
+  QString refusal_;           ///< error of the last start, if a field of this page shows it
+  QTimer new_events_;         ///< combines events that arrive together
 
   QAction* apply_action_ = nullptr;
   QAction* discard_action_ = nullptr;
@@ -100,7 +100,7 @@ private:
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   QWidget* body_ = nullptr;
-  EmptyState* undrawn_ = nullptr; ///< in the place of the plots where a draft has nothing to draw
+  EmptyState* undrawn_ = nullptr; ///< replaces the plots if a draft has nothing to plot
   ScheduleForm* form_ = nullptr;
   SchedulePlots* plots_ = nullptr;
   PlanCards* cards_ = nullptr;

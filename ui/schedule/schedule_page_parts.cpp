@@ -1,4 +1,4 @@
-// How the page is put together, and what its header says.
+// Layout and header of the page.
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -27,12 +27,11 @@ constexpr double side_width = 19; // in lines of text
 } // namespace
 
 void SchedulePage::make_actions() {
-  apply_action_ =
-      make_command(this, tr("Apply the schedule"), tr("Puts the change in at the next step boundary of the run"),
-                   Qt::CTRL | Qt::Key_Return);
+  apply_action_ = make_command(this, tr("Apply the schedule"), tr("Apply the change at the next step of the run"),
+                               Qt::CTRL | Qt::Key_Return);
   connect(apply_action_, &QAction::triggered, &editor_, &PlanEditor::apply);
   discard_action_ =
-      make_command(this, tr("Discard the change"), tr("Goes back to the plan as it is"), Qt::CTRL | Qt::Key_Backspace);
+      make_command(this, tr("Discard the change"), tr("Go back to the current plan"), Qt::CTRL | Qt::Key_Backspace);
   connect(discard_action_, &QAction::triggered, this, [this] {
     start_wanted_ = false;
     editor_.discard();
@@ -41,14 +40,14 @@ void SchedulePage::make_actions() {
     show_header();
   });
   start_action_ =
-      make_command(this, tr("Start this run"), tr("Trains with this plan"), Qt::CTRL | Qt::SHIFT | Qt::Key_Return);
+      make_command(this, tr("Start this run"), tr("Train with this plan"), Qt::CTRL | Qt::SHIFT | Qt::Key_Return);
   connect(start_action_, &QAction::triggered, this, &SchedulePage::start_draft);
   copy_action_ =
-      make_command(this, tr("Copy as command line"), tr("The call of batchscope-cli that trains with this plan"),
+      make_command(this, tr("Copy as command line"), tr("Copy the batchscope-cli command that trains with this plan"),
                    Qt::CTRL | Qt::SHIFT | Qt::Key_C);
   connect(copy_action_, &QAction::triggered, this, [this] {
     QApplication::clipboard()->setText(train_command(draft_spec(), workbench_.run_database().database()));
-    Q_EMIT workbench_.note(tr("The command line is on the clipboard."));
+    Q_EMIT workbench_.note(tr("Command line copied to the clipboard."));
   });
   undo_action_ = workbench_.undo_stack().createUndoAction(this);
   undo_action_->setIcon(workbench_.theme().icon(QStringLiteral("undo")));
@@ -65,10 +64,10 @@ QWidget* SchedulePage::make_header() {
   row->addWidget(page_title(tr("Schedule"), header));
   edited_ = new QComboBox(header);
   edited_->setObjectName(QStringLiteral("edited"));
-  edited_->setAccessibleName(tr("What is planned"));
-  edited_->setToolTip(tr("A draft before anything runs, or the future of a run that goes on"));
+  edited_->setAccessibleName(tr("Plan to edit"));
+  edited_->setToolTip(tr("A draft, or the remaining steps of a run"));
   edited_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  edited_->setMinimumWidth(Theme::lines(6)); // texts fit the window, not the window them
+  edited_->setMinimumWidth(Theme::lines(6)); // texts must fit the window, not enlarge it
   edited_->setMaximumWidth(Theme::lines(26));
   row->addWidget(edited_);
   pill_ = new Pill(header);
@@ -94,9 +93,9 @@ QWidget* SchedulePage::make_header() {
   discard_ = add(plain_button(tr("Discard"), header), discard_action_, "discard");
   apply_ = add(filled_button(tr("Apply"), header), apply_action_, "apply");
   copy_ = add(plain_button(tr("Copy as command line"), header), copy_action_, "copy");
-  again_ = plain_button(tr("Plan it again"), header);
+  again_ = plain_button(tr("Use as draft"), header);
   again_->setObjectName(QStringLiteral("again"));
-  again_->setToolTip(tr("Makes a draft of this run"));
+  again_->setToolTip(tr("Create a draft from the settings of this run"));
   connect(again_, &QPushButton::clicked, this, [this] {
     if (editor_.run() != nullptr)
       edit_proposed(run::RunSpec(editor_.run()->spec()));
@@ -119,9 +118,9 @@ QWidget* SchedulePage::make_body() {
   plots_ = new SchedulePlots(workbench_.theme(), frame);
   frame->layout()->setContentsMargins(10, 6, 10, 6);
   frame->body()->addWidget(plots_);
-  undrawn_ = new EmptyState(tr("The run decides"),
-                            tr("This schedule looks at what the run measures: its loss, its tokens or its memory. "
-                               "Its sizes cannot be drawn before it runs."),
+  undrawn_ = new EmptyState(tr("Sizes depend on the run"),
+                            tr("This schedule depends on values measured during the run: its loss, tokens or memory. "
+                               "Its batch sizes cannot be drawn in advance."),
                             {}, frame);
   undrawn_->hide();
   frame->body()->addWidget(undrawn_);
@@ -156,18 +155,19 @@ void SchedulePage::show_header() {
   pill_->setVisible(has_draft_ || run != nullptr);
   QString says;
   if (run != nullptr && pending)
-    says = run->paused() ? tr("waits for the next step; the run is paused at step %1").arg(format_count(run->steps()))
-                         : tr("is put in at the next step boundary");
+    says = run->paused()
+               ? tr("takes effect at the next step; the run is paused at step %1").arg(format_count(run->steps()))
+               : tr("takes effect at the next step");
   else if (run != nullptr)
     says = tr("step %1").arg(format_count(run->steps()));
   says_->setText(says);
 
   discard_->setVisible(preview);
   apply_->setVisible(!draft && changeable());
-  const QString wrong = tr("The schedule is wrong");
-  allow(*apply_action_, preview && good, preview ? wrong : tr("Nothing was changed"));
+  const QString wrong = tr("The schedule has an error");
+  allow(*apply_action_, preview && good, preview ? wrong : tr("No changes"));
   apply_->setEnabled(preview && good);
-  allow(*discard_action_, preview, tr("Nothing was changed"));
+  allow(*discard_action_, preview, tr("No changes"));
   copy_->setVisible(draft && has_draft_);
   start_->setVisible(draft && has_draft_);
   const QString& read_only = workbench_.run_database().read_only();
@@ -185,17 +185,17 @@ void SchedulePage::show_header() {
 void SchedulePage::show_prediction() {
   const bool known = editor_.memory() && editor_.limit_bytes() > 0;
   if (known || !editor_.is_draft())
-    return cards_->set_prediction(known ? QString() : tr("Nothing has foretold this run's memory."), false);
+    return cards_->set_prediction(known ? QString() : tr("No memory prediction for this run."), false);
   const bool waiting = prediction_ && prediction_->state() == Job::State::waiting;
   if (waiting || (prediction_ && prediction_->state() == Job::State::working)) {
     const Job* working = workbench_.engine().working();
-    return cards_->set_prediction(waiting && working != nullptr ? tr("Waits for: %1").arg(working->title())
-                                                                : tr("Two small sizes are run."),
+    return cards_->set_prediction(waiting && working != nullptr ? tr("Queued behind: %1").arg(working->title())
+                                                                : tr("Running two small probes."),
                                   false);
   }
   const bool failed = prediction_ && prediction_->state() == Job::State::failed;
   cards_->set_prediction(failed ? prediction_->error()
-                                : tr("Two small sizes, run for real, foretell what every size of this plan needs."),
+                                : tr("Two small probes predict the memory of every batch size in this plan."),
                          true);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int most_clamps_marked = 50;
 
-/// Greatest value of a series; 0 where there is none.
+/// Maximum of a series; 0 if there is none.
 double greatest(const series::History& history, const char* name) {
   const series::Series* series = history.find(name);
   return series == nullptr ? 0 : series->values.extremes(0, series->values.size()).max;
@@ -59,7 +59,7 @@ bool SchedulePlots::has_future(const PlanEditor& editor) {
 
 void SchedulePlots::show_edited(const PlanEditor& editor) {
   plots_->clear_curves();
-  // Places on another run's axis mean nothing on this one's.
+  // Cursors on another run's axis are meaningless here.
   if (const std::int64_t run = editor.run() != nullptr ? editor.run()->id() : 0; std::exchange(edited_, run) != run)
     plots_->set_cursors(std::nullopt, std::nullopt);
   drawn_ = nullptr;
@@ -70,8 +70,8 @@ void SchedulePlots::show_edited(const PlanEditor& editor) {
   };
   in_parts_ = false;
   micro_curve_ = future_drawn_ ? plots_->add_curve(batch, micro_, micro_style(false)) : 0;
-  add(memory, whole_, {.name = tr("in one piece"), .series = 0, .role = {}, .steps = true, .faint = true});
-  add(memory, as_run_, {.name = tr("as it will be run"), .series = 0, .role = {}, .dashed = true, .steps = true});
+  add(memory, whole_, {.name = tr("as one batch"), .series = 0, .role = {}, .steps = true, .faint = true});
+  add(memory, as_run_, {.name = tr("as micro batches"), .series = 0, .role = {}, .dashed = true, .steps = true});
   for (Value& value : values_) {
     value.curve = std::make_shared<DerivedCurve>();
     CurveStyle style = value.style;
@@ -143,10 +143,10 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
 }
 
 CurveStyle SchedulePlots::micro_style(bool named) {
-  return {.name = named ? tr("run as") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
+  return {.name = named ? tr("micro batch") : QString(), .series = 4, .role = {}, .dashed = true, .steps = true};
 }
 
-/// Only where it is near: one far away would press the curves to the ground.
+/// Draws the limit only if it is near: a distant one would flatten the curves.
 void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   constexpr double near_share = 0.1;
   const auto limit = static_cast<double>(editor.limit_bytes());
@@ -158,7 +158,7 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   plots_->set_limits(limits);
 }
 
-/// In the legend only where some size is run in parts.
+/// In the legend only if some batch is split.
 void SchedulePlots::show_in_parts(bool in_parts) {
   if (in_parts == in_parts_ || micro_curve_ == 0)
     return;
@@ -213,7 +213,7 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
       if (event.kind == "edit")
         add(PlotMark::Kind::edit, event.step, tr("edited"));
       else if (const auto oom = oom_details(event))
-        // At the size that did not fit; one of the evaluation is none of this plot.
+        // At the size that did not fit; an evaluation's is not part of this plot.
         if (oom->end != OomDetails::End::evaluation_shrunk)
           add(PlotMark::Kind::oom, event.step, {}).y = static_cast<double>(oom->attempted);
     }

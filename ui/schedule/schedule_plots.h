@@ -10,29 +10,29 @@
 
 namespace batchscope::ui {
 
-/// The whole training over each other, by optimizer step: batch size, memory, coverage, epoch, learning rate. What
-/// happened is solid, what is planned dashed, with handles to drag it by.
+/// Plots of a whole training by optimizer step: batch size, memory, coverage, epoch, learning rate. Past steps are
+/// solid; planned steps are dashed, with handles for dragging.
 class SchedulePlots : public QWidget {
   Q_OBJECT
 
 public:
   explicit SchedulePlots(const Theme& theme, QWidget* parent = nullptr);
 
-  /// What the editor edits is another one now.
+  /// The editor edits another run or draft.
   void show_edited(const PlanEditor& editor);
-  /// Its plan, or the run, has changed.
+  /// The plan or the run has changed.
   void update_plan(const PlanEditor& editor);
-  /// The run made steps.
+  /// The run has made steps.
   void follow(const PlanEditor& editor);
   LinkedPlots& plots() { return *plots_; }
 
 Q_SIGNALS:
-  void dragged(qint64 stretch, qint64 batch); ///< as PlanEditor names it
+  void dragged(qint64 stretch, qint64 batch); ///< `stretch`: a name of PlanEditor
   void dropped(qint64 stretch, qint64 batch);
 
 private:
   enum Panel { batch, memory, coverage, epoch, rate, panel_count };
-  /// A value by step: as it happened, and as planned.
+  /// A value per step: past and planned.
   struct Value {
     Panel panel;
     const char* series;
@@ -53,9 +53,9 @@ private:
 
   LinkedPlots* plots_;
   std::vector<Value> values_;
-  std::shared_ptr<DerivedCurve> whole_;  ///< memory that the batch would take in one piece
-  std::shared_ptr<DerivedCurve> as_run_; ///< and as it is run
-  std::shared_ptr<DerivedCurve> micro_;  ///< micro batch that it is run as
+  std::shared_ptr<DerivedCurve> whole_;  ///< memory of the unsplit batch
+  std::shared_ptr<DerivedCurve> as_run_; ///< memory of the batch as it is split
+  std::shared_ptr<DerivedCurve> micro_;  ///< largest micro batch of the split
   std::shared_ptr<const schedule::Plan> drawn_;
   std::int64_t edited_ = 0; ///< number of the run; 0: a draft
   bool future_drawn_ = false;

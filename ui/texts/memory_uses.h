@@ -7,13 +7,13 @@
 
 namespace batchscope::ui {
 
-/// What memory is filled with, as all pages name and colour it.
+/// One use of memory, with the name and colour common to all pages.
 struct MemoryUse {
   QString name;
   std::uint64_t bytes = 0;
   int series = 0; ///< colour: Theme::series()
 };
-/// One for each telemetry::Use, in the order of their numbers.
+/// One per telemetry::Use, in the order of their values.
 QList<MemoryUse> memory_uses(const std::array<std::uint64_t, telemetry::use_count>& bytes);
 
 } // namespace batchscope::ui

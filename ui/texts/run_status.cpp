@@ -16,7 +16,7 @@ struct Look {
 
 constexpr Look looks[] = {
     {"queued", TEXT("queued"), Role::dimmed},
-    {"loading", TEXT("being read"), Role::dimmed},
+    {"loading", TEXT("loading"), Role::dimmed},
     {"running", TEXT("running"), Role::accent},
     {"paused", TEXT("paused"), Role::warning},
     {"finished", TEXT("finished"), Role::good},

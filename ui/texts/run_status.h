@@ -6,10 +6,10 @@
 
 namespace batchscope::ui {
 
-/// A run's status (see OpenRun::status() and store::RunOutcome) in a person's words; one that is not known as it is.
+/// A run's status (see OpenRun::status() and store::RunOutcome) for display; an unknown one is returned unchanged.
 QString status_text(const QString& status);
 
-/// What its colour means: accent, good, warning or error; dimmed where there is nothing to say.
+/// Colour of a status: accent, good, warning or error; dimmed if there is nothing to note.
 Role role_of_status(const QString& status);
 
 } // namespace batchscope::ui

@@ -13,7 +13,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Whether a text of data, `csv:FILE,target=NAME`, names this file.
+/// Whether a data text, `csv:FILE,target=NAME`, names this file.
 bool names_file(std::string_view data, std::string_view file) {
   const auto ends = [&](std::size_t at) { return at >= data.size() || data[at] == ',' || data[at] == ':'; };
   for (auto at = data.find(file); !file.empty() && at != std::string_view::npos; at = data.find(file, at + 1))
@@ -22,13 +22,13 @@ bool names_file(std::string_view data, std::string_view file) {
   return false;
 }
 
-/// What a terminal takes where no database is named. One that is set for this program may not be set there.
+/// Whether a terminal uses this database by default. A variable that is set for this program may not be set there.
 bool is_default(const std::filesystem::path& database) {
   try {
     return !qEnvironmentVariableIsSet("BATCHSCOPE_DB") &&
            std::filesystem::absolute(database) == std::filesystem::absolute(store::default_database());
   } catch (const Error&) {
-    return false; // there is none
+    return false; // there is no default
   }
 }
 
@@ -50,7 +50,7 @@ QString train_command(const run::RunSpec& spec, const std::filesystem::path& dat
 
 std::string field_to_blame(const run::RunSpec& spec, const QString& error) {
   const std::string message = error.toStdString();
-  // What is wrong with a file begins with its name: `FILE: ...`, `FILE, line 3: ...`.
+  // Errors about a file begin with its name: `FILE: ...`, `FILE, line 3: ...`.
   for (const char* behind : {": ", ", line "})
     if (const auto end = message.find(behind);
         end != std::string::npos && names_file(spec.data, std::string_view(message).substr(0, end)))

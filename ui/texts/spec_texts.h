@@ -7,20 +7,20 @@
 
 #include "core/run/run_spec.h"
 
-// A run's settings in words, as all forms say them.
+// Texts for a run's settings, common to all forms.
 namespace batchscope::ui {
 
-/// A text of run::spec_fields(), which are English.
+/// Translates a text of run::spec_fields(), which are English.
 QString field_translation(const std::string& text);
 
-/// A schedule for a line of text: where it is longer than so many letters, its beginning.
+/// A schedule in one line; cut off after `most` characters.
 QString short_schedule(const QString& schedule, int most = 60);
 
-/// `batchscope-cli train ...`, as a shell takes it: trains the same and stores it in the same database, which is named
-/// unless it is the user's own.
+/// The shell command `batchscope-cli train ...` that trains the same run and stores it in the same database, which is
+/// named unless it is the default one.
 QString train_command(const run::RunSpec& spec, const std::filesystem::path& database);
 
-/// The key of the field that a failed start is to be mended in; empty where there is none.
+/// The key of the field that caused a failed start; empty if there is none.
 std::string field_to_blame(const run::RunSpec& spec, const QString& error);
 
 } // namespace batchscope::ui

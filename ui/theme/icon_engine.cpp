@@ -19,7 +19,7 @@ QPixmap IconEngine::pixmap(const QSize& size, QIcon::Mode mode, QIcon::State sta
   return scaledPixmap(size, mode, state, 1);
 }
 
-// `size` is in device pixels; whoever asks puts the ratio on the pixmap.
+// `size` is in device pixels; the caller sets the pixmap's ratio.
 QPixmap IconEngine::scaledPixmap(const QSize& size, QIcon::Mode mode, QIcon::State state, qreal /*scale*/) {
   const QColor color = tint(mode, state);
   const QString key =

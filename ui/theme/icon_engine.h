@@ -8,8 +8,8 @@
 
 namespace batchscope::ui {
 
-/// Draws resources/icons/NAME.svg at exactly the size that is asked for, in the theme's colour of the moment: icons
-/// that were handed out follow a change of the theme without being made anew.
+/// Draws resources/icons/NAME.svg at exactly the requested size in the theme's current colour, so existing icons follow
+/// a change of the theme.
 class IconEngine : public QIconEngine {
 public:
   IconEngine(QString name, const Theme& theme);

@@ -5,13 +5,13 @@
 
 #include "ui/theme/theme.h"
 
-// The colours themselves. Text roles keep a contrast of 4.5 or more against card, window and chosen.
+// The colours. Text roles have a contrast of at least 4.5 against card, window and chosen.
 namespace batchscope::ui {
 
 QColor color_of(Role role, bool dark);
-/// Okabe and Ito's six, any index >= 0: they come again and again.
+/// The six colours of Okabe and Ito, repeated; any index >= 0.
 QColor series_color(int index, bool dark);
-/// What Fusion paints with, all roles and groups.
+/// The palette for the Fusion style, with all roles and groups.
 QPalette make_palette(bool dark);
 
 } // namespace batchscope::ui

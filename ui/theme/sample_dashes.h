@@ -4,8 +4,8 @@
 
 namespace batchscope::ui {
 
-/// A dash pattern for a sample of a line: shortened where the sample would not show it twice. In widths of the pen, as
-/// QPen takes it.
+/// A dash pattern for a line sample, shortened if the sample would not show it twice. In units of the pen's width, as
+/// for QPen.
 QList<qreal> sample_dashes(const QList<qreal>& dashes, double pen_width, double length);
 
 } // namespace batchscope::ui

@@ -11,9 +11,9 @@ namespace batchscope::ui {
 
 namespace {
 
-// @name is a colour, @name-size the height of a font, Nu is N sixteenths of a line of text; hair lines are 1px.
-// A radius stays a little below half of the height: rounded beyond it, Qt would draw corners.
-// Widgets of ui/widgets are named by their class or by the property `kind`.
+// @name is a colour, @name-size a font height, Nu is N sixteenths of a line of text; hairlines are 1px. A radius stays
+// a little below half of the height: Qt draws larger ones as square corners. Widgets of ui/widgets are selected by
+// class or by the property `kind`.
 const char* const surfaces = R"(
 QToolTip { background: @card; color: @text; border: 1px solid @border; padding: 3u 5u; }
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }

@@ -6,7 +6,7 @@ namespace batchscope::ui {
 
 class Theme;
 
-/// The one style sheet, in the theme's colours of the moment and in sizes of the application's font.
+/// The application's style sheet, with the theme's current colours and sizes relative to the application's font.
 QString style_sheet(const Theme& theme);
 
 } // namespace batchscope::ui

@@ -16,7 +16,7 @@ const QString interface = QStringLiteral("org.freedesktop.portal.Settings");
 const QString space = QStringLiteral("org.freedesktop.appearance");
 const QString key = QStringLiteral("color-scheme");
 
-/// Without an address the D-Bus library would start a bus of its own and wait for it.
+/// Without an address the D-Bus library would start its own bus and wait for it.
 bool has_session_bus() {
   return qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS") ||
          (qEnvironmentVariableIsSet("XDG_RUNTIME_DIR") &&
@@ -34,9 +34,9 @@ void SystemScheme::ask() {
   QDBusConnection bus = QDBusConnection::sessionBus();
   if (!bus.isConnected())
     return;
-  // The slot is found by the names of its types.
+  // The slot is looked up by the names of its types.
   qRegisterMetaType<QDBusVariant>("QDBusVariant");
-  // From whoever owns the portal: to ask the bus for the owner would mean to wait.
+  // From any owner: querying the portal's owner would block.
   bus.connect(QString(), path, interface, QStringLiteral("SettingChanged"), this,
               SLOT(take_change(QString, QString, QDBusVariant)));
   auto question = QDBusMessage::createMethodCall(service, path, interface, QStringLiteral("Read"));

@@ -9,15 +9,15 @@ class QDBusPendingCallWatcher;
 
 namespace batchscope::ui {
 
-/// What the desktop's portal says of light and dark (org.freedesktop.appearance color-scheme), asked without waiting
-/// and followed from then on. Where there is no session bus or no portal it stays silent. UI thread.
+/// The desktop portal's colour scheme (org.freedesktop.appearance color-scheme), read asynchronously and followed.
+/// Without a session bus or portal it reports nothing. UI thread.
 class SystemScheme : public QObject {
   Q_OBJECT
 
 public:
   explicit SystemScheme(QObject* parent = nullptr);
 
-  /// Nothing: not answered, or the desktop has no preference.
+  /// Nothing: no answer yet, or the desktop has no preference.
   std::optional<bool> dark() const { return dark_; }
 
 Q_SIGNALS:

@@ -67,7 +67,7 @@ bool Theme::eventFilter(QObject* watched, QEvent* event) {
   if (painting_)
     return false;
   if (event->type() == QEvent::ThemeChange && event->spontaneous()) {
-    // The desktop changed its palette, and ours covers it: taking ours away lets it show, which comes here once more.
+    // The desktop changed its palette, but ours covers it: removing ours reveals it and triggers another event.
     QApplication::setPalette(QPalette());
   } else if (watched == application_ && event->type() == QEvent::ApplicationPaletteChange) {
     palette_dark_ = is_dark(QApplication::palette());

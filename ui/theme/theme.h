@@ -11,8 +11,8 @@ namespace batchscope::ui {
 
 class SystemScheme;
 
-/// What a colour means. Red is for running out of memory and errors only, green for good only, the accent for what can
-/// be acted on or is chosen.
+/// Purposes of colours. Red is used for out-of-memory and errors only, green for good results only, the accent for
+/// actions and selections.
 enum class Role {
   window,    ///< behind everything
   card,      ///< plots, tables, cards
@@ -20,18 +20,18 @@ enum class Role {
   grid,      ///< of plots
   text,      ///< values, titles
   dimmed,    ///< names, help, units
-  accent,    ///< what can be acted on
-  on_accent, ///< text upon it
-  chosen,    ///< background of what is chosen
+  accent,    ///< actions
+  on_accent, ///< text on the accent
+  chosen,    ///< background of selections
   error,     ///< out of memory, errors
   on_error,  ///< background of an error banner
   good,      ///< answers
-  warning,   ///< what deserves a look
-  future,    ///< tint of what has not happened yet
+  warning,   ///< needs attention
+  future,    ///< tint of planned steps
 };
 
-/// Colours, icons and fonts of the window, light and dark. One object, made first and given to all that paint; UI
-/// thread.
+/// Colours, icons and fonts of the window, light and dark. One object, created first and passed to everything that
+/// paints. UI thread.
 class Theme : public QObject {
   Q_OBJECT
 
@@ -40,27 +40,27 @@ public:
 
   explicit Theme(QObject* parent = nullptr);
 
-  /// Puts style, palette and style sheet on the application, now and whenever they change.
+  /// Sets style, palette and style sheet of the application, now and after every change.
   void apply_to(QApplication& application);
-  /// `system` follows the desktop's setting while the program runs: its portal, else the palette's lightness.
+  /// `system` follows the desktop's setting at run time: the portal, else the palette's lightness.
   void set_mode(Mode mode);
   Mode mode() const { return mode_; }
   bool dark() const { return dark_; }
 
   QColor color(Role role) const;
-  /// Colours of series in their order (Okabe and Ito's), lighter on dark; any index >= 0.
+  /// Colours of series in order (Okabe and Ito's), lighter in dark mode; any index >= 0.
   QColor series(int index) const;
-  /// Dash pattern that goes with a series of that index (solid for the first six), for eyes that cannot tell colours.
+  /// Dash pattern of a series (solid for the first six), for users who cannot tell the colours apart.
   QList<qreal> dashes(int index) const;
-  static constexpr int looks = 24; ///< pairs of colour and dash pattern that can be told apart
-  /// resources/icons/NAME.svg in the text's colour, in the accent's where it is chosen (QIcon::On).
+  static constexpr int looks = 24; ///< number of distinct pairs of colour and dash pattern
+  /// resources/icons/NAME.svg in the text's colour, or in the accent's if checked (QIcon::On).
   QIcon icon(const QString& name) const;
 
-  /// A multiple of the font's height, so that sizes follow font and scale: 1.0 is one line of text.
+  /// A multiple of the font's line height, so that sizes follow font and scale: 1.0 is one line of text.
   static int lines(double count);
 
 Q_SIGNALS:
-  /// Colours or fonts are others now: what paints itself paints anew.
+  /// Colours or fonts have changed; custom painting must be redone.
   void changed();
 
 protected:
@@ -74,8 +74,8 @@ private:
   SystemScheme* scheme_;
   Mode mode_ = Mode::system;
   bool dark_ = false;
-  bool palette_dark_ = false; ///< by the desktop's palette, where no portal tells
-  bool painting_ = false;     ///< the palette changes because of ourselves
+  bool palette_dark_ = false; ///< from the desktop's palette, used without a portal
+  bool painting_ = false;     ///< this object is changing the palette
   QApplication* application_ = nullptr;
 };
 

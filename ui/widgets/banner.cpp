@@ -14,8 +14,8 @@ namespace {
 
 constexpr int from_edges = 12;         ///< px
 constexpr double widest = 56;          ///< lines of text
-constexpr qsizetype longest = 600;     ///< characters that are shown
-constexpr double most_of_height = 0.5; ///< of the parent's
+constexpr qsizetype longest = 600;     ///< characters shown
+constexpr double most_of_height = 0.5; ///< share of the parent's height
 
 } // namespace
 
@@ -91,7 +91,7 @@ bool Banner::eventFilter(QObject* watched, QEvent* event) {
   return QFrame::eventFilter(watched, event);
 }
 
-/// In the middle of the parent's lower edge, as wide as its text, and as high as that needs then.
+/// Places it at the middle of the parent's lower edge, as wide as its text, and as high as necessary.
 void Banner::place() {
   const QWidget& over = *parentWidget();
   const QMargins margins = layout()->contentsMargins();

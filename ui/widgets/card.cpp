@@ -89,7 +89,7 @@ void FactList::add_row() {
 
 void FactList::show_fact(qsizetype number, const Fact& fact) {
   Row& row = rows_[number];
-  // A name without a sample begins where the samples of others begin.
+  // A name without a sample is aligned with the samples of others.
   if (const bool sample = !fact.color.isEmpty(); sample != row.sampled) {
     row.sampled = sample;
     grid_->addWidget(row.name, static_cast<int>(number), sample ? 1 : 0, 1, sample ? 1 : 2);
@@ -100,7 +100,9 @@ void FactList::show_fact(qsizetype number, const Fact& fact) {
     row.sample->setProperty("color", fact.color);
   }
   row.name->setText(fact.name);
+  row.name->setToolTip(fact.help);
   row.value->setText(fact.value);
+  row.value->setToolTip(fact.help);
   row.value->setAccessibleName(QStringLiteral("%1: %2").arg(fact.name, fact.value));
   const QString tone = fact.alarming ? QStringLiteral("error") : QString();
   if (row.value->property("tone").toString() != tone) {

@@ -5,20 +5,19 @@
 
 namespace batchscope::ui {
 
-/// Rows whose text has all words of what was typed, in any order; the best match first, and among equals
-/// what can be triggered.
+/// Shows rows that contain all typed words in any order; the best match first, and among equals enabled commands first.
 class CommandFilter : public QSortFilterProxyModel {
   Q_OBJECT
 
 public:
-  /// Of a row: false where the command cannot be triggered now.
+  /// Role of a row: false if the command is disabled.
   static constexpr int enabled_role = Qt::UserRole + 3;
 
   using QSortFilterProxyModel::QSortFilterProxyModel;
 
   void set_words(const QString& words);
-  /// How well a text matches, 0 best; -1: not at all. A word counts most where a word of the text begins with it, less
-  /// inside one, least with its letters merely in order from the beginning of one (`lgr` for "log axis right").
+  /// How well a text matches: 0 is best, -1 is no match. A word scores best at the beginning of a word of the text,
+  /// worse inside one, worst if its letters only appear in order (`lgr` for "log axis right").
   static int score(const QString& text, const QStringList& words);
 
 protected:

@@ -27,8 +27,8 @@ constexpr int shortcut_role = Qt::UserRole + 1;
 constexpr int why_not_role = Qt::UserRole + 2;
 constexpr int most_rows = 14;
 
-/// The command's text at the left, its shortcut at the right; of one that cannot be triggered now, all dimmed, and the
-/// reason at the right.
+/// Draws the command's text on the left and its shortcut on the right; a disabled command is dimmed, with the reason on
+/// the right.
 class CommandDelegate : public QStyledItemDelegate {
 public:
   CommandDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
@@ -38,7 +38,8 @@ public:
     QStyleOptionViewItem item = option;
     initStyleOption(&item, index);
     const QStyle& style = *item.widget->style();
-    const int margin = style.pixelMetric(QStyle::PM_FocusFrameHMargin, &item, item.widget) + 1; // as Qt draws texts
+    const int margin =
+        style.pixelMetric(QStyle::PM_FocusFrameHMargin, &item, item.widget) + 1; // as in Qt's text layout
     const QRect room = style.subElementRect(QStyle::SE_ItemViewItemText, &item, item.widget)
                            .adjusted(margin, 0, -Theme::lines(0.6), 0);
     const int text_width = item.fontMetrics.horizontalAdvance(item.text);
@@ -68,7 +69,7 @@ QStandardItem* item_of(const QAction& action) {
   const QString shortcut = action.shortcut().toString(QKeySequence::NativeText);
   QString obstacle = why_not(action);
   if (!action.isEnabled() && obstacle.isEmpty())
-    obstacle = CommandPalette::tr("Not possible now");
+    obstacle = CommandPalette::tr("Not available now");
   const QString behind = obstacle.isEmpty() ? shortcut : obstacle;
   item->setData(shortcut, shortcut_role);
   item->setData(obstacle, why_not_role);
@@ -84,13 +85,13 @@ QStandardItem* item_of(const QAction& action) {
 
 CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
     : QDialog(parent, Qt::Popup), filter_(new QLineEdit(this)), list_(new QListView(this)),
-      nothing_(dimmed_label(tr("No command has all these words."), this)), model_(new QStandardItemModel(this)),
+      nothing_(dimmed_label(tr("No command matches all these words."), this)), model_(new QStandardItemModel(this)),
       shown_(new CommandFilter(this)) {
   setObjectName(QStringLiteral("command_palette"));
   setWindowTitle(tr("Commands"));
   setAccessibleName(tr("Commands"));
-  filter_->setPlaceholderText(tr("Type words of a command"));
-  filter_->setAccessibleName(tr("Words of a command"));
+  filter_->setPlaceholderText(tr("Search commands"));
+  filter_->setAccessibleName(tr("Search commands"));
   filter_->addAction(theme.icon(QStringLiteral("search")), QLineEdit::LeadingPosition);
   filter_->installEventFilter(this);
   shown_->setSourceModel(model_);
@@ -110,7 +111,7 @@ CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
   layout->addWidget(filter_);
   layout->addWidget(list_);
   layout->addWidget(nothing_);
-  // As high as what is found, up to most_rows.
+  // As high as the results, up to most_rows.
   layout->setSizeConstraint(QLayout::SetFixedSize);
   connect(filter_, &QLineEdit::textChanged, this, &CommandPalette::look_for);
   connect(list_, &QListView::clicked, this, &CommandPalette::trigger_current);
@@ -175,7 +176,7 @@ void CommandPalette::trigger_current() {
     return;
   const QPointer<QAction> action = actions_[current.row()];
   if (action && !action->isEnabled())
-    return; // its line says why
+    return; // its row shows the reason
   accept();
   if (action)
     action->trigger();

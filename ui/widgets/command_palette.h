@@ -15,17 +15,17 @@ namespace batchscope::ui {
 class CommandFilter;
 class Theme;
 
-/// A list of all actions of the window with their shortcuts; typing filters (words in any order), Enter triggers.
+/// A list of all actions of the window with their shortcuts; typing filters it (words in any order), Enter triggers.
 class CommandPalette : public QDialog {
   Q_OBJECT
 
 public:
-  /// Of an action: where it belongs, shown before its text; commands of several pages may have the same text.
+  /// Property of an action: its place, shown before its text; commands of several pages may have the same text.
   static constexpr const char* place_property = "place";
 
   CommandPalette(const Theme& theme, QWidget* parent);
-  /// Shows itself over the parent's upper third with all actions that are visible; those that
-  /// cannot be triggered now say why, see allow() in commands.h.
+  /// Opens over the parent's upper third with all visible actions; disabled ones show the reason, see allow() in
+  /// commands.h.
   void open_with(const QList<QAction*>& actions);
 
 protected:
@@ -40,7 +40,7 @@ private:
   QLabel* nothing_;
   QStandardItemModel* model_;
   CommandFilter* shown_;
-  QList<QPointer<QAction>> actions_; ///< by row of the model
+  QList<QPointer<QAction>> actions_; ///< by model row
 };
 
 } // namespace batchscope::ui

@@ -5,7 +5,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr const char* why_not_property = "why_not";
-constexpr const char* tip_property = "tip"; // the tooltip of an action that can be triggered
+constexpr const char* tip_property = "tip"; // the tooltip of the enabled action
 
 } // namespace
 

@@ -5,25 +5,26 @@
 #include <QKeySequence>
 #include <QPushButton>
 
-// What pages can be told to do: by menu, command palette, keys and buttons. UI thread.
+// Commands of pages for menus, command palette, keys and buttons. UI thread.
 namespace batchscope::ui {
 
-/// An action of `owner`: its keys work while the focus is in there, and its tooltip names them.
+/// Creates an action of `owner`: its shortcut works while the focus is inside, and its tooltip shows it.
 QAction* make_command(QWidget* owner, const QString& text, const QString& tip, const QKeySequence& keys = {},
                       const QIcon& icon = {});
 
-/// An action's text as people read it, without the marks of menus.
+/// An action's text without the mnemonic marks of menus.
 QString plain_text(const QAction& action);
 
-/// Lets an action be triggered or not. `why_not` says what is in the way (`Select a run first`): in the tooltip, which
-/// must have been set before, and in the command palette.
+/// Enables or disables an action. `why_not` is the reason (`Select a run first`), shown in the tooltip, which must have
+/// been set before, and in the command palette.
 void allow(QAction& action, bool allowed, const QString& why_not);
-/// For actions that somebody else lets be triggered or not.
+/// Sets the reason of an action that other code enables and disables.
 void set_why_not(QAction& action, const QString& why_not);
-/// Empty while the action can be triggered.
+/// Empty while the action is enabled.
 QString why_not(const QAction& action);
 
-/// Makes a button stand for an action: its short text (QAction::iconText()), its tooltip, whether it can be used.
+/// Connects a button to an action: shows its short text (QAction::iconText()) and tooltip, and follows its enabled
+/// state.
 QPushButton* bind(QPushButton* button, QAction* action);
 
 } // namespace batchscope::ui

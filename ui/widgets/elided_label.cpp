@@ -39,7 +39,8 @@ void ElidedLabel::paintEvent(QPaintEvent* event) {
 bool ElidedLabel::event(QEvent* event) {
   if (event->type() != QEvent::ToolTip || fitted() == text())
     return QLabel::event(event);
-  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), text(), this);
+  const QString tip = toolTip().isEmpty() ? text() : text() + u'\n' + toolTip();
+  QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(), tip, this);
   return true;
 }
 

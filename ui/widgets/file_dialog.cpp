@@ -17,9 +17,9 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int longest_name = 80; // characters, which are at most 240 bytes
+constexpr int longest_name = 80; // characters, at most 240 bytes
 
-/// Icon and type of a file as its name tells them: the file itself is not opened.
+/// Determines icon and type from a file's name, without opening the file.
 class NameIcons : public QFileIconProvider {
 public:
   QIcon icon(IconType type) const override { return QFileIconProvider::icon(type); }
@@ -43,7 +43,7 @@ private:
   }
 };
 
-/// A base, so that the icons are there longer than the dialog whose model asks for them.
+/// A base class, so that the icons outlive the dialog whose model uses them.
 struct OwnIcons {
   NameIcons icons;
 };
@@ -51,14 +51,14 @@ struct OwnIcons {
 class FileDialog : private OwnIcons, public QFileDialog {
 public:
   FileDialog(QWidget* parent, const QString& title) : QFileDialog(parent, title) {
-    // Before any event: the model asks for the first icon in one.
+    // Before any event: the model requests the first icon in one.
     setIconProvider(&icons);
     setAttribute(Qt::WA_DeleteOnClose);
   }
 };
 
 QFileDialog* make_dialog(QWidget* parent, const QString& title, const QStringList& filters) {
-  // Before the dialog is made, which asks the desktop for its own at once.
+  // Before the dialog is created, which immediately requests the desktop's dialog.
   QCoreApplication::setAttribute(Qt::AA_DontUseNativeDialogs);
   auto* dialog = new FileDialog(parent, title);
   dialog->setNameFilters(filters);
@@ -66,7 +66,7 @@ QFileDialog* make_dialog(QWidget* parent, const QString& title, const QStringLis
   return dialog;
 }
 
-/// New folders can be made, and that is all: a file that is moved by Qt may be opened, to be copied.
+/// Allows only creating folders: Qt may open a file to copy it when it is moved.
 void keep_files(QFileDialog& dialog) {
   for (const char* name : {"listView", "treeView"}) {
     auto* view = dialog.findChild<QAbstractItemView*>(QLatin1String(name));
@@ -83,13 +83,13 @@ void keep_files(QFileDialog& dialog) {
   }
 }
 
-/// Of `Tables (*.csv)`; empty where it has none, or several.
+/// The ending of `Tables (*.csv)`; empty if there is none, or more than one.
 QString ending_of(const QString& filter) {
   static const QRegularExpression one(QStringLiteral("\\(\\*\\.([^ *)]+)\\)"));
   return one.match(filter).captured(1);
 }
 
-/// The name that stands in the field gets the ending of the filter that was chosen.
+/// Gives the entered name the ending of the selected filter.
 void follow_filter(QFileDialog& dialog, const QString& filter) {
   const QString ending = ending_of(filter);
   if (ending.isEmpty())

@@ -12,13 +12,13 @@ namespace {
 
 const QString nothing = QStringLiteral("–");
 
-/// The user's locale; the C locale, which keeps thousands together, reads as English.
+/// The user's locale; English for the C locale, which has no thousands separators.
 QLocale reader() {
   const QLocale locale;
   return locale.language() == QLocale::C ? QLocale(QLocale::English, QLocale::UnitedStates) : locale;
 }
 
-/// NaN and the infinities as such; nothing for other numbers.
+/// NaN and infinities as text; nothing for other numbers.
 QString unusual(double value) {
   if (std::isnan(value))
     return QStringLiteral("NaN");
@@ -38,7 +38,7 @@ QString format_bytes(double bytes) {
   if (!std::isfinite(bytes))
     return nothing;
   std::size_t unit = 0;
-  // 999.95 would be written as 1,000.0 of the smaller unit.
+  // 999.95 would be printed as 1,000.0 of the smaller unit.
   for (; unit + 1 < units.size() && std::abs(bytes) >= (unit == 0 ? 1000 : 999.95); ++unit)
     bytes /= 1000;
   return QStringLiteral("%1 %2").arg(reader().toString(bytes, 'f', unit == 0 ? 0 : 1), QLatin1String(units[unit]));
@@ -50,7 +50,7 @@ QString format_megabytes(double bytes) {
 }
 
 QString format_duration(double seconds) {
-  constexpr double longest = 1e9; // thirty years: whatever is beyond is not known
+  constexpr double longest = 1e9; // thirty years: longer durations count as unknown
   if (!(seconds >= 0 && seconds < longest))
     return nothing;
   const auto whole = static_cast<qlonglong>(seconds);
@@ -66,7 +66,7 @@ QString format_number(double value, int digits) {
     return text;
   const QLocale locale = reader();
   const double size = std::abs(value);
-  // Large numbers are written out; their exponent would say less than their thousands.
+  // Large numbers are written in full, which is easier to read than an exponent.
   if (size >= std::pow(10, digits) - 0.5 && size < 1e12)
     return locale.toString(value, 'f', 0);
   if (size != 0 && (size < 1e-3 || size >= 1e12)) {

@@ -5,16 +5,16 @@
 #include <cstdint>
 #include <optional>
 
-// Numbers as people read them: thousands apart, as many digits as are true. In the user's locale.
+// Numbers for display in the user's locale: with thousands separators and only significant digits.
 namespace batchscope::ui {
 
 QString format_count(std::int64_t count);               ///< 1,234
 QString format_bytes(double bytes);                     ///< 366.2 MB (decimal units)
-QString format_megabytes(double bytes);                 ///< 344.3, 0.05: where the unit is said elsewhere
+QString format_megabytes(double bytes);                 ///< 344.3, 0.05: if the unit is shown elsewhere
 QString format_duration(double seconds);                ///< 0:41, 1:02:03
-QString format_number(double value, int digits = 4);    ///< significant digits; NaN and infinite as such
+QString format_number(double value, int digits = 4);    ///< significant digits; NaN and infinities as such
 QString format_percent(double share, int decimals = 1); ///< 47.2 %
-/// A size and how it is run: 272, or 2 x 136.
+/// A batch as it is split: 272, or 2 x 136.
 QString format_parts(std::int64_t parts, std::int64_t size);
 
 } // namespace batchscope::ui

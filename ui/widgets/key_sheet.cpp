@@ -71,24 +71,24 @@ QList<KeyHelp> keys_of(const QList<QAction*>& actions) {
 
 KeySheet::KeySheet(QWidget* parent)
     : QDialog(parent, Qt::Popup), filter_(new QLineEdit(this)),
-      nothing_(dimmed_label(tr("No key has all these words."), this)), scroll_(new QScrollArea(this)) {
+      nothing_(dimmed_label(tr("No shortcut matches all these words."), this)), scroll_(new QScrollArea(this)) {
   setObjectName(QStringLiteral("key_sheet"));
-  setWindowTitle(tr("Keys"));
-  setAccessibleName(tr("Keys"));
-  filter_->setPlaceholderText(tr("Type words of what you want to do, or a key"));
-  filter_->setAccessibleName(tr("Words of what a key does"));
+  setWindowTitle(tr("Keyboard shortcuts"));
+  setAccessibleName(tr("Keyboard shortcuts"));
+  filter_->setPlaceholderText(tr("Search by action or key"));
+  filter_->setAccessibleName(tr("Search keyboard shortcuts"));
   filter_->setClearButtonEnabled(true);
   filter_->installEventFilter(this);
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->setFocusPolicy(Qt::NoFocus);
-  scroll_->setAccessibleName(tr("Keys and what they do"));
+  scroll_->setAccessibleName(tr("Keyboard shortcuts and their actions"));
   nothing_->setAlignment(Qt::AlignCenter);
   auto* layout = new QVBoxLayout(this);
   const int margin = Theme::lines(0.9);
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(margin);
-  layout->addWidget(page_title(tr("Keys"), this));
+  layout->addWidget(page_title(tr("Keyboard shortcuts"), this));
   layout->addWidget(filter_);
   layout->addWidget(scroll_, 1);
   layout->addWidget(nothing_, 1);
@@ -106,7 +106,7 @@ void KeySheet::open_with(const QList<KeyGroup>& groups) {
   filter_->setFocus();
 }
 
-/// Each group goes beneath the column that is the shortest by then.
+/// Adds each group to the column that is the shortest so far.
 void KeySheet::show_keys() {
   auto* sheet = new QWidget;
   auto* row = new QHBoxLayout(sheet);
@@ -158,7 +158,7 @@ bool KeySheet::eventFilter(QObject* watched, QEvent* event) {
   case Qt::Key_Question:
   case Qt::Key_F1:
     if (filter_->text().isEmpty()) {
-      reject(); // the key that opened it
+      reject(); // the key that opens it also closes it
       return true;
     }
     return false;

@@ -11,8 +11,8 @@ class QScrollArea;
 
 namespace batchscope::ui {
 
-/// All keys on one sheet over the window, in columns, a heading for each place; typing keeps the lines that have all
-/// words. Escape or a click beside it puts it away. UI thread.
+/// A list of all keys over the window, in columns with a heading per place; typing filters the lines (all words must
+/// match). Escape or a click outside closes it. UI thread.
 class KeySheet : public QDialog {
   Q_OBJECT
 
@@ -32,10 +32,10 @@ private:
   QList<KeyGroup> groups_;
 };
 
-/// Of an action whose text follows what it would do now: what its keys do at any time.
+/// Property of an action whose text changes with its state: a description of its keys that is always valid.
 constexpr const char* key_help_property = "key_help";
 
-/// The keys of those actions that have some, as their shortcuts are.
+/// The keys of those actions that have shortcuts.
 QList<KeyHelp> keys_of(const QList<QAction*>& actions);
 
 } // namespace batchscope::ui

@@ -3,12 +3,12 @@
 #include <QList>
 #include <QString>
 
-// What can be done by keys (and pointer), told on one sheet; see key_sheet.h.
+// Descriptions of keys and mouse actions, for the list of keys; see key_sheet.h.
 namespace batchscope::ui {
 
 struct KeyHelp {
-  QString keys; ///< as they are written on keyboards: Ctrl+K; several with commas
-  QString what; ///< a short sentence without its full stop
+  QString keys; ///< as printed on keyboards: Ctrl+K; several separated by commas
+  QString what; ///< a short sentence without a full stop
 };
 
 /// Keys that work in one place.

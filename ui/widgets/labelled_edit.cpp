@@ -15,7 +15,7 @@ QString without_option(QString error) {
   const qsizetype end = error.indexOf(QLatin1Char(' '));
   if (end < 0 || !error.startsWith(QLatin1String("--")))
     return error;
-  const bool whole = error[end - 1] == QLatin1Char(':'); // else of a part of the field's text
+  const bool whole = error[end - 1] == QLatin1Char(':'); // else it is about a part of the field's text
   error.remove(0, end + 1);
   if (whole && !error.isEmpty())
     error[0] = error[0].toUpper();
@@ -73,7 +73,7 @@ void LabelledEdit::set_choices(const QStringList& choices) {
 
 void LabelledEdit::set_error(const QString& error) {
   error_ = without_option(error);
-  const QString named = name_->text() + QStringLiteral(": "); // it stands above
+  const QString named = name_->text() + QStringLiteral(": "); // the name is shown above
   if (error_.startsWith(named, Qt::CaseInsensitive))
     error_.remove(0, named.size());
   const bool wrong = !error_.isEmpty();

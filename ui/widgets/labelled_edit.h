@@ -9,31 +9,30 @@ class QStringListModel;
 
 namespace batchscope::ui {
 
-/// An error as it stands beneath its field, which says itself which option it is: `--lr: 0 is not accepted` without the
-/// `--lr:`.
+/// An error text for display at its field: `--lr: 0 is not accepted` without the `--lr:`.
 QString without_option(QString error);
 
 class NoteLine;
 
-/// A field of a page's row: its name above, what is wrong with it, or a hint, in the line beneath. UI thread.
+/// A field in a row of a page: its name above, and its error or hint below. UI thread.
 class LabelledEdit : public QWidget {
   Q_OBJECT
 
 public:
   explicit LabelledEdit(const QString& name, QWidget* parent = nullptr);
 
-  /// What is chosen of the completions counts as typed: textEdited().
+  /// Choosing a completion emits textEdited(), like typing.
   QLineEdit* edit() const { return edit_; }
   QString text() const { return edit_->text().trimmed(); }
-  /// Without textEdited(), and only where it differs, so that the cursor stays.
+  /// Does not emit textEdited(); does nothing if the text is the same, so that the cursor stays.
   void set_text(const QString& text);
-  /// One sentence: as tooltip and for screen readers.
+  /// One sentence, used as tooltip and for screen readers.
   void set_help(const QString& help);
-  /// A line beneath the field while nothing is wrong.
+  /// A line below the field, shown while there is no error.
   void set_hint(const QString& hint);
-  /// Texts to begin with; others are accepted.
+  /// Suggestions; other texts are accepted.
   void set_choices(const QStringList& choices);
-  /// Empty: none. The name of an option, or of the field, before it is left out.
+  /// Empty: no error. Drops the name of an option or of the field from the beginning.
   void set_error(const QString& error);
   QString error() const { return error_; }
 

@@ -16,7 +16,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double whole_width = 26; // lines of text
-constexpr int edge = 4;            // px that are left free around it
+constexpr int edge = 4;            // px of free space around it
 
 } // namespace
 
@@ -25,7 +25,7 @@ NoteLine::NoteLine(QWidget& field, QWidget* parent) : QLabel(parent), field_(fie
   setTextFormat(Qt::PlainText);
   setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   field.installEventFilter(this);
-  // A list of completions keeps the field from seeing that it lost the keyboard.
+  // A completion popup hides the loss of focus from the field.
   connect(qApp, &QApplication::focusChanged, this, [this](const QWidget* before, const QWidget* now) {
     if (before == &field_ || now == &field_)
       show_whole();
@@ -98,7 +98,7 @@ bool NoteLine::eventFilter(QObject* watched, QEvent* event) {
   return QLabel::eventFilter(watched, event);
 }
 
-/// The content of the scroll area that it is in, so that it scrolls along, else the window.
+/// The content widget of the surrounding scroll area, so that it scrolls along; else the window.
 QWidget& NoteLine::ground() const {
   QWidget* ground = parentWidget();
   while (!ground->isWindow() && qobject_cast<QAbstractScrollArea*>(ground->parentWidget()->parentWidget()) == nullptr)

@@ -5,21 +5,21 @@
 
 namespace batchscope::ui {
 
-/// The line beneath a field: what is wrong with it, else a hint, else nothing. It always takes one line, so that an
-/// error moves nothing that is below. Of an error that is longer the whole text stands over what is below while the
-/// keyboard or the pointer is in the field. UI thread.
+/// The line below a field: its error, else a hint, else empty. It always takes one line, so an error does not move what
+/// is below. The whole text of a longer error is shown over the widgets below while the field has the keyboard focus or
+/// the pointer. UI thread.
 class NoteLine : public QLabel {
   Q_OBJECT
 
 public:
-  /// `field` outlives it, or goes together with it.
+  /// `field` outlives this line, or is destroyed with it.
   NoteLine(QWidget& field, QWidget* parent);
   ~NoteLine() override;
 
   void show_note(const QString& text, bool wrong);
-  /// Where a text begins, in px from the left; one that does not fit there begins further left.
+  /// Start of the text in px from the left; a text that does not fit there starts further left.
   void set_begin(int begin);
-  /// Whether a part of the text cannot be seen in the line.
+  /// Whether part of the text is not visible in the line.
   bool cut() const;
 
   QSize sizeHint() const override;
@@ -37,7 +37,7 @@ private:
   QWidget& ground() const;
 
   QWidget& field_;
-  QPointer<QLabel> whole_; ///< over what is below
+  QPointer<QLabel> whole_; ///< over the widgets below
   bool wrong_ = false;
   int begin_ = 0;
 };

@@ -14,7 +14,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// Enter presses it, as Space does; by itself Qt does that in dialogs only.
+/// A button that Enter presses, as Space does; Qt does that in dialogs only.
 class Button : public QPushButton {
 public:
   using QPushButton::QPushButton;
@@ -32,7 +32,7 @@ protected:
 QPushButton* button_of_kind(const char* kind, const QString& text, QWidget* parent) {
   auto* button = new Button(text, parent);
   button->setProperty("kind", QLatin1String(kind));
-  // In a dialog, Enter is for its own default button.
+  // In a dialog, Enter presses the dialog's default button.
   button->setAutoDefault(false);
   return button;
 }
@@ -88,7 +88,7 @@ EmptyState::EmptyState(const QString& title, const QString& text, const QString&
   explanation->setWordWrap(true);
   explanation->setAlignment(Qt::AlignHCenter);
   explanation->setFixedWidth(Theme::lines(28));
-  // A row of its own tells the layout the width that the text really has, and so its height.
+  // In a row of its own, the layout knows the text's real width, and so its height.
   auto* row = new QHBoxLayout;
   row->addStretch();
   row->addWidget(explanation);
@@ -127,7 +127,7 @@ void prepare_table(QTableView& table) {
   table.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
   table.setWordWrap(false);
   table.setCornerButtonEnabled(false);
-  // Tab leads on to the next widget; within the table there are the arrow keys.
+  // Tab moves on to the next widget; the arrow keys move within the table.
   table.setTabKeyNavigation(false);
   table.verticalHeader()->hide();
   table.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 RowDelegate::RowDelegate(const Theme& theme, QObject* parent) : QStyledItemDelegate(parent), theme_(theme) {}
 
 void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
-  // The row as a whole shows what is chosen and has the focus; the style would give it one colour.
+  // Selection and focus are drawn for the whole row; the style would draw all texts in one colour.
   QStyleOptionViewItem plain = option;
   plain.state &= ~(QStyle::State_HasFocus | QStyle::State_Selected);
   if (option.state & QStyle::State_Selected)

@@ -15,10 +15,10 @@ namespace {
 
 QString text_of(const StackedBar::Part& part) {
   const QString text = StackedBar::tr("%1: %2").arg(part.name, format_bytes(part.bytes));
-  return part.missing ? StackedBar::tr("%1, which did not fit").arg(text) : text;
+  return part.missing ? StackedBar::tr("%1 (did not fit)").arg(text) : text;
 }
 
-/// Pixels a byte, on a bar of that width which has room for the limit, too.
+/// Pixels per byte for a bar of this width that shows the limit, too.
 double scale_of(const QList<StackedBar::Part>& parts, double limit, double width) {
   double all = 0;
   for (const auto& part : parts)
@@ -30,7 +30,7 @@ double scale_of(const QList<StackedBar::Part>& parts, double limit, double width
 
 StackedBar::StackedBar(const Theme& theme, QWidget* parent) : QWidget(parent), theme_(theme) {
   setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  setAccessibleName(tr("Parts of the memory"));
+  setAccessibleName(tr("Memory use by kind"));
   connect(&theme, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
@@ -68,7 +68,7 @@ void StackedBar::paintEvent(QPaintEvent* /*event*/) {
       painter.setBrush(theme_.color(Role::grid));
       painter.drawRect(QRectF(std::round(from) + 0.5, 0.5, std::max(std::round(length) - 1, 3.0), height() - 1.0));
     } else if (part.bytes > 0) {
-      // Whatever is there is seen, however small.
+      // Every part is visible, however small.
       painter.fillRect(QRectF(from, 0, std::max(length - gap, 1.0), height()), theme_.series(part.series));
     }
     from += length;

@@ -12,7 +12,7 @@ class QGridLayout;
 class QTableView;
 class QVBoxLayout;
 
-// Small parts that all pages are made of. UI thread.
+// Small widgets that all pages use. UI thread.
 namespace batchscope::ui {
 
 class Theme;
@@ -25,7 +25,7 @@ public:
   explicit Card(const QString& title = {}, QWidget* parent = nullptr);
   QVBoxLayout* body() const { return body_; }
   void set_title(const QString& title);
-  /// Shows the title in the colour of errors.
+  /// Shows the title in the error colour.
   void set_alarming(bool alarming);
 
 private:
@@ -33,8 +33,8 @@ private:
   QVBoxLayout* body_;
 };
 
-/// One line that may be narrower than its text, which then ends in an ellipsis (or has it in its middle) and stands in
-/// the tooltip: for names. Figures are never shortened.
+/// A one-line label for names that may be narrower than its text, which is then elided (at the end or in the middle)
+/// and shown in full in the tooltip. Not for numbers.
 class ElidedLabel : public QLabel {
   Q_OBJECT
 
@@ -52,8 +52,8 @@ private:
   Qt::TextElideMode mode_;
 };
 
-/// Names dimmed on the left, elided where there is no room; values right-aligned with tabular figures, always whole.
-/// `color` as "#rrggbb" draws a line sample.
+/// A list of names and values. Names are dimmed, on the left, and elided if space is short; values are right-aligned
+/// with tabular figures and never elided. `color` as "#rrggbb" draws a line sample.
 class FactList : public QWidget {
   Q_OBJECT
 
@@ -64,6 +64,7 @@ public:
     QString value;
     QString color;         ///< of the line sample; empty: none
     bool alarming = false; ///< the value in the colour of errors
+    QString help = {};     ///< tooltip; empty: none
   };
   void set_facts(const QList<Fact>& facts);
 
@@ -72,16 +73,16 @@ private:
     QLabel* sample = nullptr;
     QLabel* name = nullptr;
     QLabel* value = nullptr;
-    bool sampled = false; ///< the name stands behind a sample
+    bool sampled = false; ///< the name follows a sample
   };
   void add_row();
   void show_fact(qsizetype number, const Fact& fact);
 
   QGridLayout* grid_;
-  QList<Row> rows_; ///< kept from one set_facts() to the next: values change many times a second
+  QList<Row> rows_; ///< reused by set_facts(): values change many times a second
 };
 
-/// Cells of a table that keep the colours of their texts where their row is chosen.
+/// Table cells that keep their text colours in a selected row.
 class RowDelegate : public QStyledItemDelegate {
   Q_OBJECT
 
@@ -93,7 +94,7 @@ protected:
   const Theme& theme_;
 };
 
-/// A word in a rounded coloured field: a run's status.
+/// A word on a rounded coloured background: a run's status.
 class Pill : public QLabel {
   Q_OBJECT
 
@@ -103,23 +104,23 @@ public:
   void show_text(const QString& text, Tone tone);
 };
 
-/// The page's one action that stands out; at most one a page.
+/// The primary button of a page; at most one per page.
 QPushButton* filled_button(const QString& text, QWidget* parent = nullptr);
 QPushButton* plain_button(const QString& text, QWidget* parent = nullptr);
 QLabel* page_title(const QString& text, QWidget* parent = nullptr);
 QLabel* dimmed_label(const QString& text, QWidget* parent = nullptr);
-/// A piece of a line in a series' colour and dashes, as a plot's legend has it.
+/// A short line in a series' colour and dashes, as in a plot's legend.
 QPixmap line_sample(const Theme& theme, int series, const QSize& size, double ratio);
-/// What all tables have in common: rows are chosen whole, no grid, rows of the font's height, a quiet header.
+/// Settings common to all tables: whole rows are selected, no grid, row height from the font, a plain header.
 void prepare_table(QTableView& table);
-/// Frames an input in the colour of errors, or no more.
+/// Shows or removes an input's frame in the error colour.
 void mark_wrong(QWidget& input, bool wrong);
-/// The widget's font where its digits are of equal width, else the system's fixed one: for figures beneath each other.
+/// The widget's font if its digits have equal width, else the system's fixed-width font: for aligned numbers.
 QFont figures_font(const QFont& font);
-/// Makes the style sheet look again at a widget whose properties (`kind`, `tone`) changed.
+/// Reapplies the style sheet to a widget whose properties (`kind`, `tone`) have changed.
 void restyle(QWidget& widget);
 
-/// What fills the memory, side by side: parts with name, bytes and colour, and one more that did not find room.
+/// A stacked bar of memory use: parts with name, bytes and colour, and one more that did not fit.
 class StackedBar : public QWidget {
   Q_OBJECT
 
@@ -129,9 +130,9 @@ public:
     QString name;
     double bytes = 0;
     int series = 0;       ///< colour: Theme::series()
-    bool missing = false; ///< did not fit: dashed frame in the colour of errors
+    bool missing = false; ///< did not fit: dashed frame in the error colour
   };
-  /// `limit` draws the line of the budget; 0: none.
+  /// `limit` draws a line at the budget; 0: none.
   void set_parts(const QList<Part>& parts, double limit);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
@@ -146,7 +147,7 @@ private:
   double limit_ = 0;
 };
 
-/// A stacked bar and beneath it, in two columns, the names and megabytes of its parts.
+/// A stacked bar and, below it in two columns, the names and megabytes of its parts.
 class PartsBar : public QWidget {
   Q_OBJECT
 
@@ -160,8 +161,8 @@ private:
   std::array<FactList*, 2> columns_{};
 };
 
-/// What went wrong and what to do about it, over the lower edge of what it is a child of, in no layout: nothing moves
-/// when it comes or goes. The newest replaces the one before.
+/// Shows a problem and what to do about it over the lower edge of its parent, outside the layout, so nothing moves when
+/// it appears. A new text replaces the one before.
 class Banner : public QFrame {
   Q_OBJECT
 
@@ -170,10 +171,10 @@ public:
   /// `action` is the text of a button; empty: none.
   void show_problem(const QString& text, const QString& action = {});
   void show_note(const QString& text, const QString& action = {});
-  QString text() const; ///< empty while nothing is shown
-  /// Puts it away; says dismissed() where something was shown.
+  QString text() const; ///< empty if hidden
+  /// Hides it; emits dismissed() if it was visible.
   void dismiss();
-  /// The same for a note; a problem stays.
+  /// Hides a note; a problem stays.
   void dismiss_note();
 
 Q_SIGNALS:
@@ -197,7 +198,7 @@ private:
   QWidget* close_;
 };
 
-/// What a page shows while it has nothing: what will be here, and the one step that fills it.
+/// Shown by an empty page: what will be here, and the one action that fills it.
 class EmptyState : public QWidget {
   Q_OBJECT
 

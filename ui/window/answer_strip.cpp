@@ -20,11 +20,11 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   reason_->setWordWrap(true);
   reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  train_->setToolTip(tr("Opens the form of a new run with the recommended batch size"));
+  train_->setToolTip(tr("Open the New run form with the recommended batch size"));
   auto* close = new QToolButton(this);
   close->setIcon(workbench.theme().icon(QStringLiteral("close")));
   close->setToolTip(tr("Dismiss"));
-  close->setAccessibleName(tr("Dismiss the demo's answer"));
+  close->setAccessibleName(tr("Dismiss the result of the demo"));
   auto* layout = new QHBoxLayout(this);
   const int side = Theme::lines(0.75), above = Theme::lines(0.3);
   layout->setContentsMargins(side, above, side, above);

@@ -12,14 +12,14 @@ namespace batchscope::ui {
 class Theme;
 class Workbench;
 
-/// At the bottom of the window, where its progress was: what the demo came to, until it is dismissed or the next one
-/// begins.
+/// The result of the demo, at the bottom of the window, where its progress was shown; stays until it is dismissed or
+/// the next demo starts.
 class AnswerStrip : public QFrame {
   Q_OBJECT
 
 public:
   explicit AnswerStrip(Workbench& workbench, QWidget* parent = nullptr);
-  /// `spec` is what all runs of the demo had in common.
+  /// `spec` is common to all runs of the demo.
   void show_answer(const run::RunSpec& spec, const sweep::Recommendation& chosen);
 
 private:
@@ -29,7 +29,7 @@ private:
   QLabel* headline_;
   QLabel* reason_;
   QPushButton* train_;
-  run::RunSpec spec_; ///< of a run with the size that is recommended
+  run::RunSpec spec_; ///< with the recommended batch size
 };
 
 } // namespace batchscope::ui

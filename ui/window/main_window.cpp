@@ -25,7 +25,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int keep_ms = 3000; // between two looks at what changed
+constexpr int keep_ms = 3000; // interval of checking for changes
 
 QString file_of(const std::filesystem::path& path) {
   return QString::fromStdString(path.string());
@@ -123,11 +123,11 @@ void MainWindow::watch_workbench() {
     }
   });
   for (Page* each : std::as_const(pages_)) {
-    QUndoStack* done = each->undo_stack(); // pages may share one
+    QUndoStack* done = each->undo_stack(); // pages may share a stack
     if (done == nullptr)
       continue;
     undo_->addStack(done);
-    // A note on what was done, and how it is taken back, holds until more is done.
+    // A note about a change and how to undo it is valid until the next change.
     connect(done, &QUndoStack::indexChanged, banner_, &Banner::dismiss_note, Qt::UniqueConnection);
   }
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &MainWindow::show_title);
@@ -137,7 +137,7 @@ void MainWindow::watch_workbench() {
           Qt::QueuedConnection);
 }
 
-/// Names the database, and says for as long as it lasts that nothing can be written into it.
+/// Shows the database's name, and whether it is read-only.
 void MainWindow::show_title() {
   const QString name = QFileInfo(file_of(workbench_.run_database().database())).fileName();
   const bool read_only = !workbench_.run_database().read_only().isEmpty();
@@ -171,7 +171,7 @@ void MainWindow::show_page(const QString& key) {
   if (const QString text = banner_->text(); !text.isEmpty() && wanted->tells(text))
     banner_->dismiss();
   fill_run_menu();
-  // The keyboard goes where it was on that page.
+  // Restores the focus to where it was on that page.
   if (QWidget* inside = wanted->focusWidget(); inside != nullptr && inside->isVisible())
     inside->setFocus();
   else

@@ -22,8 +22,8 @@ class CommandPalette;
 class KeySheet;
 class Rail;
 
-/// Puts the pages together: rail, menu, banner, status line, command palette. Knows no page but by ui/run/page.h.
-/// UI thread.
+/// The main window: rail, pages, menu, banner, status line, command palette. It uses pages only through
+/// ui/workbench/page.h. UI thread.
 class MainWindow : public QMainWindow {
   Q_OBJECT
 
@@ -33,13 +33,13 @@ public:
 
   void show_page(const QString& key);
   QString shown_page() const;
-  QList<QAction*> all_actions() const; ///< what the command palette offers
-  /// Ends what the engine works on, waits until all is stored, keeps the settings and closes.
+  QList<QAction*> all_actions() const; ///< the commands of the command palette
+  /// Stops the engine's jobs, waits until everything is stored, saves the settings and closes.
   void close_without_asking();
-  /// The database that is to be opened in a new window once this one is closed; empty: none.
+  /// The database to open in a new window after this one is closed; empty: none.
   const QString& next_database() const { return next_database_; }
 
-  /// The database that was open last, as kept in settings; empty at the first start.
+  /// The last opened database, from the settings; empty at the first start.
   static QString last_database(const Settings& settings);
 
 protected:
@@ -47,12 +47,12 @@ protected:
   void showEvent(QShowEvent* event) override;
 
 private:
-  // Made once, main_window.cpp.
+  // Creation, main_window.cpp.
   void make_body();
   void make_places();
   void watch_workbench();
   QWidget* make_corner();
-  // Menus and what they do, main_window_menus.cpp.
+  // Menus and their commands, main_window_menus.cpp.
   void make_menus();
   void make_file_menu();
   void make_edit_menu();
@@ -70,16 +70,16 @@ private:
   void export_to(const QString& file, const QString& format);
   void set_mode(Theme::Mode mode);
   void show_about();
-  // What is kept from one start to the next, main_window_state.cpp.
+  // State kept between starts, main_window_state.cpp.
   void restore();
   void restore_runs(const QJsonObject& kept);
   void reset_layout();
   QJsonObject content() const;
-  void keep();     ///< beside what goes on in the window
-  void keep_now(); ///< it is kept when this returns
+  void keep();     ///< saves the state in the background
+  void keep_now(); ///< saves the state before it returns
   void note_kept(const QJsonObject& content, const QString& problem);
   // Closing, main_window_closing.cpp.
-  bool may_close_now() const; ///< nothing is at work or being written
+  bool may_close_now() const; ///< no job is running, nothing is being written
   bool may_close_at_once() const;
   void ask_to_close();
   void close_when_idle();
@@ -93,9 +93,9 @@ private:
   Workbench& workbench_;
   Settings settings_;
   QList<Page*> pages_;
-  QHash<QString, QJsonObject> fresh_states_; ///< of the pages before anything was restored, by key
+  QHash<QString, QJsonObject> fresh_states_; ///< initial states of the pages, before anything was restored, by key
 
-  QUndoGroup* undo_; ///< each page brings its stack
+  QUndoGroup* undo_; ///< contains the stack of each page
   Rail* rail_ = nullptr;
   Banner* banner_ = nullptr;
   QStackedWidget* stack_ = nullptr;
@@ -103,22 +103,22 @@ private:
   KeySheet* keys_ = nullptr;
   QMenu* recent_menu_ = nullptr;
   QMenu* run_menu_ = nullptr;
-  QHash<QString, QMenu*> page_menus_; ///< of the pages that are not shown, by key
-  QList<QAction*> commands_;          ///< the window's own
-  QAction* palette_action_ = nullptr; ///< not among them: the palette does not offer itself
-  QActionGroup* places_ = nullptr;    ///< one action a page, in their order
+  QHash<QString, QMenu*> page_menus_; ///< menus of hidden pages, by key
+  QList<QAction*> commands_;          ///< commands of the window itself
+  QAction* palette_action_ = nullptr; ///< not in commands_: the palette does not list itself
+  QActionGroup* places_ = nullptr;    ///< one action per page, in order
   QActionGroup* modes_ = nullptr;
   QPointer<QMessageBox> question_;
 
-  QJsonObject kept_;   ///< as last written
-  QStringList recent_; ///< databases, the last opened one first
+  QJsonObject kept_;   ///< as last saved
+  QStringList recent_; ///< recent databases, the last opened one first
   QTimer keep_timer_;
-  bool keep_failed_ = false;          ///< said once, until it succeeds again
-  bool keeping_ = false;              ///< a write is under way
-  bool run_database_problem_ = false; ///< the banner shows one
-  bool closing_ = false;              ///< once the engine rests
+  bool keep_failed_ = false;          ///< reported once, until saving succeeds again
+  bool keeping_ = false;              ///< a save is in progress
+  bool run_database_problem_ = false; ///< the banner shows a problem of the database
+  bool closing_ = false;              ///< close when the engine is idle
   QString next_database_;
-  QThreadPool writer_; ///< of settings, one at a time; last: waits for it
+  QThreadPool writer_; ///< for saving settings, one thread; last member: its destructor waits
 };
 
 } // namespace batchscope::ui

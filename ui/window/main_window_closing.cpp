@@ -1,4 +1,4 @@
-// Closing: never in the middle of a run, and never with something unwritten.
+// Closing the window: never in the middle of a run, and never with unsaved data.
 #include <algorithm>
 
 #include <QCloseEvent>
@@ -33,7 +33,7 @@ bool MainWindow::may_close_now() const {
 
 bool MainWindow::may_close_at_once() const {
   const auto& jobs = workbench_.engine().jobs();
-  // A prediction stores nothing: ending it loses nothing.
+  // A prediction stores nothing, so ending it loses nothing.
   return std::all_of(jobs.begin(), jobs.end(),
                      [](const Job* job) { return job->over() || job->kind() == Job::Kind::predict; });
 }
@@ -43,25 +43,25 @@ void MainWindow::ask_to_close() {
     return question_->raise();
   const Job* job = workbench_.engine().working();
   question_ = new QMessageBox(QMessageBox::NoIcon, tr("Close BatchScope?"),
-                              job ? tr("%1 is still at work").arg(job->title()) : tr("A job still waits"),
+                              job ? tr("%1 is still running").arg(job->title()) : tr("A job is still queued"),
                               QMessageBox::NoButton, this);
   question_->setObjectName(QStringLiteral("close_question"));
   question_->setAttribute(Qt::WA_DeleteOnClose);
   const int icon = Theme::lines(2);
   question_->setIconPixmap(theme_.icon("warning").pixmap({icon, icon}, devicePixelRatioF()));
-  question_->setInformativeText(tr("It ends at its next step, and everything up to there stays stored."));
+  question_->setInformativeText(tr("It stops at its next step. Everything up to that step stays saved."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
-  QPushButton* stay = question_->addButton(tr("Keep it running"), QMessageBox::RejectRole);
+  QPushButton* stay = question_->addButton(tr("Keep running"), QMessageBox::RejectRole);
   // Enter keeps what goes on: it may have been pressed for something else.
   stay->setProperty("kind", QStringLiteral("filled"));
   restyle(*stay);
   question_->setDefaultButton(stay);
   question_->setEscapeButton(stay);
   connect(stop, &QPushButton::clicked, this, &MainWindow::close_without_asking);
-  // By its button, a key or the cross of its frame.
+  // By its button, a key or the frame's close button.
   connect(question_, &QMessageBox::rejected, this, [this] { next_database_.clear(); });
   connect(&workbench_.engine(), &Engine::idle_now, question_.data(), [this] {
-    // Nothing is left to ask about; another database that was chosen is opened.
+    // The question is settled; opens another database if one was chosen.
     disconnect(question_, &QMessageBox::rejected, this, nullptr);
     question_->close();
     close();
@@ -74,15 +74,15 @@ void MainWindow::close_without_asking() {
     return;
   closing_ = true;
   workbench_.engine().cancel_all();
-  // Nothing new begins; the strip at the bottom shows how it ends.
+  // Nothing new can start; the strip at the bottom shows the progress.
   stack_->setEnabled(false);
   for (QAction* action : all_actions())
     action->setEnabled(false);
   if (workbench_.engine().idle())
-    banner_->show_note(tr("Exporting. The window closes as soon as the file is written; Cancel at the bottom of the "
-                          "window gives it up."));
+    banner_->show_note(tr("Exporting. The window closes when the file is written. To stop the export, choose Cancel "
+                          "export at the bottom of the window."));
   else
-    banner_->show_note(tr("Stopping. The window closes as soon as everything is stored."));
+    banner_->show_note(tr("Stopping. The window closes when everything is saved."));
   close_when_idle();
 }
 

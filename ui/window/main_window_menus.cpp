@@ -1,4 +1,4 @@
-// The menus of the window and what their commands do.
+// The menus of the window and their commands.
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -39,7 +39,7 @@ QAction* MainWindow::command(const QString& text, const QString& icon, const QKe
 }
 
 void MainWindow::make_menus() {
-  // One menu bar everywhere: a desktop's own would take its corner away.
+  // One menu bar on every desktop: a native one would have no corner widget.
   menuBar()->setNativeMenuBar(false);
   make_file_menu();
   make_edit_menu();
@@ -59,14 +59,14 @@ void MainWindow::make_menus() {
 void MainWindow::make_file_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&File"));
   QAction* open = command(tr("&Open database..."), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
-                          tr("Show another run database, or begin a new one"));
+                          tr("Open another run database or create a new one"));
   connect(open, &QAction::triggered, this, &MainWindow::choose_database);
   menu->addAction(open);
   recent_menu_ = menu->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   menu->addSeparator();
   QAction* export_action = command(tr("&Export runs..."), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
-                                   tr("Write the runs that are shown to a file"));
+                                   tr("Write the open runs to a file"));
   const auto update = [this, export_action] {
     allow(*export_action, !workbench_.opened().isEmpty(), tr("No run is open"));
   };
@@ -88,8 +88,8 @@ void MainWindow::make_edit_menu() {
   QAction* redo = undo_->createRedoAction(this, tr("Redo"));
   redo->setIcon(theme_.icon("redo"));
   redo->setShortcuts({QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
-  undo->setProperty(key_help_property, tr("Undo what was done on this page"));
-  redo->setProperty(key_help_property, tr("Redo it"));
+  undo->setProperty(key_help_property, tr("Undo the last change on this page"));
+  redo->setProperty(key_help_property, tr("Redo the change that was undone last"));
   set_why_not(*undo, tr("Nothing to undo on this page"));
   set_why_not(*redo, tr("Nothing to redo on this page"));
   menu->addActions({undo, redo});
@@ -112,7 +112,7 @@ void MainWindow::make_view_menu() {
   menu->addActions(places_->actions());
   menu->addSeparator();
   QMenu* mode_menu = menu->addMenu(tr("&Colours"));
-  const QList<std::pair<QString, Theme::Mode>> modes{{tr("Colours of the &system"), Theme::Mode::system},
+  const QList<std::pair<QString, Theme::Mode>> modes{{tr("&System colours"), Theme::Mode::system},
                                                      {tr("&Light colours"), Theme::Mode::light},
                                                      {tr("&Dark colours"), Theme::Mode::dark}};
   for (const auto& [text, mode] : modes) {
@@ -129,7 +129,7 @@ void MainWindow::make_view_menu() {
           [this](bool wanted) { setWindowState(windowState().setFlag(Qt::WindowFullScreen, wanted)); });
   connect(menu, &QMenu::aboutToShow, full, [this, full] { full->setChecked(isFullScreen()); });
   QAction* reset =
-      command(tr("&Reset layout"), {}, {}, tr("Put size, columns and scales back to how they were at first"));
+      command(tr("&Reset layout"), {}, {}, tr("Reset the window size, columns and scales to their defaults"));
   connect(reset, &QAction::triggered, this, &MainWindow::reset_layout);
   menu->addActions({full, reset});
 }
@@ -138,11 +138,11 @@ void MainWindow::make_help_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&Help"));
   auto* palette = new QAction(theme_.icon("search"), tr("All &commands..."), this);
   palette->setShortcut(QKeySequence(QStringLiteral("Ctrl+K")));
-  palette->setToolTip(tr("Find a command by its words (Ctrl+K)"));
+  palette->setToolTip(tr("Search all commands (Ctrl+K)"));
   connect(palette, &QAction::triggered, this, &MainWindow::open_palette);
   menu->addAction(palette);
   palette_action_ = palette;
-  QAction* keys = command(tr("&Keys"), {}, {}, tr("All keys on one sheet (?)"));
+  QAction* keys = command(tr("&Keyboard shortcuts"), {}, {}, tr("Show all keyboard shortcuts (?)"));
   keys->setShortcuts({QKeySequence(Qt::Key_Question), QKeySequence(Qt::Key_F1)});
   connect(keys, &QAction::triggered, this, &MainWindow::open_keys);
   menu->addAction(keys);
@@ -163,7 +163,7 @@ void MainWindow::open_keys() {
   keys_->open_with(key_groups());
 }
 
-/// First what works everywhere, then the page that is shown, then the others; places that several pages tell of once.
+/// First the global keys, then the visible page, then the others; places that several pages describe appear once.
 QList<KeyGroup> MainWindow::key_groups() const {
   QList<KeyGroup> groups{{tr("Anywhere"), keys_of(places_->actions() + QList<QAction*>{palette_action_} + commands_)}};
   QList<const Page*> pages(pages_.begin(), pages_.end());
@@ -191,21 +191,21 @@ void MainWindow::fill_recent_menu() {
       recent_menu_->addAction(file, this, [this, file] { open_database(file); });
   }
   if (recent_menu_->isEmpty())
-    recent_menu_->addAction(tr("No other database was opened yet"))->setEnabled(false);
+    recent_menu_->addAction(tr("No other recent database"))->setEnabled(false);
 }
 
 void MainWindow::choose_database() {
   QFileDialog* dialog =
       open_file_dialog(this, tr("Open a run database"), {tr("Run databases (*.db *.sqlite)"), tr("All files (*)")});
   dialog->setDirectory(QFileInfo(recent_.value(0)).path());
-  dialog->setFileMode(QFileDialog::AnyFile); // a new name begins a new database
+  dialog->setFileMode(QFileDialog::AnyFile); // a new name creates a database
   dialog->setDefaultSuffix(QStringLiteral("db"));
   connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::open_database);
   dialog->open();
 }
 
 void MainWindow::open_database(const QString& file) {
-  std::error_code none_yet; // a new name is no other name of the one that is open
+  std::error_code none_yet; // a new name cannot be another name of the open database
   if (file == recent_.value(0) ||
       std::filesystem::equivalent(file.toStdString(), recent_.value(0).toStdString(), none_yet))
     return;
@@ -255,8 +255,9 @@ void MainWindow::show_about() {
                       tr("<b>BatchScope %1</b>").arg(QCoreApplication::applicationVersion()), QMessageBox::Close, this);
   box->setAttribute(Qt::WA_DeleteOnClose);
   box->setIconPixmap(windowIcon().pixmap(QSize(64, 64), devicePixelRatioF()));
-  box->setInformativeText(tr("Finds the batch size and schedule for a network by measuring, and trains under a memory "
-                             "budget.\n\nFree software under the GNU General Public License, version 3 or later."));
+  box->setInformativeText(
+      tr("Finds the batch size and schedule for a network by measurement and trains it within a memory budget.\n\nFree "
+         "software under the GNU General Public License, version 3 or later."));
   box->open();
 }
 

@@ -1,4 +1,4 @@
-// What the window keeps from one start to the next.
+// The state that the window keeps between starts.
 #include <utility>
 
 #include <QActionGroup>
@@ -72,7 +72,7 @@ void MainWindow::restore_runs(const QJsonObject& kept) {
     wanted.append(id.toInteger());
   if (wanted.isEmpty())
     return;
-  // Once the database is read: runs may have been deleted since.
+  // Once the database has been read: runs may have been deleted since.
   auto* once = new QObject(this);
   connect(&workbench_.run_database(), &RunDatabase::runs_changed, once, [this, once, wanted] {
     once->deleteLater();
@@ -83,7 +83,7 @@ void MainWindow::restore_runs(const QJsonObject& kept) {
     }
     std::sort(there.begin(), there.end(),
               [&wanted](qint64 one, qint64 other) { return wanted.indexOf(one) < wanted.indexOf(other); });
-    // What was opened or begun in the meantime is not taken away.
+    // Does not replace runs that were opened or started in the meantime.
     if (workbench_.opened().isEmpty() && !there.isEmpty())
       workbench_.open(there);
   });
@@ -120,7 +120,7 @@ QJsonObject MainWindow::content() const {
 void MainWindow::keep() {
   const QJsonObject now = content();
   if (keeping_ || now == kept_)
-    return; // what changed meanwhile is kept the next time
+    return; // changes in the meantime are saved next time
   keeping_ = true;
   writer_.start([this, settings = settings_, now] {
     QString problem;
@@ -135,7 +135,7 @@ void MainWindow::keep() {
 void MainWindow::keep_now() {
   writer_.waitForDone();
   const QJsonObject now = content();
-  // What was being written may be older than what was kept before it.
+  // The save in progress may have older state than the one before.
   if (!std::exchange(keeping_, false) && now == kept_)
     return;
   QString problem;

@@ -7,7 +7,7 @@
 
 namespace batchscope::ui {
 
-/// All pages, in the order of the rail; a new one is a line here. The window takes them as its children.
+/// All pages in the order of the rail; add new pages here. The window becomes their parent.
 QList<Page*> make_pages(Workbench& workbench);
 
 } // namespace batchscope::ui

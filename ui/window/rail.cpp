@@ -19,13 +19,13 @@ Rail::Rail(QWidget* parent) : QFrame(parent), layout_(new QVBoxLayout(this)) {
 void Rail::add(QAction& place) {
   auto* button = new QToolButton(this);
   button->setProperty("kind", QStringLiteral("rail"));
-  // Which one is chosen is the actions' matter alone: a group of the buttons would have its own mind.
+  // The actions alone decide which one is checked: a group of buttons would keep its own state.
   button->setDefaultAction(&place);
   button->setToolButtonStyle(Qt::ToolButtonTextUnderIcon);
   button->setIconSize(QSize(Theme::lines(1.25), Theme::lines(1.25)));
   button->setMinimumSize(Theme::lines(4.75), Theme::lines(3.6));
   button->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-  // A click leaves the keyboard to the page that it shows.
+  // A click leaves the keyboard focus to the page.
   button->setFocusPolicy(Qt::TabFocus);
   button->setAccessibleName(place.text());
   button->setAccessibleDescription(place.toolTip());

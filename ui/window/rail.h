@@ -7,14 +7,14 @@ class QVBoxLayout;
 
 namespace batchscope::ui {
 
-/// The places of the window at its left, icon above text; one of them is chosen. UI thread.
+/// The page buttons at the left of the window, icon above text; one is selected. UI thread.
 class Rail : public QFrame {
   Q_OBJECT
 
 public:
   explicit Rail(QWidget* parent = nullptr);
 
-  /// A place for a checkable action, which is triggered when it is chosen here and shows what is chosen.
+  /// Adds a button for a checkable action: a click triggers the action, and the button shows its checked state.
   void add(QAction& place);
 
 private:

@@ -19,7 +19,7 @@ QString translated(const char* text) {
   return QCoreApplication::translate("batchscope::ui::Settings", text);
 }
 
-/// The content of a file, or what is wrong with it.
+/// The content of a file, or its error.
 struct Reading {
   QJsonObject content;
   QString fault; ///< empty: none
@@ -34,12 +34,12 @@ Reading read(const QString& name) {
   QJsonParseError error;
   const QJsonDocument document = QJsonDocument::fromJson(file.readAll(), &error);
   if (error.error != QJsonParseError::NoError)
-    return {{}, translated("it is damaged (%1)").arg(error.errorString())};
+    return {{}, translated("the file is damaged (%1)").arg(error.errorString())};
   const int version = document.object().value(version_key).toInt(-1);
   if (version < 1)
-    return {{}, translated("it holds no settings of this program")};
+    return {{}, translated("the file does not contain BatchScope settings")};
   if (version > Settings::current_version)
-    return {{}, translated("a newer version of this program wrote it")};
+    return {{}, translated("the file was written by a newer version of BatchScope")};
   return {document.object(), {}};
 }
 
@@ -54,12 +54,13 @@ QJsonObject Settings::load(QString* problem) const {
     return reading.content;
   const QString aside = file_ + QStringLiteral(".broken");
   QFile::remove(aside);
-  *problem = QFile::rename(file_, aside)
-                 ? translated("The window's settings could not be used: %1. They were put aside as %2, and the window "
-                              "starts as if new.")
-                       .arg(reading.fault, QDir::toNativeSeparators(aside))
-                 : translated("The window's settings in %2 could not be used: %1. The window starts as if new.")
-                       .arg(reading.fault, QDir::toNativeSeparators(file_));
+  *problem =
+      QFile::rename(file_, aside)
+          ? translated("The window settings could not be read: %1. They were moved to %2, and the window starts with "
+                       "default settings.")
+                .arg(reading.fault, QDir::toNativeSeparators(aside))
+          : translated("The window settings in %2 could not be read: %1. The window starts with default settings.")
+                .arg(reading.fault, QDir::toNativeSeparators(file_));
   return {};
 }
 
@@ -77,17 +78,16 @@ bool Settings::save(const QJsonObject& content, QString* problem) const {
       file.commit())
     return true;
   const QString reason =
-      file.error() == QFileDevice::NoError ? translated("its folder cannot be made") : file.errorString();
-  *problem =
-      translated("The window's settings cannot be kept in %1: %2. Make room or allow writing there; until then the "
-                 "next start shows what was kept before.")
-          .arg(QDir::toNativeSeparators(file_), reason);
+      file.error() == QFileDevice::NoError ? translated("its folder cannot be created") : file.errorString();
+  *problem = translated("The window settings cannot be saved in %1: %2. Free disk space or make the folder writable; "
+                        "until then the next start uses the settings saved before.")
+                 .arg(QDir::toNativeSeparators(file_), reason);
   return false;
 }
 
 QString Settings::default_file() {
   const QString base = qEnvironmentVariable("XDG_CONFIG_HOME");
-  // As the base directory specification has it, a relative path there does not count.
+  // The base directory specification ignores relative paths.
   const QString folder = QDir::isAbsolutePath(base) ? base : QDir::homePath() + QStringLiteral("/.config");
   return folder + QStringLiteral("/batchscope/window.json");
 }

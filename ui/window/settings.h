@@ -5,19 +5,19 @@
 
 namespace batchscope::ui {
 
-/// What the window keeps from one start to the next: one JSON file with a version. A broken or newer one is put aside
-/// (renamed with `.broken`) and said, never fatal; written to a temporary name, then renamed.
+/// Settings of the window between starts: one versioned JSON file. An invalid or newer file is renamed to `.broken` and
+/// reported, never fatal. Saving writes to a temporary name, then renames.
 class Settings {
 public:
   static constexpr int current_version = 1;
 
   explicit Settings(QString file);
 
-  /// What was kept; empty at the first start. `problem` says what was put aside, else it becomes empty.
+  /// The saved settings; empty at the first start. `problem` reports a file that was renamed, else it becomes empty.
   QJsonObject load(QString* problem) const;
-  /// As load(), but a file that cannot be used stays where it is, unsaid.
+  /// The same, but leaves an unusable file where it is and reports nothing.
   QJsonObject peek() const;
-  /// False where it cannot be written; `problem` says why and what to do. Makes the folder.
+  /// Creates the folder if missing. Returns false if saving fails; `problem` says why and what to do.
   bool save(const QJsonObject& content, QString* problem) const;
 
   /// `$XDG_CONFIG_HOME/batchscope/window.json`, else `~/.config/batchscope/window.json`.

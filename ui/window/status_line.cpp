@@ -24,9 +24,9 @@ std::optional<double> in_use(const OpenRun& run) {
 
 QString free_memory() {
   try {
-    return StatusLine::tr("%1 of memory free").arg(format_bytes(static_cast<double>(free_host_memory())));
+    return StatusLine::tr("%1 memory free").arg(format_bytes(static_cast<double>(free_host_memory())));
   } catch (const Error&) {
-    return {}; // a system that does not tell
+    return {}; // the system does not report it
   }
 }
 
@@ -36,9 +36,9 @@ StatusLine::StatusLine(Workbench& workbench, QWidget* parent)
     : QStatusBar(parent), workbench_(workbench), device_(new QLabel(this)), threads_(new QLabel(this)),
       stored_(new QLabel(this)), read_only_(new Pill(this)) {
   setSizeGripEnabled(false);
-  device_->setToolTip(tr("Device, memory budget and memory in use of the run that is shown"));
-  threads_->setToolTip(tr("Threads that compute on this machine"));
-  stored_->setToolTip(tr("Records written to the database since the window opened, and those that wait to be"));
+  device_->setToolTip(tr("Device and memory budget of the shown run, and its memory in use after the last step"));
+  threads_->setToolTip(tr("CPU threads used for training"));
+  stored_->setObjectName(QStringLiteral("stored"));
   addWidget(device_);
   addWidget(threads_);
   read_only_->setObjectName(QStringLiteral("read_only"));
@@ -83,10 +83,14 @@ void StatusLine::show_threads() {
 void StatusLine::refresh() {
   device_->setText(device_text());
   const auto load = workbench_.engine().load();
-  stored_->setText((load.error.empty() ? tr("stored %1 records · %2 waiting")
-                                       : tr("stored %1 records · %2 waiting, as the database refuses them"))
-                       .arg(format_count(static_cast<std::int64_t>(load.stored)),
-                            format_count(static_cast<std::int64_t>(load.waiting))));
+  stored_->setText(!load.error.empty() ? tr("Not saved yet; retrying")
+                   : load.waiting > 0  ? tr("Saving…")
+                                       : tr("All saved"));
+  const QString counts = tr("%1 records saved since the window opened, %2 waiting")
+                             .arg(format_count(static_cast<std::int64_t>(load.stored)),
+                                  format_count(static_cast<std::int64_t>(load.waiting)));
+  const QString error = QString::fromStdString(load.error);
+  stored_->setToolTip(error.isEmpty() ? counts : tr("%1\n%2").arg(counts, error));
 }
 
 QString StatusLine::device_text() const {

@@ -10,8 +10,8 @@ namespace batchscope::ui {
 class Pill;
 class Workbench;
 
-/// Device, budget and memory in use of the current run, threads, and what is stored and waits to be, or that nothing
-/// can be. UI thread.
+/// Device, budget and memory in use of the current run, threads, and whether all records are saved, or that the
+/// database is read-only. UI thread.
 class StatusLine : public QStatusBar {
   Q_OBJECT
 
@@ -33,7 +33,7 @@ private:
   QLabel* threads_;
   QLabel* stored_;
   Pill* read_only_;
-  QTimer timer_; ///< the numbers have no signals of their own
+  QTimer timer_; ///< polls values that have no signals
 };
 
 } // namespace batchscope::ui

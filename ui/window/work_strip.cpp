@@ -24,7 +24,7 @@ constexpr int strip_refresh_ms = 500;
 WorkStrip::WorkStrip(Workbench& workbench, QWidget* parent)
     : QFrame(parent), workbench_(workbench), engine_(workbench.engine()), title_(new QLabel(this)),
       activity_(dimmed_label({}, this)), progress_(new QProgressBar(this)), left_(dimmed_label({}, this)),
-      waiting_(dimmed_label({}, this)), cancel_(plain_button(tr("Cancel"), this)) {
+      waiting_(dimmed_label({}, this)), cancel_(plain_button({}, this)) {
   setProperty("kind", QStringLiteral("strip"));
   setAccessibleName(tr("Work in progress"));
   title_->setProperty("kind", QStringLiteral("heading"));
@@ -89,12 +89,13 @@ void WorkStrip::show_exports(const QStringList& files) {
   progress_->setRange(0, 0);
   left_->clear();
   show_waiting(files.size() - 1);
-  cancel_->setToolTip(tr("Gives the export up; nothing is left of the file"));
+  cancel_->setText(tr("Cancel export"));
+  cancel_->setToolTip(tr("Cancel the export and remove the unfinished file"));
   cancel_->setAccessibleName(tr("Cancel the export to %1").arg(name));
 }
 
 void WorkStrip::show_waiting(qsizetype others) {
-  waiting_->setText(tr("%1 more waiting").arg(format_count(others)));
+  waiting_->setText(tr("%1 more queued").arg(format_count(others)));
   waiting_->setVisible(others > 0);
 }
 
@@ -104,7 +105,7 @@ void WorkStrip::show_job(const Job& job) {
   title_->setText(job.title());
   activity_->setText(job.activity());
   activity_->setToolTip(job.activity());
-  // Where the share is not known the bar only moves.
+  // Shows a busy indicator if the progress is unknown.
   progress_->setRange(0, progress ? progress_steps : 0);
   if (progress)
     progress_->setValue(static_cast<int>(*progress * progress_steps));
@@ -112,8 +113,9 @@ void WorkStrip::show_job(const Job& job) {
   show_waiting(std::count_if(engine_.jobs().begin(), engine_.jobs().end(), [&job](const Job* other) {
     return other != &job && other->state() == Job::State::waiting;
   }));
-  cancel_->setToolTip(tr("Ends it at its next step; what was done stays stored"));
-  cancel_->setAccessibleName(tr("Cancel %1").arg(job.title()));
+  cancel_->setText(job.stop_text());
+  cancel_->setToolTip(tr("Stop at the next step or probe; saved steps are kept"));
+  cancel_->setAccessibleName(tr("%1: %2").arg(job.stop_text(), job.title()));
 }
 
 const OpenRun* WorkStrip::run_of(const Job& job) const {
@@ -123,7 +125,7 @@ const OpenRun* WorkStrip::run_of(const Job& job) const {
 
 QString WorkStrip::time_text(const Job& job) const {
   if (job.state() == Job::State::waiting)
-    return tr("waiting");
+    return tr("queued");
   auto left = job.seconds_left();
   if (const OpenRun* run = run_of(job)) {
     if (run->paused())
@@ -136,9 +138,9 @@ QString WorkStrip::time_text(const Job& job) const {
 void WorkStrip::cancel() {
   if (Job* job = shown_job()) {
     cancel_->setEnabled(false);
-    // The next job's own.
+    // The button is enabled again for the next job.
     connect(job, &Job::state_changed, cancel_, [this] { cancel_->setEnabled(true); });
-    job->cancel(); // one that waits ends at once
+    job->cancel(); // a queued job ends at once
   } else {
     workbench_.run_database().cancel_exports();
   }

@@ -10,7 +10,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// The largest size whose foretold peak leaves the margin free.
+/// The largest size whose predicted peak leaves the margin free.
 std::optional<std::int64_t> foretold_safe(const KnownMemory& memory, const run::RunSpec& spec) {
   const auto fits = [&](std::int64_t batch) {
     return static_cast<double>(memory.curve.at(batch).bytes) <=
@@ -29,7 +29,7 @@ std::optional<std::int64_t> foretold_safe(const KnownMemory& memory, const run::
 } // namespace
 
 std::optional<KnownMemory> known_memory(Workbench& workbench, const run::RunSpec& spec) {
-  // Where no budget is named, the limit is what was free when somebody looked.
+  // Without a budget, the limit is what was free when it was measured.
   const auto limit = [&spec](const run::RunSpec& known, std::uint64_t bytes) {
     return spec.memory_budget ? *spec.memory_budget : known.memory_budget ? 0 : bytes;
   };

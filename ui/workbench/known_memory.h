@@ -9,16 +9,16 @@
 
 namespace batchscope::ui {
 
-/// What this sitting knows of a spec's memory, whoever found it out.
+/// Memory of a spec, as known in this session of the program from any source.
 struct KnownMemory {
   predict::PeakCurve curve;
   std::uint64_t limit_bytes = 0;
 };
-/// From the searches, predictions and opened runs of this sitting, the newest first. UI thread.
+/// From the searches, predictions and opened runs of this session, newest first. UI thread.
 std::optional<KnownMemory> known_memory(Workbench& workbench, const run::RunSpec& spec);
 
-/// The first batch of a run: the spec's number, else what a search of this sitting answered to what the spec asks for,
-/// else the largest size that is foretold to be safe; nothing where none of these is known.
+/// The first batch of a run: the spec's number, else the answer of a search of this session to the spec's choice, else
+/// the largest size predicted to be safe; nothing if none of these is known.
 std::optional<std::int64_t> known_batch(Workbench& workbench, const run::RunSpec& spec);
 
 } // namespace batchscope::ui

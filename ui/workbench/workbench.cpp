@@ -7,7 +7,7 @@ namespace batchscope::ui {
 
 namespace {
 
-/// More runs over each other than this cannot be told apart.
+/// More runs in one plot cannot be told apart.
 constexpr qsizetype most_opened = 8;
 
 } // namespace
@@ -25,7 +25,7 @@ Workbench::Workbench(const Theme& theme, std::filesystem::path database, QObject
 }
 
 Workbench::~Workbench() {
-  // Runs that are shown let go of the library's and the engine's parts first.
+  // Opened runs release their parts of the database and the engine first.
   qDeleteAll(std::exchange(runs_, {}));
 }
 
@@ -33,11 +33,11 @@ void Workbench::open(const QList<qint64>& ids) {
   QList<OpenRun*> runs;
   for (const qint64 id : ids) {
     if (runs.size() == most_opened) {
-      Q_EMIT note(tr("Only the first %1 runs are shown together.").arg(most_opened));
+      Q_EMIT note(tr("Only the first %1 runs are plotted together.").arg(most_opened));
       break;
     }
     OpenRun* run = find_opened(id);
-    // What could not be read is read anew; perhaps the database is back.
+    // A run that could not be read is read again; the database may be back.
     if (run == nullptr || run->status() == QLatin1String("unreadable")) {
       run = new OpenRun(id, *run_database_, this);
       connect(run, &OpenRun::problem, this, &Workbench::problem);
@@ -60,7 +60,7 @@ void Workbench::set_opened(const QList<OpenRun*>& runs) {
   if (current() != before)
     Q_EMIT current_changed();
   Q_EMIT opened_changed();
-  // Only now does no page hold them any more.
+  // No page refers to them any more.
   for (OpenRun* run : closed)
     if (!runs_.contains(run))
       run->deleteLater();
@@ -68,7 +68,7 @@ void Workbench::set_opened(const QList<OpenRun*>& runs) {
 
 /// A run may be renamed on any page, and by other programs.
 void Workbench::take_names() {
-  const std::vector<store::RunRow>& rows = run_database_->runs(); // by their numbers
+  const std::vector<store::RunRow>& rows = run_database_->runs(); // in ascending order of numbers
   bool changed = false;
   for (OpenRun* run : std::as_const(runs_)) {
     const auto row = std::lower_bound(rows.begin(), rows.end(), run->id(),
@@ -83,12 +83,12 @@ void Workbench::take_names() {
 void Workbench::watch(Job* job) {
   connect(job, &Job::run_started, this, [this, job, first = true](const Job::LiveRun& live) mutable {
     run_database_->refresh();
-    // Who has opened something else since the job began is not taken away from it.
+    // Does not replace runs that the user has opened since the job started.
     if (!std::exchange(first, false) && job != shown_job_)
       return;
     auto* run = new OpenRun(live, *job, this);
     connect(run, &OpenRun::problem, this, &Workbench::problem);
-    // The runs of one job belong together: the new one before those that came earlier.
+    // The runs of one job belong together: the new one precedes the earlier ones.
     QList<OpenRun*> runs{run};
     if (job == shown_job_)
       runs += runs_.first(std::min(runs_.size(), most_opened - 1));

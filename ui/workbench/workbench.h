@@ -13,7 +13,7 @@
 
 namespace batchscope::ui {
 
-/// What all pages share: engine, database, opened runs, undo. Pages know this and not each other. UI thread.
+/// Shared by all pages: engine, database, opened runs, undo. Pages depend on it and not on each other. UI thread.
 class Workbench : public QObject {
   Q_OBJECT
 
@@ -24,20 +24,20 @@ public:
   const Theme& theme() const { return theme_; }
   Engine& engine() { return *engine_; }
   RunDatabase& run_database() { return *run_database_; }
-  QUndoStack& undo_stack() { return undo_; } ///< of plans
+  QUndoStack& undo_stack() { return undo_; } ///< for plans
 
-  /// The run that Live and Schedule show, or null; the others are drawn over it.
+  /// The run that Live and Schedule show, or null; the other opened runs are plotted with it.
   OpenRun* current() const { return runs_.isEmpty() ? nullptr : runs_.first(); }
   const QList<OpenRun*>& opened() const { return runs_; }
-  /// Opens runs (the first becomes current) and closes others; keeps those that are open already.
+  /// Opens runs (the first becomes current) and closes others; runs that are open already stay open.
   void open(const QList<qint64>& ids);
   OpenRun* find_opened(std::int64_t id) const;
 
-  // Jobs; each leads to the page that shows it.
+  // Start jobs; each switches to the page that shows the job.
   Job* start_run(const run::RunSpec& spec);
   Job* start_search(const FindRequest& request);
   Job* start_demo();
-  /// Fills the form of a new run with this spec and shows it.
+  /// Fills the new run form with this spec and shows it.
   void propose_run(const run::RunSpec& spec);
 
 Q_SIGNALS:
@@ -46,7 +46,7 @@ Q_SIGNALS:
   void names_changed(); ///< of opened runs
   void search_started(batchscope::ui::Job* job);
   void run_proposed(const batchscope::run::RunSpec& spec);
-  /// A page asks to be shown: `runs`, `new-run`, `find`, `live`, `schedule`.
+  /// A page is requested: `runs`, `new-run`, `find`, `live`, `schedule`.
   void page_wanted(const QString& page);
   void problem(const QString& text);
   void note(const QString& text);
@@ -61,7 +61,7 @@ private:
   std::unique_ptr<RunDatabase> run_database_;
   QUndoStack undo_;
   QList<OpenRun*> runs_;
-  const Job* shown_job_ = nullptr; ///< whose runs are opened as they begin
+  const Job* shown_job_ = nullptr; ///< its runs are opened when they start
 };
 
 } // namespace batchscope::ui

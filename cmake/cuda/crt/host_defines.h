@@ -1,7 +1,7 @@
 #pragma once
 
-// What the CUDA runtime's C headers expect of a toolkit's crt/host_defines.h when g++ or clang compiles them for the
-// host: marks for the device compiler mean nothing, alignment does.
+// What the CUDA runtime's C headers need of the toolkit's crt/host_defines.h when g++ or clang compiles them for the
+// host: device attributes are empty, alignment is not.
 #define CUDARTAPI
 #define CUDARTAPI_CDECL
 #define __host__

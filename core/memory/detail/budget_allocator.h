@@ -12,17 +12,17 @@
 
 namespace batchscope::memory {
 
-/// The CPU allocator of the process: real blocks, counted against a budget, kept for reuse after they are freed.
+/// LibTorch's CPU allocator for this process: counts blocks against a budget and caches freed blocks for reuse.
 ///
-/// LibTorch keeps a raw pointer to it for ever, hence the one instance with static lifetime. A block counts with its
-/// size rounded up to 64 bytes; a request that would take the sum above the limit gets c10::OutOfMemoryError, after
-/// every kept block was given back. Blocks are reused only for requests of their own size, so the bytes in use depend
-/// on the requests alone and not on what was kept: that is what makes peaks exactly repeatable and predictable.
+/// LibTorch keeps a raw pointer to it for ever, hence the one instance with static lifetime. Block sizes are rounded up
+/// to 64 bytes. A request that would take the sum above the limit throws c10::OutOfMemoryError after the whole cache
+/// was released. A cached block is reused only for requests of its own size, so the bytes in use depend on the requests
+/// alone and not on the cache; this makes peaks exactly repeatable and predictable.
 ///
-/// Thread-safe: OpenMP and autograd workers allocate and free too.
+/// Thread-safe: OpenMP and autograd worker threads allocate and free too.
 class BudgetAllocator final : public c10::Allocator {
 public:
-  /// Installs the allocator in LibTorch the first time it is asked for.
+  /// The first call installs the allocator in LibTorch.
   static BudgetAllocator& instance();
 
   void set_limit(std::uint64_t bytes);
@@ -59,12 +59,12 @@ private:
   std::uint64_t in_use_ = 0;
   std::uint64_t kept_ = 0;
   std::uint64_t peak_ = 0;       ///< since reset_peak
-  std::uint64_t high_water_ = 0; ///< since release_cache; bounds what is kept
+  std::uint64_t high_water_ = 0; ///< since release_cache; bounds the cache
   std::uint64_t refused_ = 0;
   std::array<std::uint64_t, telemetry::use_count> in_use_by_{};
   telemetry::Phase phase_ = telemetry::Phase::setup;
   std::optional<OutOfMemoryInfo> refusal_;
-  /// Kept blocks by capacity, each queue oldest first; and all of them as a list, from oldest to newest.
+  /// Cached blocks by capacity, each queue oldest first, and all of them as a list from oldest to newest.
   std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
   Header* oldest_ = nullptr;
   Header* newest_ = nullptr;
@@ -74,7 +74,7 @@ private:
   telemetry::Trace trace_;
 };
 
-/// While one lives, allocations of this thread are the program's own (snapshots): neither counted nor refused.
+/// While one exists, allocations of this thread are the program's own (snapshots): neither counted nor refused.
 class NotCounted {
 public:
   NotCounted();
@@ -86,7 +86,7 @@ private:
   bool before_;
 };
 
-/// What a block allocated in a phase counts as, until it is retagged.
+/// The use that a block allocated in a phase counts as, until it is retagged.
 telemetry::Use use_of(telemetry::Phase phase);
 
 } // namespace batchscope::memory

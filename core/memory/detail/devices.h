@@ -8,12 +8,12 @@
 
 namespace batchscope::memory {
 
-/// `cpu`: the BudgetAllocator's account.
+/// `cpu`, counted by BudgetAllocator.
 std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget);
 /// `cuda:index`: LibTorch's caching allocator, loaded at run time.
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget);
 
-/// Share of the free memory that is the budget where none is named.
+/// Share of the free memory that is the default budget.
 inline constexpr double default_share = 0.8;
 
 } // namespace batchscope::memory

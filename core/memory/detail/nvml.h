@@ -6,10 +6,10 @@
 
 namespace batchscope::memory {
 
-/// What the driver tells of a GPU through NVML, loaded at run time. Where it is missing, everything is unknown.
+/// A GPU's memory use as the driver reports it through NVML, loaded at run time. Without NVML everything is unknown.
 class Nvml {
 public:
-  /// `pci_bus_id` as the CUDA runtime writes it; NVML's own numbers ignore CUDA_VISIBLE_DEVICES.
+  /// `pci_bus_id` has the CUDA runtime's format; NVML's own indices ignore CUDA_VISIBLE_DEVICES.
   explicit Nvml(const std::string& pci_bus_id);
   ~Nvml();
   Nvml(const Nvml&) = delete;

@@ -10,27 +10,27 @@
 
 namespace batchscope::model {
 
-/// Where a layer puts its tensors, and where its weights come from: the model's own lists and generator.
+/// Registers a layer's tensors with the model and initializes them with the model's generator.
 struct LayerContext {
   std::function<at::Tensor(at::Tensor)> parameter;
   std::function<at::Tensor(at::Tensor)> buffer;
-  at::Generator generator; ///< on the host, so that weights do not depend on the device
+  at::Generator generator; ///< on the host, so that initial weights do not depend on the device
   c10::Device device;
 
-  /// A parameter with values uniform in [-bound, bound].
+  /// A parameter drawn uniformly from [-bound, bound].
   at::Tensor uniform(at::IntArrayRef shape, double bound) const;
   at::Tensor normal(at::IntArrayRef shape, double deviation) const;
   at::Tensor constant(at::IntArrayRef shape, double value) const;
 };
 
-/// x W^T + b; weights uniform in +-1/sqrt(in), as PyTorch's nn.Linear.
+/// x W^T + b; weights uniform in +-1/sqrt(in), as in PyTorch's nn.Linear.
 struct Linear {
   Linear(const LayerContext& context, std::int64_t in, std::int64_t out);
   at::Tensor operator()(const at::Tensor& x) const;
   at::Tensor weight, bias;
 };
 
-/// Square convolution without bias (a norm follows), weights as PyTorch's nn.Conv2d.
+/// Square convolution without bias (a norm follows), weights initialized as in PyTorch's nn.Conv2d.
 struct Convolution {
   Convolution(const LayerContext& context, std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride);
   at::Tensor operator()(const at::Tensor& x) const;
@@ -38,7 +38,7 @@ struct Convolution {
   std::int64_t stride, padding;
 };
 
-/// Group norm (at most 8 groups that divide the channels) or batch norm.
+/// Group norm (the largest number of groups, at most 8, that divides the channels) or batch norm.
 struct ChannelNorm {
   ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels);
   at::Tensor operator()(const at::Tensor& x, bool training) const;

@@ -13,14 +13,14 @@
 
 namespace batchscope::model {
 
-/// A network: trainable parameters, buffers that a forward pass may move (batch norm's statistics), and the forward
-/// pass itself. One thread.
+/// A network: trainable parameters, buffers that a forward pass may update (batch norm statistics), and the forward
+/// pass. One thread.
 class Model {
 public:
   virtual ~Model() = default;
 
-  /// Features [b, n], images [b, c, h, w] (float) or tokens [b, t] (int64) to logits: [b, classes], [b, 1] for a
-  /// number, or [b, t, vocabulary]. `training` turns dropout on and lets batch norm move its statistics.
+  /// Maps features [b, n], images [b, c, h, w] (float) or tokens [b, t] (int64) to logits: [b, classes], [b, 1] for a
+  /// number, or [b, t, vocabulary]. `training` enables dropout and the update of batch norm statistics.
   virtual at::Tensor forward(const at::Tensor& input, bool training) = 0;
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
@@ -30,7 +30,7 @@ public:
 
 protected:
   explicit Model(double dropout) : dropout_(dropout) {}
-  /// For the layers: puts their tensors into this model's lists.
+  /// Registers the layers' tensors in this model's lists.
   LayerContext layer_context(at::Generator generator, c10::Device device);
   at::Tensor drop(const at::Tensor& x, bool training) const;
 
@@ -43,7 +43,7 @@ private:
   double dropout_;
 };
 
-/// Makes the model for such examples with weights drawn from `seed`, on a device. Fits must have been checked.
+/// Builds the model on a device, with weights drawn from `seed`. The caller has called run::check_fits().
 std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
                                   std::uint64_t seed, c10::Device device);
 

@@ -6,7 +6,7 @@ class Engine;
 
 namespace detail {
 
-/// What engine() loads: this library, beside core's own, and in it this function of C.
+/// The library that engine() loads, which lies beside core's, and its C entry point.
 inline constexpr const char* engine_library = "libbatchscope_engine.so";
 inline constexpr const char* engine_entry = "batchscope_engine";
 using EngineEntry = Engine* (*)();

@@ -8,16 +8,16 @@
 
 namespace batchscope::run {
 
-/// The most that a whole number without a bound of its own may be.
+/// Upper bound of an integer that has no limit of its own.
 inline constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
-/// What can be wrong with one field, on its own and beside the others.
+/// A check of one field, on its own and against the other fields.
 struct RunCheck {
   const char* key;               ///< of the field, as in JSON
   void (*check)(const RunSpec&); ///< throws Error (input) naming the field's option
 };
 
-/// One for each field that can be wrong, in the order in which check() makes them.
+/// One per field that can be invalid, in the order in which check() runs them.
 std::span<const RunCheck> run_checks();
 
 } // namespace batchscope::run

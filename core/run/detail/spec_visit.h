@@ -2,7 +2,7 @@
 
 namespace batchscope::run {
 
-/// Calls visit(name, member) for each field of a RunSpec, with its name in JSON.
+/// Calls visit(name, member) for each field of a RunSpec; `name` is its JSON key.
 template <typename Spec, typename Visit> void for_each_field(Spec& spec, const Visit& visit) {
   visit("name", spec.name);
   visit("model", spec.model);

@@ -10,39 +10,39 @@
 
 namespace batchscope::store::detail {
 
-/// Points that are sealed together.
+/// Points per sealed chunk.
 inline constexpr std::size_t chunk_points = 1024;
 
-// Values are stored as they lie in memory; the format says little-endian.
+// Values are stored as in memory; the format is little-endian.
 static_assert(std::endian::native == std::endian::little && sizeof(double) == 8);
 
-/// CRC-32 (that of zlib) of bytes.
+/// CRC-32 of the bytes, as computed by zlib.
 std::uint32_t checksum(const void* data, std::size_t size);
 
-/// Steps as stored: empty where each is the one before plus 1, which is nearly always.
+/// Steps as stored: empty if each is the one before plus 1, which is nearly always the case.
 std::vector<std::int64_t> packed_steps(std::span<const std::int64_t> steps);
-/// The way back for `n` steps from `first_step` on; nothing when `size` does not fit `n`.
+/// The inverse, for `n` steps beginning with `first_step`; nothing if `size` does not match `n`.
 std::optional<std::vector<std::int64_t>> unpacked_steps(const void* data, std::size_t size, std::size_t n,
                                                         std::int64_t first_step);
 
-/// `n` doubles; nothing when `size` does not fit `n`.
+/// `n` doubles; nothing if `size` does not match `n`.
 std::optional<std::vector<double>> unpacked_values(const void* data, std::size_t size, std::size_t n);
 
-/// One row of the tail: a step and one value for each series of the frame.
+/// One row of the tail: a step and one value per series of the frame.
 struct TailRow {
   std::int64_t step = 0;
   std::vector<double> values;
 };
 std::string packed_row(std::int64_t step, std::span<const double> values);
-/// Nothing when the bytes are no whole row.
+/// Nothing if the bytes are not one whole row.
 std::optional<TailRow> unpacked_row(const void* data, std::size_t size);
 
-/// Last, smallest and greatest of a series so far.
+/// Last, smallest and largest value of a series so far.
 struct Summary {
   std::int64_t count = 0;
   std::int64_t last_step = 0;
   double last = 0;
-  double min; ///< NaN left out, as in max; NaN where there is nothing else
+  double min; ///< NaN ignored, as in max; NaN if there is no other value
   double max;
 
   Summary();

@@ -9,16 +9,16 @@
 
 namespace batchscope::store::detail {
 
-/// Adds a command, see RunStore::send(), inside a transaction of the caller; returns its number.
+/// Adds a command, see RunStore::send(), inside the caller's transaction; returns its number.
 std::int64_t insert_command(SQLite::Database& database, std::int64_t run, const Command& command);
 
-/// What others send to the runs of this process. Throws SQLite::Exception.
+/// Commands from other processes to the runs of this process. Throws SQLite::Exception.
 class CommandInbox {
 public:
   explicit CommandInbox(SQLite::Database& database);
 
-  /// The commands to a run that were not taken yet, in order. When it returns, that they are taken is committed, so
-  /// none is ever given twice; when it throws, none is taken. Not inside a transaction.
+  /// Takes the commands to a run that were not taken yet, in order. Once it returns, taking them is committed, so none
+  /// is returned twice; if it throws, none is taken. Do not call it inside a transaction.
   std::vector<Command> take(std::int64_t run);
 
 private:

@@ -16,22 +16,22 @@ namespace batchscope::store::detail {
 
 class OpenDatabase;
 
-/// A connection to a run database that survives the replacement of the database's files: a WAL that was removed under
-/// it, a file that was moved away or written over by a copy.
+/// A connection to a run database that survives the replacement of the database's files: a WAL that was removed, or a
+/// database file that was moved away or overwritten by a copy.
 ///
-/// SQLite goes on with the files that it has open, so what it commits then reaches nobody else, and what it moves from
-/// its WAL into the database overwrites newer pages there. So before each use the files behind the names are compared
-/// with those that are open. Where they differ, all connections of this process to that database are closed without
-/// touching the files, and what only they could read is written into the files that are there now, see salvage.h.
+/// SQLite keeps using the files that it has open. After a replacement, nobody else sees what it commits, and its
+/// checkpoints overwrite newer pages. Therefore each use first compares the files at the database's paths with the open
+/// ones. If they differ, all connections of this process to the database are closed without touching the files, and
+/// data that only they could read are written into the files that are there now, see salvage.h.
 ///
-/// Thread-safe: one thread at a time has the use of it, the others wait.
+/// Thread-safe: one thread at a time uses the connection, others wait.
 class Connection {
 public:
   enum class Access { read, write };
 
-  /// Opens the database at once with `open`, which is called again after a replacement. `on_drop` is called, in any
-  /// thread and while nobody has the use of it, before the connection is closed for a replacement: whatever was
-  /// prepared on it must be destroyed.
+  /// Opens the database immediately with `open`, which is called again after a replacement. `on_drop` is called on any
+  /// thread, while nobody uses the connection, before it is closed for a replacement: it must destroy everything that
+  /// was prepared on the connection.
   Connection(
       const std::filesystem::path& file, Access access, std::function<SQLite::Database()> open,
       std::function<void()> on_drop = [] {});
@@ -39,15 +39,15 @@ public:
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Closes it for good, before what `on_drop` refers to is gone; nothing else is called any more. What only this
-  /// process still reads is saved first.
+  /// Closes it for good; call it before anything that `on_drop` refers to is destroyed, and call nothing else
+  /// afterwards. First saves data that only this process can still read.
   void close();
 
-  /// The use of the connection by one thread, for as long as it lives. The thread that has it may take it again.
+  /// Exclusive use of the connection by one thread while this object lives. The thread may nest uses.
   class Use {
   public:
     ~Use();
-    Use(Use&&) noexcept = default; ///< the one that is moved from must not be used
+    Use(Use&&) noexcept = default; ///< a moved-from Use must not be used
     Use& operator=(Use&&) = delete;
     SQLite::Database& operator*() const { return *connection_->database_; }
     SQLite::Database* operator->() const { return &*connection_->database_; }
@@ -60,14 +60,14 @@ public:
     std::unique_lock<std::recursive_mutex> lock_;
   };
 
-  /// Throws what `open` throws, and TransientError where the files were replaced and what only the old ones hold cannot
-  /// be saved now; it is tried again by the next call.
+  /// Throws what `open` throws, and TransientError if the files were replaced and data that only the old ones hold
+  /// cannot be saved now; the next call retries.
   Use use();
-  /// Whether a transaction that is committed now would reach nobody. Only in a use.
+  /// Whether a transaction committed now would be lost, because the files were replaced. Call it only during a use.
   bool replaced() const;
-  /// Rises with every reopening. Only in a use.
+  /// Increases with every reopening. Call it only during a use.
   std::int64_t generation() const { return generation_; }
-  /// What was done about the last replacement, for a person; empty where there was none.
+  /// What was done about the last replacement, for the user; empty if there was none.
   std::string notice() const;
 
 private:

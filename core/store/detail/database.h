@@ -12,13 +12,13 @@
 
 namespace batchscope::store::detail {
 
-/// What SQLite says as one line for a person, naming the file and what to do.
+/// Converts a SQLite exception to an Error: one line for the user that names the file and what to do.
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file);
 
-/// Whether what SQLite refused may be granted later: a lock passes, and a disk gets room again.
+/// Whether a later attempt may succeed: a lock is released, or a disk has room again.
 bool may_pass(const SQLite::Exception& exception);
 
-/// Calls `work`; SQLite's exceptions, and those of the file system, leave as Error, or TransientError.
+/// Calls `work`; converts exceptions of SQLite and the file system to Error, or TransientError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
   try {
     return work();
@@ -32,20 +32,21 @@ template <typename Work> auto guarded(const std::filesystem::path& file, Work&& 
   }
 }
 
-/// The file, made with its folder where missing, at the present format, in WAL mode where the file system has what that
-/// takes, else with a rollback journal. `vfs` names SQLite's file layer; empty: the default.
+/// Opens the file for writing and creates it, with its folder, if missing. Upgrades it to the current format. Uses WAL
+/// mode if the file system supports it, else a rollback journal. `vfs` is SQLite's VFS; empty: the default.
 SQLite::Database open_for_writing(const std::filesystem::path& file, std::chrono::milliseconds patience,
                                   const std::string& vfs = {});
 
-/// Makes no database. A file in a folder that cannot be written is read as it is; see Error texts for what is refused.
+/// Does not create a database. A file in a folder that is not writable is read as it is. Throws Error; its texts say
+/// why a file is rejected.
 SQLite::Database open_for_reading(const std::filesystem::path& file);
 
 // See run_store.h.
 void check_usable(const std::filesystem::path& file);
 std::string why_read_only(const std::filesystem::path& file);
 
-/// How far a transaction goes: metrics are on their way to the disk, status and edits are on it. Without a WAL only the
-/// second is safe against damage when the power fails.
+/// Durability of a transaction: metrics may be lost in a power failure, status and edits are on the disk once
+/// committed. Without a WAL only `status` protects the file from damage by a power failure.
 enum class Durability { metrics, status };
 void set_durability(SQLite::Database& database, Durability durability);
 

@@ -6,7 +6,7 @@
 
 namespace batchscope::store::detail {
 
-/// What a name stands for at a moment: a device and a number on it. Zeros: nothing is there.
+/// The file at a path at one moment: device and inode. Zeros: no file.
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
@@ -14,7 +14,7 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// `.` where the name has no folder.
+/// `.` if the path has no folder.
 std::filesystem::path folder_of(const std::filesystem::path& file);
 
 FileIdentity identity_of(const std::filesystem::path& file);
@@ -27,11 +27,11 @@ struct DatabaseFiles {
 std::filesystem::path log_of(const std::filesystem::path& database);
 std::filesystem::path index_of(const std::filesystem::path& database);
 
-/// Opens none of them.
+/// Opens none of the files.
 DatabaseFiles files_of(const std::filesystem::path& database);
 
-/// Whether `now` has another file, or none, where `opened` had one. A file that came since does not count: without a
-/// WAL there are none, until another program makes one.
+/// Whether `now` has another file, or none, where `opened` had one. A new file does not count: without a WAL there is
+/// none until another program creates one.
 bool is_replaced(const DatabaseFiles& opened, const DatabaseFiles& now);
 
 } // namespace batchscope::store::detail

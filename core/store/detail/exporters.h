@@ -7,12 +7,12 @@
 
 namespace batchscope::store::detail {
 
-/// One row a step; a cell is empty where the run has no value for it.
+/// One row per step; a cell is empty if the run has no value for it.
 std::unique_ptr<Exporter> csv_exporter();
-/// Everything that is stored of the runs, so that they can be built again from it.
+/// Everything that is stored of the runs, enough to restore them.
 std::unique_ptr<Exporter> json_exporter();
 
-/// The shortest text that reads back as the same number: integers without exponent, `NaN`, `Infinity`, `-Infinity`.
+/// The shortest text that reads back as the same number: integers without exponent; `NaN`, `Infinity`, `-Infinity`.
 void append_number(std::string& text, double value);
 
 } // namespace batchscope::store::detail

@@ -8,10 +8,9 @@
 
 namespace batchscope::store::detail {
 
-/// A file that appears under its name only once it is whole and on the disk: written to a temporary name beside it,
-/// then renamed by publish(). What was not published is removed. Errors are Error: input where the file cannot be
-/// made, failed where the disk refuses what is written, and where `cancelled`, asked every 64 kB and before the file
-/// appears, says true.
+/// A file that appears at its path only when it is complete and on the disk: it is written to a temporary name beside
+/// it, then renamed by publish(). An unpublished file is removed. Throws Error: input if the file cannot be created;
+/// failed if writing fails, or if `cancelled`, called every 64 kB and before publishing, returns true.
 class FileOutput : private std::streambuf {
 public:
   FileOutput(const std::filesystem::path& file, bool replace, std::function<bool()> cancelled = {});

@@ -6,18 +6,18 @@
 
 #include "core/store/detail/run_fields.h"
 
-// What a field of a run may be compared with in `list --where`.
+// Values with which `list --where` compares the fields of a run.
 namespace batchscope::store::detail {
 
-/// A number in the field's own unit: `0.97` or `97%` for a share, `90000000`, `90MB` or `85.8MiB` for bytes, `90`,
-/// `90s`, `1.5min` or `2h` for seconds; NaN and Infinity. Nothing where the text is none.
+/// Parses a number in the field's unit: `0.97` or `97%` for a share, `90000000`, `90MB` or `85.8MiB` for bytes, `90`,
+/// `90s`, `1.5min` or `2h` for seconds; NaN and Infinity. Nothing if the text is not a number.
 std::optional<double> value_of(FieldKind kind, std::string_view text);
 
-/// `is compared with a number`: what value_of() takes.
+/// Description of what value_of() accepts, for error messages: `is compared with a number`.
 std::string accepted_values(FieldKind kind);
 
-/// What is wrong with a comparison that holds for no run (or, by its unit, cannot be meant), and what may be meant
-/// instead; empty where nothing is. `text` is the bound as it was written.
+/// Why a comparison is true for no run (or cannot be meant, because of its unit), and what may be meant instead; empty
+/// if it is fine. `text` is the bound as the user wrote it.
 std::string never_holds(FieldKind kind, const std::string& operation, double bound, const std::string& text);
 
 } // namespace batchscope::store::detail

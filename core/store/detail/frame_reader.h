@@ -13,20 +13,20 @@
 
 namespace batchscope::store::detail {
 
-/// Points of a frame that follow each other, all its series side by side.
+/// Consecutive points of a frame, with all its series.
 struct FramePoints {
   std::vector<std::int64_t> steps;
   std::vector<std::vector<double>> values; ///< values[k][i]: of the k-th series at steps[i]
 };
 
-/// Reads frames from any point on, without what lies before it; inside a transaction of the caller. Statements are
-/// prepared once. Throws SQLite::Exception.
+/// Reads frames from any point on without reading what comes before; inside the caller's transaction. Prepares its
+/// statements once. Throws SQLite::Exception.
 class FrameReader {
 public:
   explicit FrameReader(SQLite::Database& database);
 
-  /// The points first, first + 1, ... of a frame, at most `most`; `series` are all of the frame in the order of their
-  /// positions. Nothing is left out: damage and gaps are told to `complain`, which throws.
+  /// Reads up to `most` points of a frame, beginning with number `first`; `series` are all series of the frame in the
+  /// order of their positions. Skips nothing: reports damage and gaps to `complain`, which throws.
   FramePoints read(const std::vector<SeriesRow>& series, std::int64_t first, std::size_t most,
                    const Complaint& complain);
 

@@ -8,16 +8,16 @@
 
 namespace batchscope::store::detail {
 
-/// What was stored in a run database, kept beside it in FILE-ledger: a file that is rolled back, by whatever, does not
-/// take its ledger back with it, so `check` can say what is missing.
+/// A record of what was stored in a run database, kept beside it in FILE-ledger. If the database file is rolled back by
+/// anything, the ledger is not, so `check` can report what is missing.
 ///
-/// A text file. Its first line names the database's identity; each further line is a run with its number and the points
-/// of all its series so far, or a run that was purged. The last line of a run counts, but for its points the largest
-/// number. Lines are only appended, whole, under a lock of the file; what cannot be written (a full disk) is left out,
-/// so the ledger may know less than the database, never more.
+/// A text file. Its first line is the database's identity. Every further line is a run with its number and the points
+/// of all its series so far, or a purged run. A run's last line is valid, but with its largest number of points. Whole
+/// lines are appended under a file lock. A line that cannot be written (full disk) is skipped, so the ledger may know
+/// less than the database, never more.
 class Ledger {
 public:
-  /// Makes no file yet.
+  /// Does not create the file.
   Ledger(const std::filesystem::path& database, std::string identity);
 
   struct Run {
@@ -26,17 +26,17 @@ public:
     std::int64_t points = 0;
   };
 
-  /// Appends what is committed. Starts the file anew where it is that of another database.
+  /// Appends what was committed. Starts a new ledger if the file belongs to another database.
   void stored(const std::vector<Run>& runs) const;
-  /// Call it before the transaction that purges is committed: a run that is missing then is missing on purpose.
+  /// Call it before committing the transaction that purges the runs; check() then does not report them as missing.
   void purged(const std::vector<std::string>& uids) const;
-  /// Takes `runs` as all there is.
+  /// Makes `runs` the whole content.
   void replace(const std::vector<Run>& runs) const;
 
-  /// The runs that were stored and not purged, by uid; none where there is no ledger of this database.
+  /// The runs that were stored and not purged, by uid; empty if there is no ledger of this database.
   std::map<std::string, Run> read() const;
   bool exists() const;
-  /// Leaves out lines that later ones made void, where these are most of a large file.
+  /// Drops superseded lines if they are the greater part of a large file.
   void compact() const;
 
 private:

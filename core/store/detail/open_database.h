@@ -14,30 +14,30 @@
 
 namespace batchscope::store::detail {
 
-/// All connections of this process to the database of one name. They must have the same files open, because SQLite
-/// shares the WAL's index between all connections of a process to a file: a connection that is opened on a new WAL
-/// while an older one lives would read it by the index of the removed one.
+/// All connections of this process to the database at one path. They must have the same files open: SQLite shares the
+/// WAL index among all connections of a process to a file, so a connection opened on a new WAL while an older
+/// connection lives would read it with the index of the removed WAL.
 ///
-/// Thread-safe. Locks are taken in this order: mutex_, those of connections, files_mutex_.
+/// Thread-safe. Lock order: mutex_, those of connections, files_mutex_.
 class OpenDatabase {
 public:
-  /// The one of `file`, for as long as somebody holds it.
+  /// The shared object for `file`; it lives as long as anyone holds it.
   static std::shared_ptr<OpenDatabase> of(const std::filesystem::path& file);
 
   explicit OpenDatabase(const std::filesystem::path& file) : file_(file), opened_(file) {}
 
   void add(Connection& connection);
   void remove(Connection& connection);
-  /// Opens `connection` where it is not open, after the files' replacement was dealt with.
+  /// Opens `connection` if it is closed, after handling a replacement of the files.
   void make_ready(Connection& connection);
-  /// Whether the names stand for other files than the open connections have. Where the database is gone and nothing
-  /// here writes to it, the answer is no: reading on is all that can be done until it is put back.
+  /// Whether the paths now lead to other files than the open connections have. False if the database is gone and
+  /// nothing here writes to it: connections can only read on until it is put back.
   bool replaced() const;
   std::string notice() const;
 
 private:
   bool any_open() const;
-  bool is_open(Connection& connection); ///< opens it
+  bool is_open(Connection& connection); ///< and opens it
   void close(Connection& connection);
   void exchange();
   void save_old_view();
@@ -50,16 +50,16 @@ private:
 
   const std::filesystem::path file_;
   OpenedFiles opened_;
-  std::atomic<int> writers_{0}; ///< open connections that write
+  std::atomic<int> writers_{0}; ///< number of open connections that write
   std::mutex mutex_;
   std::vector<Connection*> connections_;     ///< guarded by mutex_
-  std::vector<std::filesystem::path> saved_; ///< guarded by mutex_; copies not written into the files yet
+  std::vector<std::filesystem::path> saved_; ///< guarded by mutex_; copies not yet written into the files
   mutable std::mutex files_mutex_;
-  std::optional<DatabaseFiles> files_; ///< guarded by files_mutex_; what the open connections have open
+  std::optional<DatabaseFiles> files_; ///< guarded by files_mutex_; the open connections' files
   std::string notice_;                 ///< guarded by files_mutex_
 };
 
-/// Has the connection close without moving anything from its WAL into the database or removing a file.
+/// Makes the connection close without a checkpoint and without removing files.
 void close_without_checkpoint(SQLite::Database& database);
 
 } // namespace batchscope::store::detail

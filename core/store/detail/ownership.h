@@ -9,17 +9,17 @@
 
 namespace batchscope::store::detail {
 
-/// The entry of one RunStore in the table of processes, from opening to closing; the one that is there already where
-/// the database was opened again after its files were replaced.
+/// Adds the row of a RunStore to the table of processes, which stays until the store closes, and returns its id. If the
+/// database was reopened after its files were replaced, returns the existing row.
 ///
-/// Entries of processes that are gone tell of an unclean exit: the database is checked then (throws Error (failed) when
-/// it is damaged), and their runs are marked `interrupted`.
+/// Rows of processes that have ended are traces of an unclean exit: then the database is checked (throws Error (failed)
+/// if it is damaged), and the runs of these processes are marked `interrupted`.
 std::int64_t enter_process(SQLite::Database& database, const std::filesystem::path& file, const OpenStore& store);
 /// Whether a process that wrote to the database ended without closing it.
 bool closed_abruptly(SQLite::Database& database);
 void leave_process(SQLite::Database& database, std::int64_t id);
 
-/// From a result's columns `first` and following: host, boot, pid and started of a row of that table.
+/// Reads host, boot, pid and started of a row of that table from the columns `first` and following.
 ProcessIdentity read_process(SQLite::Statement& query, int first);
 
 } // namespace batchscope::store::detail

@@ -5,32 +5,32 @@
 
 namespace batchscope::store::detail {
 
-/// What tells one open store from every other: of this process and others, on this machine and others, before and after
+/// Identifies an open store among all stores: in this and other processes, on this and other machines, before and after
 /// a reboot.
 struct ProcessIdentity {
   std::string host;
   std::string boot;
-  std::string pids; ///< the kernel's name of the numbers' space that `pid` counts in; empty: not known
+  std::string pids; ///< the kernel's name of the PID namespace of `pid`; empty: unknown
   std::int64_t pid = 0;
-  std::int64_t started = 0; ///< clock ticks after the boot; 0: not known
-  std::int64_t store = 0;   ///< number of the store in its process, from 1; 0: not known
+  std::int64_t started = 0; ///< clock ticks after the boot; 0: unknown
+  std::int64_t store = 0;   ///< number of the store in its process, from 1; 0: unknown
 
   bool operator==(const ProcessIdentity&) const = default;
 };
 
-/// Without a store.
+/// The identity of this process, without a store.
 ProcessIdentity this_process();
 
-/// Boot, number space and store as the one text that the database keeps, and the way back. A text of the boot alone, as
-/// it was written first, leaves the other two unknown.
+/// Boot, PID namespace and store as the one text that the database keeps, and the inverse. A text with the boot alone,
+/// the first format, leaves the other two unknown.
 std::string boot_text(const ProcessIdentity& process);
 void set_boot_text(ProcessIdentity& process, const std::string& text);
 
-/// True when the process has surely ended, or has closed that store. Where nothing can be known it is false: of another
-/// machine, of a container with numbers of its own, of a process that the system does not let us look at. Any thread.
+/// True if the process has certainly ended or has closed that store. False if that cannot be known: on another machine,
+/// in a container with its own PID namespace, or for a process that we may not inspect. Any thread.
 bool is_gone(const ProcessIdentity& process);
 
-/// A store of this process that is open, from construction to destruction. Any thread.
+/// An open store of this process, from construction to destruction. Any thread.
 class OpenStore {
 public:
   OpenStore();

@@ -7,12 +7,12 @@
 
 namespace batchscope::store::detail {
 
-/// Puts what RunBuffers hold into the database, inside a transaction of the caller. Throws SQLite::Exception.
+/// Writes the content of RunBuffers to the database, inside the caller's transaction. Throws SQLite::Exception.
 class RecordWriter {
 public:
   explicit RecordWriter(SQLite::Database& database);
 
-  /// Everything that the run holds. When the transaction is committed, RunBuffer::committed() is to be called.
+  /// Writes everything that the run holds. Call RunBuffer::committed() once the transaction is committed.
   void write(RunBuffer& run);
 
 private:

@@ -22,69 +22,69 @@ namespace batchscope::store::detail {
 struct SeriesBuffer {
   std::int64_t id = 0;
   std::string name;
-  Summary summary;            ///< of all values, those in the database included
-  std::vector<double> values; ///< those of FrameBuffer::steps
+  Summary summary;            ///< of all values, including those in the database
+  std::vector<double> values; ///< at FrameBuffer::steps
 };
 
-/// Series with the same steps, and those of their points that are not sealed.
+/// Series with the same steps, and their points that are not sealed.
 struct FrameBuffer {
   std::int64_t id = 0;
   bool exists = false;     ///< in the database
-  std::int64_t first = 0;  ///< number of the first point in `steps`, which is how many are sealed
-  std::size_t in_tail = 0; ///< points of `steps` that the database's tail holds
-  std::size_t to_seal = 0; ///< points of `steps` that the transaction in progress seals
+  std::int64_t first = 0;  ///< number of the first point in `steps`; all points before it are sealed
+  std::size_t in_tail = 0; ///< points of `steps` in the database's tail
+  std::size_t to_seal = 0; ///< points of `steps` that the current transaction seals
   std::vector<std::int64_t> steps;
   std::vector<SeriesBuffer> series;
 
   void add(std::int64_t step, const std::vector<double>& values);
 };
 
-/// One run between its loop and the database. What came out of the queue stays here until the transaction that stores
-/// it is committed, so a transaction that fails loses nothing and is simply tried again.
-/// The storing thread's, but for `queue`.
+/// A run's data between its training loop and the database. Entries taken from the queue stay here until the
+/// transaction that stores them is committed, so a failed transaction loses nothing and is retried. Used by the writer
+/// thread only, but for `queue`.
 class RunBuffer {
 public:
   RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting);
 
-  std::atomic<std::int64_t> id; ///< changed by rebind() alone; read by any thread
+  std::atomic<std::int64_t> id; ///< only rebind() changes it; any thread may read it
   const std::string uid;
   const std::function<void(const Command&)> on_command;     ///< as in NewRun
   const std::function<void(const std::string&)> on_trouble; ///< as in NewRun
   const std::function<void(const std::string&)> on_notice;  ///< as in NewRun
   telemetry::RecordQueue queue;
 
-  /// Takes what waits in the queue.
+  /// Takes all entries from the queue.
   void drain();
-  /// Finds the run again in a database that was opened anew, after its files were replaced: rows have other numbers
-  /// there. What is stored there of the run is what committed() was called for, unless the old files could not be read;
-  /// then the run begins anew with what is here. `process` writes it from now on.
+  /// Finds the run again in a database that was reopened after its files were replaced: its rows have other numbers
+  /// there. The database holds what was committed(), unless the old files could not be read; then the run is written
+  /// anew with what is here. `process` writes it from now on.
   void rebind(SQLite::Database& database, std::int64_t process);
-  /// Points of all series, stored or not.
+  /// Number of points of all series, stored or not.
   std::int64_t points() const;
 
-  /// Anything here that the database has not.
+  /// Whether it holds anything that the database does not.
   bool dirty() const { return entries_ > 0 || (outcome && !closed_); }
   std::size_t entries() const { return entries_; }
-  /// Holds something that must be on the disk, not only on its way: see Durability.
+  /// Whether it holds anything that needs Durability::status.
   bool urgent() const;
-  /// The transaction that stored everything was committed.
+  /// Call it after the transaction that stored everything was committed.
   void committed();
 
   std::vector<std::unique_ptr<FrameBuffer>>& frames() { return frames_; }
   const std::vector<telemetry::Event>& events() const { return events_; }
-  /// What the run came to, as far as its records tell.
+  /// The outcome so far, from the run's records.
   const RunOutcome& progress() const { return progress_; }
 
-  std::optional<RunOutcome> outcome; ///< set when the run is finished
-  /// When the ledger was told of the run's points last.
+  std::optional<RunOutcome> outcome; ///< set when the run has ended
+  /// When the run's points were last written to the ledger.
   std::chrono::steady_clock::time_point in_ledger{};
   bool closed() const { return closed_; }
-  /// Whether commands to the run are still wanted.
+  /// Whether the run still takes commands.
   bool obeys() const { return on_command && !outcome; }
-  /// Tells the run what keeps it from being stored, where that is news to it; nothing does where `error` is empty. A
-  /// new `notice` is told as such.
+  /// Reports to the run why it cannot be stored, if that has changed; an empty `error` means that it can. Reports a new
+  /// `notice`.
   void tell(const std::string& error, const std::string& notice);
-  /// A notice from before the run.
+  /// Sets a notice from before the run, which is not reported.
   void expect_notice(const std::string& notice) { noticed_ = notice; }
 
 private:
@@ -97,16 +97,16 @@ private:
   void start_over(SQLite::Database& database, std::int64_t process);
   void forget_stored();
 
-  const NewRun run_; ///< without its functions
+  const NewRun run_; ///< without its callbacks
   std::vector<std::unique_ptr<FrameBuffer>> frames_;
   FrameBuffer* steps_ = nullptr; ///< the frame of step_series(), once there is a record
   std::map<std::string, FrameBuffer*> others_;
   std::vector<telemetry::Event> events_;
-  std::vector<double> row_; ///< kept for its memory
+  std::vector<double> row_; ///< kept to reuse its memory
   RunOutcome progress_;
   telemetry::RunClock clock_;
   std::size_t entries_ = 0;
-  std::string told_;    ///< the last error of tell()
+  std::string told_;    ///< the last error that tell() reported
   std::string noticed_; ///< and the last notice
   bool closed_ = false;
 };

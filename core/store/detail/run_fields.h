@@ -8,7 +8,7 @@
 
 namespace batchscope::store::detail {
 
-/// What the values of a field are, and so what they may be compared with.
+/// Type of a field's values, which decides what they may be compared with.
 enum class FieldKind {
   text,
   number,  ///< any
@@ -19,13 +19,13 @@ enum class FieldKind {
   seconds, ///< 0 or more
 };
 
-/// A field of a run by its name in lists and files: either a number or a text.
+/// A field of a run by its name in lists and files; its value is either a number or a text.
 struct RunField {
   const char* name;
   FieldKind kind;
   std::optional<double> (*number)(const RunRow&); ///< null for a text
   std::string (*text)(const RunRow&);             ///< null for a number
-  const char* short_name = nullptr;               ///< as the table's title has it; null: none
+  const char* short_name = nullptr;               ///< title in the run table; null: none
 };
 
 const std::vector<RunField>& run_fields();

@@ -6,7 +6,7 @@
 
 namespace batchscope::store::detail {
 
-/// See RunReader::changes(); inside a transaction of the caller. The cursor moves only when all was read. Throws
+/// See RunReader::changes(); inside the caller's transaction. Advances the cursor only if everything was read. Throws
 /// SQLite::Exception.
 ListChanges read_list_changes(SQLite::Database& database, ListCursor& cursor);
 

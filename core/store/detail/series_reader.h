@@ -23,21 +23,21 @@ struct SeriesRow {
   Summary summary;
 };
 
-/// All series, or those of one run, in the order in which they were made.
+/// All series, or those of one run, in the order of their creation.
 std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optional<std::int64_t> run);
 
-/// What a row of step_chunk holds, selected as n, first_step, last_step, crc, data from column `at` on; nothing where
-/// it is damaged.
+/// The steps of a row of step_chunk, selected as n, first_step, last_step, crc, data from column `at` on; nothing if
+/// the row is damaged.
 std::optional<std::vector<std::int64_t>> sealed_steps(SQLite::Statement& row, int at);
 /// The same for a row of value_chunk, selected as n, crc, data.
 std::optional<std::vector<double>> sealed_values(SQLite::Statement& row, int at);
 /// The same for a row of tail, selected as crc, data.
 std::optional<TailRow> unsealed_row(SQLite::Statement& row, int at);
 
-/// Told of what is wrong with the stored points of a series: which points, and what.
+/// Receives what is wrong with the stored points of a series: which points, and what.
 using Complaint = std::function<void(const std::string&)>;
 
-/// All points of a series in order, without those that are damaged, of which `complain` is told.
+/// All undamaged points of a series in order; reports damaged ones to `complain`.
 std::vector<Point> read_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain);
 
 } // namespace batchscope::store::detail

@@ -7,20 +7,20 @@
 
 namespace batchscope::store::detail {
 
-/// A real number in a column of type ANY: SQLite would store NaN as NULL, so it is the text 'NaN'.
+/// Binds a real number to a column of type ANY. NaN becomes the text 'NaN', because SQLite would store it as NULL.
 void bind_real(SQLite::Statement& statement, int index, double value);
 void bind_real(SQLite::Statement& statement, int index, const std::optional<double>& value);
 void bind_integer(SQLite::Statement& statement, int index, const std::optional<std::int64_t>& value);
-/// Bytes, also none at all (which SQLite would take for NULL).
+/// Binds bytes; an empty blob stays a blob (SQLite would make it NULL).
 void bind_bytes(SQLite::Statement& statement, int index, const void* data, std::size_t size);
 
-/// The way back; NULL and anything that is no number is NaN, or nothing.
+/// The inverse; NULL and anything that is not a number gives NaN, or nothing.
 double real(const SQLite::Column& column);
 std::optional<double> optional_real(const SQLite::Column& column);
 std::optional<std::int64_t> optional_integer(const SQLite::Column& column);
 
-/// Makes a prepared statement ready for the next values at the end of its use, whatever became of it; until then a
-/// query would keep the database as it was when it began.
+/// Resets a prepared statement when it goes out of scope, also after an exception. An active query would keep its
+/// snapshot of the database.
 class ResetAtEnd {
 public:
   explicit ResetAtEnd(SQLite::Statement& statement) : statement_(statement) {}
@@ -32,10 +32,10 @@ private:
   SQLite::Statement& statement_;
 };
 
-/// Runs a prepared statement and makes it ready for the next values, whatever became of it.
+/// Executes a prepared statement and resets it, also after an exception.
 void execute(SQLite::Statement& statement);
 
-/// Now, in UTC, as ISO 8601 with seconds: 2026-01-31T12:00:00Z.
+/// Current time in UTC, as ISO 8601 with seconds: 2026-01-31T12:00:00Z.
 std::string utc_now();
 
 } // namespace batchscope::store::detail

@@ -6,22 +6,22 @@
 
 namespace batchscope::store::detail {
 
-/// Puts three calls of our own into SQLite's table of system calls (sqlite3_vfs::xSetSystemCall), for all connections
-/// of this process.
+/// Replaces three entries of SQLite's table of system calls (sqlite3_vfs::xSetSystemCall), for all connections of this
+/// process.
 ///
-/// fcntl and close: SQLite's file locks then belong to open file descriptions (F_OFD_SETLK of fcntl(2)). POSIX record
-/// locks, which SQLite uses, belong to the process: closing any descriptor of a locked file, by any code of the process
-/// (a file dialog that guesses types, say), drops all of them. Another process that closes the database then takes
-/// itself for the last one and removes the WAL that this process still writes. Locks of an open file description go
-/// when that description goes, and exclude POSIX locks of other processes as before.
+/// fcntl and close: makes SQLite's file locks belong to open file descriptions (F_OFD_SETLK of fcntl(2)). The POSIX
+/// record locks that SQLite uses belong to the process: if any code of the process closes any descriptor of a locked
+/// file (a file dialog that detects file types, for example), all its locks are dropped. Another process that closes
+/// the database then takes itself for the last one and removes the WAL that this process still writes. Locks of an open
+/// file description are dropped with that description, and still exclude POSIX locks of other processes.
 ///
-/// open: keeps which files were really opened, see opened_files().
+/// open: records which files were really opened, see OpenedFiles.
 ///
-/// Call it before the first connection is opened; every call after the first does nothing. Any thread.
+/// Call it before opening the first connection; later calls do nothing. Any thread.
 void replace_system_calls();
 
-/// From construction to destruction, keeps which files SQLite opened as a database and its two others. Asking for the
-/// names afterwards would be too late: another program may have removed or replaced them in between.
+/// Records, while it lives, which files SQLite opened as a database, its WAL and its index. Looking at the paths
+/// afterwards would be too late: another program may have removed or replaced the files in between.
 class OpenedFiles {
 public:
   /// `database` as SQLite names it: absolute, without symbolic links.
@@ -30,9 +30,9 @@ public:
   OpenedFiles(const OpenedFiles&) = delete;
   OpenedFiles& operator=(const OpenedFiles&) = delete;
 
-  /// The ones opened last. Any thread.
+  /// The files opened last. Any thread.
   DatabaseFiles get() const;
-  /// As if none had been opened.
+  /// Forgets the files.
   void reset();
 
 private:

@@ -22,7 +22,7 @@
 
 namespace batchscope::store::detail {
 
-/// Why something was not stored. It crosses threads as a value: an exception object would be shared by both.
+/// Why something was not stored. It crosses threads as a value, because an exception object would be shared by both.
 struct Failure {
   Error::Kind kind;
   std::string message;
@@ -31,25 +31,25 @@ struct Failure {
   [[noreturn]] void raise() const;
 };
 
-/// The one thread that writes to a run database. At every wake-up it empties the queues of all runs and stores what
-/// came out in one transaction. Where that fails, what came out waits, the queues fill, and it is tried again at the
-/// next wake-up: nothing is lost while the process lives.
+/// The only thread that writes to a run database. At each wake-up it empties the queues of all runs and stores the
+/// entries in one transaction. If that fails, the entries wait, the queues fill, and the next wake-up retries: nothing
+/// is lost while the process lives.
 class Writer {
 public:
-  /// Opens the database on the caller's thread, so that a bad file is refused before anything starts.
+  /// Opens the database on the caller's thread, so that a bad file is rejected before anything starts.
   Writer(const std::filesystem::path& file, const StoreOptions& options);
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Any thread: adds a run and returns its buffer, whose queue the loop may use at once.
+  /// Any thread: adds a run and returns its buffer; the training loop may use its queue at once.
   std::shared_ptr<RunBuffer> begin(const NewRun& run);
-  /// Any thread: runs `work` in a durable transaction on the writing thread and waits for its answer.
+  /// Any thread: runs `work` in a durable transaction on the writer thread and returns its result.
   std::int64_t change(const std::function<std::int64_t(SQLite::Database&)>& work);
-  /// Any thread: writes what waits, after `prepare` was called on the writing thread.
+  /// Any thread: writes all waiting entries, after calling `prepare` on the writer thread.
   void write_now(const std::function<void()>& prepare = [] {});
 
-  /// The writing thread's, within change(): what was added or is about to go, which the ledger is told of.
+  /// Writer thread, within change(): report added runs, and runs about to be purged, to the ledger.
   void added(const std::string& uid, std::int64_t run);
   void purging(const std::vector<std::string>& uids);
   void accept_missing(SQLite::Database& database);
@@ -59,11 +59,11 @@ public:
 private:
   using Runs = std::vector<std::shared_ptr<RunBuffer>>;
 
-  /// Has the writing thread call `work` at once; throws what it throws.
+  /// Calls `work` on the writer thread, at once; throws what it throws.
   void call(const std::function<void()>& work);
-  /// The connection, with all that depends on the opening of it ready.
+  /// The connection, with everything that depends on its opening ready.
   Connection::Use ready();
-  /// Runs `work` in a transaction, once more where the database's files were replaced before it was committed.
+  /// Runs `work` in a transaction; repeats it if the database's files were replaced before the commit.
   void transact(Durability durability, const std::function<void(SQLite::Database&)>& work);
   void tell_ledger(const Runs& stored);
   void loop();
@@ -77,22 +77,22 @@ private:
 
   const std::filesystem::path file_;
   const StoreOptions options_;
-  const OpenStore open_; ///< before database_: until that is closed, this store is not gone
+  const OpenStore open_; ///< before database_: this store exists until that is closed
 
   Connection connection_;
 
-  // The writing thread's, once it runs, within a use of the connection.
-  std::int64_t generation_ = 0; ///< of the connection that the following belong to
+  // Used by the writer thread once it runs, during a use of the connection.
+  std::int64_t generation_ = 0; ///< of the connection that the following members belong to
   std::int64_t process_ = 0;
   std::optional<Ledger> ledger_;
-  std::vector<Ledger::Run> added_; ///< by the transaction in progress
+  std::vector<Ledger::Run> added_; ///< by the current transaction
   std::optional<RecordWriter> records_;
   std::optional<CommandInbox> commands_;
-  // The writing thread's.
-  std::optional<Failure> error_; ///< of the last attempt to write; none when it succeeded
+  // Used by the writer thread.
+  std::optional<Failure> error_; ///< of the last attempt to write; none if it succeeded
 
   std::atomic<std::uint64_t> stored_{0};
-  std::atomic<std::uint64_t> taken_{0}; ///< out of the queues, not stored yet
+  std::atomic<std::uint64_t> taken_{0}; ///< taken from the queues, not stored yet
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;

@@ -6,27 +6,28 @@
 
 namespace batchscope::train {
 
-/// What a run has learnt about sizes that do not fit. A micro batch of `count` examples padded to `length` (1 where
-/// examples have no length) is known not to fit when one that was no larger in either did not.
+/// What a run knows about micro batches that do not fit. A micro batch of `count` examples padded to `length` (1 if
+/// examples have no length) is known not to fit if one that was no larger in either dimension did not.
 ///
-/// Sizes below the smallest that failed are guessed: from a prediction where there is one, else by halving what failed
-/// and then narrowing the gap between what fitted and what did not. A guess that fails is made smaller faster and
-/// faster. Memory is taken to grow with the count times the length.
+/// Sizes below the smallest failed one are estimated: from a prediction if there is one, else by halving the failed
+/// size and then bisecting between sizes that fitted and sizes that did not. Each failed estimate shrinks the next one
+/// more. Memory is assumed to grow with count times length.
 class KnownSizes {
 public:
   /// A micro batch ran out of memory.
   void out_of_memory(std::int64_t count, std::int64_t length);
-  /// The largest sizes predicted to fit, at this length: `alone` as the only micro batch of a step, `part` as one of
-  /// several. 0 where none does.
+  /// The largest sizes predicted to fit at this length: `alone` as the only micro batch of a step, `part` as one of
+  /// several. 0 if none fits.
   void predicted(std::int64_t alone, std::int64_t part, std::int64_t length);
-  /// A step came through whose largest micro batch had this size.
+  /// A step succeeded whose largest micro batch had this size.
   void fitted(std::int64_t count, std::int64_t length);
-  /// Memory has come back: nothing is known any more.
+  /// Memory is available again: forgets everything.
   void forget();
 
   bool empty() const { return failed_.empty(); }
   bool known_not_to_fit(std::int64_t count, std::int64_t length) const;
-  /// The fewest parts, as even as can be, that are thought to fit, none of them known not to; `count` parts at most.
+  /// The fewest parts, of sizes as even as possible, that are expected to fit, none of them known not to; at most
+  /// `count` parts.
   std::int64_t parts(std::int64_t count, std::int64_t length) const;
 
 private:
@@ -36,13 +37,13 @@ private:
   std::int64_t smallest_failed(std::int64_t count, std::int64_t length) const;
   std::int64_t largest_part(std::int64_t count, std::int64_t length) const;
 
-  std::vector<Size> failed_; ///< none of them covers another
-  /// Largest count times length of a part that is thought to fit, and of a whole step of one micro batch.
+  std::vector<Size> failed_; ///< none is implied by another
+  /// Largest count times length expected to fit: of a part, and of a step of one micro batch.
   std::optional<double> part_, alone_;
   bool from_prediction_ = false;
-  double trust_ = 1;  ///< share of a prediction that is believed; below 1 after it was wrong
-  int misses_ = 0;    ///< guesses in a row that failed
-  double fitted_ = 0; ///< largest count times length that came through
+  double trust_ = 1;  ///< factor on predictions; below 1 after a wrong one
+  int misses_ = 0;    ///< consecutive failed estimates
+  double fitted_ = 0; ///< largest count times length that fitted
 };
 
 } // namespace batchscope::train

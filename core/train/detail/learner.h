@@ -17,49 +17,50 @@
 
 namespace batchscope::train {
 
-/// Examples of one forward and backward pass.
+/// Indices of the examples of one forward and backward pass.
 using MicroBatch = std::span<const std::int64_t>;
 
-/// Gradients of a whole accumulation window, or the reason why there are none.
+/// Result of computing the gradients of a whole accumulation window.
 struct Attempt {
   bool out_of_memory = false;
-  // When it came through:
+  // If it succeeded:
   double loss = 0;         ///< mean over all loss terms of the window
   double grad_norm = 0;    ///< before clipping
   std::int64_t tokens = 0; ///< loss terms of the window
-  // When memory ran out:
+  // If memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
-  std::int64_t failed_length = 0; ///< its longest example (1 where examples have no length)
+  std::int64_t failed_length = 0; ///< its longest example (1 if examples have no length)
   memory::OutOfMemoryInfo refusal;
 };
 
-/// Loss and hits of one evaluation batch.
+/// Loss and correct predictions of one evaluation batch.
 struct EvaluationSums {
   double loss = 0; ///< sum over terms
   std::int64_t terms = 0;
   std::int64_t correct = 0;
 };
 
-/// Model, optimizer and data on a device: computes the gradients of a window, moves the weights, evaluates.
-/// An attempt that runs out of memory leaves no trace: gradients, buffers, generator and bytes in use are what they
-/// were before it. One thread.
+/// Model, optimizer and data on a device: computes the gradients of a window, updates the weights, evaluates. After an
+/// attempt that runs out of memory, gradients, buffers, generator and bytes in use are what they were before it. One
+/// thread.
 class Learner {
 public:
   Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device);
   ~Learner();
 
-  /// Forward and backward over every micro batch; gradients are those of the mean over all loss terms of the window.
+  /// Forward and backward over every micro batch; the gradients are those of the mean over all loss terms of the
+  /// window.
   Attempt attempt(const std::vector<MicroBatch>& window);
-  /// What the allocator does over a step of these examples, but for the update, which is not made: leaves no trace, as
-  /// an attempt that fails. Nothing where memory runs out or the device cannot tell.
+  /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
+  /// Nothing if memory runs out or the device cannot trace.
   std::optional<telemetry::Trace> trace(MicroBatch examples);
-  /// Clips, moves the weights and drops the gradients. Allocates at most single numbers on the device.
+  /// Clips the gradients, updates the weights and frees the gradients. Allocates at most scalars on the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
 
-  /// Sums over validation examples; nothing where memory ran out.
+  /// Sums over these validation examples; nothing if memory ran out.
   std::optional<EvaluationSums> evaluate(MicroBatch examples);
 
-  /// Weights, optimizer, buffers and generator, copied off the device's account.
+  /// Copies of weights, optimizer, buffers and generator that do not count against the budget.
   struct Snapshot {
     std::vector<at::Tensor> parameters, buffers, optimizer;
     at::Tensor generator;
@@ -69,7 +70,7 @@ public:
 
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
-  /// For the micro batches from now on, 0 <= p < 1.
+  /// For all further micro batches, 0 <= p < 1.
   void set_dropout(double p);
   bool has_accuracy() const;
   std::int64_t parameter_count() const;
@@ -87,10 +88,10 @@ private:
   void tag_gradients();
   void drop_gradients();
   void finish_broken_backward();
-  /// What an attempt moves besides the gradients, copied off the device's account.
+  /// State besides the gradients that an attempt changes, copied without counting against the budget.
   struct Moved {
     std::vector<at::Tensor> buffers;
-    at::Tensor generator; ///< undefined where nothing draws from it
+    at::Tensor generator; ///< undefined if nothing draws from it
   };
   Moved copy_moved() const;
   void undo(const Moved& before);
@@ -102,7 +103,7 @@ private:
   double label_smoothing_;
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
-  at::Generator generator_;               ///< LibTorch's default one, which dropout draws from
+  at::Generator generator_;               ///< LibTorch's default generator, which dropout uses
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   double norm_ = 0;
 };

@@ -14,7 +14,7 @@
 
 namespace batchscope::train {
 
-/// What the loop needs of a spec, worked out before the first step.
+/// The settings of the loop, derived from a spec before the first step.
 struct LoopOptions {
   schedule::ProgressionOptions progression;
   double weight_decay = 0;
@@ -25,12 +25,12 @@ struct LoopOptions {
   std::uint64_t seed = 1;
 };
 
-/// One training run: pulls steps from the progression, runs them, reports them. Used once, on one thread.
+/// Trains one run: takes steps from the progression, executes and reports them. Used once, on one thread.
 class Loop {
 public:
   Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control);
 
-  /// Closes the control at the end: an edit that comes later is refused.
+  /// Closes the control at the end: later edits are rejected.
   run::RunSummary run();
 
 private:
@@ -69,11 +69,11 @@ private:
   Clock::time_point started_;
   double paused_seconds_ = 0;
   bool said_paused_ = false;
-  telemetry::RunClock clock_; ///< of what was reported
+  telemetry::RunClock clock_; ///< fed with the run's reports
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
   std::string failure_;
-  run::RunSummary totals_; ///< filled as the run goes on
+  run::RunSummary totals_; ///< updated during the run
 };
 
 } // namespace batchscope::train

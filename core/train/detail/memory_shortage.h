@@ -6,20 +6,20 @@
 
 namespace batchscope::train {
 
-/// Tells when memory that was short has come back: the budget has grown, what is held between steps has shrunk, or,
-/// where the machine and not the budget was the limit, the device has more free. One thread.
+/// Detects the end of a memory shortage: the budget has grown, less is in use between steps, or, if the machine and not
+/// the budget was the limit, the device has more free memory. One thread.
 class MemoryShortage {
 public:
-  /// After an out-of-memory error, with the bytes in use back at what they are between steps.
+  /// Call it after an out-of-memory error, once the bytes in use are back at their level between steps.
   void begin(const memory::OutOfMemoryInfo& refusal, const memory::Device& device);
-  /// Whether there is noticeably more room now than when it began; false before.
+  /// Whether clearly more memory is available than at begin(); false before begin().
   bool over(const memory::Device& device) const;
 
 private:
   std::uint64_t room(const memory::Device& device) const;
 
   bool begun_ = false;
-  bool of_budget_ = true; ///< the budget refused, not the machine
+  bool of_budget_ = true; ///< whether the budget, not the machine, was the limit
   std::uint64_t room_ = 0;
 };
 

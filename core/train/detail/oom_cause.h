@@ -7,23 +7,23 @@
 
 namespace batchscope::train {
 
-/// What the run was like before an out-of-memory error, to tell its likely cause.
+/// The state of a run before an out-of-memory error, from which its likely cause is derived.
 struct BeforeOutOfMemory {
-  std::int64_t largest_nominal = 0; ///< largest nominal batch that was run; 0 before the first step
+  std::int64_t largest_nominal = 0; ///< largest nominal batch that has run; 0 before the first step
   std::int64_t longest = 0;         ///< longest example so far; 0 before the first step
   std::uint64_t first_baseline = 0; ///< bytes in use after the first step
-  std::uint64_t baseline = 0;       ///< and before this one
-  /// Bytes that other processes use on the device, then and now; 0 where unknown.
+  std::uint64_t baseline = 0;       ///< bytes in use before this step
+  /// Bytes that other processes use on the device, after the first step and now; 0 if unknown.
   std::uint64_t others_first = 0, others = 0;
 };
 
 enum class Cause { first_batch, schedule, longer_example, growth, fragmentation, other_process, unknown };
 
-/// The likeliest cause, in this order: a batch larger than any before (the schedule asked for it, or it is the first),
-/// an example longer than any before, growth from step to step (a leak), fragmentation, another process.
+/// The likeliest cause, checked in this order: a batch larger than any before (the schedule asked for it, or it is the
+/// first), an example longer than any before, growth from step to step (a leak), fragmentation, another process.
 Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before);
 
-/// For a person: "the schedule asked for a larger batch".
+/// For display: "the schedule asked for a larger batch".
 const char* describe(Cause cause);
 
 } // namespace batchscope::train

@@ -10,14 +10,14 @@
 
 namespace batchscope::train {
 
-/// SGD, Adam or AdamW through LibTorch's fused kernels. All state is allocated when it is made, so that a step
-/// allocates nothing and cannot run out of memory half-way.
+/// SGD, Adam or AdamW through LibTorch's fused kernels. The constructor allocates all state, so a step allocates
+/// nothing and cannot run out of memory half-way.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;
-  /// Moves the parameters; `gradients` in the order of the parameters.
+  /// Updates the parameters; `gradients` are in the order of the parameters.
   virtual void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) = 0;
-  /// Everything that a step moves besides the parameters.
+  /// Everything that a step changes besides the parameters.
   virtual std::vector<at::Tensor> state() const = 0;
 };
 

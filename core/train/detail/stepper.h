@@ -12,36 +12,36 @@
 
 namespace batchscope::train {
 
-/// A step that ran out of memory, and what was done about it.
+/// An out-of-memory error in a step, and the reaction to it.
 struct OutOfMemory {
   std::int64_t attempted = 0; ///< examples of the micro batch that did not fit
-  std::int64_t length = 0;    ///< and its longest example
+  std::int64_t length = 0;    ///< its longest example
   memory::OutOfMemoryInfo refusal;
   std::int64_t nominal = 0;        ///< largest nominal micro batch of the window
-  std::int64_t parts_before = 0;   ///< micro batches that the window was tried as
-  std::int64_t parts_after = 0;    ///< and is tried as next; equal where nothing more can be done
-  std::int64_t largest_after = 0;  ///< examples of the largest of them
+  std::int64_t parts_before = 0;   ///< micro batches of the failed attempt
+  std::int64_t parts_after = 0;    ///< of the next attempt; parts_before if no smaller micro batches are possible
+  std::int64_t largest_after = 0;  ///< examples of the largest micro batch of the next attempt
   std::int64_t examples_again = 0; ///< of the whole step: its effective batch
-  std::int64_t largest_before = 0; ///< examples of the largest micro batch that the window was tried as
+  std::int64_t largest_before = 0; ///< examples of the largest micro batch of the failed attempt
   std::int64_t accumulate = 0;     ///< nominal micro batches of the window
 };
 
-/// What running the gradients of one step came to.
+/// Result of computing the gradients of one step.
 struct StepOutcome {
-  bool ready = false; ///< gradients are there; else memory did not do, and `failure` says why
+  bool ready = false; ///< gradients are available; if not, `failure` says why
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;
   std::int64_t largest_micro = 0;
-  std::int64_t longest = 0; ///< longest example of the step; 1 where examples have no length
+  std::int64_t longest = 0; ///< longest example of the step; 1 if examples have no length
   std::int64_t micro_batches = 0;
   std::vector<OutOfMemory> out_of_memory; ///< in order
   std::string failure;
 };
 
-/// Runs windows of nominal micro batches, in smaller pieces where memory asks for it: the same examples, the same
-/// mean over all of them, so that nobody above notices. The size of the pieces is predicted from two small probes, made
-/// in the step that runs out of memory. What was learnt is kept until memory comes back.
+/// Computes the gradients of a window of nominal micro batches, in smaller micro batches if memory requires it: same
+/// examples, same mean over all of them, so the result is the same. The size of the smaller micro batches is predicted
+/// from two small probes within the step that runs out of memory, and kept until memory is available again.
 class Stepper {
 public:
   Stepper(Learner& learner, run::OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}

@@ -17,17 +17,17 @@ struct TrialOptions {
   double learning_rate = 0;
   double weight_decay = 0;
   std::optional<double> clip;
-  std::function<bool()> stop; ///< asked before each trial; true ends the search with Error (failed, "stopped")
+  std::function<bool()> stop; ///< called before each trial; true ends the search with Error (failed, "stopped")
 };
 
-/// Trials of a search: the trainer's own optimizer step at a size, twice, the second one measured. Weights,
-/// optimizer, buffers and generator go back to what they were when this object was made, after each trial.
+/// Trials of a search: runs the trainer's own optimizer step at a size twice and measures the second. After each trial,
+/// weights, optimizer, buffers and generator are restored to their state at construction.
 class LearnerTrials final : public search::Trial {
 public:
   LearnerTrials(Learner& learner, const TrialOptions& options);
   search::Probe run(const search::Proposal& proposal) override;
-  /// Throughput of a size known to fit: whole steps until enough time has passed; nothing where it did not fit after
-  /// all (another process took memory).
+  /// Measures the throughput of a size known to fit: runs whole steps until enough time has passed. Nothing if it did
+  /// not fit after all (another process took memory).
   std::optional<search::Stretch> time(std::int64_t batch);
 
 private:
@@ -41,7 +41,7 @@ private:
   std::unique_ptr<Learner::Snapshot> before_;
   Window window_;
   std::int64_t examples_ = 0;           ///< in the window
-  std::optional<std::int64_t> longest_; ///< for tokens: the longest example, put into every micro batch
+  std::optional<std::int64_t> longest_; ///< for tokens: the longest example, placed in every micro batch
   bool warm_ = false;
 };
 

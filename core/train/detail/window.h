@@ -8,10 +8,10 @@
 
 namespace batchscope::train {
 
-/// The examples of one optimizer step, cut into the micro batches that a rank was given.
+/// The examples of one optimizer step, split into the micro batches of a rank.
 class Window {
 public:
-  /// Examples of `takes` for `rank`, in the order of the epoch.
+  /// Sets the examples of `takes` for `rank`, in the epoch's order.
   void fill(const data::StepTakes& takes, const data::EpochOrder& order, std::int64_t rank = 0);
 
   const std::vector<MicroBatch>& micro_batches() const { return micro_batches_; }

@@ -74,7 +74,7 @@ QJsonObject TestEditRuns::done(const QStringList& arguments) const {
 
 void TestEditRuns::renames() {
   // The name of a verb is a name like another.
-  QCOMPARE(said({"rename", "2", "list"}), QByteArray("run 2 is named list\n"));
+  QCOMPARE(said({"rename", "2", "list"}), QByteArray("renamed run 2 to list\n"));
   QCOMPARE(reader().run(2).name, std::string("list"));
   QCOMPARE(reader().run(1).name, std::string("one"));
   // A line of the table stays a line.
@@ -82,21 +82,21 @@ void TestEditRuns::renames() {
   QCOMPARE(done({"rename", "2", QString::fromUtf8(" \xc3\xa4\n\x1b[31m  b\t")}),
            QJsonObject({{"run", 2}, {"name", name}}));
   QCOMPARE(reader().run(2).name, name.toStdString());
-  QCOMPARE(said({"rename", "2", ""}), QByteArray("run 2 has no name now\n"));
+  QCOMPARE(said({"rename", "2", ""}), QByteArray("removed the name of run 2\n"));
   QCOMPARE(reader().run(2).name, std::string());
 }
 
 void TestEditRuns::keepsNotes() {
-  QCOMPARE(said({"note", "3", "-5 % loss"}), QByteArray("run 3 has this note now\n"));
+  QCOMPARE(said({"note", "3", "-5 % loss"}), QByteArray("saved the note of run 3\n"));
   QCOMPARE(reader().run(3).note, std::string("-5 % loss"));
   QCOMPARE(done({"note", "3", " try \n more "}), QJsonObject({{"run", 3}, {"note", "try more"}}));
   QCOMPARE(reader().run(3).note, std::string("try more"));
-  QCOMPARE(said({"note", "3", ""}), QByteArray("run 3 has no note now\n"));
+  QCOMPARE(said({"note", "3", ""}), QByteArray("removed the note of run 3\n"));
   QCOMPARE(reader().run(3).note, std::string());
 }
 
 void TestEditRuns::deletesAndRestores() {
-  QCOMPARE(said({"delete", "3", "1", "3"}), QByteArray("2 runs deleted; restore 1 3 takes that back\n"));
+  QCOMPARE(said({"delete", "3", "1", "3"}), QByteArray("2 runs deleted; to undo: batchscope-cli restore 1 3\n"));
   QCOMPARE(stored(), Ids{2});
   QCOMPARE(deleted(), (Ids{1, 3}));
   const QJsonArray listed = done({"list", "--deleted", "--where", "name = three"})["runs"].toArray();
@@ -120,9 +120,9 @@ void TestEditRuns::allOrNone() {
 }
 
 void TestEditRuns::purges() {
-  QCOMPARE(said({"purge"}), QByteArray("no run is marked as deleted\n"));
+  QCOMPARE(said({"purge"}), QByteArray("no deleted runs\n"));
   store::RunStore(database()).set_deleted({1, 2}, true);
-  QCOMPARE(said({"purge"}), QByteArray("purge --yes would remove 2 runs for good; list --deleted shows what\n"));
+  QCOMPARE(said({"purge"}), QByteArray("purge --yes would permanently remove 2 runs; list --deleted shows them\n"));
   QCOMPARE(done({"purge"}), QJsonObject({{"marked", 2}, {"purged", 0}}));
   QCOMPARE(deleted(), (Ids{1, 2}));
   QCOMPARE(done({"purge", "--yes"}), QJsonObject({{"marked", 0}, {"purged", 2}}));
@@ -130,7 +130,7 @@ void TestEditRuns::purges() {
   QCOMPARE(stored(), Ids{3});
   QVERIFY(refused(run({"restore", "1"}), "no run 1"));
   store::RunStore(database()).set_deleted({3}, true);
-  QCOMPARE(said({"purge", "--yes"}), QByteArray("1 run removed for good\n"));
+  QCOMPARE(said({"purge", "--yes"}), QByteArray("1 run permanently removed\n"));
   QCOMPARE(reader().check(), std::vector<std::string>{});
 }
 

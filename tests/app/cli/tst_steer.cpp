@@ -112,7 +112,7 @@ void TestSteer::aRunOfAnotherProcess() {
   const Outcome trained = CliProgram::finish(train);
   QVERIFY2(trained.status == 130, trained.shown().constData());
   QCOMPARE(trained.json()["status"].toString(), QString("stopped"));
-  for (const char* text : {"paused", "goes on", "schedule changed from constant to step:interval=10,increment=2"})
+  for (const char* text : {"paused", "resumed", "schedule changed from constant to step:interval=10,increment=2"})
     QVERIFY2(trained.err.contains(text), trained.shown().constData());
   const QJsonObject row = program.run({"list", "--json"}).json()["runs"].toArray()[0].toObject();
   QCOMPARE(row["status"].toString(), QString("stopped"));
@@ -155,7 +155,7 @@ void TestSteer::stopsOneRunOrItsSweep() {
   QCOMPARE(reader.run(1).outcome.status, std::string("stopped"));
   const Outcome all = program.run({"steer", "2", "stop", "--sweep"});
   QVERIFY2(all.status == 0, all.shown().constData());
-  QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, and its sweep with it\n"));
+  QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, and its sweep stops too\n"));
   QCOMPARE(CliProgram::finish(train).status, 130);
   QCOMPARE(reader.list().size(), std::size_t{2});
 }
@@ -191,7 +191,7 @@ void TestSteer::ctrlCEndsTheWatchingOnly() {
   ::kill(static_cast<pid_t>(watch.processId()), SIGINT);
   const Outcome watched = CliProgram::finish(watch);
   QVERIFY2(watched.status == 130, watched.shown().constData());
-  QVERIFY2(watched.out.isEmpty() && watched.err.contains("run 1 goes on"), watched.shown().constData());
+  QVERIFY2(watched.out.isEmpty() && watched.err.contains("run 1 is still running"), watched.shown().constData());
   QCOMPARE(train.state(), QProcess::Running);
   QCOMPARE(program.run({"list", "--json", "--where", "status = running"}).json()["runs"].toArray().size(), 1);
   QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
@@ -230,7 +230,7 @@ void TestSteer::aProcessThatDoesNotListen() {
   ::kill(static_cast<pid_t>(train.processId()), SIGSTOP);
   const Outcome ignored = program.run({"steer", "1", "stop"});
   QVERIFY2(ignored.status == 1, ignored.shown().constData());
-  QVERIFY2(ignored.err.contains("has not listened for 5 s") && ignored.out.isEmpty(), ignored.shown().constData());
+  QVERIFY2(ignored.err.contains("has not responded for 5 s") && ignored.out.isEmpty(), ignored.shown().constData());
   // Awake again, it finds what it was told.
   ::kill(static_cast<pid_t>(train.processId()), SIGCONT);
   QCOMPARE(CliProgram::finish(train).status, 130);
@@ -243,9 +243,9 @@ void TestSteer::refused_data() {
     QTest::newRow(arguments) << QString(arguments).split(' ', Qt::SkipEmptyParts) << QByteArray(named);
   };
   row("", "RUN");
-  row("1", "ORDER");
+  row("1", "COMMAND");
   row("x pause", "\"x\"");
-  row("1 halt", "\"halt\" is not accepted; accepted: pause, continue, step, stop, schedule");
+  row("1 halt", "unknown command \"halt\"; accepted: pause, continue, step, stop, schedule");
   row("1 schedule", "TEXT");
   row("1 pause now", "\"now\"");
   row("1 pause --batch 3", "--batch");

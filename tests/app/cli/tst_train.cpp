@@ -241,7 +241,7 @@ void TestTrain::refused_data() {
   row("--data nope", "nope");
   row("--data synthetic:examples=0,shape=1x8x8,classes=4", "examples");
   row("missing.json", "missing.json");
-  row(".", "no file");
+  row(".", "not a file");
 }
 
 void TestTrain::refused() {

@@ -90,13 +90,13 @@ private Q_SLOTS:
     };
     row("neither yes nor no", "1,2\n", "header=maybe,target=1", "header is 'maybe'; accepted: yes, no");
     row("a name as target", "1,2\n", "header=no,target=y",
-        "target is 'y'; with header=no it is a column's number, 1 to 2");
+        "target is 'y'; with header=no, accepted: a column number, 1 to 2");
     row("column 0", "1,2\n", "header=no,target=0", "1 to 2");
     row("a column too far", "1,2\n", "header=no,target=3", "1 to 2");
     row("not a whole number", "1,2\n", "header=no,target=1.5", "1 to 2");
     row("row too long", "1,2\n1,2,3\n", "header=no,target=1", "line 2: 3 fields, but the first row has 2");
     row("text as feature", "1,2\nred,3\n", "header=no,target=2", "line 2: column '1' is 'red'");
-    row("numbers where names should be", "1,2\n3,4\n", "target=y", "say header=no and the target's number");
+    row("numbers where names should be", "1,2\n3,4\n", "target=y", "use header=no and the target's column number");
     row("no target", "1,2\n", "header=no", "header=no,target=NUMBER");
     row("only empty lines", "\n\n", "header=no,target=1", "rows are needed");
   }
@@ -145,8 +145,8 @@ private Q_SLOTS:
     row("empty", "", "empty");
     row("line breaks", "\n\n", "only empty lines");
     row("names only", "a,y\n", "no rows");
-    row("no such column", "a,b\n1,2\n", "line 1: no column 'y'; there are: a, b");
-    row("column twice", "y,a,y\n1,2,3\n", "2 columns 'y'");
+    row("no such column", "a,b\n1,2\n", "line 1: no column 'y'; columns are: a, b");
+    row("column twice", "y,a,y\n1,2,3\n", "2 columns are named 'y'");
     row("target alone", "y\n1\n2\n", "no column besides the target");
     row("row too short", "a,y\n1,2\n\n3\n", "line 4: 1 fields, but the first line names 2");
     row("row too long", "a,y\n1,2,3\n", "line 2: 3 fields");
@@ -155,10 +155,10 @@ private Q_SLOTS:
     row("feature missing", "a,y\n,2\n", "line 2: column 'a' is ''");
     row("NaN", "a,y\nnan,2\n", "line 2: column 'a' is 'nan'");
     row("beyond a float", "a,y\n1e300,2\n", "line 2: column 'a' is '1e300'");
-    row("target missing", "a,y\n1,\n", "line 2: column 'y', the target, is empty");
+    row("target missing", "a,y\n1,\n", "line 2: target column 'y' is empty");
     row("one value", "a,y\n1,2\n3,2.0\n", "the same value in every row");
     row("quote not closed", "a,y\n1,\"2\n3,4\n", "line 2: a quote is not closed");
-    row("text after a quote", "a,y\n\"1\"2,3\n", "line 2: field 1 goes on");
+    row("text after a quote", "a,y\n\"1\"2,3\n", "line 2: field 1 has text after its closing quote");
     QByteArray names = "a,y\n";
     for (int i = 0; i < 1001; ++i)
       names += "1,name" + QByteArray::number(i) + "\n";

@@ -156,21 +156,22 @@ private Q_SLOTS:
     row("images as labels", good, good, "labels", "0x00000803");
     row("short header", good.left(9), l, "images", "the header of 16 bytes");
     row("truncated", good.left(70), l, "images", "ends at offset 70");
-    row("one byte too many", good + "x", l, "images", "goes on after offset 76");
-    row("truncated gzip", packed.left(packed.size() / 2), l, "images", "cut off");
-    row("gzip without its trailer", packed.left(packed.size() - 8), l, "images", "cut off");
-    row("gzip magic only", packed.left(3), l, "images", "cut off");
+    row("one byte too many", good + "x", l, "images", "has more data after offset 76");
+    row("truncated gzip", packed.left(packed.size() / 2), l, "images", "truncated");
+    row("gzip without its trailer", packed.left(packed.size() - 8), l, "images", "truncated");
+    row("gzip magic only", packed.left(3), l, "images", "truncated");
     row("gzip with a wrong checksum", damaged, l, "images", "damaged");
-    row("gzip with more than announced", DataFiles::gzip(good + QByteArray(1000, 'x')), l, "images", "goes on after");
-    row("second member too many", packed + DataFiles::gzip("more"), l, "images", "goes on after");
+    row("gzip with more than announced", DataFiles::gzip(good + QByteArray(1000, 'x')), l, "images",
+        "has more data after");
+    row("second member too many", packed + DataFiles::gzip("more"), l, "images", "has more data after");
     row("no images", images(0, 2, 3, ""), labels(0, ""), "images", "0 images of 2 x 3 pixels");
     row("images of no size", images(10, 0, 3, ""), l, "images", "10 images of 0 x 3");
-    row("overflow", images(0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, "x"), l, "images", "too much");
+    row("overflow", images(0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, "x"), l, "images", "too large");
     row("huge", images(0x7FFFFFFF, 65535, 1, "x"), l, "images", "ends at offset 17");
     row("huge in gzip", DataFiles::gzip(images(0x7FFFFFFF, 65535, 1, "x")), l, "images", "more than the file can hold");
     row("fewer labels", good, labels(9, QByteArray(9, 'x')), "labels", "9 labels, but there are 10 images");
     row("labels cut off", good, labels(10, QByteArray(9, 'x')), "labels", "ends at offset 17");
-    row("too many labels", good, labels(10, QByteArray(11, 'x')), "labels", "goes on after offset 18");
+    row("too many labels", good, labels(10, QByteArray(11, 'x')), "labels", "has more data after offset 18");
   }
   void refusesBadFiles() {
     QFETCH(QByteArray, pixels);
@@ -190,7 +191,7 @@ private Q_SLOTS:
     const std::string folder = files.path("").toStdString();
     QVERIFY(DataFiles::refusal("idx:" + folder + "nowhere," + good).contains("nowhere: no such file"));
     QVERIFY(DataFiles::refusal("idx:" + folder + "," + good).contains("is a directory"));
-    QVERIFY(DataFiles::refusal("idx:/dev/zero," + good).contains("no regular file"));
+    QVERIFY(DataFiles::refusal("idx:/dev/zero," + good).contains("not a regular file"));
   }
 
   void takesTheDemoFromAnotherFolder() {

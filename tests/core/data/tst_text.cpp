@@ -97,7 +97,7 @@ private Q_SLOTS:
     row("empty lines", "lines", "", "empty");
     row("only a mark", "text", "\xEF\xBB\xBF", "empty");
     row("only line breaks", "lines", "\n\r\n\n", "only empty lines");
-    row("too short", "text", "abcde", "a window of 4 needs at least 5");
+    row("too short", "text", "abcde", "a context of 4 needs at least 5");
     row("Latin-1", "text", "gr\xFC\xDF\x65 and more", "0xfc at offset 2");
     row("Latin-1 after empty lines", "lines", "\n\n\xFC", "0xfc at offset 2");
     row("cut inside a character", "text", "ab\xE2\x82", "0xe2 at offset 2");

@@ -101,7 +101,7 @@ void TestInsist::a_sweep_goes_on_behind_a_lock_data() {
   for (const char* moment : {"begin", "finish", "refused"})
     QTest::newRow(moment) << moment << "locked by another program";
   QTest::newRow("full disk") << "full disk"
-                             << "the disk refuses what is written";
+                             << "writing to the disk failed";
 }
 
 void TestInsist::a_sweep_goes_on_behind_a_lock() {

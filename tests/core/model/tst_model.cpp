@@ -140,9 +140,9 @@ private Q_SLOTS:
     QTest::newRow("no number") << "gpt:layers=many"
                                << "256";
     QTest::newRow("norm") << "resnet:norm=layer"
-                          << "group and batch";
+                          << "group, batch";
     QTest::newRow("heads") << "gpt:heads=3,width=128"
-                           << "does not divide";
+                           << "width=128 is not divisible by heads=3";
   }
   void refusesBadSizesWithTheBound() {
     QFETCH(QString, spec);

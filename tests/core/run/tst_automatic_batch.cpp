@@ -72,7 +72,7 @@ private Q_SLOTS:
     result.automatic = 21;
     RunSpec spec;
     const std::string reason = reason_for(spec, result, 400);
-    QCOMPARE(reason, std::string("128 is recommended, but with it an epoch of 400 examples has 4 steps; with 21 it has "
+    QCOMPARE(reason, std::string("128 is recommended, but gives an epoch of 400 examples only 4 steps; 21 gives it "
                                  "20 steps"));
     result.automatic = 128;
     QVERIFY(reason_for(spec, result, 8000).starts_with("recommended: the fastest size measured"));

@@ -199,7 +199,7 @@ void TestSpecFields::showsWhatAnUnsetFieldWillBe() {
   RunSpec spec;
   QCOMPARE(field_shown(spec, "lr"), std::string("0.001"));
   QCOMPARE(field_shown(spec, "weight_decay"), std::string("0.01"));
-  QCOMPARE(field_shown(spec, "memory_budget"), std::string("80 % of the memory that is free"));
+  QCOMPARE(field_shown(spec, "memory_budget"), std::string("80 % of the free memory"));
   QCOMPARE(field_shown(spec, "lr_reference_batch"), std::string("the first effective batch"));
   set_field(spec, "optimizer", "sgd");
   set_field(spec, "batch", "16");
@@ -336,7 +336,7 @@ void TestSpecFields::tellsAllThatIsWrongAtOnce() {
 void TestSpecFields::knowsWhoseAnErrorIs() {
   QCOMPARE(field_of_error("--effective-batch 8 and --accumulate 2 are both given"), std::string("effective_batch"));
   QCOMPARE(field_of_error("data 'idx:a,b': there is no such file"), std::string("data"));
-  QCOMPARE(field_of_error("the memory budget of 2.0 MB does not hold the model"), std::string("memory_budget"));
+  QCOMPARE(field_of_error("the memory budget of 2.0 MB is too small for the model"), std::string("memory_budget"));
   QCOMPARE(field_of_error("the disk is full"), std::string());
   QCOMPARE(field_of_error("--db: no such file"), std::string());
   QCOMPARE(field_of_error(""), std::string());

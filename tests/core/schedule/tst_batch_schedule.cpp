@@ -227,9 +227,9 @@ private Q_SLOTS:
     row("exponential:max=64,length=5", "unknown key 'length'");
     row("exponential:max=8,epochs=2", "below the first batch");
     row("piecewise", "no pieces");
-    row("piecewise:0=8,100=32", "disagrees with the first batch");
+    row("piecewise:0=8,100=32", "differs from the first batch");
     row("piecewise:0=16,100=32,100=64", "100");
-    row("piecewise:0=16,100=32,50=64", "steps must grow");
+    row("piecewise:0=16,100=32,50=64", "steps must increase");
     row("piecewise:0=16,100=0", "batch from step 100");
     row("piecewise:-1=16", "-1");
     row("adabatch:factor=2", "'every=' is missing");
@@ -237,8 +237,8 @@ private Q_SLOTS:
     row("adabatch:factor=2,every=0", "every");
     row("adabatch:factor=2,every=1,lr-decay=0", "lr-decay");
     row("formula:", "empty");
-    row("formula:min(batch + 1", "closing bracket");
-    row("formula:batch + ", "too early");
+    row("formula:min(batch + 1", "missing closing parenthesis");
+    row("formula:batch + ", "unexpected end");
     row("formula:batch + * 2", "position 9");
     row("formula:batch + bogus", "'bogus' at position 9");
     row("formula:noise_scale", "unknown name 'noise_scale'");

@@ -206,17 +206,17 @@ void TestEdited::refusesBadTexts_data() {
   row("edited:10-20=5", "'base=' is missing");
   row("edited:base=", "schedule");
   row("edited:base=nonsense", "unknown schedule 'nonsense'");
-  row("edited:base=edited:base=constant", "edited schedule itself");
-  row("edited:10=5,base=constant", "'10' is no stretch");
+  row("edited:base=edited:base=constant", "cannot be an edited schedule");
+  row("edited:10=5,base=constant", "'10' is not a range");
   row("edited:10-5=5,base=constant", "ends before it begins");
   row("edited:10-20=0,base=constant", "10-20");
   row("edited:10-20=many,base=constant", "many");
-  row("edited:10-20=5,15-30=6,base=constant", "before the one before it is over");
-  row("edited:10-=5,15-30=6,base=constant", "before the one before it is over");
+  row("edited:10-20=5,15-30=6,base=constant", "overlaps the range before it");
+  row("edited:10-=5,15-30=6,base=constant", "overlaps the range before it");
   row("edited:batch=4,batch=5,10-=3,base=constant", "given twice");
   row("edited:nothing,base=constant", "'nothing'");
-  row("edited:0-20=5,base=constant", "disagrees with that of the run, 16");
-  row("edited:10-20=5,batch=8,base=constant", "disagrees with that of the run, 16");
+  row("edited:0-20=5,base=constant", "differs from the run's first batch, 16");
+  row("edited:10-20=5,batch=8,base=constant", "differs from the run's first batch, 16");
   row("edited:10-20=5,base=linear:max=2", "below the first batch");
 }
 

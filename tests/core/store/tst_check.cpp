@@ -94,10 +94,10 @@ void TestCheck::changes_behind_our_back_are_found_data() {
   row("UPDATE value_chunk SET n = 1000 WHERE series = 10 AND first = 0", "series loss: points 0 to 999 have damaged");
   row("UPDATE value_chunk SET n = -1 WHERE series = 10 AND first = 0", "series loss: points 0 to -2 have damaged");
   row("UPDATE value_chunk SET n = 1 << 61, data = x'', crc = 0 WHERE series = 10", "have damaged");
-  row("UPDATE value_chunk SET max = 2 WHERE series = 10 AND first = 0", "another smallest or greatest value");
-  row("UPDATE series SET last = 17 WHERE name = 'loss'", "series loss: its summary is not that of its points");
+  row("UPDATE value_chunk SET max = 2 WHERE series = 10 AND first = 0", "a minimum or maximum other than");
+  row("UPDATE series SET last = 17 WHERE name = 'loss'", "series loss: its summary does not match its points");
   row("UPDATE series SET n = 2999 WHERE name = 'loss'", "series loss: 3000 points instead of 2999");
-  row("PRAGMA foreign_keys = OFF; DELETE FROM run", "table series: row 1 refers to a row of run that is not there");
+  row("PRAGMA foreign_keys = OFF; DELETE FROM run", "table series: row 1 refers to a missing row of run");
 }
 
 void TestCheck::changes_behind_our_back_are_found() {

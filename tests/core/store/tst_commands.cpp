@@ -201,20 +201,20 @@ void TestCommands::refused() {
     return kind == Error::Kind::input ? error : "not an input error: " + error;
   };
   QCOMPARE(refusal(run->id(), {.verb = "halt"}),
-           std::string("\"halt\" is nothing a run can be told; accepted: pause, continue, step, stop, "
+           std::string("unknown command \"halt\"; accepted: pause, continue, step, stop, "
                        "stop-job, edit"));
   QCOMPARE(refusal(run->id(), {.verb = "edit", .detail_json = "[]"}),
-           std::string("the details of a command are one JSON object"));
+           std::string("the details of a command must be a JSON object"));
   QVERIFY(!refusal(run->id(), {.verb = "edit", .detail_json = "{"}).empty());
   QCOMPARE(refusal(9, {.verb = "pause"}), std::string("there is no run 9"));
   run->finish(outcome("stopped"));
-  QCOMPARE(refusal(run->id(), {.verb = "pause"}), std::string("run 1 is stopped; only a running one can be steered"));
+  QCOMPARE(refusal(run->id(), {.verb = "pause"}), std::string("run 1 is stopped; only running runs can be steered"));
   store.set_deleted({run->id()}, true);
   QCOMPARE(refusal(run->id(), {.verb = "pause"}), std::string("there is no run 1"));
   auto lost = store.begin(new_run("lost"));
   SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec("UPDATE process SET started = started + 1");
   QCOMPARE(refusal(lost->id(), {.verb = "pause"}),
-           std::string("run 2 is interrupted; only a running one can be steered"));
+           std::string("run 2 is interrupted; only running runs can be steered"));
   Error::Kind kind{};
   QCOMPARE(error_of([&] { RunReader(folder.file()).taken(5); }, &kind),
            folder.file().string() + ": there is no command 5");

@@ -135,14 +135,14 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
       QCOMPARE(refusal(writing, folder.file(name)),
                folder.file(name).string() + ": not a BatchScope database; give another file");
     QCOMPARE(refusal(writing, folder.file("foreign.db")),
-             folder.file("foreign.db").string() + ": a database of another program, not BatchScope's");
+             folder.file("foreign.db").string() + ": a database of another program, not of BatchScope");
     QCOMPARE(refusal(writing, folder.file("newer.db")),
              folder.file("newer.db").string() + ": was written by a newer BatchScope (format " +
                  std::to_string(newest + 2) + "; this one reads up to " + std::to_string(newest) + ")");
     QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
-                                                          ": a folder; the run database is a file in it, such as " +
+                                                          ": is a folder; give a file in it, such as " +
                                                           folder.file("folder/runs.db").string());
-    QCOMPARE(refusal(writing, ""), std::string("the run database: an empty path; give a file such as runs.db"));
+    QCOMPARE(refusal(writing, ""), std::string("the run database: the path is empty; give a file such as runs.db"));
     QCOMPARE(refusal(writing, "/dev/null"),
              std::string("/dev/null: not a regular file; give another one as the run database"));
     QVERIFY(!refusal(writing, folder.file("notes.txt/runs.db")).empty());
@@ -155,7 +155,7 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
 void TestDatabase::a_reader_makes_nothing() {
   const Folder folder;
   QCOMPARE(refusal(false, folder.file()),
-           folder.file().string() + ": there is no run database; it is made by the first run that is stored");
+           folder.file().string() + ": no such run database; the first stored run creates it");
   QCOMPARE(names_in(folder.path()), std::set<std::string>{});
   make(folder.file());
   const std::string bytes = text_of(folder.file());
@@ -224,7 +224,7 @@ void TestDatabase::reads_in_a_folder_that_may_not_be_written() {
   {
     const OrdinaryUser user;
     const std::string error = refusal(false, file);
-    QVERIFY2(error.find("runs.db-wal holds writes that are not in it yet") != std::string::npos, error.c_str());
+    QVERIFY2(error.find("runs.db-wal has changes that are not in it yet") != std::string::npos, error.c_str());
   }
   fs::permissions(sub, fs::perms(0777));
 }
@@ -353,7 +353,7 @@ void TestDatabase::format_1_becomes_the_present_one() {
     QCOMPARE(database.execAndGet(objects).getInt(), first.execAndGet(objects).getInt());
   }
   const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads " +
-                            std::to_string(newest) + "); any verb that writes into it brings it up to date";
+                            std::to_string(newest) + "); any verb that writes to it upgrades it";
   QCOMPARE(refusal(false, folder.file()), older);
   QCOMPARE(error_of([&] { check_usable(folder.file()); }), std::string());
   QCOMPARE(names_in(folder.path()), std::set<std::string>{"runs.db"});

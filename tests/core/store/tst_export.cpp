@@ -280,23 +280,23 @@ void TestExport::nothing_is_overwritten_or_left_behind() {
     const std::string error = error_of([&] { export_to_file(reader, ids, format, path, force); }, &kind);
     return kind == Error::Kind::input ? error : "not an input error: " + error;
   };
-  QCOMPARE(refusal({id}, "xml", file, false), std::string("--format `xml`: not a format; there are csv, json"));
-  QCOMPARE(refusal({}, "csv", file, false), std::string("export: no runs are named; give at least one id"));
+  QCOMPARE(refusal({id}, "xml", file, false), std::string("--format: \"xml\" is not accepted; accepted: csv, json"));
+  QCOMPARE(refusal({}, "csv", file, false), std::string("export: no runs given; accepted: at least one id"));
   QCOMPARE(refusal({id, 9}, "csv", file, false), folder.file().string() + ": there is no run 9");
-  QCOMPARE(refusal({id}, "csv", target.path(), true), target.path().string() + ": a folder; give the name of a file");
+  QCOMPARE(refusal({id}, "csv", target.path(), true), target.path().string() + ": is a folder; give a file name");
   QCOMPARE(refusal({id}, "csv", target.file("no/out.csv"), false),
-           target.file("no/out.csv").string() + ": its folder is not there; make it first");
-  QVERIFY(refusal({id}, "csv", "", false).find("not the name of a file") != std::string::npos);
+           target.file("no/out.csv").string() + ": its folder does not exist; create it first");
+  QVERIFY(refusal({id}, "csv", "", false).find("not a file name") != std::string::npos);
   QCOMPARE(files_in(target.path()), std::size_t(0));
   // The database itself, by any name and with its log: it is open.
   std::filesystem::create_hard_link(folder.file(), folder.file("link.db"));
   for (const char* name : {"runs.db", "runs.db-wal", "runs.db-shm", "link.db"})
     QCOMPARE(refusal({id}, "csv", folder.file(name), true),
-             folder.file(name).string() + ": is the run database that is open here; give another file");
+             folder.file(name).string() + ": is the run database that is open; give another file");
   QCOMPARE(reader.list().size(), std::size_t(1));
 
   std::ofstream(file) << "precious";
-  QCOMPARE(refusal({id}, "csv", file, false), file.string() + ": exists already; --force overwrites it");
+  QCOMPARE(refusal({id}, "csv", file, false), file.string() + ": already exists; --force overwrites it");
   QCOMPARE(text_of(file), std::string("precious"));
   export_to_file(reader, {id}, "csv", file, true);
   QCOMPARE(lines_of(text_of(file)).size(), std::size_t(1));

@@ -21,7 +21,7 @@ const StoreOptions impatient{.interval = milliseconds(5), .patience = millisecon
 
 std::string full(const Folder& folder) {
   return folder.file().string() +
-         ": the disk refuses what is written: quota used up, file too large or a fault; free some room and try again";
+         ": writing to the disk failed: quota exceeded, file too large or a disk error; free some space and try again";
 }
 
 } // namespace
@@ -52,7 +52,7 @@ void TestFaults::errors_name_the_file_and_what_to_do() {
     QFAIL("there should be no room");
   } catch (const SQLite::Exception& exception) {
     const Error error = store::detail::translated(exception, "runs.db");
-    QCOMPARE(error.what(), "runs.db: no room left on the disk; free some and try again");
+    QCOMPARE(error.what(), "runs.db: the disk is full; free some space and try again");
     QCOMPARE(error.kind(), Error::Kind::failed);
   }
 }

@@ -22,8 +22,8 @@ void add_run(const std::filesystem::path& file, const std::string& name, std::in
 }
 
 std::string what_to_do(const std::filesystem::path& file) {
-  return ledger_of(file).string() + " says what was stored; restore a backup, or take what is there now as all there "
-                                    "is with `batchscope-cli check --accept`";
+  return ledger_of(file).string() + " lists what was stored; restore a backup, or accept the current runs as complete "
+                                    "with `batchscope-cli check --accept`";
 }
 
 /// A database of three runs that was rolled back to the first.
@@ -59,8 +59,8 @@ void TestLedger::names_the_runs_that_are_missing() {
   const auto lines = reader.check();
   QCOMPARE(lines.size(), std::size_t(3));
   const auto has = [&](const std::string& line) { return std::find(lines.begin(), lines.end(), line) != lines.end(); };
-  QVERIFY(has("run 2: was stored, with " + std::to_string(20 * series_of_a_record()) + " points, and is missing"));
-  QVERIFY(has("run 3: was stored, with " + std::to_string(30 * series_of_a_record()) + " points, and is missing"));
+  QVERIFY(has("run 2: missing; it was stored with " + std::to_string(20 * series_of_a_record()) + " points"));
+  QVERIFY(has("run 3: missing; it was stored with " + std::to_string(30 * series_of_a_record()) + " points"));
   QCOMPARE(lines.back(), what_to_do(folder.file()));
   QCOMPARE(reader.quick_check(), lines);
 }
@@ -94,7 +94,7 @@ void TestLedger::names_missing_points() {
   std::filesystem::rename(folder.file("copy.db"), folder.file());
   const auto lines = RunReader(folder.file()).quick_check();
   QCOMPARE(lines.front(), "run 1: " + std::to_string(stored - series_of_a_record()) + " of " + std::to_string(stored) +
-                              " points that were stored are missing");
+                              " stored points are missing");
 }
 
 void TestLedger::purged_runs_are_not_missing() {

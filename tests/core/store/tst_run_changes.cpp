@@ -153,7 +153,7 @@ void TestRunChanges::runs_that_go_on_are_not_deleted() {
                  store.set_deleted({over, run->id()}, true);
                },
                &kind),
-           std::string("run 2 is running and cannot be deleted; stop it, or wait until it is over"));
+           std::string("run 2 is running and cannot be deleted; stop it, or wait until it ends"));
   QCOMPARE(kind, Error::Kind::input);
   QVERIFY(!error_of([&] { RunStore(folder.file()).set_deleted({queued->id()}, true); }).empty());
   const RunReader reader(folder.file());

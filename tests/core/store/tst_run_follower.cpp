@@ -450,7 +450,7 @@ void TestRunFollower::damage_is_told_and_nothing_lost() {
     return kind == Error::Kind::failed ? error : "not a failure: " + error;
   };
   const std::string start = folder.file().string() + ": run 1: series ";
-  const std::string end = "; `batchscope-cli check` says more";
+  const std::string end = "; `batchscope-cli check` shows more";
   QCOMPARE(problem("UPDATE value_chunk SET crc = crc + 1 WHERE series = 11 AND first = 1024",
                    "UPDATE value_chunk SET crc = crc - 1 WHERE series = 11 AND first = 1024"),
            start + "examples_seen: points 1024 to 2047 of learning_rate have damaged values" + end);

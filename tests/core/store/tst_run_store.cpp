@@ -388,7 +388,7 @@ void TestRunStore::what_is_not_there_is_named() {
   QCOMPARE(error_of([&] { reader.search_json(3); }), file + ": there is no search 3");
   QCOMPARE(error_of([&] { reader.runs_of_sweep(3); }), file + ": there is no sweep 3");
   QCOMPARE(error_of([&] { reader.series(run->id(), "loss"); }),
-           std::string("run 1 has no series yet, so none called loss"));
+           std::string("run 1 has no series loss: it has no series yet"));
   run->sink().record(record_at(1));
   run->finish(outcome("finished"));
   const std::string error = error_of([&] { reader.series(run->id(), "lsos"); });

@@ -36,7 +36,7 @@ void TestRecommend::speedAmongTheAccurate() {
   const std::vector<SizeResult> sizes{{16, 0.97, 500}, {64, 0.966, 1000}, {256, 0.80, 2000}};
   QCOMPARE(chosen(sizes), std::int64_t{64});
   const std::string reason = recommend(sizes, 2000)->reason;
-  for (const char* figure : {"96.60 %", "97.00 % at 16", "1,000 examples/s"})
+  for (const char* figure : {"96.60 %", "97.00 % at batch 16", "1,000 examples/s"})
     QVERIFY2(reason.find(figure) != std::string::npos, reason.c_str());
 }
 

@@ -122,17 +122,17 @@ void TestFindPage::a_chosen_row_shows_its_mark_and_its_memory() {
   Job* search = here.search(tight_net(), "predictive");
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
   const auto card = [&] { return here.page().findChild<Card*>("memory")->findChild<QLabel*>()->text(); };
-  QVERIFY(card().contains(QString("at %1 ").arg(*search->search_result()->recommended)));
+  QVERIFY(card().contains(QString("size %1 ").arg(*search->search_result()->recommended)));
 
   QTest::mouseClick(here.table().viewport(), Qt::LeftButton, {},
                     here.table().visualRect(here.table().model()->index(0, 1)).center());
-  QVERIFY2(card().contains("at 8 "), qPrintable(card()));
+  QVERIFY2(card().contains("size 8 "), qPrintable(card()));
   QTest::keyClick(&here.table(), Qt::Key_Down);
-  QVERIFY2(card().contains("at 16 "), qPrintable(card()));
+  QVERIFY2(card().contains("size 16 "), qPrintable(card()));
   // And the other way round: a mark in the plots chooses its row.
   Q_EMIT here.plots().mark_chosen(3);
   QCOMPARE(here.table().currentIndex().row(), 2);
-  QVERIFY(card().contains(QString("at %1 ").arg(search->probes()[2].batch)));
+  QVERIFY(card().contains(QString("size %1 ").arg(search->probes()[2].batch)));
   here.keep_picture("row");
 }
 
@@ -223,6 +223,10 @@ void TestFindPage::options_that_are_wrong_are_said_at_their_field() {
   here.bench().propose_run(brief_net());
   here.click(here.named("change"));
   QVERIFY(!here.named<QWidget>("factor")->isVisible());
+  const auto* strategies = here.named<QComboBox>("strategy");
+  for (int i = 0; i < strategies->count(); ++i)
+    QVERIFY2(strategies->toolTip().contains('\n' + strategies->itemText(i) + ": "),
+             qPrintable(strategies->itemText(i)));
   QTest::keyClicks(here.named<QComboBox>("strategy"), "shrink");
   QVERIFY(here.named<QWidget>("factor")->isVisible());
   here.type("factor", "1.5");
@@ -300,7 +304,7 @@ void TestFindPage::a_search_can_be_cancelled() {
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::cancelled, patience_ms);
   QVERIFY(!here.named("cancel")->isVisible());
   QVERIFY(here.named("find")->isVisible());
-  QVERIFY(here.text("outcome").contains("until then"));
+  QVERIFY(here.text("outcome").contains("before the search was stopped"));
   QVERIFY_EXCEPTION_THROWN(store::RunReader(here.database()).search_json(1), std::exception);
 }
 
@@ -429,7 +433,7 @@ void TestFindPage::a_strategy_that_cannot_know_says_largest_tried() {
   QCOMPARE(here.text("largest"), QString("8"));
   QVERIFY(names().contains("Largest tried"));
   QVERIFY(!names().contains("Largest that fits"));
-  QVERIFY(!names().filter("no larger one was run").isEmpty());
+  QVERIFY(!names().filter("no larger size was run").isEmpty());
   here.keep_picture("tried");
   Job* found = here.search(spec, "binary");
   QTRY_COMPARE_WITH_TIMEOUT(found->state(), Job::State::done, patience_ms);

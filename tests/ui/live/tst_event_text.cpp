@@ -50,7 +50,7 @@ void TestEventText::words_data() {
   QTest::newRow("edit")
       << QByteArray("edit") << QByteArray(R"({"schedule":"step:interval=80,increment=24","before":"constant",
                                           "batch_before":320,"batch":344,"applies_from_step":641})")
-      << QStringList{"schedule edited, applied", "320", "344", "", "", "from step 641: step:interval=80,increment=24"}
+      << QStringList{"schedule edit applied", "320", "344", "", "", "from step 641: step:interval=80,increment=24"}
       << false;
   QTest::newRow("refused edit") << QByteArray("edit") << QByteArray(R"({"schedule":"x","refused":"no such schedule"})")
                                 << QStringList{"schedule edit refused", "", "", "", "", "no such schedule"} << true;

@@ -80,7 +80,7 @@ void TestLiveOom::the_card_says_what_is_stored() {
   const QString card = live_->texts("oom-card");
   const auto parts = format_parts(detail.at("micro_batches_after").get<std::int64_t>(),
                                   detail.at("micro_batch_after").get<std::int64_t>());
-  QVERIFY2(card.contains("run as <b>" + parts + "</b>"), qPrintable(card));
+  QVERIFY2(card.contains("retried as <b>" + parts + "</b>"), qPrintable(card));
   QVERIFY(card.contains(QString::fromStdString(detail.at("cause").get<std::string>())));
   QVERIFY(card.contains("no example lost, learning rate unchanged"));
   // What it claims: the step was made with the whole batch.
@@ -165,7 +165,7 @@ void TestLiveOom::values_between_two_cursors() {
   live_->plots().set_cursors(40, 20);
   QTRY_VERIFY(card->isVisible());
   const QString text = live_->texts("between-card");
-  QVERIFY2(text.contains("Between step 20 and 40"), qPrintable(text));
+  QVERIFY2(text.contains("Between steps 20 and 40"), qPrintable(text));
   const series::Series* loss = live_->run()->history()->find("loss");
   const auto extremes = loss->values.extremes(19, 40); // steps 20 to 40
   for (const double expected : {extremes.min, extremes.max, extremes.sum / double(extremes.finite)})

@@ -70,7 +70,7 @@ void TestLiveRun::nothing_is_open() {
   QVERIFY(live.button("Run the demo sweep"));
   QVERIFY(!live.plots().isVisible());
   for (const char* text :
-       {"Pause the run", "Make one step", "Stop the run", "Edit the schedule", "Train again with changes"})
+       {"Pause the run", "Run one step", "Stop the run", "Edit the schedule", "Train again with changes"})
     QVERIFY2(!live.action(text)->isEnabled(), text);
   live.keep_picture("empty");
   QSignalSpy wanted(&live.bench(), &Workbench::page_wanted);
@@ -82,9 +82,9 @@ void TestLiveRun::nothing_is_open() {
   QCOMPARE(live.bench().engine().jobs().size(), 1);
   Job* job = live.bench().engine().jobs().first();
   QCOMPARE(job->kind(), Job::Kind::demo);
-  QTRY_VERIFY_WITH_TIMEOUT(live.button("Cancel"), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(live.button("Stop sweep"), patience_ms);
   live.keep_picture("before-the-run");
-  QTest::mouseClick(live.button("Cancel"), Qt::LeftButton);
+  QTest::mouseClick(live.button("Stop sweep"), Qt::LeftButton);
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
 }
 
@@ -154,7 +154,7 @@ void TestLiveRun::the_plan_is_dragged() {
   QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 1, patience_ms);
   QTRY_VERIFY(!pending->isVisible());
   QCOMPARE(newest(*live.run(), "batch"), double(batch));
-  QTRY_COMPARE(live.table().model()->index(0, 1).data().toString(), QString("schedule edited, applied"));
+  QTRY_COMPARE(live.table().model()->index(0, 1).data().toString(), QString("schedule edit applied"));
   QCOMPARE(live.table().model()->index(0, 0).data().toString(), QLocale(QLocale::English).toString(steps));
   const auto is_stored = [&] {
     const store::RunReader reader(live.database());

@@ -133,7 +133,7 @@ private Q_SLOTS:
   void nothing_starts_while_a_field_is_wrong() {
     PageHere here;
     type(here.form, "lr", "fast");
-    QVERIFY(here.label("command").contains("One field is wrong"));
+    QVERIFY(here.label("command").contains("One field has an error"));
     QVERIFY(here.label("outlook").contains("One field"));
     QVERIFY(!here.button("Copy as command line")->isEnabled());
     QVERIFY(!here.button("Save JSON…")->isEnabled());
@@ -325,10 +325,10 @@ private Q_SLOTS:
     QCOMPARE(job->kind(), Job::Kind::find);
     QCOMPARE(run::to_json(job->spec()), run::to_json(*here.form.spec()));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
-    QTRY_VERIFY(here.label("outlook").contains("Waits until"));
+    QTRY_VERIFY(here.label("outlook").contains("Queued until"));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QVERIFY(job->search_result()->safe.has_value());
-    QTRY_VERIFY(!here.label("outlook").contains("Waits until"));
+    QTRY_VERIFY(!here.label("outlook").contains("Queued until"));
   }
 
   void presets_fill_the_form() {
@@ -371,7 +371,7 @@ private Q_SLOTS:
     QJsonObject kept;
     {
       PageHere here;
-      QCOMPARE(here.presets()->findText("As last started"), -1);
+      QCOMPARE(here.presets()->findText("Last started run"), -1);
       here.form.set_spec(small_run(3));
       here.click("Start");
       QTRY_VERIFY_WITH_TIMEOUT(here.bench->engine().idle(), patience_ms);
@@ -381,10 +381,10 @@ private Q_SLOTS:
     PageHere here;
     here.page.restore(kept);
     QCOMPARE(run::to_json(*here.form.spec()), run::to_json(run::RunSpec{}));
-    here.choose_preset(here.presets()->findText("As last started"));
+    here.choose_preset(here.presets()->findText("Last started run"));
     QCOMPARE(run::to_json(*here.form.spec()), run::to_json(small_run(3)));
     here.page.restore({{"last_started", "{broken"}});
-    QCOMPARE(here.presets()->findText("As last started"), -1);
+    QCOMPARE(here.presets()->findText("Last started run"), -1);
   }
 
   void descriptions_are_saved_and_loaded() {
@@ -456,7 +456,7 @@ private Q_SLOTS:
     QStringList texts;
     for (const QLabel* label : here.page.findChildren<QLabel*>())
       texts.append(label->text());
-    QVERIFY(texts.contains("Learning rate at the reference batch."));
+    QVERIFY(texts.contains("Learning rate at the reference batch size."));
     QVERIFY(texts.join('\n').contains("Option: --lr"));
     // Tab leads through the fields in their order.
     here.form.editor("name")->setFocus();

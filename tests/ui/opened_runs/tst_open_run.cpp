@@ -149,7 +149,7 @@ private Q_SLOTS:
     {
       const store::test::FileSizeLimit full(16 * 1024);
       QTRY_COMPARE_WITH_TIMEOUT(run.steps(), 3000, patience_ms); // what comes is shown, stored or not
-      QTRY_VERIFY_WITH_TIMEOUT(job->activity().contains("not stored yet"), patience_ms);
+      QTRY_VERIFY_WITH_TIMEOUT(job->activity().contains("Not saved yet"), patience_ms);
       QVERIFY(run.running());
       job->cancel();
       QTRY_VERIFY_WITH_TIMEOUT(bench->engine().idle(), patience_ms);

@@ -306,10 +306,10 @@ private Q_SLOTS:
     table.filter.set_text("batch >= 128");
     QCOMPARE(table.ids(), (QList<qint64>{8, 9, 10}));
     const QPair<QString, QString> wrong[] = {
-        {"batch >=", "Position 9"}, {"batch >= much", "Position 10"}, {"size > 3", "Position 1"}};
+        {"batch >=", "position 9"}, {"batch >= much", "position 10"}, {"size > 3", "position 1"}};
     for (const auto& [text, position] : wrong) {
       table.filter.set_text(text);
-      QVERIFY2(table.filter.error().startsWith(position), qPrintable(table.filter.error()));
+      QVERIFY2(table.filter.error().contains(position + ";"), qPrintable(table.filter.error()));
       QCOMPARE(table.ids(), (QList<qint64>{8, 9, 10}));
     }
     table.filter.set_text("batch >= 160");

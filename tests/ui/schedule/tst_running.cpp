@@ -163,12 +163,12 @@ void TestRunning::sizes_that_will_not_fit_are_marked() {
   ScheduleHere here;
   here.begin_paused(tight_run(500));
   QTRY_VERIFY(!here.fact("predicted peak").isEmpty()); // the run has foretold its own
-  QCOMPARE(here.fact("largest is run as"), QString("16"));
+  QCOMPARE(here.fact("largest batch runs as"), QString("16"));
   const auto next = static_cast<std::size_t>(here.run()->steps());
   here.type("schedule", QString("piecewise:0=16,%1=96").arg(next + 100));
   QTRY_COMPARE(here.fact("largest batch"), QString("96"));
-  QCOMPARE(here.fact("largest is run as"), QString("2 × 48"));
-  QVERIFY(here.texts("cards").contains("It fits, in parts"));
+  QCOMPARE(here.fact("largest batch runs as"), QString("2 × 48"));
+  QVERIFY(here.texts("cards").contains("Fits as micro batches"));
   here.keep_picture("in-parts");
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);

@@ -68,7 +68,7 @@ private Q_SLOTS:
       return list()->model()->index(row, 0).data(Qt::AccessibleTextRole).toString();
     };
     QCOMPARE(said(3), "Pause, The run is over");
-    QCOMPARE(said(4), "Log scale of the loss, Not possible now");
+    QCOMPARE(said(4), "Log scale of the loss, Not available now");
     // It is painted differently, and Enter leaves the list open with the reason.
     const QRect row = list()->visualRect(list()->model()->index(3, 0));
     const QImage dimmed = list()->viewport()->grab(row).toImage();

@@ -57,7 +57,10 @@ private Q_SLOTS:
     QCOMPARE(facts.findChildren<QLabel*>(), before);
     QLabel* value = label_with(facts, "0.25");
     QCOMPARE(value->palette().color(value->foregroundRole()), theme_.color(Role::error));
+    facts.set_facts({{.name = "loss", .value = "0.125", .help = "Of the last step"}});
+    QCOMPARE(value->toolTip(), QString("Of the last step"));
     facts.set_facts({{.name = "loss", .value = "0.125"}});
+    QCOMPARE(value->toolTip(), QString());
     QCOMPARE(value->palette().color(value->foregroundRole()), theme_.color(Role::text));
   }
 
@@ -86,7 +89,7 @@ private Q_SLOTS:
     QCOMPARE(pixel(bar, 350, 10), theme_.color(Role::window));
     QCOMPARE(pixel(bar, 399, 10), theme_.color(Role::error)); // the limit
     QVERIFY(bar.accessibleDescription().contains("parameters: 100.0 MB"));
-    QVERIFY(bar.accessibleDescription().contains("asked: 100.0 MB, which did not fit"));
+    QVERIFY(bar.accessibleDescription().contains("asked: 100.0 MB (did not fit)"));
     bar.set_parts({}, 0);
     QCOMPARE(pixel(bar, 50, 10), theme_.color(Role::window));
   }

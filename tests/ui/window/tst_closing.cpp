@@ -45,7 +45,7 @@ private Q_SLOTS:
     QTest::keyClick(question(), Qt::Key_Escape);
     QTRY_VERIFY(question() == nullptr);
     QVERIFY(!window().close());
-    QCOMPARE(question()->defaultButton()->text(), "Keep it running");
+    QCOMPARE(question()->defaultButton()->text(), "Keep running");
     QTest::keyClick(question(), Qt::Key_Return);
     QTRY_VERIFY(question() == nullptr);
     QVERIFY(window().isVisible());
@@ -110,7 +110,7 @@ private Q_SLOTS:
     QVERIFY(!window().close());
     QVERIFY(window().isVisible());
     QVERIFY(question() == nullptr);
-    QVERIFY2(here_->banner().text().contains("as soon as the file is written"), qPrintable(here_->banner().text()));
+    QVERIFY2(here_->banner().text().contains("when the file is written"), qPrintable(here_->banner().text()));
     QTest::mouseClick(strip->findChild<QPushButton*>(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
     QCOMPARE(left_beside(file), QStringList());
@@ -178,7 +178,7 @@ private Q_SLOTS:
     Job* waiting = here_->bench().engine().train(WindowHere::small_run(1'000'000));
     QVERIFY(strip->isVisible());
     QVERIFY(says(*strip, "small"));
-    QVERIFY(says(*strip, "1 more waiting"));
+    QVERIFY(says(*strip, "1 more queued"));
     QTRY_VERIFY_WITH_TIMEOUT(strip->findChild<QProgressBar*>()->value() > 0, patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(says(*strip, " left"), patience_ms);
     here_->bench().current()->pause();

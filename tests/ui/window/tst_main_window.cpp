@@ -134,7 +134,7 @@ private Q_SLOTS:
     here_->page(0).edit->clear();
     QTest::keyClick(here_->page(0).edit, Qt::Key_Question, Qt::ShiftModifier);
     QVERIFY(!sheet->isVisible());
-    here_->action("Keys")->trigger();
+    here_->action("Keyboard shortcuts")->trigger();
     QStringList texts;
     for (const QLabel* label : sheet->findChild<QScrollArea*>()->findChildren<QLabel*>())
       texts.append(label->text());
@@ -142,14 +142,15 @@ private Q_SLOTS:
       if (!action->shortcut().isEmpty() && !action->property(key_help_property).isValid())
         QVERIFY2(texts.contains(plain_text(*action)), qPrintable(action->text()));
     }
-    QVERIFY(texts.contains("Undo what was done on this page"));
+    QVERIFY(texts.contains("Undo the last change on this page"));
     QVERIFY(texts.contains("Ctrl+K"));
     QVERIFY(texts.contains("Ctrl+2, Alt+2"));
-    QVERIFY(texts.indexOf("Runs", texts.indexOf("Keys")) < texts.indexOf("Schedule", texts.indexOf("Keys")));
+    QVERIFY(texts.indexOf("Runs", texts.indexOf("Keyboard shortcuts")) <
+            texts.indexOf("Schedule", texts.indexOf("Keyboard shortcuts")));
     // The page that is shown comes before the others.
     sheet->reject();
     window().show_page("schedule");
-    here_->action("Keys")->trigger();
+    here_->action("Keyboard shortcuts")->trigger();
     texts.clear();
     for (const QLabel* label : sheet->findChild<QScrollArea*>()->findChildren<QLabel*>())
       if (label->property("kind") == "heading")
@@ -206,8 +207,8 @@ private Q_SLOTS:
     Q_EMIT here_->bench().problem("The run failed.");
     Q_EMIT here_->bench().run_database().problem({});
     QCOMPARE(here_->banner().text(), "The run failed.");
-    Q_EMIT here_->bench().note("Only the first 8 runs are shown together.");
-    QCOMPARE(here_->banner().text(), "Only the first 8 runs are shown together.");
+    Q_EMIT here_->bench().note("Only the first 8 runs are plotted together.");
+    QCOMPARE(here_->banner().text(), "Only the first 8 runs are plotted together.");
   }
 
   void saysNothingTwice() {
@@ -286,7 +287,7 @@ private Q_SLOTS:
     blocker.close();
     here_->open();
     here_->action("Reset layout")->trigger(); // keeps at once
-    QTRY_VERIFY2(here_->banner().text().contains("cannot be kept"), qPrintable(here_->banner().text()));
+    QTRY_VERIFY2(here_->banner().text().contains("cannot be saved"), qPrintable(here_->banner().text()));
     here_->banner().dismiss();
     here_->page(0).edit->setText("changed");
     QVERIFY(window().close()); // tries once more
@@ -339,14 +340,18 @@ private Q_SLOTS:
         all.append(label->text());
       return all.join("|");
     };
-    QVERIFY2(texts().contains("stored 0 records · 0 waiting"), qPrintable(texts()));
+    const auto* stored = window().statusBar()->findChild<QLabel*>("stored");
+    QCOMPARE(stored->text(), QString("All saved"));
+    QVERIFY2(stored->toolTip().startsWith("0 records saved"), qPrintable(stored->toolTip()));
+    QVERIFY2(stored->toolTip().endsWith(", 0 waiting"), qPrintable(stored->toolTip()));
     here_->bench().engine().load_library();
     QTRY_VERIFY_WITH_TIMEOUT(texts().contains("thread"), patience_ms);
     Job* job = here_->bench().start_run(WindowHere::small_run(40));
     QVERIFY(shows(1)); // a run leads to its page
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(texts().contains("cpu · budget 100.0 MB"), patience_ms);
-    QTRY_VERIFY_WITH_TIMEOUT(!texts().contains("stored 0 records"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!stored->toolTip().startsWith("0 records saved"), patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(stored->text(), QString("All saved"), patience_ms);
   }
 
   void restoresOpenedRuns() {

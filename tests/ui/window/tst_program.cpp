@@ -75,7 +75,7 @@ private Q_SLOTS:
                                      << "WAYLAND_DISPLAY=wayland-7654";
     QTest::newRow("no such platform") << "QT_QPA_PLATFORM"
                                       << "offscren"
-                                      << "Qt's part for offscren is not installed";
+                                      << "the Qt platform plugin for offscren is not installed";
     QTest::newRow("X asked for") << "QT_QPA_PLATFORM"
                                  << "xcb"
                                  << "neither DISPLAY nor";

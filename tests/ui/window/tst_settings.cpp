@@ -48,8 +48,8 @@ private Q_SLOTS:
     QTest::addColumn<QString>("words");
     QTest::newRow("damaged") << QByteArray("{\"version\": 1, \"page\":") << "damaged";
     QTest::newRow("empty") << QByteArray() << "damaged";
-    QTest::newRow("no object") << QByteArray("[1, 2]") << "no settings of this program";
-    QTest::newRow("no version") << QByteArray("{}") << "no settings of this program";
+    QTest::newRow("no object") << QByteArray("[1, 2]") << "does not contain BatchScope settings";
+    QTest::newRow("no version") << QByteArray("{}") << "does not contain BatchScope settings";
     QTest::newRow("newer") << QByteArray("{\"version\": 99}") << "newer version";
     QTest::newRow("binary") << QByteArray("\x00\xff\x12garbage", 10) << "damaged";
   }

@@ -11,7 +11,7 @@
 
 namespace batchscope::ui {
 
-/// The plots as they stand, and how they get onto the screen.
+/// The contents of the plots, and their drawing.
 class Board {
 public:
   Board(LinkedPlots& owner, const Theme& theme);
@@ -20,8 +20,8 @@ public:
   Scene scene;
   double clipping = 0;
 
-  const View& view() const { return view_; } ///< as drawn last
-  const View& view_by_now();                 ///< with what the curves have grown since
+  const View& view() const { return view_; } ///< as last drawn
+  const View& view_by_now();                 ///< including what the curves have grown since
   Pacer& pacer() { return pacer_; }
   const Theme& theme() const { return theme_; }
   Canvas& canvas() { return *canvas_; }
@@ -30,41 +30,41 @@ public:
   Picture picture() const;
 
   int add_panel(const PanelSpec& spec);
-  Panel* panel(int number) const;           ///< null: there is none
-  Panel* panel_at(const QPointF& at) const; ///< of those that are visible
-  void arrange();                           ///< after panels came or went
+  Panel* panel(int number) const;           ///< null if there is none
+  Panel* panel_at(const QPointF& at) const; ///< visible panels only
+  void arrange();                           ///< call it after panels were added, shown or hidden
   int add_curve(int panel, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   Curve* curve(int id) const;
   void clear_curves();
   void set_hidden(int panel, const QString& entry, bool hidden);
   bool is_hidden(int panel, const QString& entry) const { return hidden_.contains({panel, entry}); }
 
-  /// Changes the view, tells of it, and draws soon.
+  /// Changes the view, emits the change, and draws soon.
   void navigate(const std::function<void(View&)>& change);
   void set_integer(bool integer) { view_.set_integer(integer); }
-  void fit_anew(); ///< y of all panels at the next draw
+  void fit_anew(); ///< fits y of all panels at the next draw
 
-  void touch() { touched_ = true; } ///< the next draw is needed even where no curve grew
-  void touch_soon();                ///< and is drawn when it is its turn
+  void touch() { touched_ = true; } ///< forces the next draw even if no curve has grown
+  void touch_soon();                ///< touch(), and draws when the pace allows
   void recolor();
-  /// Takes samples and chooses axes; false where everything is as it was drawn last.
+  /// Takes samples and chooses axes; returns false if nothing has changed since the last draw.
   bool prepare();
-  void draw_top(); ///< the crosshair's layer alone, at once
+  void draw_top(); ///< draws the crosshair's layer only, at once
 
 private:
   bool draw();
   void follow();
   std::optional<Range> curves_range() const;
-  std::optional<Range> full_range(std::optional<Range> curves) const; ///< with what is upon them
+  std::optional<Range> full_range(std::optional<Range> curves) const; ///< including marks and the like
   void lay_out();
-  bool fit_axes(); ///< false where the left margin had to grow
+  bool fit_axes(); ///< false if the left margin had to grow
   int plot_width() const;
   void report_view();
   bool top_used() const;
 
   LinkedPlots& owner_;
   const Theme& theme_;
-  Canvas* canvas_; ///< the owner's child
+  Canvas* canvas_; ///< child of the owner
   Pacer pacer_;
   PlotFonts fonts_;
   QSharedPointer<ChosenTicks> x_ticks_;
@@ -72,10 +72,10 @@ private:
   std::vector<std::unique_ptr<Curve>> curves_;
   View view_;
   Range reported_{0, 1};
-  std::set<std::pair<int, QString>> hidden_; ///< entries of legends, by panel
+  std::set<std::pair<int, QString>> hidden_; ///< legend entries, by panel
   int next_curve_ = 1;
-  double left_ = 0;                     ///< margin; grows only, so that the plots do not jump sideways
-  std::map<const Panel*, int> heights_; ///< of the plots themselves
+  double left_ = 0;                     ///< margin; only grows, so that the plots do not jump sideways
+  std::map<const Panel*, int> heights_; ///< of the plot areas
   bool touched_ = true;
   bool drawn_ = false;
 };

@@ -5,11 +5,11 @@
 #include "ui/plot/detail/plotting_library.h"
 #include "ui/plot/detail/ticks.h"
 
-// What is needed of the plotting library beyond what it brings.
+// Extensions of the plotting library.
 namespace batchscope::ui {
 
-/// Names of the library's layers, from the back to the front. The last one is painted by itself: the crosshair moves
-/// without the curves being drawn again.
+/// Names of the library's layers, from back to front. The last one is painted separately: the crosshair moves without
+/// redrawing the curves.
 namespace layers {
 inline const QString back = QStringLiteral("background");
 inline const QString faint = QStringLiteral("faint");
@@ -19,13 +19,13 @@ inline const QString marks = QStringLiteral("marks");
 inline const QString top = QStringLiteral("overlay");
 } // namespace layers
 
-/// Draws when told and only then; takes no events. What is on the layers below the top one covers all of it.
+/// Draws only when told to; takes no events. The layers below the top one cover its whole area.
 class Canvas : public QCustomPlot {
 public:
-  /// `shown` is called whenever the window system wants to see it.
+  /// `shown` is called whenever the window system requests a paint.
   Canvas(QWidget* parent, std::function<void()> shown);
 
-  /// Whether anything is on the top layer; where nothing is, it need not be put on the screen.
+  /// Whether the top layer has content; an empty one need not be drawn.
   void set_top_used(bool used) { top_used_ = used; }
 
 protected:
@@ -37,13 +37,13 @@ private:
   bool top_used_ = false;
 };
 
-/// Something on a layer that a function paints.
+/// An item on a layer, painted by a function.
 class Painted : public QCPLayerable {
 public:
   Painted(Canvas* canvas, const QString& layer, std::function<void(QCPPainter&)> paint);
 
 protected:
-  /// All of the canvas: what is drawn may not leave this, moved up by a pixel.
+  /// The whole canvas: drawing is clipped to this rectangle, moved up by one pixel.
   QRect clipRect() const override { return mParentPlot->viewport().adjusted(0, 0, 0, 2); }
   void applyDefaultAntialiasingHint(QCPPainter* painter) const override;
   void draw(QCPPainter* painter) override;
@@ -52,7 +52,7 @@ private:
   std::function<void(QCPPainter&)> paint_;
 };
 
-/// Shows ticks that were chosen before.
+/// Shows ticks that were chosen beforehand.
 class ChosenTicks : public QCPAxisTicker {
 public:
   void set(const Ticks& ticks) { ticks_ = ticks; }

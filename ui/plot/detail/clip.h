@@ -6,7 +6,7 @@
 
 namespace batchscope::ui {
 
-/// The parts of a line that lie in an area: for pictures of lines, where the painter may know no clipping.
+/// The parts of a line inside an area, for pictures of lines whose painter may not support clipping.
 std::vector<QPolygonF> clipped(const QPolygonF& line, const QRectF& area);
 
 } // namespace batchscope::ui

@@ -6,10 +6,10 @@
 #include "core/series/pyramid.h"
 #include "ui/plot/curve.h"
 
-// What all curves answer from a column of x and a pyramid of y.
+// Implementation of CurveSource's functions for a column of x and a pyramid of y.
 namespace batchscope::ui {
 
-/// Points in a row: x never falls and has at least as many entries as y.
+/// A sequence of points; x is nondecreasing and has at least as many entries as y.
 struct Points {
   const series::Column<double>& x;
   const series::Pyramid& y;

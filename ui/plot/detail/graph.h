@@ -5,8 +5,8 @@
 
 namespace batchscope::ui {
 
-/// One line of a panel. Where few points are on a pixel it is drawn smooth; where it is dense, as one upright stroke a
-/// column of pixels, which shows the same and costs a small part.
+/// One line of a panel. With few points per pixel it is drawn as a line; where it is dense, as one vertical stroke per
+/// column of pixels, which looks the same and is much faster.
 class Graph : public QCPGraph {
 public:
   Graph(QCPAxis* x, QCPAxis* y) : QCPGraph(x, y) { setAdaptiveSampling(false); }

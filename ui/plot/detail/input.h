@@ -15,7 +15,7 @@ class QWheelEvent;
 
 namespace batchscope::ui {
 
-/// What pointer and keys do to the plots.
+/// Handles mouse and keyboard input of the plots.
 class Input {
 public:
   Input(LinkedPlots& owner, Board& board) : owner_(owner), board_(board) {}
@@ -28,14 +28,14 @@ public:
   void wheel(const QWheelEvent& event);
   void help(const QHelpEvent& event); ///< tooltips
 
-  bool takes(const QKeyEvent& event) const; ///< before shortcuts of the window do
-  bool key(const QKeyEvent& event);         ///< false: not one of ours
-  static QList<KeyHelp> key_help();         ///< what they do, in words
-  bool focus_next(bool next);               ///< between handles; false: to the next widget
+  bool takes(const QKeyEvent& event) const; ///< handled before the window's shortcuts
+  bool key(const QKeyEvent& event);         ///< false: not a key of the plots
+  static QList<KeyHelp> key_help();         ///< descriptions of the keys
+  bool focus_next(bool next);               ///< between handles; false: move on to the next widget
   void focus_in(Qt::FocusReason reason);
   void focus_out();
 
-  /// Where the crosshair, a mark or the cursors are put from elsewhere, too.
+  /// Set crosshair, mark or cursors; also called from outside.
   void put_crosshair(std::optional<double> x, bool tell);
   void choose_mark(std::optional<qint64> id);
   void put_cursors(std::optional<double> first, std::optional<double> second);
@@ -51,7 +51,7 @@ private:
   void cancel();
   void hover(const QPointF& at);
   void follow_pointer(const QPointF& at);
-  double x_at(double pixel) const; ///< within the view; whole where x is
+  double x_at(double pixel) const; ///< limited to the view; rounded if x is an integer
   void set_handle(PlotHandle& handle, double y);
 
   void move_focused(double by);
@@ -74,15 +74,15 @@ private:
   void step_crosshair(double pixels);
   void put_cursor();
   void next_mark(int direction);
-  void bring_into_view(double x, double from, double to); ///< x, unless something of [from, to] is in view
+  void bring_into_view(double x, double from, double to); ///< x, unless part of [from, to] is visible
 
   LinkedPlots& owner_;
   Board& board_;
   Drag drag_ = Drag::none;
   QPointF pressed_at_;
-  Range range_then_;            ///< x when the drag began
-  std::optional<Range> y_then_; ///< y of the panel, where it had been zoomed
-  Panel* panel_ = nullptr;      ///< in which the drag began
+  Range range_then_;            ///< x range when the drag began
+  std::optional<Range> y_then_; ///< y range of the panel, if it was zoomed
+  Panel* panel_ = nullptr;      ///< where the drag began
   double handle_then_ = 0;      ///< y of the handle when the drag began
   double grabbed_beside_ = 0;   ///< px from the pointer to the handle
   std::size_t cursor_ = 0;

@@ -15,9 +15,9 @@ public:
 
   Board board;
   Input input;
-  QList<QAction*> actions;          ///< the owner's
-  QAction* follow_action = nullptr; ///< of these
-  QHash<int, QAction*> log_actions; ///< of these, one a panel
+  QList<QAction*> actions;          ///< owned by the owner
+  QAction* follow_action = nullptr; ///< one of actions
+  QHash<int, QAction*> log_actions; ///< some of actions, by panel
 };
 
 } // namespace batchscope::ui

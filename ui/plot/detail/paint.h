@@ -5,10 +5,10 @@
 
 #include "ui/plot/detail/panel.h"
 
-// What is painted around, under and upon the curves. Coordinates are the canvas's pixels.
+// Painting of everything around, under and above the curves. Coordinates are canvas pixels.
 namespace batchscope::ui {
 
-/// Fonts of a plot, made from the widget's.
+/// Fonts of a plot, derived from the widget's.
 struct PlotFonts {
   explicit PlotFonts(const QFont& font);
 
@@ -16,7 +16,7 @@ struct PlotFonts {
   QFont bold;  ///< titles, labels
 };
 
-/// All that painting needs to know.
+/// Everything that painting needs.
 struct Picture {
   const Theme& theme;
   const Scene& scene;
@@ -26,7 +26,7 @@ struct Picture {
   const std::vector<std::unique_ptr<Curve>>& curves;
   QRectF whole; ///< the canvas
 
-  /// Calls `paint(panel, number)` for those that are visible.
+  /// Calls `paint(panel, number)` for the visible panels.
   template <typename Paint> void each_panel(const Paint& paint) const {
     for (std::size_t i = 0; i < panels.size(); ++i)
       if (panels[i]->visible)
@@ -39,35 +39,35 @@ struct Picture {
   bool in_view(double x) const { return x >= view.range().first && x <= view.range().second; }
 };
 
-/// An entry of a panel's legend, as drawn.
+/// A legend entry, as drawn.
 struct LegendEntry {
   const Curve* curve = nullptr;
-  QString text; ///< shortened where there is no room
+  QString text; ///< shortened if space is short
   QRectF place; ///< of sample and text
 };
-/// From the left to the right; in a file without those that are hidden.
+/// From left to right; in a file without hidden entries.
 std::vector<LegendEntry> legend(const Picture& picture, const Panel& panel, int number);
 
-/// Height of the strip above a panel, where title and legend are.
+/// Height of the strip above a panel that holds title and legend.
 double strip_height(const PlotFonts& fonts);
 
-void paint_back(const Picture& picture, QCPPainter& painter);    ///< the ground, tints and bands
-void paint_strips(const Picture& picture, QCPPainter& painter);  ///< titles, legends, the label of x
-void paint_lines(const Picture& picture, QCPPainter& painter);   ///< of marks, through all panels; before the strips
-void paint_marks(const Picture& picture, QCPPainter& painter);   ///< limits, arrows, marks
+void paint_back(const Picture& picture, QCPPainter& painter);   ///< background, tints and bands
+void paint_strips(const Picture& picture, QCPPainter& painter); ///< titles, legends, x label
+void paint_lines(const Picture& picture, QCPPainter& painter); ///< lines of marks through all panels; before the strips
+void paint_marks(const Picture& picture, QCPPainter& painter); ///< limits, arrows, marks
 void paint_handles(const Picture& picture, QCPPainter& painter); ///< on the top layer
-void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair, cursors, the focus
+void paint_top(const Picture& picture, QCPPainter& painter);     ///< crosshair, cursors, focus frame
 
-/// Where a mark is in a panel that shows it.
+/// Position of a mark in a panel that shows it.
 QPointF mark_place(const PlotMark& mark, const Panel& panel);
-/// The visible stretch of a handle: nothing where it is out of view.
+/// The visible part of a handle; nothing if it is out of view.
 std::optional<QLineF> handle_stretch(const Picture& picture, const PlotHandle& handle);
 
-/// What stands over the plots in a picture, and how high that is; 0 where there is nothing to say.
+/// The caption above the plots in a picture, and its height; 0 without a caption.
 double caption_height(const Picture& picture);
 void paint_caption(const Picture& picture, QPainter& painter, double width);
 
-/// Text in a small frame, kept within the canvas.
+/// Text in a small frame, kept inside the canvas.
 void paint_pill(const Picture& picture, QCPPainter& painter, const QString& text, const QPointF& middle,
                 const QColor& ground, const QColor& ink, const QColor& frame);
 

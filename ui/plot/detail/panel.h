@@ -11,10 +11,10 @@ namespace batchscope::ui {
 
 QColor color_of(const CurveStyle& style, const Theme& theme); ///< as in the legend
 
-/// A curve with what was last taken from its source.
+/// A curve with its current samples.
 class Curve {
 public:
-  /// What the samples depend on, besides points that come at the end.
+  /// Everything that the samples depend on, except appended points.
   struct Look {
     std::uint64_t generation = 0;
     Range x;
@@ -29,20 +29,20 @@ public:
 
   void set_style(const CurveStyle& style, const Theme& theme);
   void set_hidden(bool hidden);
-  /// The entry of the legend that it belongs to; empty: none.
+  /// Name of its legend entry; empty: none.
   const QString& entry() const { return style.name.isEmpty() ? style.with : style.name; }
-  /// Takes new samples where anything changed; false where nothing did.
+  /// Takes new samples if anything has changed; returns false if nothing has.
   bool take_samples(const View& view, int pixels, bool log_y);
 
   const int id;
   const int panel;
   const std::shared_ptr<const CurveSource> source;
-  Graph* const graph; ///< the canvas's
+  Graph* const graph; ///< owned by the canvas
   CurveStyle style;
-  bool hidden = false; ///< by the user; told with set_hidden()
+  bool hidden = false; ///< by the user; change it with set_hidden()
   QColor color;
   QList<qreal> dashes;
-  series::Samples samples; ///< cut just outside of the view
+  series::Samples samples; ///< cut just outside the view
 
 private:
   void sample(const View& view, int pixels);
@@ -53,7 +53,7 @@ private:
   std::uint64_t revision_ = 0;
 };
 
-/// One of the plots: its axes, and the range of y.
+/// One of the plots: its axes and its y range.
 class Panel {
 public:
   Panel(Canvas& canvas, const PanelSpec& spec, const QSharedPointer<ChosenTicks>& x_ticks);
@@ -61,9 +61,9 @@ public:
   const PanelSpec spec;
   bool visible = true;
   bool log = false;
-  std::optional<Range> zoomed_y; ///< as the user zoomed it; else it follows the curves
+  std::optional<Range> zoomed_y; ///< set if the user zoomed y; else y follows the curves
   Range y{0, 1};
-  bool fit_anew = true; ///< the next fit need not keep what is shown
+  bool fit_anew = true; ///< the next fit need not keep the current range
 
   QCPAxisRect* rect() const { return rect_; }
   QRectF area() const;
@@ -72,13 +72,13 @@ public:
   double x_value(double pixel) const { return rect_->axis(QCPAxis::atBottom)->pixelToCoord(pixel); }
   double y_value(double pixel) const { return rect_->axis(QCPAxis::atLeft)->pixelToCoord(pixel); }
 
-  /// Chooses y for what is visible. `clipping` is the share of values at either end that need not be.
+  /// Chooses the y range for the visible values. `clipping` is the share of values at either end that may be cut off.
   void fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, const Scene& scene, const View& view,
            double clipping);
-  /// Puts ranges and ticks on the axes; returns the width of the widest label.
+  /// Sets ranges and ticks of the axes; returns the width of the widest label.
   double set_axes(const View& view, int height, const QFont& font);
   void set_colors(const Theme& theme, const QFont& font);
-  void set_lowest(bool lowest); ///< only that one has labels along x
+  void set_lowest(bool lowest); ///< only the lowest panel has x labels
 
 private:
   QCPAxisRect* rect_;

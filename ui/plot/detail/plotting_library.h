@@ -2,7 +2,7 @@
 
 #include <QtCore/QObject>
 
-// The library's header is written with Qt's keywords, which this program does without.
+// The library's header uses Qt's keywords, which this program disables.
 #define signals Q_SIGNALS
 #define slots Q_SLOTS
 #define foreach Q_FOREACH

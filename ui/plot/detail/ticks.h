@@ -7,18 +7,19 @@
 
 namespace batchscope::ui {
 
-/// Where an axis has lines, and what is written there.
+/// Positions and labels of an axis's ticks.
 struct Ticks {
   QVector<double> places;
   QVector<QString> labels;
 };
 
-/// At 1, 2 or 5 times a power of ten, about `most` of them; with as few digits as tell them apart.
+/// At 1, 2 or 5 times a power of ten, about `most` ticks; with as few digits as keep labels distinct.
 Ticks linear_ticks(const Range& range, int most, bool integer);
-/// At powers of ten, with 2 and 5 times those where there is room.
+/// At powers of ten, and at 2 and 5 times those if there is room.
 Ticks log_ticks(const Range& range, int most);
 
-/// A number as read off a plot: thousands apart, at most `digits` significant ones, NaN and infinite as such.
+/// A number for reading off a plot: with thousands separators and at most `digits` significant digits; NaN and
+/// infinities as such.
 QString number_text(double value, int digits = 5);
 
 } // namespace batchscope::ui

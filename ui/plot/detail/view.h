@@ -7,14 +7,14 @@ namespace batchscope::ui {
 
 using Range = std::pair<double, double>;
 
-/// Places along an axis: distances are those of the logarithm on a logarithmic one.
+/// Position along an axis: proportional to the logarithm on a logarithmic axis.
 double to_place(double value, bool log);
 double to_value(double place, bool log);
 
-/// Which part of the x axis is visible. Whatever shows all follows, too: it goes on showing all.
+/// The visible part of the x axis. While it shows all, it also follows: it keeps showing all.
 class View {
 public:
-  /// What there is to see, and the place that following keeps at the right.
+  /// Sets the full range, and the place that following keeps at the right.
   void set_full(const std::optional<Range>& full, double newest);
   void set_log(bool log);
   void set_integer(bool integer);
@@ -28,13 +28,13 @@ public:
   void set_following(bool following);
   void show_all();
   void show(double from, double to);
-  /// Makes the range `factor` times as wide around a value, which stays where it is.
+  /// Makes the range `factor` times as wide around a value, which keeps its place on the screen.
   void zoom(double factor, double around);
-  /// The range `start` moved right by a share of its width, as far as there is something to see.
+  /// Moves the range `start` right by a share of its width, within the full range.
   void move(const Range& start, double share);
 
 private:
-  void put(double from, double width); ///< places; within what there is
+  void put(double from, double width); ///< positions; limited to the full range
   double least_width() const;
 
   Range full_{0, 1};
