@@ -7,11 +7,15 @@ if(NOT torch_asked)
   set(torch_asked "$ENV{BATCHSCOPE_TORCH}")
 endif()
 execute_process(
-  COMMAND "${CMAKE_COMMAND}" -E env "BATCHSCOPE_TORCH=${torch_asked}" "${PROJECT_SOURCE_DIR}/scripts/libtorch-folder"
+  COMMAND "${CMAKE_COMMAND}" -E env "BATCHSCOPE_TORCH=${torch_asked}" "${PROJECT_SOURCE_DIR}/scripts/libtorch-folder" torch
   OUTPUT_VARIABLE LibTorch_DIRECTORY ERROR_VARIABLE torch_error
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
-if(NOT LibTorch_DIRECTORY)
-  message(FATAL_ERROR "${torch_error}")
+execute_process(
+  COMMAND "${PROJECT_SOURCE_DIR}/scripts/libtorch-folder" cuda-headers
+  OUTPUT_VARIABLE cuda_headers ERROR_VARIABLE headers_error
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_STRIP_TRAILING_WHITESPACE)
+if(NOT LibTorch_DIRECTORY OR NOT cuda_headers)
+  message(FATAL_ERROR "${torch_error}${headers_error}")
 endif()
 set(LibTorch_FOUND TRUE)
 
@@ -22,9 +26,9 @@ if(NOT TARGET LibTorch::LibTorch)
     target_compile_options(LibTorch::LibTorch INTERFACE "SHELL:-idirafter ${LibTorch_DIRECTORY}/${folder}")
   endforeach()
   # Searched first, so that no CUDA toolkit is needed and one of another version does no harm: the headers of the CUDA
-  # runtime wheel beside torch, completed by the two small ones in cuda/.
-  target_include_directories(LibTorch::LibTorch INTERFACE
-    "${CMAKE_CURRENT_LIST_DIR}/cuda" "${LibTorch_DIRECTORY}/../nvidia/cu13/include")
+  # runtime wheel beside torch, and those that they include.
+  target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE
+    "${LibTorch_DIRECTORY}/../nvidia/cu13/include" "${cuda_headers}")
   target_link_libraries(LibTorch::LibTorch INTERFACE
     "${LibTorch_DIRECTORY}/lib/libtorch_cpu.so" "${LibTorch_DIRECTORY}/lib/libc10.so")
   # This path is also used for libtorch_cuda.so, which is opened only if a GPU is requested. It is a DT_RPATH, because a
