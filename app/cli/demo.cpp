@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::int64_t refusals(const search::SearchResult& result) {
+std::int64_t oom_probes(const search::SearchResult& result) {
   return std::count_if(result.probes.begin(), result.probes.end(),
                        [](const search::Probe& probe) { return probe.outcome == search::Outcome::out_of_memory; });
 }
@@ -39,14 +39,14 @@ public:
   void searched(sweep::DemoStage stage, const search::SearchResult& result) override {
     if (stage == sweep::DemoStage::search) {
       runs_ = result.probes.size();
-      refusals_ = refusals(result);
+      ooms_ = oom_probes(result);
       display_.say(fmt::format("{} {}, safe {}, recommended {}: {}", search::name_of_largest(result.largest_is_exact),
                                count_or_dash(result.largest), count_or_dash(result.safe),
                                count_or_dash(result.recommended), result.reason));
       return;
     }
     display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors; prediction took {} and {}",
-                             count_or_dash(result.largest), result.probes.size(), refusals(result), runs_, refusals_));
+                             count_or_dash(result.largest), result.probes.size(), oom_probes(result), runs_, ooms_));
   }
 
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override {
@@ -63,7 +63,7 @@ public:
   void event(telemetry::Event event) override { display_.event(std::move(event)); }
   void not_stored(const std::string& why) override { display_.not_stored(why); }
   void files_replaced(const std::string& what) override { display_.files_replaced(what); }
-  void ended(std::int64_t id, const run::RunSummary& summary) override { display_.ended(id, summary); }
+  void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override { display_.ended(id, outcome); }
 
 private:
   static std::string heading(sweep::DemoStage stage) {
@@ -86,7 +86,7 @@ private:
   Palette palette_;
   Display& display_;
   std::size_t runs_ = 0; ///< of the predictive search
-  std::int64_t refusals_ = 0;
+  std::int64_t ooms_ = 0;
 };
 
 /// Those of the runs that were not deleted meanwhile.

@@ -11,6 +11,7 @@
 #include "core/predict/peak_curve.h"
 #include "core/run/automatic_batch.h"
 #include "core/search/drive.h"
+#include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::cli {
 
@@ -133,31 +134,22 @@ std::string bar(double share, int width) {
   return '[' + std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.') + ']';
 }
 
-Json summary_json(const store::RunOutcome& outcome) {
-  Json json;
-  json["status"] = outcome.status;
-  if (!outcome.reason.empty())
-    json["reason"] = outcome.reason;
-  json["batch"] = outcome.batch ? Json(*outcome.batch) : Json(nullptr);
-  json["steps"] = outcome.steps;
-  json["examples_seen"] = outcome.examples_seen;
+Json summary_json(const telemetry::RunOutcome& outcome) {
+  Json json = telemetry::to_json(outcome);
+  if (outcome.reason.empty())
+    json.erase("reason");
   json["epoch"] = five_decimals(outcome.epoch);
   json["train_coverage"] = five_decimals(outcome.train_coverage);
-  json["oom_events"] = outcome.oom_events;
-  json["loss"] = outcome.loss ? json_number(*outcome.loss) : Json(nullptr);
-  json["validation"] = nullptr;
-  if (outcome.validation_loss)
-    json["validation"] = {
-        {"loss", json_number(*outcome.validation_loss)},
-        {"accuracy", outcome.validation_accuracy ? json_number(*outcome.validation_accuracy) : Json(nullptr)}};
-  json["peak_bytes"] = outcome.peak_bytes;
-  json["seconds"] = json_number(outcome.seconds);
-  json["examples_per_second"] = json_number(outcome.examples_per_second);
+  const Json loss = json["validation_loss"];
+  const Json accuracy = json["validation_accuracy"];
+  json.erase("validation_loss");
+  json.erase("validation_accuracy");
+  json["validation"] = loss.is_null() ? Json(nullptr) : Json{{"loss", loss}, {"accuracy", accuracy}};
   return json;
 }
 
-std::string summary_text(const store::RunOutcome& outcome, const std::string& batch_reason) {
-  std::vector<std::pair<std::string, std::string>> rows{{"status", outcome.status}};
+std::string summary_text(const telemetry::RunOutcome& outcome, const std::string& batch_reason) {
+  std::vector<std::pair<std::string, std::string>> rows{{"status", telemetry::to_string(outcome.status)}};
   if (!outcome.reason.empty())
     rows.emplace_back("reason", outcome.reason);
   rows.emplace_back("first batch", count_or_dash(outcome.batch) + (batch_reason.empty() ? "" : ", " + batch_reason));
@@ -230,12 +222,15 @@ std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& pa
                {"examples/s"},
                {"time"},
                {"OOM"}});
-  for (const auto& [id, uid, name, started, sweep, note, outcome] : runs) {
-    const bool bad = outcome.status == "failed" || outcome.status == "interrupted";
-    table.add({std::to_string(id), name, outcome.status, count_or_dash(outcome.batch), format_count(outcome.steps),
-               format_count(outcome.examples_seen), figure(outcome.loss), percent(outcome.validation_accuracy),
-               outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-", rate_text(outcome.examples_per_second),
-               format_duration(outcome.seconds), std::to_string(outcome.oom_events)},
+  using Status = telemetry::RunStatus;
+  for (const store::RunRow& run : runs) {
+    const telemetry::RunOutcome& outcome = run.outcome;
+    const bool bad = outcome.status == Status::failed || outcome.status == Status::interrupted;
+    table.add({std::to_string(run.id), run.name, telemetry::to_string(outcome.status), count_or_dash(outcome.batch),
+               format_count(outcome.steps), format_count(outcome.examples_seen), figure(outcome.loss),
+               percent(outcome.validation_accuracy), outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-",
+               rate_text(outcome.examples_per_second), format_duration(outcome.seconds),
+               std::to_string(outcome.oom_events)},
               bad ? Colour::bad : Colour::plain);
   }
   return table.text(palette);

@@ -17,9 +17,9 @@ Colour colour_of_event(const std::string& kind);
 std::string bar(double share, int width);
 
 /// The outcome of a run, as `train` and `show` print it in JSON.
-Json summary_json(const store::RunOutcome& outcome);
+Json summary_json(const telemetry::RunOutcome& outcome);
 /// The same as text, with the reason why a search chose the first batch, if known.
-std::string summary_text(const store::RunOutcome& outcome, const std::string& batch_reason = {});
+std::string summary_text(const telemetry::RunOutcome& outcome, const std::string& batch_reason = {});
 
 /// A search as text, from its JSON (see search::to_json()): probes, timings and the three answers.
 std::string search_text(const Json& search, const Palette& palette);

@@ -29,12 +29,8 @@ std::size_t terminal_width() {
 
 /// Share of the run that is done, 0..1.
 double share_done(const schedule::RunLength& length, const telemetry::StepRecord& record) {
-  if (length.steps)
-    return static_cast<double>(record.step) / static_cast<double>(*length.steps);
-  if (length.examples)
-    return static_cast<double>(record.examples_seen) / static_cast<double>(*length.examples);
   const double epochs = static_cast<double>(record.epoch_index) + record.train_coverage;
-  return epochs / static_cast<double>(length.epochs.value_or(1));
+  return std::clamp(schedule::share_done(length, record.step, record.examples_seen, epochs).value_or(0), 0.0, 1.0);
 }
 
 } // namespace
@@ -111,8 +107,17 @@ void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunS
     say(fmt::format("batch {}: {}", format_count(start.batch), start.batch_reason));
   for (const auto& note : start.notes)
     say("note: " + note);
+  begin(spec.length, start.budget_bytes);
+}
+
+void Display::watching(std::int64_t id, const std::string& name) {
+  say(fmt::format("run {}: {}", id, name));
+  begin({}, 0);
+}
+
+void Display::begin(const schedule::RunLength& length, std::uint64_t budget) {
   const std::lock_guard lock(mutex_);
-  running_ = Running{spec.length, start.budget_bytes, {}, {}};
+  running_ = Running{length, budget, {}, {}};
 }
 
 void Display::record(const telemetry::StepRecord& record) {
@@ -139,30 +144,32 @@ void Display::files_replaced(const std::string& what) {
   add_line(palette_.paint(Colour::bad, what));
 }
 
-void Display::ended(std::int64_t id, const run::RunSummary& summary) {
+void Display::ended(std::int64_t id, const telemetry::RunOutcome& outcome) {
   {
     const std::lock_guard lock(mutex_);
     running_.reset();
   }
   probes_ = 0;
   std::string text =
-      fmt::format("run {} {} after {} steps", id, run::to_string(summary.status), format_count(summary.steps));
-  if (!summary.reason.empty())
-    text += ": " + summary.reason;
-  say(palette_.paint(summary.status == run::Status::failed ? Colour::bad : Colour::plain, text));
+      fmt::format("run {} {} after {} steps", id, telemetry::to_string(outcome.status), format_count(outcome.steps));
+  if (!outcome.reason.empty())
+    text += ": " + outcome.reason;
+  say(palette_.paint(outcome.status == telemetry::RunStatus::failed ? Colour::bad : Colour::plain, text));
 }
 
 std::string Display::progress_line(const Running& running) const {
   const telemetry::StepRecord& last = running.last;
-  const double share = std::clamp(share_done(running.length, last), 0.0, 1.0);
+  const double share = share_done(running.length, last);
+  const bool measured = running.length.steps || running.length.examples || running.length.epochs;
+  const std::string done = measured ? fmt::format("{} {:3.0f} %  ", bar(share, 12), 100 * share) : std::string();
+  const std::string budget = running.budget > 0 ? " of " + format_bytes(running.budget) : std::string();
   const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
   // What matters most first: a narrow terminal cuts the end off.
   std::string text =
-      fmt::format("{} {:3.0f} %  {}  {} examples/s  step {}  loss {}  batch {}  {} of {}  epoch {:.2f}", bar(share, 12),
-                  100 * share, left, format_count(std::llround(running.clock.examples_per_second())),
+      fmt::format("{}{}  {} examples/s  step {}  loss {}  batch {}  {}{}  epoch {:.2f}", done, left, format_count(std::llround(running.clock.examples_per_second())),
                   format_count(last.step), figure(last.loss), format_count(last.batch),
                   format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
-                  format_bytes(running.budget), last.epoch);
+                  budget, last.epoch);
   // A line that wraps could not be cleared again.
   text.resize(std::min(text.size(), terminal_width() - 1));
   return text;

@@ -33,11 +33,13 @@ public:
   void timing(const search::Timing& timing) override;
   void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
                const std::shared_ptr<run::RunControl>& control) override;
+  /// In place of started(), for a stored run of which only the name is known.
+  void watching(std::int64_t id, const std::string& name);
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void not_stored(const std::string& why) override;      ///< printed even with --quiet: the job may be waiting for it
   void files_replaced(const std::string& what) override; ///< printed even with --quiet
-  void ended(std::int64_t id, const run::RunSummary& summary) override;
+  void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override;
 
 private:
   /// State of the progress line.
@@ -48,6 +50,7 @@ private:
     telemetry::RunClock clock;
   };
 
+  void begin(const schedule::RunLength& length, std::uint64_t budget);
   void add_line(std::string line);
   void work();
   std::string progress_line(const Running& running) const;

@@ -15,6 +15,7 @@
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/search/drive.h"
+#include "core/search/strategy.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -34,12 +35,7 @@ struct FindOptions {
 constexpr std::int64_t largest_pretended = std::int64_t{1} << 60;
 
 std::string strategy_of(const FindOptions& options) {
-  const std::string strategy = text_of(options.strategy).value_or("predictive");
-  const auto& known = search::strategies();
-  if (std::find(known.begin(), known.end(), strategy) == known.end())
-    throw input_error(
-        fmt::format("--strategy: {} is not accepted; accepted: {}", in_quotes(strategy), fmt::join(known, ", ")));
-  return strategy;
+  return search::strategy(text_of(options.strategy).value_or("predictive")).name;
 }
 
 double factor_of(const FindOptions& options) {
@@ -133,15 +129,17 @@ int run_find(const FindOptions& options, const Context& context) {
 Verb add_find(CLI::App& program) {
   auto* app = program.add_subcommand("find", "Find the largest, the safe and the recommended batch size");
   auto options = std::make_shared<FindOptions>();
-  options->strategy =
-      add_value(*app, "--strategy", "NAME", "halving, shrink, doubling, power, binary or predictive (the default)");
+  options->strategy = add_value(*app, "--strategy", "NAME", "How to search (default predictive)");
+  std::string help = "Strategies:";
+  for (const search::Strategy* strategy : search::strategies())
+    help += fmt::format("\n  {:<11} {}", strategy->name, strategy->help);
   options->start = add_value(*app, "--start", "N", "First batch size to try (default: depends on the strategy)");
   options->factor = add_value(*app, "--factor", "F", "Factor of the shrink strategy (default 0.9)");
   options->capacity = add_value(*app, "--capacity", "C", "Simulate a device that fits batch sizes up to C");
   options->no_timings =
       add_switch(*app, "--no-timings", "Do not measure throughput; the result then has no recommended size");
   options->run.add_to(*app, {"--batch", "--name"});
-  app->footer(schedule_help());
+  app->footer(help + "\n" + schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};
 }
 

@@ -10,6 +10,7 @@
 #include "app/cli/context.h"
 #include "app/cli/describe.h"
 #include "core/store/list_filter.h"
+#include "core/store/run_fields.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -22,16 +23,15 @@ struct ListOptions {
 };
 
 Json row_json(const store::RunRow& row) {
-  Json json{{"id", row.id}, {"name", row.name}, {"note", row.note}};
-  Json summary = summary_json(row.outcome);
-  json["status"] = summary["status"];
-  json["started"] = row.started;
-  json["sweep"] = row.sweep ? Json(*row.sweep) : Json(nullptr);
-  const auto flat = [](const std::optional<double>& value) { return value ? json_number(*value) : Json(nullptr); };
-  summary.erase("validation");
-  json.update(summary);
-  json["validation_loss"] = flat(row.outcome.validation_loss);
-  json["validation_accuracy"] = flat(row.outcome.validation_accuracy);
+  Json json;
+  for (const store::RunField& field : store::run_fields()) {
+    const auto text = field.text ? field.text(row) : std::nullopt;
+    json[field.name] = text ? Json(*text) : field.text ? Json(nullptr) : json_of(field.kind, field.number(row));
+  }
+  if (row.outcome.reason.empty())
+    json.erase("reason");
+  json["epoch"] = five_decimals(row.outcome.epoch);
+  json["train_coverage"] = five_decimals(row.outcome.train_coverage);
   json["uid"] = row.uid;
   return json;
 }

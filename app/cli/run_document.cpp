@@ -16,13 +16,19 @@ Json event_json(const store::StoredEvent& event) {
   return json;
 }
 
+/// What another program stored need not be JSON; it is then a text.
+Json stored_json(const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  return json.is_discarded() ? Json(text) : json;
+}
+
 } // namespace
 
 Json run_document(const store::RunReader& reader, const store::RunRow& run) {
   Json json{{"run", run.id}, {"uid", run.uid}, {"name", run.name}, {"note", run.note}, {"started", run.started}};
   json["sweep"] = run.sweep ? Json(*run.sweep) : Json(nullptr);
-  json["spec"] = Json::parse(reader.spec_json(run.id), nullptr, false);
-  json["start"] = Json::parse(reader.start_json(run.id), nullptr, false);
+  json["spec"] = stored_json(reader.spec_json(run.id));
+  json["start"] = stored_json(reader.start_json(run.id));
   json["summary"] = summary_json(run.outcome);
   json["events"] = Json::array();
   for (const auto& event : reader.events(run.id))

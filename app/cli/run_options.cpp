@@ -42,14 +42,6 @@ void refuse_empty(const SpecField& field, const std::string& value) {
   throw input_error(fmt::format("{}: {} is not accepted; accepted: {}", field.option, in_quotes(value), accepted));
 }
 
-/// What is given on the command line takes the place of its opposite in a file.
-void make_way(run::RunSpec& spec, const std::string& key) {
-  if (key == "accumulate")
-    spec.effective_batch.reset();
-  if (key == "effective_batch")
-    spec.accumulate = 1;
-}
-
 } // namespace
 
 void RunOptions::add_to(CLI::App& app, const std::vector<std::string>& without) {
@@ -77,26 +69,30 @@ std::vector<std::string> RunOptions::given() const {
 }
 
 void RunOptions::refuse_contradictions() const {
-  const std::pair<const char*, const char*> contradictions[] = {{"--accumulate", "--effective-batch"},
-                                                                {"--epochs", "--steps"},
-                                                                {"--epochs", "--examples"},
-                                                                {"--examples", "--steps"}};
-  for (const auto& [one, other] : contradictions)
-    if (find(one) && find(other))
-      exclude(find(one), find(other));
+  for (const SpecField& field : run::spec_fields())
+    for (const std::string& key : field.alternatives) {
+      const SpecField& other = run::spec_field(key);
+      if (find(field.option) && find(other.option))
+        exclude(find(field.option), find(other.option));
+    }
 }
 
 void RunOptions::apply(run::RunSpec& spec) const {
   refuse_contradictions();
+  std::vector<std::pair<std::string, std::string>> values;
+  std::vector<std::string> keys;
   for (const SpecField& field : run::spec_fields()) {
     const CLI::Option* given = find(field.option);
     if (!given || given->count() == 0)
       continue;
     const std::string value = field.kind == SpecField::Kind::flag ? "true" : given->results().front();
     refuse_empty(field, value);
-    make_way(spec, field.key);
-    run::set_field(spec, field.key, value);
+    values.emplace_back(field.key, value);
+    keys.push_back(field.key);
   }
+  run::unset_alternatives(spec, keys);
+  for (const auto& [key, value] : values)
+    run::set_field(spec, key, value);
 }
 
 std::string schedule_help() {

@@ -29,7 +29,7 @@ void show_text(const store::RunReader& reader, const store::RunRow& row) {
         '\n');
   if (!row.note.empty())
     print(row.note + '\n');
-  print('\n' + summary_text(row.outcome, run::run_start_from_json(reader.start_json(row.id)).batch_reason));
+  print('\n' + summary_text(row.outcome, run::stored_start(reader.start_json(row.id)).batch_reason));
   const auto events = reader.events(row.id);
   if (!events.empty())
     print("\n");

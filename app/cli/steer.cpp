@@ -34,33 +34,35 @@ constexpr auto poll_interval = 50ms;
 
 struct SteerOptions {
   CLI::Option* run = nullptr;
-  CLI::Option* order = nullptr;
+  CLI::Option* command = nullptr;
   CLI::Option* text = nullptr;
   CLI::Option* batch = nullptr;
   CLI::Option* sweep = nullptr;
 };
 
-struct Order {
+struct CommandName {
   const char* name;
   const char* verb;   ///< of the command
   const char* effect; ///< said when it was taken
 };
 
-constexpr std::array orders = {Order{"pause", "pause", "pauses at its next step boundary"},
-                               Order{"continue", "continue", "continues"},
-                               Order{"step", "step", "makes one step if it is paused"},
-                               Order{"stop", "stop", "stops at its next step boundary"},
-                               Order{"stop", "stop-job", "stops at its next step boundary, and its sweep stops too"},
-                               Order{"schedule", "edit", "changes its schedule at its next step boundary"}};
+constexpr std::array commands = {
+    CommandName{"pause", "pause", "pauses at its next step boundary"},
+    CommandName{"continue", "continue", "continues"},
+    CommandName{"step", "step", "makes one step if it is paused"},
+    CommandName{"stop", "stop", "stops at its next step boundary"},
+    CommandName{"stop", "stop-job", "stops at its next step boundary, and its sweep stops too"},
+    CommandName{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
-const Order& order_of(const SteerOptions& options) {
+const CommandName& command_of(const SteerOptions& options) {
   constexpr const char* accepted = "pause, continue, step, stop, schedule";
-  require(options.order, accepted);
-  const std::string name = *text_of(options.order);
-  const auto found = std::find_if(orders.begin(), orders.end(), [&](const Order& order) { return order.name == name; });
+  require(options.command, accepted);
+  const std::string name = *text_of(options.command);
+  const auto found =
+      std::find_if(commands.begin(), commands.end(), [&](const CommandName& command) { return command.name == name; });
   if (options.sweep->count() > 0 && name != "stop")
     throw input_error(fmt::format("--sweep: not accepted with {}; accepted: with stop", name));
-  if (found == orders.end())
+  if (found == commands.end())
     throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
     require(options.text, "a schedule such as constant or step:interval=5,increment=1");
@@ -79,20 +81,14 @@ double last_of(const store::RunReader& reader, std::int64_t run, const std::stri
   return otherwise;
 }
 
-double share_done(const schedule::RunLength& length, const schedule::ScheduleState& state) {
-  if (length.steps)
-    return static_cast<double>(state.step) / static_cast<double>(*length.steps);
-  if (length.examples)
-    return static_cast<double>(state.examples_seen) / static_cast<double>(*length.examples);
-  return state.epochs_passed / static_cast<double>(length.epochs.value_or(1));
-}
-
 /// Where the run is now, as far as it was stored.
 schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::RunRow& run) {
-  const auto spec = run::run_spec_from_json(reader.spec_json(run.id));
+  const auto spec = run::stored_spec(reader.spec_json(run.id));
+  if (!spec)
+    throw input_error(fmt::format("run {} was not made by this program; its schedule cannot be changed", run.id));
   const auto start = run::run_start_from_json(reader.start_json(run.id));
   schedule::ScheduleOrigin origin;
-  origin.max_batch = std::min(start.train_examples, spec.max_batch.value_or(start.train_examples));
+  origin.max_batch = std::min(start.train_examples, spec->max_batch.value_or(start.train_examples));
   origin.batch = static_cast<std::int64_t>(last_of(reader, run.id, "batch", static_cast<double>(start.batch)));
   auto& state = origin.state;
   state.step = run.outcome.steps;
@@ -103,7 +99,7 @@ schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::R
   state.epoch = run.outcome.epoch;
   state.coverage = run.outcome.train_coverage;
   state.epochs_passed = static_cast<double>(state.epoch_index) + state.coverage;
-  state.progress = share_done(spec.length, state);
+  state.progress = schedule::share_done(spec->length, state.step, state.examples_seen, state.epochs_passed).value_or(0);
   state.max_batch = origin.max_batch;
   return origin;
 }
@@ -121,17 +117,18 @@ std::string edit_json(const SteerOptions& options, const store::RunReader& reade
                                                                                         Json::error_handler_t::replace);
 }
 
-Error too_late(std::int64_t run, const std::string& status) {
-  return {Error::Kind::failed, fmt::format("run {} {} already {}; the command had no effect", run,
-                                           status == "interrupted" ? "was" : "has", status)};
+Error too_late(std::int64_t run, telemetry::RunStatus status) {
+  return {Error::Kind::failed,
+          fmt::format("run {} {} already {}; the command had no effect", run,
+                      status == telemetry::RunStatus::interrupted ? "was" : "has", telemetry::to_string(status))};
 }
 
 void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!reader.taken(command)) {
-    const std::string status = reader.run(run).outcome.status;
+    const telemetry::RunStatus status = reader.run(run).outcome.status;
     // Asked once more: it may have been taken just before the end.
-    if (status != "running" && !reader.taken(command))
+    if (status != telemetry::RunStatus::running && !reader.taken(command))
       throw too_late(run, status);
     if (std::chrono::steady_clock::now() > end)
       throw Error(Error::Kind::failed,
@@ -153,7 +150,7 @@ std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::in
   const auto end = std::chrono::steady_clock::now() + answer_patience;
   while (true) {
     // Asked for before the events: what a run that is over has not answered by now it never will.
-    const std::string status = reader.run(run).outcome.status;
+    const telemetry::RunStatus status = reader.run(run).outcome.status;
     const auto events = reader.events(run);
     for (const auto& event : events) {
       const Json detail = event.kind == "edit" ? Json::parse(event.detail_json, nullptr, false) : Json();
@@ -164,7 +161,7 @@ std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::in
                     fmt::format("run {}: schedule not changed: {}", run, detail["refused"].get<std::string>()));
       return detail.value("applies_from_step", event.step + 1);
     }
-    if (status != "running")
+    if (status != telemetry::RunStatus::running)
       throw too_late(run, status);
     if (is_paused(events) || std::chrono::steady_clock::now() > end)
       return std::nullopt;
@@ -175,27 +172,28 @@ std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::in
 int run_steer(const SteerOptions& options, const Context& context) {
   require(options.run, "the number of a run");
   const std::int64_t id = *integer_of(options.run);
-  const Order& order = order_of(options);
+  const CommandName& asked = command_of(options);
   const store::RunReader reader(context.database());
   const store::RunRow run = reader.run(id);
-  if (run.outcome.status != "running")
-    throw input_error(fmt::format("run {} is {}; only running runs can be steered", id, run.outcome.status));
-  store::Command command{.verb = order.verb};
+  if (run.outcome.status != telemetry::RunStatus::running)
+    throw input_error(
+        fmt::format("run {} is {}; only running runs can be steered", id, telemetry::to_string(run.outcome.status)));
+  store::Command command{.verb = asked.verb};
   if (options.text->count() > 0)
     command.detail_json = edit_json(options, reader, run);
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
   wait_until_taken(reader, id, number);
   std::optional<std::int64_t> step;
-  if (order.verb == std::string("edit"))
+  if (command.verb == std::string("edit"))
     step = step_of_edit(reader, id, number);
   if (context.json) {
-    Json answer{{"run", id}, {"command", number}, {"verb", order.verb}, {"taken", true}};
+    Json answer{{"run", id}, {"command", number}, {"verb", command.verb}, {"taken", true}};
     if (step)
       answer["applies_from_step"] = *step;
     print_json(answer);
   } else {
     print(step ? fmt::format("run {} changes its schedule from step {} on\n", id, format_count(*step))
-               : fmt::format("run {} {}\n", id, order.effect));
+               : fmt::format("run {} {}\n", id, asked.effect));
   }
   return exit_status::done;
 }
@@ -207,7 +205,7 @@ Verb add_steer(CLI::App& program) {
                                               "schedule");
   auto options = std::make_shared<SteerOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->order = add_argument(*app, "COMMAND", "pause, continue, step, stop or schedule");
+  options->command = add_argument(*app, "COMMAND", "pause, continue, step, stop or schedule");
   options->text = add_argument(*app, "TEXT", "The new schedule, for the schedule command");
   options->sweep = add_switch(*app, "--sweep", "With stop: also stop the run's sweep");
   options->batch = add_value(*app, "--batch", "N", "With schedule: batch size of the next step (default: unchanged)");

@@ -67,10 +67,10 @@ void print_result(std::int64_t id, const sweep::SweepResult& result, const Conte
   }
   const auto rows = store::RunReader(context.database()).present(result.runs);
   print(runs_table(rows, Palette::for_stdout()));
-  print(fmt::format(
-      "\nsweep {}: {} of {} runs finished\n", id,
-      std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.outcome.status == "finished"; }),
-      rows.size()));
+  print(fmt::format("\nsweep {}: {} of {} runs finished\n", id,
+                    std::count_if(rows.begin(), rows.end(),
+                                  [](const auto& row) { return row.outcome.status == telemetry::RunStatus::finished; }),
+                    rows.size()));
 }
 
 /// Whether any run of the sweep is finished, those of earlier times included.
@@ -78,7 +78,8 @@ bool any_finished(const sweep::SweepResult& result, const Context& context) {
   if (result.finished > 0)
     return true;
   const auto rows = store::RunReader(context.database()).present(result.runs);
-  return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.outcome.status == "finished"; });
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const auto& row) { return row.outcome.status == telemetry::RunStatus::finished; });
 }
 
 int run_sweep_verb(const SweepOptions& options, const Context& context) {

@@ -41,11 +41,11 @@ run::RunSpec spec_of(const TrainOptions& options) {
   return spec;
 }
 
-int status_of(run::Status status) {
+int exit_status_of(telemetry::RunStatus status) {
   switch (status) {
-  case run::Status::finished:
+  case telemetry::RunStatus::finished:
     return exit_status::done;
-  case run::Status::stopped:
+  case telemetry::RunStatus::stopped:
     return exit_status::interrupted;
   default:
     return exit_status::job_failed;
@@ -53,10 +53,9 @@ int status_of(run::Status status) {
 }
 
 void print_result(const job::JobResult& job, const Context& context) {
-  const store::RunOutcome outcome = job::outcome_of(job.summary, job.start.batch);
   if (context.json) {
     Json json{{"run", job.id}};
-    json.update(summary_json(outcome));
+    json.update(summary_json(job.outcome));
     if (!job.start.batch_reason.empty())
       json["batch_reason"] = job.start.batch_reason;
     if (job.search)
@@ -64,7 +63,7 @@ void print_result(const job::JobResult& job, const Context& context) {
     print_json(json);
     return;
   }
-  print(fmt::format("run {}\n", job.id) + summary_text(outcome, job.start.batch_reason));
+  print(fmt::format("run {}\n", job.id) + summary_text(job.outcome, job.start.batch_reason));
 }
 
 int train_and_store(const run::RunSpec& spec, const Context& context) {
@@ -89,7 +88,7 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
     job = job::run_and_store(*session, spec, search, store, std::nullopt, display, control);
   }
   print_result(*job, context);
-  return status_of(job->summary.status);
+  return exit_status_of(job->outcome.status);
 }
 
 int run_train(const TrainOptions& options, const Context& context) {

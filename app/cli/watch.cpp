@@ -21,24 +21,14 @@ namespace {
 /// Less than what the writer of a run takes between two transactions.
 constexpr std::chrono::milliseconds look_interval{200};
 
-run::RunSummary summary_of(const store::RunOutcome& outcome) {
-  run::RunSummary summary;
-  summary.status = run::status_from(outcome.status);
-  summary.reason = outcome.reason;
-  summary.steps = outcome.steps;
-  return summary;
-}
-
-bool goes_on(const store::RunRow& run) {
-  return run.outcome.status == "running" || run.outcome.status == "queued";
-}
-
 /// Shows the run as it is written. False where the watching was interrupted before the run's end.
 bool show_until_end(const store::RunReader& reader, store::RunFollower& follower, std::int64_t id,
                     const Context& context, const run::JobControl& interrupt) {
   Display display(context);
-  display.started(id, run::run_spec_from_json(reader.spec_json(id)), run::run_start_from_json(reader.start_json(id)),
-                  nullptr);
+  if (const auto spec = run::stored_spec(reader.spec_json(id)))
+    display.started(id, *spec, run::stored_start(reader.start_json(id)), nullptr);
+  else
+    display.watching(id, reader.run(id).name);
   while (!interrupt.stopping()) {
     const auto update = follower.poll();
     if (!update.records.empty())
@@ -48,8 +38,8 @@ bool show_until_end(const store::RunReader& reader, store::RunFollower& follower
         display.event(event);
     if (update.more)
       continue;
-    if (!goes_on(update.row)) {
-      display.ended(id, summary_of(update.row.outcome));
+    if (!telemetry::is_open(update.row.outcome.status)) {
+      display.ended(id, update.row.outcome);
       return true;
     }
     std::this_thread::sleep_for(look_interval);
@@ -73,7 +63,8 @@ int run_watch(const CLI::Option* run, const Context& context) {
   else
     print(fmt::format("run {}\n", id) + summary_text(row.outcome));
   // To stop a run is what a person may do with one that is watched.
-  const bool as_wanted = row.outcome.status == "finished" || row.outcome.status == "stopped";
+  using Status = telemetry::RunStatus;
+  const bool as_wanted = row.outcome.status == Status::finished || row.outcome.status == Status::stopped;
   return as_wanted ? exit_status::done : exit_status::job_failed;
 }
 

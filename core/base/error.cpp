@@ -24,6 +24,12 @@ std::string bounded(const std::string& message) {
 
 } // namespace
 
-Error::Error(Kind kind, const std::string& message) : std::runtime_error(bounded(message)), kind_(kind) {}
+Error::Error(Kind kind, const std::string& message, const char* field)
+    : std::runtime_error(bounded(message)), kind_(kind), field_(field) {}
+
+void Error::concerns(const char* field) noexcept {
+  if (*field_ == '\0')
+    field_ = field;
+}
 
 } // namespace batchscope

@@ -17,17 +17,33 @@ public:
     failed,      ///< the job itself failed (exit status 1)
   };
 
-  Error(Kind kind, const std::string& message);
+  /// `field`: the key of the run's field that the error is about, a static string.
+  Error(Kind kind, const std::string& message, const char* field = "");
 
   Kind kind() const noexcept { return kind_; }
+  /// Key of the run's field that the error is about (run::spec_fields()); empty if it is about none.
+  const char* field() const noexcept { return field_; }
+  /// Sets field() unless it is set.
+  void concerns(const char* field) noexcept;
 
 private:
   Kind kind_;
+  const char* field_;
 };
 
 /// Shorthand for the most common kind.
-inline Error input_error(const std::string& message) {
-  return {Error::Kind::input, message};
+inline Error input_error(const std::string& message, const char* field = "") {
+  return {Error::Kind::input, message, field};
+}
+
+/// Calls `function`; an Error that it throws is then about `field`, unless it is already about another.
+template <typename Function> decltype(auto) about_field(const char* field, Function&& function) {
+  try {
+    return function();
+  } catch (Error& error) {
+    error.concerns(field);
+    throw;
+  }
 }
 
 } // namespace batchscope

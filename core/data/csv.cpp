@@ -259,7 +259,9 @@ CsvOptions options_of(const SourceText& source) {
 
 } // namespace
 
-DataSplit open_csv(const SourceText& source) {
+namespace {
+
+DataSplit open_csv(const SourceText& source, const DataOptions& /*options*/) {
   const CsvOptions options = options_of(source);
   Table table = read_table(source.files[0], options);
   understand_targets(table, source.files[0], options.target);
@@ -273,5 +275,14 @@ DataSplit open_csv(const SourceText& source) {
     result.validation = std::make_shared<TableDataset>(shared, std::move(split.validation));
   return result;
 }
+
+} // namespace
+
+extern const DataKind csv_data;
+const DataKind csv_data{.name = "csv",
+                        .form = "csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER",
+                        .files = 1,
+                        .keys = {"target", "header"},
+                        .open = open_csv};
 
 } // namespace batchscope::data

@@ -149,14 +149,28 @@ DataSplit open_images(const std::string& pixels, const std::string& labels, doub
 
 } // namespace
 
-DataSplit open_idx(const SourceText& source) {
+namespace {
+
+DataSplit open_idx(const SourceText& source, const DataOptions& /*options*/) {
   return open_images(source.files[0], source.files[1], source.validation);
 }
 
-DataSplit open_demo(const SourceText& source) {
+} // namespace
+
+extern const DataKind idx_data;
+const DataKind idx_data{.name = "idx", .form = "idx:IMAGES,LABELS", .files = 2, .open = open_idx};
+
+namespace {
+
+DataSplit open_demo(const SourceText& source, const DataOptions& /*options*/) {
   const std::filesystem::path folder = resources_folder();
   return open_images(folder / "demo" / "t10k-images-idx3-ubyte.gz", folder / "demo" / "t10k-labels-idx1-ubyte.gz",
                      source.validation);
 }
+
+} // namespace
+
+extern const DataKind demo_data;
+const DataKind demo_data{.name = "demo", .form = "demo", .open = open_demo};
 
 } // namespace batchscope::data

@@ -10,45 +10,35 @@
 
 namespace batchscope::data {
 
+#define KIND(name) extern const DataKind name##_data;
+#include "core/data/kinds.def"
+#undef KIND
+
 namespace {
 
-/// The form of a kind of data.
-struct Form {
-  std::string_view kind;
-  std::string_view form;
-  std::size_t files;
-  std::vector<std::string_view> keys; ///< besides `validation`
-};
-
-const std::vector<Form>& forms() {
-  static const std::vector<Form> all = {
-      {"demo", "demo", 0, {}},
-      {"idx", "idx:IMAGES,LABELS", 2, {}},
-      {"text", "text:FILE", 1, {}},
-      {"lines", "lines:FILE", 1, {}},
-      {"csv", "csv:FILE,target=NAME or csv:FILE,header=no,target=NUMBER", 1, {"target", "header"}},
-      {"synthetic",
-       "synthetic:examples=N,shape=CxHxW,classes=K or synthetic:examples=N,vocabulary=V",
-       0,
-       {"examples", "shape", "classes", "vocabulary"}},
+const std::vector<const DataKind*>& kinds() {
+  static const std::vector<const DataKind*> all = {
+#define KIND(name) &name##_data,
+#include "core/data/kinds.def"
+#undef KIND
   };
   return all;
 }
 
-const Form& find_form(const std::string& kind, const std::string& text) {
+const DataKind& kind_named(const std::string& name, const std::string& text) {
   std::string known;
-  for (const Form& form : forms()) {
-    if (form.kind == kind)
-      return form;
-    known += (known.empty() ? "" : ", ") + std::string(form.form);
+  for (const DataKind* kind : kinds()) {
+    if (name == kind->name)
+      return *kind;
+    known += (known.empty() ? "" : ", ") + std::string(kind->form);
   }
-  throw input_error(fmt::format("data '{}': unknown kind '{}'; accepted: {}", shortened(text), shortened(kind), known));
+  throw input_error(fmt::format("data '{}': unknown kind '{}'; accepted: {}", shortened(text), shortened(name), known));
 }
 
-void add_part(SourceText& source, const Form& form, const std::string& part) {
+void add_part(SourceText& source, const DataKind& kind, const std::string& part) {
   const std::size_t equals = part.find('=');
   const std::string key = part.substr(0, equals);
-  const bool known = std::find(form.keys.begin(), form.keys.end(), key) != form.keys.end() || key == "validation";
+  const bool known = std::find(kind.keys.begin(), kind.keys.end(), key) != kind.keys.end() || key == "validation";
   if (equals == std::string::npos || !known) {
     source.files.push_back(part);
     return;
@@ -63,39 +53,25 @@ SourceText parse(const std::string& text) {
   source.text = text;
   const std::size_t colon = text.find(':');
   source.kind = text.substr(0, colon);
-  const Form& form = find_form(source.kind, text);
+  const DataKind& kind = kind_named(source.kind, text);
   std::string_view rest = colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
   while (!rest.empty()) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
-    add_part(source, form, std::string(rest.substr(0, comma)));
+    add_part(source, kind, std::string(rest.substr(0, comma)));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   const auto wrong_file = std::find(source.files.begin(), source.files.end(), "");
-  if (source.files.size() > form.files)
+  if (source.files.size() > kind.files)
     source.refuse(fmt::format("unexpected part '{}'; accepted: {}[,validation=0.2]",
-                              shortened(source.files[form.files]), form.form));
-  if (source.files.size() < form.files || wrong_file != source.files.end())
-    source.refuse(fmt::format("a file name is missing; accepted: {}[,validation=0.2]", form.form));
+                              shortened(source.files[kind.files]), kind.form));
+  if (source.files.size() < kind.files || wrong_file != source.files.end())
+    source.refuse(fmt::format("a file name is missing; accepted: {}[,validation=0.2]", kind.form));
   if (const std::string* share = source.find("validation")) {
     source.validation = parse_number(*share, fmt::format("data '{}', validation", shortened(text)));
     if (!(source.validation >= 0 && source.validation <= 0.9))
       source.refuse(fmt::format("validation is {}; accepted: 0 to 0.9", shortened(*share)));
   }
   return source;
-}
-
-DataSplit open(const SourceText& source, const DataOptions& options) {
-  if (source.kind == "demo")
-    return open_demo(source);
-  if (source.kind == "idx")
-    return open_idx(source);
-  if (source.kind == "text")
-    return open_text(source, options);
-  if (source.kind == "lines")
-    return open_lines(source, options);
-  if (source.kind == "csv")
-    return open_csv(source);
-  return open_synthetic(source, options);
 }
 
 } // namespace
@@ -117,7 +93,7 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
     throw input_error(fmt::format("context is {}; accepted: 1 to {}", options.context, longest_context));
   const SourceText source = parse(text);
   try {
-    return open(source, options);
+    return kind_named(source.kind, text).open(source, options);
   } catch (const std::bad_alloc&) {
     source.refuse("does not fit in the memory of this machine");
   } catch (const std::length_error&) {

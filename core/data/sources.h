@@ -39,12 +39,14 @@ private:
                     std::int64_t padding, std::int64_t* to) const = 0;
 };
 
-/// One function per kind; open_data() selects one by name. They throw as open_data() does.
-DataSplit open_demo(const SourceText& source);
-DataSplit open_idx(const SourceText& source);
-DataSplit open_text(const SourceText& source, const DataOptions& options);
-DataSplit open_lines(const SourceText& source, const DataOptions& options);
-DataSplit open_csv(const SourceText& source);
-DataSplit open_synthetic(const SourceText& source, const DataOptions& options);
+/// A kind of data. A new one is a file that defines a DataKind and a line in kinds.def.
+struct DataKind {
+  const char* name;                     ///< how a text begins: `csv`
+  const char* form;                     ///< in help and messages, without `validation`
+  std::size_t files = 0;                ///< number of file names
+  std::vector<std::string_view> keys{}; ///< of the parameters, besides `validation`
+  /// Throws as open_data() does.
+  DataSplit (*open)(const SourceText& source, const DataOptions& options) = nullptr;
+};
 
 } // namespace batchscope::data

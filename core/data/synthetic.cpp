@@ -224,6 +224,8 @@ template <typename Make> DataSplit split_numbers(std::int64_t examples, double s
 
 } // namespace
 
+namespace {
+
 DataSplit open_synthetic(const SourceText& source, const DataOptions& options) {
   const std::int64_t examples = integer(source, "examples", 1, std::int64_t{1} << 50);
   if (!source.find("vocabulary") && source.find("shape")) {
@@ -246,5 +248,13 @@ DataSplit open_synthetic(const SourceText& source, const DataOptions& options) {
     return std::make_shared<SyntheticTokens>(vocabulary, options.context, part, shared);
   });
 }
+
+} // namespace
+
+extern const DataKind synthetic_data;
+const DataKind synthetic_data{.name = "synthetic",
+                              .form = "synthetic:examples=N,shape=CxHxW,classes=K or synthetic:examples=N,vocabulary=V",
+                              .keys = {"examples", "shape", "classes", "vocabulary"},
+                              .open = open_synthetic};
 
 } // namespace batchscope::data

@@ -109,6 +109,8 @@ std::vector<Span> line_spans(const Characters& characters, std::int64_t context)
 
 } // namespace
 
+namespace {
+
 DataSplit open_text(const SourceText& source, const DataOptions& options) {
   const std::string& path = source.files[0];
   const auto characters = std::make_shared<const Characters>(number_characters(read_text_file(path), path));
@@ -120,6 +122,13 @@ DataSplit open_text(const SourceText& source, const DataOptions& options) {
                                   options.context, options.context + 1));
   return make_parts(characters, std::move(train), windows(border, count, options.context), options.context);
 }
+
+} // namespace
+
+extern const DataKind text_data;
+const DataKind text_data{.name = "text", .form = "text:FILE", .files = 1, .open = open_text};
+
+namespace {
 
 DataSplit open_lines(const SourceText& source, const DataOptions& options) {
   const std::string& path = source.files[0];
@@ -142,5 +151,10 @@ DataSplit open_lines(const SourceText& source, const DataOptions& options) {
   };
   return make_parts(characters, pick(split.train), pick(split.validation), longest);
 }
+
+} // namespace
+
+extern const DataKind lines_data;
+const DataKind lines_data{.name = "lines", .form = "lines:FILE", .files = 1, .open = open_lines};
 
 } // namespace batchscope::data

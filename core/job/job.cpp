@@ -30,15 +30,20 @@ private:
   telemetry::Sink& second_;
 };
 
-/// Why a search has no size for the choice.
-std::string why_not(const run::BatchChoice& choice, const search::SearchResult& result) {
+/// The search has no size for the choice.
+Error no_size(const run::BatchChoice& choice, const search::SearchResult& result) {
+  const auto error = [](const std::string& message, const char* field) {
+    return Error(Error::Kind::failed, message, field);
+  };
   if (!result.found)
-    return "no batch size was found: " + result.reason;
+    return error("no batch size was found: " + result.reason, "batch");
   if (choice.kind == run::BatchChoice::Kind::safe)
-    return "no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or --batch "
-           "auto:largest";
-  return "no size could be timed, because none fits any more; accepted: --batch with a number, auto:safe or "
-         "auto:largest";
+    return error("no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or "
+                 "--batch auto:largest",
+                 "margin");
+  return error("no size could be timed, because none fits any more; accepted: --batch with a number, auto:safe or "
+               "auto:largest",
+               "batch");
 }
 
 } // namespace
@@ -50,7 +55,8 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
     return std::nullopt;
   if (schedule::first_batch_of(spec.schedule))
     throw input_error("--schedule: " + in_quotes(spec.schedule) + " sets the first batch, but --batch " +
-                      run::to_string(choice) + " searches for it; accepted: --batch with that number");
+                          run::to_string(choice) + " searches for it; accepted: --batch with that number",
+                      "schedule");
   run::Session::SearchOptions options;
   options.margin = spec.margin;
   options.timings =
@@ -61,7 +67,7 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
   auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
   const auto batch = run::answer_to(choice, result);
   if (!batch)
-    throw Error(Error::Kind::failed, why_not(choice, result));
+    throw no_size(choice, result);
   session.choose_batch(*batch, run::reason_for(spec, result, session.examples()));
   return result;
 }
@@ -103,32 +109,10 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
   job.id = writer->id();
   watch.started(job.id, spec, job.start, own);
   Tee tee(writer->sink(), watch);
-  job.summary = session.run(tee, *own);
-  retry_transient(watch, *control, [&] { writer->finish(outcome_of(job.summary, job.start.batch)); });
-  watch.ended(job.id, job.summary);
+  job.outcome = session.run(tee, *own);
+  retry_transient(watch, *control, [&] { writer->finish(job.outcome); });
+  watch.ended(job.id, job.outcome);
   return job;
-}
-
-store::RunOutcome outcome_of(const run::RunSummary& summary, std::optional<std::int64_t> batch) {
-  store::RunOutcome outcome;
-  outcome.status = run::to_string(summary.status);
-  outcome.reason = summary.reason;
-  outcome.batch = batch;
-  outcome.steps = summary.steps;
-  outcome.examples_seen = summary.examples_seen;
-  outcome.epoch = summary.epoch;
-  outcome.train_coverage = summary.train_coverage;
-  outcome.oom_events = summary.oom_events;
-  if (summary.steps > 0)
-    outcome.loss = summary.loss;
-  if (summary.validation) {
-    outcome.validation_loss = summary.validation->loss;
-    outcome.validation_accuracy = summary.validation->accuracy;
-  }
-  outcome.peak_bytes = summary.peak_bytes;
-  outcome.seconds = summary.seconds;
-  outcome.examples_per_second = summary.examples_per_second;
-  return outcome;
 }
 
 } // namespace batchscope::job

@@ -33,7 +33,7 @@ public:
   virtual void not_stored(const std::string& /*why*/) {}
   /// What was done after another program replaced the database's files. Any thread.
   virtual void files_replaced(const std::string& /*what*/) {}
-  virtual void ended(std::int64_t /*id*/, const run::RunSummary& /*summary*/) {}
+  virtual void ended(std::int64_t /*id*/, const telemetry::RunOutcome& /*outcome*/) {}
 };
 
 /// A run that was trained and stored.
@@ -41,7 +41,7 @@ struct JobResult {
   std::int64_t id = 0;
   std::optional<std::int64_t> search; ///< number of the search that chose the batch
   run::RunStart start;
-  run::RunSummary summary;
+  telemetry::RunOutcome outcome;
 };
 
 /// Finds the first batch with a search if the spec asks for one; returns nothing if the spec names a number. Stores
@@ -60,8 +60,5 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         std::optional<std::int64_t> sweep, Watch& watch,
                         const std::shared_ptr<run::JobControl>& control);
-
-/// Converts a summary to the form that the store keeps.
-store::RunOutcome outcome_of(const run::RunSummary& summary, std::optional<std::int64_t> batch);
 
 } // namespace batchscope::job

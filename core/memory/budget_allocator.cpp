@@ -51,7 +51,7 @@ void BudgetAllocator::set_limit(std::uint64_t bytes) {
   std::lock_guard lock(mutex_);
   limit_ = bytes;
   refused_ = 0;
-  refusal_.reset();
+  out_of_memory_.reset();
   give_back_until(limit_);
 }
 
@@ -90,7 +90,7 @@ void BudgetAllocator::retag(const void* data, telemetry::Use use) {
 
 std::optional<OutOfMemoryInfo> BudgetAllocator::take_out_of_memory() {
   std::lock_guard lock(mutex_);
-  return std::exchange(refusal_, std::nullopt);
+  return std::exchange(out_of_memory_, std::nullopt);
 }
 
 void BudgetAllocator::start_trace() {
@@ -228,7 +228,7 @@ void BudgetAllocator::give_back_until(std::uint64_t reserved_at_most) {
 void BudgetAllocator::refuse(std::uint64_t bytes) {
   give_back_until(in_use_);
   ++refused_;
-  refusal_ = OutOfMemoryInfo{bytes, in_use_, in_use_ + kept_, limit_, phase_, in_use_by_, true};
+  out_of_memory_ = OutOfMemoryInfo{bytes, in_use_, in_use_ + kept_, limit_, phase_, in_use_by_, true};
   TORCH_CHECK_WITH(OutOfMemoryError, false, "cpu: out of memory: asked for ", bytes, " bytes with ", in_use_,
                    " in use, limit ", limit_);
 }

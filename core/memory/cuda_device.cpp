@@ -126,7 +126,8 @@ public:
     limit_ = budget.value_or(static_cast<std::uint64_t>(default_share * static_cast<double>(free)));
     if (limit_ > total)
       throw input_error("--memory-budget: " + std::to_string(limit_) + " bytes is above the " + std::to_string(total) +
-                        " bytes that cuda:" + std::to_string(index) + " has");
+                            " bytes that cuda:" + std::to_string(index) + " has",
+                        "memory_budget");
     allocator_.emptyCache();
     allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
     allocator_.resetPeakStats(device());
@@ -169,13 +170,13 @@ public:
     if (now.refused == refused_seen_)
       return std::nullopt;
     refused_seen_ = now.refused;
-    OutOfMemoryInfo refusal;
-    refusal.requested = recorder_.refused_bytes();
-    refusal.in_use = now.peak; // the step has been unwound; its peak is what was in use when the request was refused
-    refusal.reserved = now.reserved;
-    refusal.limit = limit_;
-    refusal.phase = recorder_.phase();
-    return refusal;
+    OutOfMemoryInfo info;
+    info.requested = recorder_.refused_bytes();
+    info.in_use = now.peak; // the step has been unwound; its peak is what was in use when the request was refused
+    info.reserved = now.reserved;
+    info.limit = limit_;
+    info.phase = recorder_.phase();
+    return info;
   }
   bool start_trace() override {
     synchronize();

@@ -15,12 +15,12 @@ class Cnn final : public Model {
 public:
   explicit Cnn(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        first_(context_, options.shape.dimensions[0], options.spec.width, 3, 1),
-        first_norm_(context_, options.spec.norm, options.spec.width),
-        second_(context_, options.spec.width, 2 * options.spec.width, 3, 1),
-        second_norm_(context_, options.spec.norm, 2 * options.spec.width), height_(side(options.shape.dimensions[1])),
-        width_(side(options.shape.dimensions[2])),
-        output_(context_, 2 * options.spec.width * height_ * width_, outputs_for(options.shape)) {}
+        first_(context_, options.shape.dimensions[0], options.spec.size("width"), 3, 1),
+        first_norm_(context_, options.spec.norm, options.spec.size("width")),
+        second_(context_, options.spec.size("width"), 2 * options.spec.size("width"), 3, 1),
+        second_norm_(context_, options.spec.norm, 2 * options.spec.size("width")),
+        height_(side(options.shape.dimensions[1])), width_(side(options.shape.dimensions[2])),
+        output_(context_, 2 * options.spec.size("width") * height_ * width_, outputs_for(options.shape)) {}
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = max_pool_2x2(first_norm_(first_(input), training).relu_());
@@ -44,6 +44,7 @@ private:
 
 } // namespace
 
+/// Two convolutions with norm, ReLU and pooling, then a linear layer.
 std::unique_ptr<Model> make_cnn(const NetworkOptions& options) {
   return std::make_unique<Cnn>(options);
 }

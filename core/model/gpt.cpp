@@ -37,11 +37,12 @@ class Gpt final : public Model {
 public:
   explicit Gpt(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        tokens_(context_.normal({options.shape.vocabulary, options.spec.width}, embedding_deviation)),
-        positions_(context_.normal({options.spec.context, options.spec.width}, embedding_deviation)),
-        final_norm_(context_, options.spec.width), output_(context_, options.spec.width, outputs_for(options.shape)) {
-    for (std::int64_t layer = 0; layer < options.spec.layers; ++layer)
-      blocks_.emplace_back(context_, options.spec.width, options.spec.heads);
+        tokens_(context_.normal({options.shape.vocabulary, options.spec.size("width")}, embedding_deviation)),
+        positions_(context_.normal({options.spec.size("context"), options.spec.size("width")}, embedding_deviation)),
+        final_norm_(context_, options.spec.size("width")),
+        output_(context_, options.spec.size("width"), outputs_for(options.shape)) {
+    for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer)
+      blocks_.emplace_back(context_, options.spec.size("width"), options.spec.size("heads"));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
@@ -64,6 +65,7 @@ private:
 
 } // namespace
 
+/// Decoder with learned position embeddings, pre-norm blocks and scaled dot-product attention.
 std::unique_ptr<Model> make_gpt(const NetworkOptions& options) {
   return std::make_unique<Gpt>(options);
 }

@@ -15,9 +15,9 @@ public:
     std::int64_t in = 1;
     for (const std::int64_t dimension : options.shape.dimensions)
       in *= dimension;
-    for (std::int64_t layer = 0; layer < options.spec.layers; ++layer) {
-      hidden_.emplace_back(context, in, options.spec.hidden);
-      in = options.spec.hidden;
+    for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer) {
+      hidden_.emplace_back(context, in, options.spec.size("hidden"));
+      in = options.spec.size("hidden");
     }
     output_.emplace(context, in, outputs_for(options.shape));
   }
@@ -36,6 +36,7 @@ private:
 
 } // namespace
 
+/// Fully connected layers with ReLU; images are flattened.
 std::unique_ptr<Model> make_mlp(const NetworkOptions& options) {
   return std::make_unique<Mlp>(options);
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "core/base/error.h"
 #include "core/model/detail/networks.h"
 
 namespace batchscope::model {
@@ -42,17 +43,12 @@ std::int64_t outputs_for(const data::ExampleShape& shape) {
 std::unique_ptr<Model> make_model(const run::ModelSpec& spec, const data::ExampleShape& shape, double dropout,
                                   std::uint64_t seed, c10::Device device) {
   const NetworkOptions options{spec, shape, dropout, at::detail::createCPUGenerator(seed), device};
-  switch (spec.kind) {
-  case run::ModelSpec::Kind::mlp:
-    return make_mlp(options);
-  case run::ModelSpec::Kind::cnn:
-    return make_cnn(options);
-  case run::ModelSpec::Kind::resnet:
-    return make_resnet(options);
-  case run::ModelSpec::Kind::gpt:
-    return make_gpt(options);
-  }
-  return nullptr;
+#define NETWORK(network)                                                                                               \
+  if (spec.name == #network)                                                                                           \
+    return make_##network(options);
+#include "core/model/detail/networks.def"
+#undef NETWORK
+  throw Error(Error::Kind::failed, "the model " + spec.name + " has no network");
 }
 
 } // namespace batchscope::model

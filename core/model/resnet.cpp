@@ -42,12 +42,12 @@ public:
   explicit Resnet(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
         large_(std::min(options.shape.dimensions[1], options.shape.dimensions[2]) >= large_image),
-        stem_(context_, options.shape.dimensions[0], options.spec.width, large_ ? 7 : 3, large_ ? 2 : 1),
-        stem_norm_(context_, options.spec.norm, options.spec.width) {
-    std::int64_t in = options.spec.width;
+        stem_(context_, options.shape.dimensions[0], options.spec.size("width"), large_ ? 7 : 3, large_ ? 2 : 1),
+        stem_norm_(context_, options.spec.norm, options.spec.size("width")) {
+    std::int64_t in = options.spec.size("width");
     for (int stage = 0; stage < stages; ++stage) {
-      const std::int64_t out = options.spec.width << stage;
-      for (std::int64_t block = 0; block < options.spec.blocks; ++block) {
+      const std::int64_t out = options.spec.size("width") << stage;
+      for (std::int64_t block = 0; block < options.spec.size("blocks"); ++block) {
         blocks_.emplace_back(context_, options.spec.norm, in, out, stage > 0 && block == 0 ? 2 : 1);
         in = out;
       }
@@ -75,6 +75,7 @@ private:
 
 } // namespace
 
+/// Three stages of residual blocks (He et al. 2016, the variant for small images; large ones are halved twice first).
 std::unique_ptr<Model> make_resnet(const NetworkOptions& options) {
   return std::make_unique<Resnet>(options);
 }

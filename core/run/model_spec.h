@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "core/data/dataset.h"
 
@@ -9,18 +11,32 @@ namespace batchscope::run {
 
 /// A built-in model and its sizes. A plain value.
 struct ModelSpec {
-  enum class Kind { mlp, cnn, resnet, gpt };
   enum class Norm { group, batch };
 
-  Kind kind = Kind::cnn;
-  std::int64_t hidden = 256;  ///< mlp: units of each hidden layer, 1..65536
-  std::int64_t layers = 1;    ///< mlp: hidden layers, 1..64; gpt: blocks, 1..256 (default 4)
-  std::int64_t width = 32;    ///< cnn: channels of the first layer, 1..1024 (32); resnet (16); gpt: 1..16384 (128)
-  std::int64_t blocks = 2;    ///< resnet: residual blocks of each of the three stages, 1..32
-  std::int64_t heads = 4;     ///< gpt: attention heads; must divide width
-  std::int64_t context = 128; ///< gpt: tokens per example, 1..65536
-  Norm norm = Norm::group;    ///< cnn, resnet
+  std::string name = "cnn";
+  std::map<std::string, std::int64_t> sizes; ///< all of the model's, by name
+  Norm norm = Norm::group;                   ///< of a model that has one
+
+  std::int64_t size(const std::string& name) const { return sizes.at(name); }
+  std::int64_t context() const; ///< tokens per example, for models of text
 };
+
+/// What is known of a built-in model without its network: a row of the table in model_spec.cpp. The network is a file
+/// in core/model and a line in networks.def there.
+struct ModelKind {
+  struct Size {
+    const char* name;
+    std::int64_t standard;
+    std::int64_t highest;
+  };
+  const char* name;
+  const char* example; ///< for a form
+  std::vector<Size> sizes;
+  std::vector<data::ExampleShape::Input> inputs; ///< that it takes
+  bool has_norm = false;
+  void (*check)(const ModelSpec& spec) = nullptr; ///< what the sizes' bounds do not say; throws Error (input)
+};
+const std::vector<ModelKind>& model_kinds();
 
 /// Reads `cnn:width=32,norm=group`, `mlp:hidden=256`, `resnet:width=16`, `gpt:layers=4,heads=4,width=128,context=128`.
 /// Throws Error (input) naming the model or parameter and the limit that it exceeds.

@@ -84,11 +84,11 @@ std::vector<ScheduleEdit> RunControl::close() {
   return late;
 }
 
-RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_waiting) {
-  Orders orders;
-  orders.stop = job_stopping();
-  if (orders.stop || !pending_.load(std::memory_order_acquire))
-    return orders;
+RunControl::Requests RunControl::at_boundary(const std::function<void()>& before_waiting) {
+  Requests requests;
+  requests.stop = job_stopping();
+  if (requests.stop || !pending_.load(std::memory_order_acquire))
+    return requests;
 
   std::unique_lock lock(mutex_);
   const auto stopping = [this] { return stop_ || job_stopping(); };
@@ -101,17 +101,17 @@ RunControl::Orders RunControl::at_boundary(const std::function<void()>& before_w
   const auto started = Clock::now();
   while (!may_go())
     changed_.wait_for(lock, job_interval);
-  orders.waited_seconds = std::chrono::duration<double>(Clock::now() - started).count();
+  requests.waited_seconds = std::chrono::duration<double>(Clock::now() - started).count();
 
-  orders.stop = stopping();
-  orders.paused = paused_ && !orders.stop;
-  if (orders.paused)
+  requests.stop = stopping();
+  requests.paused = paused_ && !requests.stop;
+  if (requests.paused)
     --single_steps_;
   // A stopping run applies no edits: close() returns them.
-  if (!orders.stop)
-    orders.edits = std::exchange(edits_, {});
+  if (!requests.stop)
+    requests.edits = std::exchange(edits_, {});
   note_pending();
-  return orders;
+  return requests;
 }
 
 } // namespace batchscope::run

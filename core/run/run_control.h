@@ -43,13 +43,13 @@ public:
 
   // --- for the training loop ---
   /// What the loop does at this boundary. Blocks while paused; calls `before_waiting` before it blocks.
-  struct Orders {
+  struct Requests {
     bool stop = false;
     bool paused = false;             ///< make one step, then wait again at the next boundary
     std::vector<ScheduleEdit> edits; ///< in the order in which they were requested
     double waited_seconds = 0;
   };
-  Orders at_boundary(const std::function<void()>& before_waiting = {});
+  Requests at_boundary(const std::function<void()>& before_waiting = {});
   /// Called after the last boundary. Returns the edits that came too late.
   std::vector<ScheduleEdit> close();
 

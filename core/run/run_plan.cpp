@@ -65,7 +65,7 @@ void count_steps(RunPlan& plan) {
   while (const auto step = progression.next()) {
     takes += step->takes.takes.size();
     if (step->step > most_steps_counted || takes > most_takes_counted) {
-      plan.steps_foreseen = schedule::steps_foreseen(options, *step);
+      plan.estimated_steps = schedule::estimated_steps(options, *step);
       return;
     }
     progression.done();

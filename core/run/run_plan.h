@@ -23,7 +23,7 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunS
 struct RunPlan {
   schedule::ProgressionOptions options;
   std::optional<std::int64_t> steps;
-  double steps_foreseen = 0; ///< estimate, for plans too long to count
+  double estimated_steps = 0; ///< estimate, for plans too long to count
 };
 RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks = 1);
 

@@ -82,6 +82,9 @@ void check(const RunSpec& spec);
 std::string to_json(const RunSpec& spec, int indent = 2);
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
 
+/// The spec of a stored run; nothing if it is not one of this program: another made the run, or a newer one.
+std::optional<RunSpec> stored_spec(const std::string& text);
+
 /// The arguments of `batchscope-cli train` for the same run; only what differs from the defaults.
 std::string to_command_line(const RunSpec& spec);
 

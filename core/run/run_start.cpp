@@ -35,6 +35,7 @@ std::string to_json(const RunStart& start) {
             {"baseline_bytes", start.baseline_bytes},
             {"warmup_steps", start.warmup_steps},
             {"expected_steps", or_null(start.expected_steps)},
+            {"learning_rate", start.learning_rate ? json_number(*start.learning_rate) : Json(nullptr)},
             {"notes", start.notes}};
   if (start.memory)
     json["memory"] = Json::parse(start.memory->to_json());
@@ -59,6 +60,8 @@ RunStart run_start_from_json(const std::string& text) {
   read(json, "baseline_bytes", start.baseline_bytes);
   read(json, "warmup_steps", start.warmup_steps);
   read(json, "expected_steps", start.expected_steps);
+  if (const auto rate = json.find("learning_rate"); rate != json.end() && rate->is_number())
+    start.learning_rate = rate->get<double>();
   read(json, "search", start.search);
   if (const auto notes = json.find("notes"); notes != json.end() && notes->is_array()) {
     for (const Json& note : *notes) {
@@ -69,6 +72,14 @@ RunStart run_start_from_json(const std::string& text) {
   if (const auto memory = json.find("memory"); memory != json.end())
     start.memory = predict::PeakCurve::from_json(memory->dump(-1, ' ', false, Json::error_handler_t::replace));
   return start;
+}
+
+RunStart stored_start(const std::string& text) {
+  try {
+    return run_start_from_json(text);
+  } catch (const Error&) {
+    return {};
+  }
 }
 
 } // namespace batchscope::run

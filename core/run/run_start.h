@@ -20,6 +20,7 @@ struct RunStart {
   std::uint64_t budget_bytes = 0;
   std::uint64_t baseline_bytes = 0;
   std::int64_t warmup_steps = 0;
+  std::optional<double> learning_rate;        ///< at the reference batch size
   std::optional<std::int64_t> expected_steps; ///< if the plan's length is known
   std::vector<std::string> notes; ///< notes for the user before the run starts (batch norm, automatic warm-up)
   std::optional<predict::PeakCurve> memory; ///< predicted by the search, or by two probes if requested
@@ -31,5 +32,7 @@ std::string to_json(const RunStart& start);
 /// The inverse; also reads earlier versions: missing fields keep their defaults. Throws Error (input) for an invalid
 /// text.
 RunStart run_start_from_json(const std::string& text);
+/// The start of a stored run; defaults if the text is not one of this program.
+RunStart stored_start(const std::string& text);
 
 } // namespace batchscope::run

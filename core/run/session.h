@@ -10,8 +10,8 @@
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
-#include "core/run/run_summary.h"
 #include "core/search/finder.h"
+#include "core/telemetry/outcome.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::run {
@@ -26,7 +26,7 @@ public:
   virtual RunStart start() const = 0;
   /// Executes the run until it ends, is stopped or fails, and reports to `sink`. A failure of the run is a status, not
   /// an exception. Call it once.
-  virtual RunSummary run(telemetry::Sink& sink, RunControl& control) = 0;
+  virtual telemetry::RunOutcome run(telemetry::Sink& sink, RunControl& control) = 0;
 };
 
 /// The engine's own runs: device, data, model and optimizer as a RunSpec says, for searching and training. Only one may

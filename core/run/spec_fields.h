@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +10,17 @@
 
 namespace batchscope::run {
 
-/// Describes one field of a RunSpec for forms and for the command line's help. All texts are English and static.
+class FieldMember;
+
+/// Bounds of a number; finite numbers only.
+struct Bounds {
+  double least = -std::numeric_limits<double>::infinity();
+  bool includes_least = true;
+  double below = std::numeric_limits<double>::infinity();
+};
+
+/// One field of a RunSpec: one row of the table from which options, help, form, JSON, command line text and checks
+/// follow. All texts are English and static.
 struct SpecField {
   enum class Kind {
     text,    ///< free text, or a small syntax of its own (model, data, schedule, batch, warm-up)
@@ -19,22 +31,31 @@ struct SpecField {
     flag,    ///< `true` or `false`
   };
 
-  std::string key{};         ///< JSON key: `lr_rule`
-  std::string option{};      ///< command line option: `--lr-rule`
-  std::string label{};       ///< text beside the field in a form
-  std::string placeholder{}; ///< name of the value in the command line's help: `RULE`; empty for a flag
-  Kind kind = Kind::text;
-  std::string unit{};                 ///< "examples", "steps"; empty if it has none
-  std::string range{};                ///< "0 <= p < 1"; empty if `choices` or `help` say it
-  std::vector<std::string> choices{}; ///< Kind::choice: all of them; Kind::text: suggestions, others are accepted
-  std::string help{};                 ///< one sentence, without a full stop
-  std::string default_text{};         ///< what an empty field means, for display: "0.001, with sgd 0.1"
-  std::string group{};                ///< one of spec_groups()
-  bool advanced = false;              ///< not needed for a first run
+  std::string key{};                           ///< JSON key: `lr_rule`
+  std::shared_ptr<const FieldMember> member{}; ///< the member of RunSpec and how it is read and written
+  std::string label{};                         ///< text beside the field in a form
+  std::string placeholder{};                   ///< name of the value in the command line's help; empty for a flag
+  std::string unit{};                          ///< "examples", "steps"; empty if it has none
+  Bounds bounds{};                             ///< Kind::integer, real and bytes
+  std::string range{};                         ///< "above 0", from the bounds; empty if `choices` or `help` say it
+  std::vector<std::string> choices{};      ///< Kind::choice: all of them; Kind::text: suggestions, others are accepted
+  std::string help{};                      ///< one sentence, without a full stop
+  std::string default_text{};              ///< what an empty field means, for display: "0.001, with sgd 0.1"
+  std::string group{};                     ///< one of spec_groups()
+  bool advanced = false;                   ///< not needed for a first run
+  std::vector<std::string> alternatives{}; ///< keys of the fields of which only one can be given with this one
+  /// Value of the unset field where it follows from other fields; empty if it does not. Null if it never does.
+  std::string (*derived)(const RunSpec&) = nullptr;
+  /// Checks what choices and bounds do not say; throws Error (input). Null if there is nothing.
+  void (*check)(const RunSpec&) = nullptr;
+  std::string option{};   ///< command line option, from the key: `--lr-rule`
+  Kind kind = Kind::text; ///< from the member's type
 };
 
 /// All fields in the order of a form: group by group.
 const std::vector<SpecField>& spec_fields();
+/// Throws Error (input) for an unknown key.
+const SpecField& spec_field(const std::string& key);
 /// Model and data, Batch size, Length, Optimizer, Regularization, Device.
 const std::vector<std::string>& spec_groups();
 
@@ -55,8 +76,8 @@ void set_field(RunSpec& spec, const std::string& key, const std::string& text);
 /// All errors of the spec as (key, message), in the order of spec_fields(), at most one message per field. Empty
 /// exactly if check() does not throw.
 std::vector<std::pair<std::string, std::string>> check_fields(const RunSpec& spec);
-/// The key of the field that an error of check(), a Session or set_field() is about, found from the beginning of the
-/// message; empty if it names none.
-std::string field_of_error(const std::string& message);
+/// Unsets the alternatives of the given fields, except those that are given too. For values that are laid over a spec
+/// from elsewhere: a file, the command line.
+void unset_alternatives(RunSpec& spec, const std::vector<std::string>& given);
 
 } // namespace batchscope::run

@@ -1,310 +1,383 @@
+// The table of a run's fields: a new field is a member of RunSpec and a row here.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/run/detail/field_checks.h"
+#include "core/run/detail/field_forms.h"
+#include "core/run/detail/field_member.h"
+#include "core/run/model_spec.h"
 #include "core/run/spec_fields.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::run {
 
+namespace {
+
+/// `access` returns a reference to the member of the spec that it gets, const or not.
+template <typename Form, typename Access> std::shared_ptr<const FieldMember> as(Access access) {
+  return std::make_shared<MemberOf<Access, Form>>(access);
+}
+
+/// The lengths replace each other: a run has exactly one.
+template <typename Access> class LengthMember final : public MemberOf<Access, IntegerForm> {
+  using Base = MemberOf<Access, IntegerForm>;
+
+public:
+  using Base::Base;
+
+  void set_text(RunSpec& spec, const std::string& text, const SpecField& field) const override {
+    RunSpec changed;
+    changed.length = {};
+    Base::set_text(changed, text, field);
+    spec.length = changed.length;
+  }
+  void set_default(RunSpec& spec) const override {
+    if (!Base::text(spec).empty())
+      spec.length = RunSpec{}.length;
+  }
+};
+template <typename Access> std::shared_ptr<const FieldMember> length(Access access) {
+  return std::make_shared<LengthMember<Access>>(access);
+}
+
+constexpr Bounds at_least_one{.least = 1};
+constexpr Bounds above_zero{.least = 0, .includes_least = false};
+constexpr Bounds share{.least = 0, .below = 1};
+
+std::string range_of(const SpecField& field) {
+  const auto& [least, includes_least, below] = field.bounds;
+  if (!std::isfinite(least))
+    return {};
+  const std::string lowest = field.kind == SpecField::Kind::bytes ? SizeForm::text(static_cast<std::uint64_t>(least))
+                                                                  : fmt::format("{}", least);
+  return (includes_least ? "at least " : "above ") + lowest +
+         (std::isfinite(below) ? fmt::format(" and below {}", below) : "");
+}
+
+std::vector<std::string> model_examples() {
+  std::vector<std::string> examples{RunSpec{}.model};
+  for (const ModelKind& kind : model_kinds())
+    examples.emplace_back(kind.example);
+  return examples;
+}
+
+/// One of each kind, for a small run.
+std::vector<std::string> schedule_examples() {
+  constexpr std::int64_t batch = 16;
+  constexpr std::int64_t steps = 100;
+  constexpr double epochs = 8;
+  std::vector<std::string> examples;
+  for (const schedule::ScheduleKind* kind : schedule::schedule_kinds())
+    examples.push_back(kind->example(batch, steps, epochs));
+  return examples;
+}
+
+/// Fills in what follows from the rest of each row.
+std::vector<SpecField> completed(std::vector<SpecField> fields) {
+  for (SpecField& field : fields) {
+    field.kind = field.member->kind();
+    field.option = "--" + field.key;
+    std::replace(field.option.begin(), field.option.end(), '_', '-');
+    if (field.range.empty())
+      field.range = range_of(field);
+  }
+  return fields;
+}
+
+} // namespace
+
 // A table, hence longer than functions should be.
 const std::vector<SpecField>& spec_fields() {
-  using Kind = SpecField::Kind;
-  static const std::vector<SpecField> fields = {
+  static const std::vector<SpecField> fields = completed({
       {.key = "name",
-       .option = "--name",
+       .member = as<LineForm>([](auto& spec) -> auto& { return spec.name; }),
        .label = "Name",
        .placeholder = "TEXT",
-       .kind = Kind::text,
        .help = "Name of the run",
        .group = "Model and data"},
       {.key = "model",
-       .option = "--model",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.model; }),
        .label = "Model",
        .placeholder = "MODEL",
-       .kind = Kind::text,
-       .choices = {"cnn", "cnn:width=64", "mlp:hidden=256", "resnet:width=16",
-                   "gpt:layers=4,heads=4,width=128,context=128"},
+       .choices = model_examples(),
        .help = "Built-in model and its sizes: cnn:width=32,norm=group, mlp:hidden=256, resnet:width=16 or "
                "gpt:layers=4,heads=4,width=128,context=128",
        .default_text = "cnn",
-       .group = "Model and data"},
+       .group = "Model and data",
+       .check = check_model},
       {.key = "data",
-       .option = "--data",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.data; }),
        .label = "Data",
        .placeholder = "DATA",
-       .kind = Kind::text,
        .choices = {"demo", "synthetic:examples=1000,shape=3x32x32,classes=10", "synthetic:examples=1000,vocabulary=65"},
        .help = "Training data: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=NAME "
                "(csv:FILE,header=no,target=3 for a file without column names; columns are counted from 1) or "
                "synthetic:examples=1000,shape=3x32x32,classes=10; each accepts validation=0.2, the share held out for "
                "validation",
        .default_text = "demo",
-       .group = "Model and data"},
+       .group = "Model and data",
+       .check = check_data},
       {.key = "task",
-       .option = "--task",
+       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.task; }),
        .label = "Task",
        .placeholder = "TASK",
-       .kind = Kind::choice,
        .choices = {"scratch", "fine-tuning"},
        .help = "Kind of training, stored with the run; has no other effect",
        .default_text = "scratch",
        .group = "Model and data",
        .advanced = true},
       {.key = "seed",
-       .option = "--seed",
+       .member = as<SeedForm>([](auto& spec) -> auto& { return spec.seed; }),
        .label = "Seed",
        .placeholder = "N",
-       .kind = Kind::integer,
-       .range = "0 <= n < 2^63",
+       .range = "0 to 2^63 - 1",
        .help = "Random seed for the weights, the order of the examples and dropout",
        .default_text = "1",
        .group = "Model and data",
-       .advanced = true},
+       .advanced = true,
+       .check = check_seed},
       {.key = "batch",
-       .option = "--batch",
+       .member = as<BatchForm>([](auto& spec) -> auto& { return spec.batch; }),
        .label = "Batch size",
        .placeholder = "N",
-       .kind = Kind::text,
        .unit = "examples",
        .range = "at least 1",
        .choices = {"auto", "auto:recommended", "auto:safe", "auto:largest"},
        .help = "First batch size, or a size found by a search before training: auto:recommended, auto:safe, "
                "auto:largest, or auto (recommended, reduced if an epoch would have fewer than 20 steps)",
        .default_text = "auto",
-       .group = "Batch size"},
+       .group = "Batch size",
+       .check = check_batch},
       {.key = "accumulate",
-       .option = "--accumulate",
+       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.accumulate; }),
        .label = "Accumulation",
        .placeholder = "K",
-       .kind = Kind::integer,
        .unit = "micro batches",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Gradient accumulation: micro batches per optimizer step",
        .default_text = "1",
-       .group = "Batch size"},
+       .group = "Batch size",
+       .alternatives = {"effective_batch"}},
       {.key = "effective_batch",
-       .option = "--effective-batch",
+       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.effective_batch; }),
        .label = "Effective batch",
        .placeholder = "B",
-       .kind = Kind::integer,
        .unit = "examples",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Examples per optimizer step, independent of what fits in memory; cannot be combined with accumulation",
        .default_text = "batch size x accumulation",
        .group = "Batch size",
-       .advanced = true},
+       .advanced = true,
+       .alternatives = {"accumulate"},
+       .derived = derived_effective_batch,
+       .check = check_effective_batch},
       {.key = "schedule",
-       .option = "--schedule",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.schedule; }),
        .label = "Schedule",
        .placeholder = "S",
-       .kind = Kind::text,
-       .choices = {"constant", "step:interval=5,increment=1", "linear:max=64", "exponential:max=64",
-                   "piecewise:0=16,100=32", "adabatch:factor=2,every=2", "formula:min(batch + 1, 64)",
-                   "edited:100-200=64,base=linear:max=256"},
+       .choices = schedule_examples(),
        .help = "How the batch size changes during training",
        .default_text = "constant",
-       .group = "Batch size"},
+       .group = "Batch size",
+       .check = check_schedule},
       {.key = "max_batch",
-       .option = "--max-batch",
+       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.max_batch; }),
        .label = "Largest batch",
        .placeholder = "M",
-       .kind = Kind::integer,
        .unit = "examples",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Upper limit on the batch size for searches and schedules",
        .default_text = "the number of training examples",
        .group = "Batch size",
-       .advanced = true},
+       .advanced = true,
+       .check = check_max_batch},
       {.key = "drop_last",
-       .option = "--drop-last",
+       .member = as<FlagForm>([](auto& spec) -> auto& { return spec.drop_last; }),
        .label = "Drop last incomplete batch",
-       .kind = Kind::flag,
        .help = "Drop the last batch of an epoch if it is incomplete",
        .default_text = "false",
        .group = "Batch size",
        .advanced = true},
       {.key = "margin",
-       .option = "--margin",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.margin; }),
        .label = "Margin",
        .placeholder = "SHARE",
-       .kind = Kind::real,
-       .range = "0 <= share < 1",
+       .bounds = share,
        .help = "Share of the memory budget that the safe batch size leaves free",
        .default_text = "0.2",
        .group = "Batch size",
        .advanced = true},
       {.key = "epochs",
-       .option = "--epochs",
+       .member = length([](auto& spec) -> auto& { return spec.length.epochs; }),
        .label = "Epochs",
        .placeholder = "E",
-       .kind = Kind::integer,
        .unit = "epochs",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Length of the run in epochs",
        .default_text = "1 if no other length is given",
-       .group = "Length"},
+       .group = "Length",
+       .alternatives = {"examples", "steps"},
+       .check = check_length},
       {.key = "examples",
-       .option = "--examples",
+       .member = length([](auto& spec) -> auto& { return spec.length.examples; }),
        .label = "Examples",
        .placeholder = "X",
-       .kind = Kind::integer,
        .unit = "examples",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Length of the run in examples",
-       .group = "Length"},
+       .group = "Length",
+       .alternatives = {"epochs", "steps"}},
       {.key = "steps",
-       .option = "--steps",
+       .member = length([](auto& spec) -> auto& { return spec.length.steps; }),
        .label = "Steps",
        .placeholder = "S",
-       .kind = Kind::integer,
        .unit = "steps",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Length of the run in optimizer steps",
-       .group = "Length"},
+       .group = "Length",
+       .alternatives = {"epochs", "examples"}},
       {.key = "optimizer",
-       .option = "--optimizer",
+       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.optimizer; }),
        .label = "Optimizer",
        .placeholder = "NAME",
-       .kind = Kind::choice,
        .choices = {"adamw", "adam", "sgd"},
        .help = "Optimizer that updates the weights",
        .default_text = "adamw",
        .group = "Optimizer"},
       {.key = "lr",
-       .option = "--lr",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.learning_rate; }),
        .label = "Learning rate",
        .placeholder = "X",
-       .kind = Kind::real,
-       .range = "above 0",
+       .bounds = above_zero,
        .help = "Learning rate at the reference batch size",
        .default_text = "0.001; 0.1 for sgd",
-       .group = "Optimizer"},
+       .group = "Optimizer",
+       .derived = derived_learning_rate},
       {.key = "momentum",
-       .option = "--momentum",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.momentum; }),
        .label = "Momentum",
        .placeholder = "X",
-       .kind = Kind::real,
-       .range = "0 <= m < 1",
+       .bounds = share,
        .help = "Momentum (sgd only)",
        .default_text = "0.9 for sgd",
        .group = "Optimizer",
-       .advanced = true},
+       .advanced = true,
+       .derived = derived_momentum,
+       .check = check_momentum},
       {.key = "lr_rule",
-       .option = "--lr-rule",
+       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.lr_rule; }),
        .label = "Scale learning rate with batch",
        .placeholder = "RULE",
-       .kind = Kind::choice,
        .choices = {"none", "linear", "sqrt"},
        .help = "How the learning rate scales with the effective batch size",
        .default_text = "none",
        .group = "Optimizer"},
       {.key = "lr_reference_batch",
-       .option = "--lr-reference-batch",
+       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.lr_reference_batch; }),
        .label = "Reference batch",
        .placeholder = "B",
-       .kind = Kind::integer,
        .unit = "examples",
-       .range = "at least 1",
+       .bounds = at_least_one,
        .help = "Effective batch size at which the learning rate is not scaled",
        .default_text = "the first effective batch",
        .group = "Optimizer",
-       .advanced = true},
+       .advanced = true,
+       .derived = derived_reference_batch},
       {.key = "lr_decay",
-       .option = "--lr-decay",
+       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.lr_decay; }),
        .label = "Learning rate decay",
        .placeholder = "DECAY",
-       .kind = Kind::choice,
        .choices = {"constant", "cosine", "linear", "step"},
        .help = "How the learning rate decays during training",
        .default_text = "constant",
        .group = "Optimizer"},
       {.key = "warmup",
-       .option = "--warmup",
+       .member = as<StepsForm>([](auto& spec) -> auto& { return spec.warmup; }),
        .label = "Warm-up",
        .placeholder = "STEPS",
-       .kind = Kind::text,
        .unit = "steps",
        .range = "at least 0",
        .choices = {"0", "auto"},
        .help = "Steps over which the learning rate rises from 0, or auto (from the ratio of effective batch to "
                "reference batch)",
        .default_text = "0",
-       .group = "Optimizer"},
+       .group = "Optimizer",
+       .check = check_warmup},
       {.key = "clip",
-       .option = "--clip",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.clip; }),
        .label = "Clip gradients",
        .placeholder = "X",
-       .kind = Kind::real,
-       .range = "above 0",
+       .bounds = above_zero,
        .help = "Maximum gradient norm; larger gradients are scaled down to it",
        .default_text = "no limit",
        .group = "Optimizer",
        .advanced = true},
       {.key = "weight_decay",
-       .option = "--weight-decay",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.weight_decay; }),
        .label = "Weight decay",
        .placeholder = "X",
-       .kind = Kind::real,
-       .range = "at least 0",
+       .bounds = {.least = 0},
        .help = "Weight decay (L2 penalty on the weights)",
        .default_text = "0.01 for adamw, else 0",
-       .group = "Regularization"},
+       .group = "Regularization",
+       .derived = derived_weight_decay},
       {.key = "dropout",
-       .option = "--dropout",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.dropout; }),
        .label = "Dropout",
        .placeholder = "P",
-       .kind = Kind::real,
-       .range = "0 <= p < 1",
+       .bounds = share,
        .help = "Probability that a unit is zeroed in a training step",
        .default_text = "0",
        .group = "Regularization"},
       {.key = "label_smoothing",
-       .option = "--label-smoothing",
+       .member = as<RealForm>([](auto& spec) -> auto& { return spec.label_smoothing; }),
        .label = "Label smoothing",
        .placeholder = "X",
-       .kind = Kind::real,
-       .range = "0 <= s < 1",
+       .bounds = share,
        .help = "Share of the target probability spread over the classes",
        .default_text = "0",
        .group = "Regularization",
        .advanced = true},
       {.key = "regularization_rule",
-       .option = "--regularization-rule",
+       .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.regularization_rule; }),
        .label = "Scale regularization with batch",
        .placeholder = "RULE",
-       .kind = Kind::choice,
        .choices = {"none", "sqrt"},
        .help = "How weight decay and dropout scale with the effective batch size",
        .default_text = "none",
        .group = "Regularization",
        .advanced = true},
       {.key = "device",
-       .option = "--device",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.device; }),
        .label = "Device",
        .placeholder = "DEVICE",
-       .kind = Kind::text,
        .choices = {"cpu", "cuda:0"},
        .help = "Device to train on: cpu, or cuda:N for GPU number N",
        .default_text = "cpu",
-       .group = "Device"},
+       .group = "Device",
+       .check = check_device},
       {.key = "memory_budget",
-       .option = "--memory-budget",
+       .member = as<SizeForm>([](auto& spec) -> auto& { return spec.memory_budget; }),
        .label = "Memory budget",
        .placeholder = "SIZE",
-       .kind = Kind::bytes,
        .unit = "bytes",
-       .range = "at least 1MB",
+       .bounds = {.least = 1e6},
        .help = "Memory that the run may use on the device, such as 400MB or 400MiB",
        .default_text = "80 % of the free memory",
        .group = "Device"},
       {.key = "on_oom",
-       .option = "--on-oom",
+       .member = as<OnOomForm>([](auto& spec) -> auto& { return spec.on_oom; }),
        .label = "On out of memory",
        .placeholder = "WHAT",
-       .kind = Kind::choice,
        .choices = {"shrink", "fail"},
        .help = "What to do on an out-of-memory error: shrink retries the same examples as smaller micro batches, fail "
                "ends the run",
        .default_text = "shrink",
        .group = "Device",
        .advanced = true},
-  };
+  });
   return fields;
 }
 

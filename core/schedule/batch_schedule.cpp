@@ -4,33 +4,13 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/schedule/edited.h"
-#include "core/schedule/schedules.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule {
-
-namespace {
-
-constexpr std::string_view formula_prefix = "formula:";
-
-using Maker = std::unique_ptr<BatchSchedule> (*)(const ScheduleText&, const ScheduleOrigin&);
-
-Maker find_maker(const std::string& name) {
-  static constexpr std::pair<std::string_view, Maker> makers[] = {
-      {"constant", make_constant},       {"step", make_step},
-      {"piecewise", make_piecewise},     {"linear", make_linear},
-      {"exponential", make_exponential}, {"adabatch", make_adabatch},
-  };
-  for (const auto& [known, maker] : makers)
-    if (known == name)
-      return maker;
-  return nullptr;
-}
-
-} // namespace
 
 double BatchSchedule::learning_rate_factor(const ScheduleState& /*state*/) const {
   return 1;
@@ -63,29 +43,40 @@ std::int64_t whole_batch(double value) {
   return static_cast<std::int64_t>(whole);
 }
 
+std::optional<double> share_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
+                                 std::optional<double> epochs) {
+  const auto share = [](double done, std::int64_t all) {
+    return done / static_cast<double>(std::max<std::int64_t>(all, 1));
+  };
+  if (length.steps)
+    return share(static_cast<double>(steps), *length.steps);
+  if (length.examples)
+    return share(static_cast<double>(examples), *length.examples);
+  return length.epochs && epochs ? std::optional(share(*epochs, *length.epochs)) : std::nullopt;
+}
+
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin) {
-  if (text.starts_with(formula_prefix))
-    return make_formula(text.substr(formula_prefix.size()), origin);
-  if (is_edited(text))
-    return make_edited(text, origin);
-  const ScheduleText parsed(text);
-  if (const Maker maker = find_maker(parsed.name()))
-    return maker(parsed, origin);
+  if (const ScheduleKind* kind = kind_of(text))
+    return kind->make(text, origin);
+  ScheduleText parsed(text); // refuses a text without a name
   throw input_error(
       fmt::format("unknown schedule '{}'; accepted: {}", shortened(text), fmt::join(schedule_forms(), " | ")));
 }
 
-const std::vector<std::string>& schedule_forms() {
-  static const std::vector<std::string> forms = {
-      "constant",
-      "step:interval=5,increment=1",
-      "linear:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
-      "exponential:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
-      "piecewise:0=16,100=32",
-      "adabatch:factor=2,every=2[,lr-decay=0.375]",
-      "formula:min(batch + 1, 64)",
-      "edited:100-200=64,300-=128,base=linear:max=256",
-  };
+std::optional<std::int64_t> first_batch_of(const std::string& text) {
+  const ScheduleKind* kind = kind_of(text);
+  return kind && kind->first_batch ? kind->first_batch(text) : std::nullopt;
+}
+
+bool depends_on_step_only(const std::string& text) {
+  const ScheduleKind* kind = kind_of(text);
+  return kind && kind->depends_on_step_only;
+}
+
+std::vector<std::string> schedule_forms() {
+  std::vector<std::string> forms;
+  for (const ScheduleKind* kind : schedule_kinds())
+    forms.emplace_back(kind->form);
   return forms;
 }
 

@@ -16,6 +16,11 @@ struct RunLength {
   std::optional<std::int64_t> steps;
 };
 
+/// Share of a run that is done, 0..1 and possibly a little more: `epochs` are passes over the data, tails that were
+/// dropped included. Nothing if the length is unset or what it counts is unknown.
+std::optional<double> share_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
+                                 std::optional<double> epochs);
+
 /// Input of a schedule after each optimizer step.
 struct ScheduleState {
   std::int64_t step = 0;        ///< steps done; 1 in the first call
@@ -79,7 +84,7 @@ struct ScheduleOrigin {
   std::vector<Course> courses = {};
 };
 
-/// Makes a schedule from its text: `constant`, `step:interval=5,increment=1`,
+/// Makes a schedule from its text, see schedule_kinds(): `constant`, `step:interval=5,increment=1`,
 /// `linear:max=64[,epochs=|steps=|examples=|tokens=]`, `exponential:max=64,...`, `piecewise:0=16,100=32`,
 /// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`,
 /// `edited:FROM-TO=BATCH,...[,batch=B],base=SCHEDULE`. Intervals, ramps and stages count from the origin; the steps of
@@ -94,7 +99,10 @@ std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const Sche
 /// any batch. Throws as make_schedule() does if the text of a piecewise or edited schedule is invalid.
 std::optional<std::int64_t> first_batch_of(const std::string& text);
 
+/// See ScheduleKind::depends_on_step_only; false for an unknown schedule.
+bool depends_on_step_only(const std::string& text);
+
 /// The forms that make_schedule() accepts, one line each, for help and error messages.
-const std::vector<std::string>& schedule_forms();
+std::vector<std::string> schedule_forms();
 
 } // namespace batchscope::schedule

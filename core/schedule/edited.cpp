@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/schedule/schedules.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule {
 
@@ -182,19 +182,41 @@ EditedText with_stretches(const EditedText& edited, const std::vector<FixedStret
   return result;
 }
 
-std::optional<std::int64_t> first_batch_of_edited(const EditedText& edited) {
+namespace {
+
+std::optional<std::int64_t> first_batch_of(const EditedText& edited) {
   if (!edited.stretches.empty() && edited.stretches.front().from == 0)
     return edited.stretches.front().batch;
-  return edited.batch ? edited.batch : first_batch_of(edited.base);
+  return edited.batch ? edited.batch : schedule::first_batch_of(edited.base);
 }
 
 std::unique_ptr<BatchSchedule> make_edited(const std::string& text, const ScheduleOrigin& origin) {
+  if (!is_edited(text))
+    refuse(text, "no stretches");
   const EditedText edited = parse_edited(text);
-  const auto first = first_batch_of_edited(edited);
+  const auto first = first_batch_of(edited);
   if (origin.state.step == 0 && origin.courses.empty() && first && *first != origin.batch)
     throw input_error(fmt::format("schedule '{}': its first batch, {}, differs from the run's first batch, {}", text,
                                   *first, origin.batch));
   return std::make_unique<Edited>(edited.stretches, base_course(edited, origin), text);
 }
+
+} // namespace
+
+extern const ScheduleKind edited_schedule;
+const ScheduleKind edited_schedule{
+    .name = "edited",
+    .title = "Grow linearly, then hold",
+    .form = "edited:100-200=64,300-=128,base=linear:max=256",
+    .make = make_edited,
+    .example =
+        [](std::int64_t batch, std::int64_t steps, double /*epochs*/) {
+          return fmt::format("edited:{}-={},base=linear:max={}", std::max<std::int64_t>(steps / 2, 1), 2 * batch,
+                             batch * example_growth);
+        },
+    .first_batch =
+        [](const std::string& text) {
+          return is_edited(text) ? first_batch_of(parse_edited(text)) : std::optional<std::int64_t>();
+        }};
 
 } // namespace batchscope::schedule

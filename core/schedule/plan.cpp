@@ -80,7 +80,7 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
     takes += step->takes.takes.size();
     plan.cut = !plan.needs_feedback && (done >= request.most_steps || takes > most_takes);
     if (plan.cut)
-      plan.steps_foreseen = steps_foreseen(request.options, *step);
+      plan.estimated_steps = estimated_steps(request.options, *step);
     if (plan.needs_feedback || plan.cut)
       break;
     history->append(record_of(*step));
@@ -110,11 +110,6 @@ std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
   std::sort(result.begin(), result.end(),
             [](const PlanSegment& a, const PlanSegment& b) { return a.first_step < b.first_step; });
   return result;
-}
-
-bool depends_on_step_only(const std::string& schedule) {
-  const std::string name = schedule.substr(0, schedule.find(':'));
-  return name == "constant" || name == "piecewise" || name == "formula";
 }
 
 std::string piecewise_text(const std::vector<PlanSegment>& segments, std::int64_t after_step) {

@@ -39,7 +39,7 @@ struct Plan {
   std::int64_t examples = 0;
   double epochs = 0;
   bool cut = false;            ///< longer than most_steps
-  double steps_foreseen = 0;   ///< estimated steps of the whole plan, if it is cut
+  double estimated_steps = 0;  ///< estimated steps of the whole plan, if it is cut
   bool needs_feedback = false; ///< the schedule uses measured values, so the plan ends after `steps`
 };
 
@@ -51,11 +51,6 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
 /// order, as the stretches are.
 std::vector<PlanSegment> with_changes(const std::vector<PlanSegment>& stretches,
                                       const std::vector<PlanSegment>& changes);
-
-/// Whether a schedule that is applied in mid-run, with the batch planned for that step, continues as planned: true for
-/// constant, piecewise and formulas. All others count from the step at which they are applied; resume them with
-/// `edited:base=`.
-bool depends_on_step_only(const std::string& schedule);
 
 /// The piecewise schedule for the segments, as an edit after `after_step` steps (0: before the run) with the batch of
 /// the first segment. The segments begin with step `after_step` + 1. Neighbours of equal size are merged. The batch

@@ -28,10 +28,10 @@ void check_length(const RunLength& length) {
   for (const auto& [name, value] : lengths) {
     given += value ? 1 : 0;
     if (value && *value < 1)
-      throw input_error(fmt::format("{} is {}; accepted: 1 or more", name, *value));
+      throw input_error(fmt::format("{} is {}; accepted: 1 or more", name, *value), name);
   }
   if (given != 1)
-    throw input_error("the length of a run: accepted: exactly one of epochs, examples, steps");
+    throw input_error("the length of a run: accepted: exactly one of epochs, examples, steps", "epochs");
 }
 
 /// The limit to which every schedule is clamped; throws if the first batch is above it.
@@ -39,14 +39,16 @@ std::int64_t bound_of(const ProgressionOptions& options) {
   const auto& sampler = options.sampler;
   const std::int64_t largest = data::largest_batch(sampler.examples, sampler.ranks);
   if (options.batch < 1)
-    throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch));
+    throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch), "batch");
   if (options.batch > largest)
     throw input_error(fmt::format("batch {} is too large for {} ranks and {} examples; accepted: 1 to {}",
-                                  options.batch, sampler.ranks, sampler.examples, largest));
+                                  options.batch, sampler.ranks, sampler.examples, largest),
+                      "batch");
   if (!options.max_batch)
     return largest;
   if (*options.max_batch < options.batch)
-    throw input_error(fmt::format("max-batch {} is below the first batch, {}", *options.max_batch, options.batch));
+    throw input_error(fmt::format("max-batch {} is below the first batch, {}", *options.max_batch, options.batch),
+                      "max_batch");
   return std::min(largest, *options.max_batch);
 }
 
@@ -54,12 +56,13 @@ std::int64_t bound_of(const ProgressionOptions& options) {
 void check_product(const data::SamplerOptions& sampler, std::int64_t max_batch) {
   std::int64_t product = 0;
   if (!sampler.effective_batch && __builtin_mul_overflow(max_batch * sampler.ranks, sampler.accumulate, &product))
-    throw input_error(fmt::format("accumulate {} makes an effective batch above 2^63", sampler.accumulate));
+    throw input_error(fmt::format("accumulate {} makes an effective batch above 2^63", sampler.accumulate),
+                      "accumulate");
 }
 
 } // namespace
 
-double steps_foreseen(const ProgressionOptions& options, const PlannedStep& step) {
+double estimated_steps(const ProgressionOptions& options, const PlannedStep& step) {
   const RunLength& length = options.length;
   if (length.steps)
     return static_cast<double>(*length.steps);
@@ -85,7 +88,9 @@ public:
     check_product(options.sampler, max_batch_);
     state_.examples = options.sampler.examples;
     state_.max_batch = max_batch_;
-    schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_, options_.has_tokens});
+    about_field("schedule", [&] {
+      schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_, options_.has_tokens});
+    });
     schedule_text_ = schedule_->text();
   }
 
@@ -134,13 +139,8 @@ bool Progression::Impl::through() const {
 }
 
 double Progression::Impl::progress_at(std::int64_t epoch_index, std::int64_t passed) const {
-  const RunLength& length = options_.length;
-  if (length.steps)
-    return share(state_.step, *length.steps);
-  if (length.examples)
-    return share(state_.examples_seen, *length.examples);
   const double epochs = static_cast<double>(epoch_index) + share(passed, options_.sampler.examples);
-  return epochs / static_cast<double>(*length.epochs);
+  return share_done(options_.length, state_.step, state_.examples_seen, epochs).value_or(0);
 }
 
 std::int64_t Progression::Impl::nominal_effective() const {

@@ -37,7 +37,7 @@ struct PlannedStep {
 
 /// Estimated steps of a whole run if all steps after `step` take as many examples as it does, for plans too long to
 /// walk. For a plan of equal steps it is exact to about 1 in 10^15.
-double steps_foreseen(const ProgressionOptions& options, const PlannedStep& step);
+double estimated_steps(const ProgressionOptions& options, const PlannedStep& step);
 
 /// The schedule's answer was clamped, or it gave none. The same answer in consecutive steps is reported once.
 struct ScheduleEvent {

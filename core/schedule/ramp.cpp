@@ -1,11 +1,11 @@
-// Schedules that increase over a part of the run: linear, exponential, adabatch.
+// Schedules that increase over a part of the run: linear, exponential.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "core/schedule/schedules.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule {
 
@@ -92,33 +92,6 @@ std::unique_ptr<BatchSchedule> make_ramp(const ScheduleText& text, const Schedul
   return std::make_unique<Ramp>(shape, read_stretch(text, origin), origin.batch, max, text.text());
 }
 
-class AdaBatch : public BatchSchedule {
-public:
-  AdaBatch(double factor, double every, double decay, const ScheduleOrigin& origin, std::string text)
-      : factor_(factor), every_(every), decay_(decay), base_(static_cast<double>(origin.batch)),
-        begin_(origin.state.epochs_passed), text_(std::move(text)) {}
-
-  ScheduleAnswer next(const ScheduleState& state) override {
-    return {whole_batch(base_ * std::pow(factor_, stage(state))), {}};
-  }
-  double learning_rate_factor(const ScheduleState& state) const override { return std::pow(decay_, stage(state)); }
-  std::string text() const override { return text_; }
-
-private:
-  double stage(const ScheduleState& state) const {
-    return std::floor(std::max(0.0, state.epochs_passed - begin_) / every_ + 1e-9);
-  }
-
-  double factor_;
-  double every_;
-  double decay_;
-  double base_;
-  double begin_;
-  std::string text_;
-};
-
-} // namespace
-
 std::unique_ptr<BatchSchedule> make_linear(const ScheduleText& text, const ScheduleOrigin& origin) {
   return make_ramp(text, origin, [](double base, double max, double share) { return base + (max - base) * share; });
 }
@@ -128,10 +101,24 @@ std::unique_ptr<BatchSchedule> make_exponential(const ScheduleText& text, const 
                    [](double base, double max, double share) { return base * std::pow(max / base, share); });
 }
 
-std::unique_ptr<BatchSchedule> make_adabatch(const ScheduleText& text, const ScheduleOrigin& origin) {
-  text.accept_only({"factor", "every", "lr-decay"});
-  return std::make_unique<AdaBatch>(text.positive("factor"), text.positive("every"), text.positive("lr-decay", 1.0),
-                                    origin, text.text());
-}
+} // namespace
+
+extern const ScheduleKind linear_schedule;
+const ScheduleKind linear_schedule{.name = "linear",
+                                   .title = "Grow linearly",
+                                   .form = "linear:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
+                                   .make = make_from<make_linear>,
+                                   .example = [](std::int64_t batch, std::int64_t /*steps*/, double /*epochs*/) {
+                                     return fmt::format("linear:max={}", batch * example_growth);
+                                   }};
+
+extern const ScheduleKind exponential_schedule;
+const ScheduleKind exponential_schedule{.name = "exponential",
+                                        .title = "Grow exponentially",
+                                        .form = "exponential:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
+                                        .make = make_from<make_exponential>,
+                                        .example = [](std::int64_t batch, std::int64_t /*steps*/, double /*epochs*/) {
+                                          return fmt::format("exponential:max={}", batch * example_growth);
+                                        }};
 
 } // namespace batchscope::schedule

@@ -3,56 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "core/base/error.h"
-#include "core/base/text.h"
-#include "core/search/strategies.h"
-
 namespace batchscope::search {
-
-namespace {
-
-using Maker = std::unique_ptr<Finder> (*)(const FinderOptions&);
-
-constexpr std::pair<const char*, Maker> makers[] = {
-    {"halving", make_halving}, {"shrink", make_shrink}, {"doubling", make_doubling},
-    {"power", make_power},     {"binary", make_binary}, {"predictive", make_predictive},
-};
-
-void check(const FinderOptions& options) {
-  if (options.max_batch < 1)
-    throw input_error(fmt::format("max-batch is {}; accepted: 1 or more", options.max_batch));
-  if (options.start && *options.start < 1)
-    throw input_error(fmt::format("start is {}; accepted: 1 or more", *options.start));
-  if (!(options.factor > 0 && options.factor < 1))
-    throw input_error(fmt::format("factor is {}; accepted: above 0 and below 1", options.factor));
-  if (!(options.margin >= 0 && options.margin < 1))
-    throw input_error(fmt::format("margin is {}; accepted: 0 or more and below 1", options.margin));
-}
-
-} // namespace
-
-std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOptions& options) {
-  for (const auto& [name, maker] : makers) {
-    if (name != strategy)
-      continue;
-    check(options);
-    return maker(options);
-  }
-  throw input_error(
-      fmt::format("unknown strategy '{}'; accepted: {}", shortened(strategy), fmt::join(strategies(), ", ")));
-}
-
-const std::vector<std::string>& strategies() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> result;
-    for (const auto& [name, maker] : makers)
-      result.emplace_back(name);
-    return result;
-  }();
-  return names;
-}
 
 Probe SimulatedDevice::run(const Proposal& proposal) {
   Probe probe;

@@ -59,9 +59,8 @@ public:
   virtual std::optional<std::uint64_t> predict(std::int64_t /*batch*/) const { return std::nullopt; }
 };
 
-/// `halving`, `shrink`, `doubling`, `power`, `binary` or `predictive`; throws Error (input) listing these.
+/// A finder of one of the strategies (strategy.h). Throws Error (input) for an unknown name or an option out of range.
 std::unique_ptr<Finder> make_finder(const std::string& strategy, const FinderOptions& options);
-const std::vector<std::string>& strategies();
 
 /// Throughput of one size known to fit, over one or more stretches of whole steps; see measure_throughput().
 struct Timing {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "core/predict/memory_model.h"
-#include "core/search/strategies.h"
+#include "core/search/strategy.h"
 
 namespace batchscope::search {
 
@@ -123,8 +123,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<Finder> make_predictive(const FinderOptions& options) {
-  return std::make_unique<Predictive>(options);
-}
+extern const Strategy predictive_strategy;
+const Strategy predictive_strategy{.name = "predictive",
+                                   .help = "probe two small sizes, predict the largest, verify it with a real run",
+                                   .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
+                                     return std::make_unique<Predictive>(options);
+                                   }};
 
 } // namespace batchscope::search

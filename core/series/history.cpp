@@ -81,6 +81,13 @@ const Series* History::find(const std::string& name) const {
   return other != others_.end() ? &other->second.series : nullptr;
 }
 
+std::vector<std::string> History::others() const {
+  std::vector<std::string> names;
+  for (const auto& [name, other] : others_)
+    names.push_back(name);
+  return names;
+}
+
 std::optional<double> History::position(std::int64_t step, Axis axis) const {
   if (axis == Axis::step)
     return static_cast<double>(step);

@@ -58,6 +58,9 @@ public:
   /// known at some step, and NaN where unknown. Pointers stay valid while the history lives.
   const Series* find(const std::string& name) const;
 
+  /// Names of all series but those of step_series(), sorted.
+  std::vector<std::string> others() const;
+
   const std::vector<telemetry::Event>& events() const { return events_; } ///< those with a kind
   std::size_t steps() const { return steps_->size(); }                    ///< number of step records
   /// Increases with every append: if the revision is unchanged, there is nothing new to draw.

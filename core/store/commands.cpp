@@ -32,8 +32,9 @@ std::int64_t insert_command(SQLite::Database& database, std::int64_t run, const 
   const auto row = find_run(database, run);
   if (!row)
     throw input_error(fmt::format("there is no run {}", run));
-  if (row->outcome.status != "running")
-    throw input_error(fmt::format("run {} is {}; only running runs can be steered", run, row->outcome.status));
+  if (row->outcome.status != telemetry::RunStatus::running)
+    throw input_error(
+        fmt::format("run {} is {}; only running runs can be steered", run, telemetry::to_string(row->outcome.status)));
   SQLite::Statement insert(database, "INSERT INTO command (run, created, verb, detail) VALUES (?, ?, ?, ?)");
   insert.bind(1, run);
   insert.bind(2, utc_now());

@@ -14,7 +14,7 @@ bool refuses_writing(const SQLite::Exception& exception) {
 
 } // namespace
 
-bool may_pass(const SQLite::Exception& exception) {
+bool is_transient(const SQLite::Exception& exception) {
   const int code = exception.getErrorCode() & 0xff;
   return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_FULL || refuses_writing(exception);
 }

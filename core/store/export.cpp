@@ -7,15 +7,19 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/detail/exporters.h"
 #include "core/store/detail/file_output.h"
 
 namespace batchscope::store {
 
+#define EXPORTER(name) std::unique_ptr<Exporter> name##_exporter();
+#include "core/store/exporters.def"
+#undef EXPORTER
+
 std::vector<std::unique_ptr<Exporter>> exporters() {
   std::vector<std::unique_ptr<Exporter>> all;
-  all.push_back(detail::csv_exporter());
-  all.push_back(detail::json_exporter());
+#define EXPORTER(name) all.push_back(name##_exporter());
+#include "core/store/exporters.def"
+#undef EXPORTER
   return all;
 }
 
@@ -26,20 +30,23 @@ std::vector<std::string> export_formats() {
   return names;
 }
 
+std::unique_ptr<Exporter> make_exporter(const std::string& format) {
+  for (auto& exporter : exporters())
+    if (exporter->name() == format)
+      return std::move(exporter);
+  throw input_error(
+      fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format), fmt::join(export_formats(), ", ")));
+}
+
 void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
                     const std::filesystem::path& file, bool force, const std::function<bool()>& cancelled) {
-  const auto all = exporters();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const auto& exporter) { return exporter->name() == format; });
-  if (found == all.end())
-    throw input_error(fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format),
-                                  fmt::join(export_formats(), ", ")));
+  const auto exporter = make_exporter(format);
   if (ids.empty())
     throw input_error("export: no runs given; accepted: at least one id");
   for (const std::int64_t id : ids)
     reader.run(id); // throws before anything is created
   detail::FileOutput output(file, force, cancelled);
-  (*found)->write(reader, ids, output.stream());
+  exporter->write(reader, ids, output.stream());
   output.publish();
 }
 

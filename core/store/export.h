@@ -12,7 +12,8 @@
 
 namespace batchscope::store {
 
-/// A file format for exporting runs. To add one, write a class in a file of its own and add a line to exporters().
+/// A file format for exporting runs. A new one is a file with a class and its name_exporter(), and a line in
+/// exporters.def.
 class Exporter {
 public:
   virtual ~Exporter() = default;
@@ -24,6 +25,8 @@ public:
 /// All formats.
 std::vector<std::unique_ptr<Exporter>> exporters();
 std::vector<std::string> export_formats();
+/// Throws Error (input) for an unknown format.
+std::unique_ptr<Exporter> make_exporter(const std::string& format);
 
 /// Writes to a temporary name beside `file`, then renames, so that `file` is complete or unchanged. Throws Error: input
 /// for an unknown format, no runs, a run that does not exist, a folder that is missing or not writable, a folder at the

@@ -4,17 +4,15 @@
 #include <cmath>
 #include <optional>
 #include <ostream>
-#include <string_view>
+#include <set>
 
-#include "core/store/detail/exporters.h"
+#include "core/store/detail/number_text.h"
+#include "core/store/export.h"
+#include "core/telemetry/series_info.h"
 
 namespace batchscope::store::detail {
 
 namespace {
-
-constexpr std::array columns = {"examples_seen",   "epoch",          "train_coverage", "batch",     "accumulate",
-                                "effective_batch", "loss",           "learning_rate",  "grad_norm", "seconds",
-                                "allocated_bytes", "reserved_bytes", "peak_bytes"};
 
 /// A series and its current point.
 struct Cursor {
@@ -24,26 +22,55 @@ struct Cursor {
   bool done() const { return at == points.size(); }
 };
 
+/// The known series that a CSV has in any case, then those that only these runs have.
+std::vector<std::string> columns_of(const RunReader& reader, const std::vector<std::int64_t>& ids) {
+  std::vector<std::string> columns;
+  std::set<std::string> known;
+  for (const telemetry::SeriesInfo& series : telemetry::known_series()) {
+    known.insert(series.name);
+    if (series.in_csv)
+      columns.push_back(series.name);
+  }
+  std::set<std::string> others;
+  for (const std::int64_t id : ids)
+    for (const std::string& name : reader.series_names(id))
+      if (known.count(name) == 0)
+        others.insert(name);
+  columns.insert(columns.end(), others.begin(), others.end());
+  return columns;
+}
+
 class CsvExporter final : public Exporter {
 public:
   std::string name() const override { return "csv"; }
 
   void write(const RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
+    const auto columns = columns_of(reader, ids);
     out << "run,step";
-    for (const char* column : columns)
-      out << ',' << column;
+    for (const std::string& column : columns)
+      out << ',' << cell(column);
     out << '\n';
     for (const std::int64_t id : ids)
-      write_run(reader, id, out);
+      write_run(reader, id, columns, out);
   }
 
 private:
+  /// A name in quotes if it needs them.
+  static std::string cell(const std::string& name) {
+    if (name.find_first_of(",\"\r\n") == std::string::npos)
+      return name;
+    std::string quoted = "\"";
+    for (const char c : name)
+      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + '"';
+  }
+
   // From one snapshot: a running run has more points of one series than of the one read before.
-  static std::vector<Cursor> read(const RunReader& reader, std::int64_t id) {
+  static std::vector<Cursor> read(const RunReader& reader, std::int64_t id, const std::vector<std::string>& columns) {
     std::vector<Cursor> cursors;
     reader.at_one_moment([&] {
       const auto names = reader.series_names(id);
-      for (const char* column : columns) {
+      for (const std::string& column : columns) {
         const bool known = std::find(names.begin(), names.end(), column) != names.end();
         cursors.push_back({.points = known ? reader.series(id, column) : std::vector<Point>{}, .at = 0});
       }
@@ -60,8 +87,9 @@ private:
     return next;
   }
 
-  static void write_run(const RunReader& reader, std::int64_t id, std::ostream& out) {
-    std::vector<Cursor> cursors = read(reader, id);
+  static void write_run(const RunReader& reader, std::int64_t id, const std::vector<std::string>& columns,
+                        std::ostream& out) {
+    std::vector<Cursor> cursors = read(reader, id, columns);
     const std::string run = std::to_string(id);
     std::string line;
     while (const auto step = next_step(cursors)) {
@@ -97,8 +125,14 @@ void append_number(std::string& text, double value) {
   text.append(digits.begin(), end);
 }
 
+} // namespace batchscope::store::detail
+
+namespace batchscope::store {
+
+std::unique_ptr<Exporter> csv_exporter();
+/// One row per step; a cell is empty if the run has no value for it.
 std::unique_ptr<Exporter> csv_exporter() {
-  return std::make_unique<CsvExporter>();
+  return std::make_unique<detail::CsvExporter>();
 }
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::store

@@ -2,7 +2,9 @@
 #include <set>
 
 #include "core/base/json.h"
-#include "core/store/detail/exporters.h"
+#include "core/store/detail/number_text.h"
+#include "core/store/export.h"
+#include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store::detail {
 
@@ -17,32 +19,6 @@ std::string dump(const Json& value) {
 Json embedded(const std::string& text) {
   Json value = Json::parse(text, nullptr, false);
   return value.is_discarded() ? Json(text) : value;
-}
-
-template <typename T> Json optional_number(const std::optional<T>& value) {
-  if (!value)
-    return nullptr;
-  if constexpr (std::is_same_v<T, double>)
-    return json_number(*value);
-  else
-    return *value;
-}
-
-Json summary(const RunOutcome& outcome) {
-  return {{"status", outcome.status},
-          {"reason", outcome.reason},
-          {"batch", optional_number(outcome.batch)},
-          {"steps", outcome.steps},
-          {"examples_seen", outcome.examples_seen},
-          {"epoch", json_number(outcome.epoch)},
-          {"train_coverage", json_number(outcome.train_coverage)},
-          {"oom_events", outcome.oom_events},
-          {"loss", optional_number(outcome.loss)},
-          {"validation_loss", optional_number(outcome.validation_loss)},
-          {"validation_accuracy", optional_number(outcome.validation_accuracy)},
-          {"peak_bytes", outcome.peak_bytes},
-          {"seconds", json_number(outcome.seconds)},
-          {"examples_per_second", json_number(outcome.examples_per_second)}};
 }
 
 void append_value(std::string& text, double value) {
@@ -87,10 +63,10 @@ private:
     const RunRow run = reader.run(id);
     out << "{\"run\": " << run.id << ",\n\"uid\": " << dump(run.uid) << ",\n\"name\": " << dump(run.name)
         << ",\n\"note\": " << dump(run.note) << ",\n\"started\": " << dump(run.started)
-        << ",\n\"sweep\": " << dump(optional_number(run.sweep))
+        << ",\n\"sweep\": " << dump(run.sweep ? Json(*run.sweep) : Json(nullptr))
         << ",\n\"spec\": " << dump(embedded(reader.spec_json(id)))
-        << ",\n\"start\": " << dump(embedded(reader.start_json(id))) << ",\n\"summary\": " << dump(summary(run.outcome))
-        << ",\n\"events\": [";
+        << ",\n\"start\": " << dump(embedded(reader.start_json(id)))
+        << ",\n\"summary\": " << dump(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
     const char* separator = "\n";
     for (const StoredEvent& event : reader.events(id)) {
       out << separator
@@ -126,8 +102,14 @@ private:
 
 } // namespace
 
+} // namespace batchscope::store::detail
+
+namespace batchscope::store {
+
+std::unique_ptr<Exporter> json_exporter();
+/// Everything that is stored of the runs, enough to restore them.
 std::unique_ptr<Exporter> json_exporter() {
-  return std::make_unique<JsonExporter>();
+  return std::make_unique<detail::JsonExporter>();
 }
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::store

@@ -22,19 +22,19 @@ struct Domain {
   bool whole = false;
 };
 
-Domain domain_of(FieldKind kind) {
+Domain domain_of(telemetry::ValueKind kind) {
   constexpr double unbounded = std::numeric_limits<double>::infinity();
   switch (kind) {
-  case FieldKind::count:
-  case FieldKind::bytes:
+  case telemetry::ValueKind::count:
+  case telemetry::ValueKind::bytes:
     return {0, unbounded, true};
-  case FieldKind::amount:
-  case FieldKind::seconds:
+  case telemetry::ValueKind::amount:
+  case telemetry::ValueKind::seconds:
     return {0, unbounded, false};
-  case FieldKind::share:
+  case telemetry::ValueKind::share:
     return {0, 1, false};
-  case FieldKind::text:
-  case FieldKind::number:
+  case telemetry::ValueKind::text:
+  case telemetry::ValueKind::number:
     break;
   }
   return {};
@@ -71,7 +71,7 @@ std::optional<double> in_seconds(double value, std::string_view unit) {
 
 } // namespace
 
-std::optional<double> value_of(FieldKind kind, std::string_view text) {
+std::optional<double> value_of(telemetry::ValueKind kind, std::string_view text) {
   if (text.size() > 1 && text.front() == '+')
     text.remove_prefix(1);
   double value = 0;
@@ -83,35 +83,36 @@ std::optional<double> value_of(FieldKind kind, std::string_view text) {
     return value;
   if (unit.front() == ' ')
     unit.remove_prefix(1);
-  if (kind == FieldKind::share && unit == "%")
+  if (kind == telemetry::ValueKind::share && unit == "%")
     return value / 100;
-  if (kind == FieldKind::bytes && !unit.empty())
+  if (kind == telemetry::ValueKind::bytes && !unit.empty())
     return in_bytes(value, unit);
-  return kind == FieldKind::seconds ? in_seconds(value, unit) : std::nullopt;
+  return kind == telemetry::ValueKind::seconds ? in_seconds(value, unit) : std::nullopt;
 }
 
-std::string accepted_values(FieldKind kind) {
+std::string accepted_values(telemetry::ValueKind kind) {
   switch (kind) {
-  case FieldKind::share:
+  case telemetry::ValueKind::share:
     return "is compared with a fraction or a percentage, such as 0.97 or 97%";
-  case FieldKind::bytes:
+  case telemetry::ValueKind::bytes:
     return "is compared with bytes, such as 90000000, 90MB or 1.5GiB";
-  case FieldKind::seconds:
+  case telemetry::ValueKind::seconds:
     return "is compared with a time, such as 90, 90s, 1.5min or 2h";
   default:
     return "is compared with a number";
   }
 }
 
-std::string never_holds(FieldKind kind, const std::string& operation, double bound, const std::string& text) {
+std::string never_holds(telemetry::ValueKind kind, const std::string& operation, double bound,
+                        const std::string& text) {
   const Domain domain = domain_of(kind);
   const bool never = outside(domain, operation, bound);
-  const bool bare = value_of(FieldKind::number, text).has_value(); // without a unit
-  if (kind == FieldKind::share && (never || (bound > domain.highest && std::isfinite(bound)))) {
+  const bool bare = value_of(telemetry::ValueKind::number, text).has_value(); // without a unit
+  if (kind == telemetry::ValueKind::share && (never || (bound > domain.highest && std::isfinite(bound)))) {
     const bool percentage = bare && bound >= domain.highest && bound <= 100;
     return "is a fraction from 0 to 1" + (percentage ? fmt::format("; did you mean {}%?", text) : std::string());
   }
-  if (kind == FieldKind::bytes && bare && bound > 0 && bound < least_bytes)
+  if (kind == telemetry::ValueKind::bytes && bare && bound > 0 && bound < least_bytes)
     return fmt::format("is in bytes; did you mean {}MB?", text);
   if (!never)
     return {};

@@ -1,7 +1,6 @@
 #include "core/store/list_filter.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <string_view>
@@ -16,8 +15,6 @@
 namespace batchscope::store {
 
 namespace {
-
-constexpr std::array statuses = {"queued", "running", "finished", "stopped", "failed", "interrupted"};
 
 struct Token {
   enum class Kind { word, quoted, comparison, open, close, end };
@@ -156,7 +153,7 @@ private:
   }
 
   RunFilter comparison() {
-    const detail::RunField field = this->field();
+    const RunField field = this->field();
     const std::string operation = this->operation();
     Token value = token_;
     if (value.kind != Token::Kind::word && value.kind != Token::Kind::quoted)
@@ -169,7 +166,7 @@ private:
   }
 
   /// Appends the unit of `90 MB`, which is a separate token.
-  void take_unit(const detail::RunField& field, Token& value) {
+  void take_unit(const RunField& field, Token& value) {
     if (value.kind != Token::Kind::word || token_.kind != Token::Kind::word)
       return;
     const std::string with_unit = value.text + ' ' + token_.text;
@@ -179,11 +176,11 @@ private:
     advance();
   }
 
-  detail::RunField field() {
-    const auto& fields = detail::run_fields();
-    const auto found = std::find_if(fields.begin(), fields.end(), [this](const detail::RunField& field) {
+  RunField field() {
+    const auto& fields = run_fields();
+    const auto found = std::find_if(fields.begin(), fields.end(), [this](const RunField& field) {
       return token_.kind == Token::Kind::word &&
-             (token_.text == field.name || (field.short_name != nullptr && token_.text == field.short_name));
+             (token_.text == field.name || (!field.short_name.empty() && token_.text == field.short_name));
     });
     if (found == fields.end())
       refuse(token_, token_.kind == Token::Kind::word ? "unknown field" : "unexpected",
@@ -200,7 +197,7 @@ private:
     return operation;
   }
 
-  static RunFilter number_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
+  static RunFilter number_comparison(const RunField& field, const std::string& operation, const Token& value) {
     const auto bound = value.kind == Token::Kind::word ? detail::value_of(field.kind, value.text) : std::nullopt;
     if (!bound)
       refuse(value, "wrong value", fmt::format("{} {}", field.name, detail::accepted_values(field.kind)));
@@ -212,12 +209,12 @@ private:
     };
   }
 
-  static RunFilter text_comparison(const detail::RunField& field, const std::string& operation, const Token& value) {
-    if (field.name == std::string_view("status") &&
-        std::find(statuses.begin(), statuses.end(), value.text) == statuses.end())
-      refuse(value, "unknown status", fmt::format("accepted: {}", fmt::join(statuses, ", ")));
+  static RunFilter text_comparison(const RunField& field, const std::string& operation, const Token& value) {
+    if (field.name == "status" && !telemetry::status_from(value.text))
+      refuse(value, "unknown status", fmt::format("accepted: {}", fmt::join(telemetry::status_names(), ", ")));
     return [get = field.text, operation, text = value.text](const RunRow& run) {
-      return holds(operation, get(run), text);
+      const auto given = get(run);
+      return given && holds(operation, *given, text);
     };
   }
 
@@ -234,15 +231,15 @@ RunFilter parse_list_filter(const std::string& text) {
 
 std::vector<std::string> list_filter_fields() {
   std::vector<std::string> names;
-  for (const detail::RunField& field : detail::run_fields())
-    names.emplace_back(field.name);
+  for (const RunField& field : run_fields())
+    names.push_back(field.name);
   return names;
 }
 
 std::string list_filter_short_names() {
   std::vector<std::string> names;
-  for (const detail::RunField& field : detail::run_fields())
-    if (field.short_name != nullptr)
+  for (const RunField& field : run_fields())
+    if (!field.short_name.empty())
       names.push_back(fmt::format("{} for {}", field.short_name, field.name));
   return fmt::format("{}", fmt::join(names, ", "));
 }

@@ -183,7 +183,7 @@ void OpenDatabase::save_old_view() {
   try {
     saved_.push_back(save_view(*(*open)->database_, file_));
   } catch (const SQLite::Exception& exception) {
-    if (may_pass(exception))
+    if (is_transient(exception))
       throw TransientError(Error::Kind::failed,
                            fmt::format("{}: its files were replaced by another program, and the disk is too full to "
                                        "save the runs of the old files; free some space",

@@ -59,7 +59,7 @@ std::int64_t enter_process(SQLite::Database& database, const std::filesystem::pa
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   for (const std::int64_t id : gone_processes(database))
     leave_process(database, id);
-  database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status IN ('running', 'queued')");
+  database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status = 'running'");
   ProcessIdentity self = this_process();
   self.store = store.number();
   SQLite::Statement entered(database, "SELECT id FROM process WHERE host = ? AND boot = ? AND pid = ? AND started = ?");

@@ -54,10 +54,8 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
 
 RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting)
     : id(id), uid(std::move(uid)), on_command(run.on_command), on_trouble(run.on_trouble), on_notice(run.on_notice),
-      queue(most_waiting, telemetry::RecordQueue::usual_capacity, run.ending), run_(without_functions(run)) {
-  progress_.status = run.status;
-  progress_.batch = run.batch;
-}
+      queue(most_waiting, telemetry::RecordQueue::usual_capacity, run.ending), run_(without_functions(run)),
+      progress_(run.status, run.batch) {}
 
 void RunBuffer::rebind(SQLite::Database& database, std::int64_t process) {
   SQLite::Statement find(database, "SELECT id FROM run WHERE uid = ?");
@@ -67,7 +65,7 @@ void RunBuffer::rebind(SQLite::Database& database, std::int64_t process) {
   id = find.getColumn(0).getInt64();
   SQLite::Statement update(database, "UPDATE run SET process = ?, status = ? WHERE id = ?");
   update.bind(1, process);
-  update.bind(2, progress_.status);
+  update.bind(2, telemetry::to_string(progress().status));
   update.bind(3, id.load());
   execute(update);
   if (!find_frames(database)) {
@@ -102,7 +100,7 @@ bool RunBuffer::find_frames(SQLite::Database& database) {
 
 void RunBuffer::start_over(SQLite::Database& database, std::int64_t process) {
   NewRun run = run_;
-  run.status = progress_.status;
+  run.status = progress().status;
   SQLite::Statement sweep(database, "SELECT 1 FROM sweep WHERE id = ?");
   sweep.bind(1, run.sweep.value_or(0));
   if (!sweep.executeStep())
@@ -150,35 +148,14 @@ void RunBuffer::take(const telemetry::StepRecord& record) {
   steps_->add(record.step, row_);
   for (const auto& [name, value] : record.more)
     add_other(record.step, name, value);
-  progress_.batch = progress_.batch.value_or(record.batch);
-  progress_.steps = record.step;
-  progress_.examples_seen = record.examples_seen;
-  progress_.epoch = record.epoch;
-  progress_.train_coverage = record.train_coverage;
-  progress_.loss = record.loss;
-  progress_.peak_bytes =
-      std::max(progress_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));
-  clock_.take(record);
-  take_time();
+  progress_.take(record);
 }
 
 void RunBuffer::take(telemetry::Event&& event) {
-  for (const auto& [name, value] : event.values) {
+  for (const auto& [name, value] : event.values)
     add_other(event.step, name, value);
-    if (name == "validation_loss")
-      progress_.validation_loss = value;
-    if (name == "validation_accuracy")
-      progress_.validation_accuracy = value;
-  }
-  clock_.take(event);
-  take_time();
-  progress_.oom_events += event.kind == "oom" ? 1 : 0;
+  progress_.take(event);
   events_.push_back(std::move(event));
-}
-
-void RunBuffer::take_time() {
-  progress_.seconds = clock_.seconds();
-  progress_.examples_per_second = clock_.examples_per_second();
 }
 
 // Each other series gets a frame of its own, since it is not known which of them share their steps.

@@ -24,9 +24,9 @@ void set_text(SQLite::Database& database, const char* column, std::int64_t run, 
 
 void refuse_open(SQLite::Database& database, std::int64_t run) {
   const auto row = find_run(database, run);
-  if (row && is_open(row->outcome.status))
-    throw input_error(
-        fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it ends", run, row->outcome.status));
+  if (row && telemetry::is_open(row->outcome.status))
+    throw input_error(fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it ends", run,
+                                  telemetry::to_string(row->outcome.status)));
 }
 
 } // namespace

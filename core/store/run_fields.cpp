@@ -1,58 +1,69 @@
-#include "core/store/detail/run_fields.h"
+#include "core/store/run_fields.h"
 
-namespace batchscope::store::detail {
+namespace batchscope::store {
 
 namespace {
 
-template <auto Member> std::optional<double> row_number(const RunRow& run) {
-  const auto& value = run.*Member;
+using telemetry::OutcomeField;
+using telemetry::ValueKind;
+
+template <typename Value> std::optional<double> as_number(const Value& value) {
   if constexpr (requires { value.has_value(); })
-    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+    return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
   else
     return static_cast<double>(value);
 }
 
-template <auto Member> std::optional<double> number(const RunRow& run) {
-  const auto& value = run.outcome.*Member;
-  if constexpr (requires { value.has_value(); })
-    return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
+RunField of_outcome(const OutcomeField& field) {
+  RunField made{.name = field.name, .kind = field.kind};
+  if (field.text)
+    made.text = [&field](const RunRow& run) { return std::optional(field.text(run.outcome)); };
   else
-    return static_cast<double>(value);
+    made.number = [&field](const RunRow& run) { return field.number(run.outcome); };
+  made.short_name = field.short_name ? field.short_name : "";
+  return made;
 }
 
-template <auto Member> std::string row_text(const RunRow& run) {
-  return run.*Member;
+RunField text(const char* name, std::string RunRow::*member) {
+  return {.name = name, .text = [member](const RunRow& run) { return std::optional(run.*member); }};
 }
 
-template <auto Member> std::string text(const RunRow& run) {
-  return run.outcome.*Member;
+RunField setting(const char* name, std::optional<std::string> RunSettings::*member) {
+  return {.name = name, .text = [member](const RunRow& run) { return run.settings.*member; }};
+}
+
+std::vector<RunField> make_fields() {
+  std::vector<RunField> fields = {
+      {.name = "id", .kind = ValueKind::count, .number = [](const RunRow& run) { return as_number(run.id); }},
+      text("name", &RunRow::name),
+      text("note", &RunRow::note),
+      text("started", &RunRow::started),
+      {.name = "sweep", .kind = ValueKind::count, .number = [](const RunRow& run) { return as_number(run.sweep); }},
+  };
+  for (const OutcomeField& field : telemetry::outcome_fields())
+    fields.push_back(of_outcome(field));
+  const std::vector<RunField> settings = {
+      setting("model", &RunSettings::model),
+      setting("data", &RunSettings::data),
+      setting("schedule", &RunSettings::schedule),
+      setting("optimizer", &RunSettings::optimizer),
+      setting("device", &RunSettings::device),
+      {.name = "lr",
+       .kind = ValueKind::amount,
+       .number = [](const RunRow& run) { return as_number(run.settings.learning_rate); }},
+      {.name = "seed",
+       .kind = ValueKind::count,
+       .number = [](const RunRow& run) { return as_number(run.settings.seed); }},
+  };
+  fields.insert(fields.end(), settings.begin(), settings.end());
+  return fields;
 }
 
 } // namespace
 
 const std::vector<RunField>& run_fields() {
-  static const std::vector<RunField> fields = {
-      {"id", FieldKind::count, row_number<&RunRow::id>, nullptr},
-      {"name", FieldKind::text, nullptr, row_text<&RunRow::name>},
-      {"note", FieldKind::text, nullptr, row_text<&RunRow::note>},
-      {"status", FieldKind::text, nullptr, text<&RunOutcome::status>},
-      {"reason", FieldKind::text, nullptr, text<&RunOutcome::reason>},
-      {"started", FieldKind::text, nullptr, row_text<&RunRow::started>},
-      {"sweep", FieldKind::count, row_number<&RunRow::sweep>, nullptr},
-      {"batch", FieldKind::count, number<&RunOutcome::batch>, nullptr},
-      {"steps", FieldKind::count, number<&RunOutcome::steps>, nullptr},
-      {"examples_seen", FieldKind::count, number<&RunOutcome::examples_seen>, nullptr},
-      {"epoch", FieldKind::amount, number<&RunOutcome::epoch>, nullptr},
-      {"train_coverage", FieldKind::share, number<&RunOutcome::train_coverage>, nullptr},
-      {"loss", FieldKind::number, number<&RunOutcome::loss>, nullptr},
-      {"validation_loss", FieldKind::number, number<&RunOutcome::validation_loss>, nullptr},
-      {"validation_accuracy", FieldKind::share, number<&RunOutcome::validation_accuracy>, nullptr, "accuracy"},
-      {"peak_bytes", FieldKind::bytes, number<&RunOutcome::peak_bytes>, nullptr, "peak"},
-      {"oom_events", FieldKind::count, number<&RunOutcome::oom_events>, nullptr, "ooms"},
-      {"seconds", FieldKind::seconds, number<&RunOutcome::seconds>, nullptr, "time"},
-      {"examples_per_second", FieldKind::amount, number<&RunOutcome::examples_per_second>, nullptr},
-  };
+  static const std::vector<RunField> fields = make_fields();
   return fields;
 }
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::store

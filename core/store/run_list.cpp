@@ -82,7 +82,7 @@ void move_on(ListCursor& cursor, const ListChanges& changes) {
     cursor = {};
   for (const RunRow& row : changes.rows) {
     cursor.known.insert(row.id);
-    if (is_open(row.outcome.status))
+    if (telemetry::is_open(row.outcome.status))
       cursor.open[row.id] = row.outcome.status;
     else
       cursor.open.erase(row.id);

@@ -7,40 +7,103 @@
 #include "core/base/error.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/sql.h"
+#include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store::detail {
 
 namespace {
 
-// Columns of run_query() before and after those of the outcome.
-constexpr int before_outcome = 6;
-constexpr int behind_outcome = before_outcome + outcome_column_count;
+using telemetry::OutcomeField;
+using telemetry::RunOutcome;
+using telemetry::RunStatus;
+using telemetry::ValueKind;
 
-// Binds ?1 ... ?14 in the order of outcome_columns.
-void bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
-  statement.bind(1, outcome.status);
-  statement.bind(2, outcome.reason);
-  bind_integer(statement, 3, outcome.batch);
-  statement.bind(4, outcome.steps);
-  statement.bind(5, outcome.examples_seen);
-  bind_real(statement, 6, outcome.epoch);
-  bind_real(statement, 7, outcome.train_coverage);
-  statement.bind(8, outcome.oom_events);
-  bind_real(statement, 9, outcome.loss);
-  bind_real(statement, 10, outcome.validation_loss);
-  bind_real(statement, 11, outcome.validation_accuracy);
-  statement.bind(12, static_cast<std::int64_t>(outcome.peak_bytes));
-  bind_real(statement, 13, outcome.seconds);
-  bind_real(statement, 14, outcome.examples_per_second);
+int outcome_column_count() {
+  return static_cast<int>(telemetry::outcome_fields().size());
 }
 
+bool is_whole(const OutcomeField& field) {
+  return field.kind == ValueKind::count || field.kind == ValueKind::bytes;
+}
+
+/// Binds ?1, ?2, ... in the order of outcome_columns(); returns the next index.
+int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
+  int index = 1;
+  for (const OutcomeField& field : telemetry::outcome_fields()) {
+    if (field.text) {
+      statement.bind(index, field.text(outcome));
+    } else if (const auto value = field.number(outcome); value && is_whole(field)) {
+      statement.bind(index, static_cast<std::int64_t>(*value));
+    } else {
+      bind_real(statement, index, value);
+    }
+    ++index;
+  }
+  return index;
+}
+
+/// Reads outcome_columns() from the columns `first` and following.
+RunOutcome read_outcome(SQLite::Statement& query, int first) {
+  RunOutcome outcome;
+  for (const OutcomeField& field : telemetry::outcome_fields()) {
+    const SQLite::Column column = query.getColumn(first++);
+    if (field.text)
+      field.set_text(outcome, column);
+    else if (field.nullable && column.isNull())
+      field.set_number(outcome, std::nullopt);
+    else
+      field.set_number(outcome, is_whole(field) ? static_cast<double>(column.getInt64()) : real(column));
+  }
+  return outcome;
+}
+
+std::string placeholders(int first, int count) {
+  std::string text;
+  for (int index = first; index < first + count; ++index)
+    text += fmt::format("{}?{}", text.empty() ? "" : ", ", index);
+  return text;
+}
+
+// A spec that is not JSON, of another program, has no settings.
+constexpr const char* settings_columns =
+    "json_extract(valid, '$.model'), json_extract(valid, '$.data'), json_extract(valid, '$.schedule'), "
+    "json_extract(valid, '$.optimizer'), json_extract(valid, '$.device'), "
+    "coalesce(json_extract(valid, '$.lr'), iif(json_valid(start), json_extract(start, '$.learning_rate'), NULL)), "
+    "json_extract(valid, '$.seed')";
+
+std::optional<std::string> optional_text(const SQLite::Column& column) {
+  return column.isText() ? std::optional(column.getString()) : std::nullopt;
+}
+
+RunSettings read_settings(SQLite::Statement& query, int first) {
+  const auto column = [&](int offset) { return query.getColumn(first + offset); };
+  const SQLite::Column rate = column(5);
+  const SQLite::Column seed = column(6);
+  return {.model = optional_text(column(0)),
+          .data = optional_text(column(1)),
+          .schedule = optional_text(column(2)),
+          .optimizer = optional_text(column(3)),
+          .device = optional_text(column(4)),
+          .learning_rate = rate.isFloat() || rate.isInteger() ? std::optional(rate.getDouble()) : std::nullopt,
+          .seed = seed.isInteger() ? std::optional<std::int64_t>(seed.getInt64()) : std::nullopt};
+}
+constexpr int settings_count = 7;
+constexpr int before_settings = 6;
+constexpr int before_outcome = before_settings + settings_count;
+
 bool is_abandoned(SQLite::Statement& row) {
-  if (row.getColumn(behind_outcome).isNull())
-    return true;
-  return is_gone(read_process(row, behind_outcome));
+  const int process = before_outcome + outcome_column_count();
+  return row.getColumn(process).isNull() || is_gone(read_process(row, process));
 }
 
 } // namespace
+
+std::string outcome_columns() {
+  std::string names;
+  for (const OutcomeField& field : telemetry::outcome_fields())
+    names += (names.empty() ? "" : ", ") + std::string(field.name);
+  return names;
+}
 
 std::string new_uid() {
   std::random_device device;
@@ -55,48 +118,31 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
     if (!known.executeStep())
       throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
   }
-  SQLite::Statement insert(database,
-                           fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start) VALUES "
-                                       "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-                                       "?15, ?16, ?17, ?18, ?19, ?20, ?21)",
-                                       outcome_columns));
+  constexpr int others = 7;
+  SQLite::Statement insert(
+      database, fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start) VALUES ({})",
+                            outcome_columns(), placeholders(1, outcome_column_count() + others)));
   RunOutcome nothing_yet;
   nothing_yet.status = run.status;
   nothing_yet.batch = run.batch;
-  bind_outcome(insert, nothing_yet);
-  insert.bind(15, uid);
-  insert.bind(16, run.name);
-  bind_integer(insert, 17, process);
-  bind_integer(insert, 18, run.sweep);
-  insert.bind(19, utc_now());
-  insert.bind(20, run.spec_json);
-  insert.bind(21, run.start_json);
+  const int next = bind_outcome(insert, nothing_yet);
+  insert.bind(next, uid);
+  insert.bind(next + 1, run.name);
+  bind_integer(insert, next + 2, process);
+  bind_integer(insert, next + 3, run.sweep);
+  insert.bind(next + 4, utc_now());
+  insert.bind(next + 5, run.spec_json);
+  insert.bind(next + 6, run.start_json);
   execute(insert);
   return database.getLastInsertRowid();
 }
 
-RunOutcome read_outcome(SQLite::Statement& query, int first) {
-  const auto column = [&](int offset) { return query.getColumn(first + offset); };
-  return {.status = column(0),
-          .reason = column(1),
-          .batch = optional_integer(column(2)),
-          .steps = column(3).getInt64(),
-          .examples_seen = column(4).getInt64(),
-          .epoch = real(column(5)),
-          .train_coverage = real(column(6)),
-          .oom_events = column(7).getInt64(),
-          .loss = optional_real(column(8)),
-          .validation_loss = optional_real(column(9)),
-          .validation_accuracy = optional_real(column(10)),
-          .peak_bytes = static_cast<std::uint64_t>(column(11).getInt64()),
-          .seconds = real(column(12)),
-          .examples_per_second = real(column(13))};
-}
-
 std::string run_query(const std::string& condition) {
-  return fmt::format("SELECT run.id, uid, name, run.started, sweep, note, {}, process.host, process.boot, process.pid, "
-                     "process.started FROM run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
-                     outcome_columns, condition);
+  return fmt::format(
+      "SELECT run.id, uid, name, run.started, sweep, note, {}, {}, process.host, process.boot, "
+      "process.pid, process.started FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
+      "AS run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
+      settings_columns, outcome_columns(), condition);
 }
 
 RunRow read_run(SQLite::Statement& query) {
@@ -106,9 +152,10 @@ RunRow read_run(SQLite::Statement& query) {
              .started = query.getColumn(3),
              .sweep = optional_integer(query.getColumn(4)),
              .note = query.getColumn(5),
+             .settings = read_settings(query, before_settings),
              .outcome = read_outcome(query, before_outcome)};
-  if (is_open(run.outcome.status) && is_abandoned(query))
-    run.outcome.status = "interrupted";
+  if (run.outcome.status == RunStatus::running && is_abandoned(query))
+    run.outcome.status = RunStatus::interrupted;
   return run;
 }
 
@@ -118,14 +165,10 @@ std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id) {
   return query.executeStep() ? std::optional(read_run(query)) : std::nullopt;
 }
 
-bool is_open(const std::string& status) {
-  return status == "running" || status == "queued";
-}
-
 RunUpdate::RunUpdate(SQLite::Database& database)
-    : statement_(database, fmt::format("UPDATE run SET ({}, process) = (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                                       "?12, ?13, ?14, iif(?15, NULL, process)) WHERE id = ?16",
-                                       outcome_columns)) {}
+    : statement_(database, fmt::format("UPDATE run SET ({}, process) = ({}, iif(?{}, NULL, process)) WHERE id = ?{}",
+                                       outcome_columns(), placeholders(1, outcome_column_count()),
+                                       outcome_column_count() + 1, outcome_column_count() + 2)) {}
 
 void RunUpdate::progress(std::int64_t id, const RunOutcome& outcome) {
   update(id, outcome, false);
@@ -136,9 +179,9 @@ void RunUpdate::close(std::int64_t id, const RunOutcome& outcome) {
 }
 
 void RunUpdate::update(std::int64_t id, const RunOutcome& outcome, bool closing) {
-  bind_outcome(statement_, outcome);
-  statement_.bind(15, closing ? 1 : 0);
-  statement_.bind(16, id);
+  const int next = bind_outcome(statement_, outcome);
+  statement_.bind(next, closing ? 1 : 0);
+  statement_.bind(next + 1, id);
   execute(statement_);
 }
 

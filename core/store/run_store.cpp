@@ -34,7 +34,7 @@ public:
       writer_.write_now([this] {
         buffer_->drain();
         buffer_->outcome = buffer_->progress();
-        buffer_->outcome->status = "failed";
+        buffer_->outcome->status = telemetry::RunStatus::failed;
         buffer_->outcome->reason = "abandoned";
       });
     } catch (const Error&) {
@@ -45,7 +45,7 @@ public:
   std::int64_t id() const override { return buffer_->id; }
   telemetry::Sink& sink() override { return buffer_->queue; }
 
-  void finish(const RunOutcome& outcome) override {
+  void finish(const telemetry::RunOutcome& outcome) override {
     finished_ = true;
     writer_.write_now([&] {
       // Even if writing fails now: the loop has ended, so there will be no more records.
@@ -93,7 +93,7 @@ std::unique_ptr<RunWriter> RunStore::begin(const NewRun& run) {
   return std::make_unique<StoredRun>(impl_, impl_->writer, before_the_job([&] { return impl_->writer.begin(run); }));
 }
 
-std::int64_t RunStore::add_finished(const NewRun& run, const RunOutcome& outcome) {
+std::int64_t RunStore::add_finished(const NewRun& run, const telemetry::RunOutcome& outcome) {
   return impl_->writer.change([&](SQLite::Database& database) {
     const std::string uid = detail::new_uid();
     const std::int64_t id = detail::insert_run(database, run, uid, std::nullopt);

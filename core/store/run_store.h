@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/telemetry/outcome.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::store {
@@ -34,7 +35,7 @@ struct Command {
 /// What is stored when a run begins.
 struct NewRun {
   std::string name;
-  std::string status = "running"; ///< or queued
+  telemetry::RunStatus status = telemetry::RunStatus::running; ///< or queued
   std::string spec_json;
   std::optional<std::int64_t> sweep;
   std::optional<std::int64_t> batch; ///< first nominal batch, if known
@@ -53,22 +54,11 @@ struct NewRun {
   std::function<bool()> ending;
 };
 
-/// The outcome of a run, as stored and listed. Doubles may be NaN or infinite.
-struct RunOutcome {
-  std::string status;
-  std::string reason;
-  std::optional<std::int64_t> batch;
-  std::int64_t steps = 0;
-  std::int64_t examples_seen = 0;
-  double epoch = 0;
-  double train_coverage = 0;
-  std::int64_t oom_events = 0;
-  std::optional<double> loss;
-  std::optional<double> validation_loss;
-  std::optional<double> validation_accuracy;
-  std::uint64_t peak_bytes = 0;
-  double seconds = 0;             ///< since the run's start, without pauses; see telemetry::RunClock
-  double examples_per_second = 0; ///< of the training: without pauses and evaluations
+/// Settings of a run that lists show, as far as its spec has them.
+struct RunSettings {
+  std::optional<std::string> model, data, schedule, optimizer, device;
+  std::optional<double> learning_rate; ///< with the optimizer's default filled in
+  std::optional<std::int64_t> seed;
 };
 
 /// One row of the run table.
@@ -78,8 +68,9 @@ struct RunRow {
   std::string name;
   std::string started; ///< UTC, ISO 8601
   std::optional<std::int64_t> sweep;
-  std::string note;   ///< the user's; empty for none
-  RunOutcome outcome; ///< of a running or interrupted run: as stored so far
+  std::string note; ///< the user's; empty for none
+  RunSettings settings;
+  telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
 };
 
 struct StoredEvent {
@@ -139,7 +130,7 @@ public:
 
   std::unique_ptr<RunWriter> begin(const NewRun& run);
   /// Stores a run that never starts, with its outcome (a combination of a sweep that cannot run, for example).
-  std::int64_t add_finished(const NewRun& run, const RunOutcome& outcome);
+  std::int64_t add_finished(const NewRun& run, const telemetry::RunOutcome& outcome);
   std::int64_t add_sweep(const std::string& spec_json);
   /// `spec_json` has `device`, `model`, `data` etc.; `result_json` has the answer and its probes.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
@@ -189,7 +180,7 @@ public:
   /// Writes all waiting entries and the outcome. Call it after the loop has ended; any thread. Throws Error (failed),
   /// or TransientError of that kind, if that fails. It may then be called again, and the store keeps retrying while it
   /// lives.
-  virtual void finish(const RunOutcome& outcome) = 0;
+  virtual void finish(const telemetry::RunOutcome& outcome) = 0;
 };
 
 /// How far a caller has read the list of runs; starts empty. See RunReader::changes().
@@ -198,7 +189,7 @@ struct ListCursor {
   std::int64_t generation = 0;        ///< of the files that the reader has open
   std::int64_t removed = 0;           ///< runs that were purged by then
   std::set<std::int64_t> known;
-  std::map<std::int64_t, std::string> open; ///< status of runs that have not ended
+  std::map<std::int64_t, telemetry::RunStatus> open; ///< status of runs that have not ended
 };
 
 /// The changes of the list of runs.

@@ -16,8 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // All columns of a run but the numbers of other rows: id, process, sweep.
-const std::string run_columns =
-    std::string("uid, name, started, spec, start, note, deleted, ") + outcome_columns; // NOLINT(cert-err58-cpp)
+std::string run_columns() {
+  return "uid, name, started, spec, start, note, deleted, " + outcome_columns();
+}
 
 fs::path free_name(const fs::path& file) {
   const std::string first = file.string() + ".saved";
@@ -131,7 +132,7 @@ private:
     SQLite::Statement insert(database_, fmt::format("INSERT INTO main.run (id, process, sweep, {0}) SELECT iif(EXISTS "
                                                     "(SELECT 1 FROM main.run WHERE id = ?1), NULL, id), ?2, ?3, {0} "
                                                     "FROM old.run WHERE id = ?1",
-                                                    run_columns));
+                                                    run_columns()));
     insert.bind(1, run.id);
     bind_integer(insert, 2, process_of(run));
     bind_integer(insert, 3, run.sweep ? Place(copy_row("sweep", "created, spec", *run.sweep)) : std::nullopt);
@@ -150,7 +151,7 @@ private:
       return false;
     SQLite::Statement update(database_, fmt::format("UPDATE main.run SET (process, {0}) = (SELECT ?3, {0} FROM old.run "
                                                     "WHERE id = ?1) WHERE id = ?2",
-                                                    run_columns));
+                                                    run_columns()));
     update.bind(1, run.id);
     update.bind(2, id);
     bind_integer(update, 3, process_of(run));

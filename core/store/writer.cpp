@@ -28,7 +28,7 @@ Failure caught() {
 } // namespace
 
 void Failure::raise() const {
-  if (passing)
+  if (transient)
     throw TransientError(kind, message);
   throw Error(kind, message);
 }
@@ -268,7 +268,7 @@ void Writer::hand_out_commands() {
   try {
     const Connection::Use use = ready();
     for (const auto& run : runs())
-      if (run->obeys())
+      if (run->takes_commands())
         for (const Command& command : commands_->take(run->id))
           run->on_command(command);
   } catch (const std::exception&) {

@@ -149,7 +149,8 @@ DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_
 std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result) {
   std::vector<SizeResult> sizes;
   for (const store::RunRow& row : reader.present(result.sweep.runs))
-    if (const auto& outcome = row.outcome; outcome.status == "finished" && outcome.batch && outcome.validation_accuracy)
+    if (const auto& outcome = row.outcome;
+        outcome.status == telemetry::RunStatus::finished && outcome.batch && outcome.validation_accuracy)
       sizes.push_back({*outcome.batch, *outcome.validation_accuracy, outcome.examples_per_second});
   return recommend(sizes, result.validation_examples);
 }

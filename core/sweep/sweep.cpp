@@ -10,9 +10,11 @@ namespace batchscope::sweep {
 
 namespace {
 
+using telemetry::RunStatus;
+
 /// Whether a combination with a run of this status is done.
-bool is_done(const std::string& status) {
-  return status == "finished" || status == "failed" || status == "running";
+bool is_done(RunStatus status) {
+  return status == RunStatus::finished || status == RunStatus::failed || status == RunStatus::running;
 }
 
 std::int64_t store_refused(store::RunStore& store, const run::RunSpec& spec, std::int64_t sweep,
@@ -23,8 +25,8 @@ std::int64_t store_refused(store::RunStore& store, const run::RunSpec& spec, std
   run.sweep = sweep;
   if (spec.batch.kind == run::BatchChoice::Kind::number)
     run.batch = spec.batch.number;
-  store::RunOutcome outcome;
-  outcome.status = "failed";
+  telemetry::RunOutcome outcome;
+  outcome.status = RunStatus::failed;
   outcome.reason = reason;
   outcome.batch = run.batch;
   return store.add_finished(run, outcome);
@@ -117,8 +119,8 @@ SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store,
     plan.data = ready.session->data(); // kept until the next run uses them or has read others
     const job::JobResult job = job::run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
     result.runs.push_back(job.id);
-    result.finished += job.summary.status == run::Status::finished ? 1 : 0;
-    result.failed += job.summary.status == run::Status::failed ? 1 : 0;
+    result.finished += job.outcome.status == RunStatus::finished ? 1 : 0;
+    result.failed += job.outcome.status == RunStatus::failed ? 1 : 0;
   }
   result.stopped = control->stopping();
   return result;

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds ask_interval{50};
 } // namespace
 
 RecordQueue::RecordQueue(std::size_t most_waiting, std::size_t capacity, std::function<bool()> ending)
-    : ring_(capacity), standstill_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
+    : ring_(capacity), most_waiting_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
 
 void RecordQueue::record(const StepRecord& record) {
   push(record);
@@ -28,7 +28,7 @@ void RecordQueue::push(Entry entry) {
   if (spilled_count_.load(std::memory_order_acquire) == 0 && ring_.try_push(std::move(entry)))
     return;
   std::unique_lock lock(mutex_);
-  while (spilled_.size() >= standstill_ && !(ending_ && ending_()))
+  while (spilled_.size() >= most_waiting_ && !(ending_ && ending_()))
     room_.wait_for(lock, ask_interval);
   spilled_.push_back(std::move(entry));
   spilled_count_.store(spilled_.size(), std::memory_order_release);

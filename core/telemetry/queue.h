@@ -47,7 +47,7 @@ private:
   void push(Entry entry);
 
   Ring<Entry> ring_;
-  const std::size_t standstill_;
+  const std::size_t most_waiting_;
   const std::function<bool()> ending_;
   /// Size of spilled_. While it is not 0, the loop does not push into the ring, whose entries are older.
   std::atomic<std::size_t> spilled_count_{0};

@@ -15,7 +15,7 @@ constexpr std::int64_t most_at_once = 512;
 
 } // namespace
 
-std::optional<run::Validation> Evaluator::run(std::int64_t batch, const std::function<bool()>& stop) {
+std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function<bool()>& stop) {
   const data::Dataset* data = learner_.validation_data();
   if (data == nullptr || data->size() == 0)
     return std::nullopt;
@@ -39,16 +39,16 @@ std::optional<run::Validation> Evaluator::run(std::int64_t batch, const std::fun
       position += count;
       continue;
     }
-    const memory::OutOfMemoryInfo refusal = learner_.device().take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+    const memory::OutOfMemoryInfo info = learner_.device().take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     if (count <= 1)
       throw Error(Error::Kind::failed,
                   "out of memory: even one validation example does not fit; raise the memory budget or choose a "
                   "smaller model");
     size = largest_ = count / 2;
-    shortage_.begin(refusal, learner_.device());
-    on_shrink_(count, size, refusal);
+    shortage_.begin(info, learner_.device());
+    on_shrink_(count, size, info);
   }
-  run::Validation result;
+  Validation result;
   result.loss = sums.loss / static_cast<double>(sums.terms);
   if (learner_.has_accuracy())
     result.accuracy = static_cast<double>(sums.correct) / static_cast<double>(sums.terms);

@@ -37,11 +37,11 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
       throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
-    const memory::OutOfMemoryInfo refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+    const memory::OutOfMemoryInfo info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
-                "the memory budget of " + format_bytes(refusal.limit) +
-                    " is too small for the model and its optimizer: " + format_bytes(refusal.requested) +
-                    " more were needed with " + format_bytes(refusal.in_use) + " in use");
+                "the memory budget of " + format_bytes(info.limit) + " is too small for the model and its optimizer: " +
+                    format_bytes(info.requested) + " more were needed with " + format_bytes(info.in_use) + " in use",
+                "memory_budget");
   }
 }
 
@@ -190,15 +190,15 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   result.out_of_memory = true;
   result.failed = failed;
   result.failed_length = data_.train->layout(failed).length;
-  result.refusal = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
-  if (!result.refusal.by_use_known)
+  result.info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+  if (!result.info.by_use_known)
     return result;
   std::uint64_t gradients = 0;
   for (const at::Tensor& parameter : model_->parameters()) {
     if (parameter.grad().defined())
       gradients += parameter.grad().nbytes();
   }
-  auto& by = result.refusal.in_use_by;
+  auto& by = result.info.in_use_by;
   auto& workspace = by[static_cast<int>(telemetry::Use::workspace)];
   auto& tagged = by[static_cast<int>(telemetry::Use::gradients)];
   const std::uint64_t untagged = std::min(workspace, gradients - std::min(gradients, tagged));

@@ -8,6 +8,8 @@ namespace batchscope::train {
 
 namespace {
 
+using telemetry::RunStatus;
+
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -18,48 +20,47 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
       stepper_(learner, options.on_oom),
-      evaluator_(learner, [this](std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
-        report_shrunk_evaluation(tried, now, refusal);
-      }) {}
+      evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
+                                 const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
+      progress_(telemetry::RunStatus::running, options.progression.batch) {}
 
-run::RunSummary Loop::run() {
+telemetry::RunOutcome Loop::run() {
   started_ = Clock::now();
-  const run::RunSummary result = make_steps();
+  const telemetry::RunOutcome result = make_steps();
   close_control();
   return result;
 }
 
-run::RunSummary Loop::make_steps() {
+telemetry::RunOutcome Loop::make_steps() {
   try {
     // Without a step left there is no boundary: commands are too late now.
     while (progression_.next()) {
-      if (!obey_orders())
-        return summary(run::Status::stopped, "");
+      if (!follow_commands())
+        return outcome(RunStatus::stopped, "");
       const auto step = progression_.next();
       if (!step)
         break;
       if (!make(*step))
-        return summary(run::Status::failed, failure_);
+        return outcome(RunStatus::failed, failure_);
       if (progression_.epoch_ended())
         evaluate();
     }
     close_control();
     evaluate();
   } catch (const std::exception& error) {
-    return summary(run::Status::failed, memory::first_line(error));
+    return outcome(RunStatus::failed, memory::first_line(error));
   }
-  return summary(control_.stopping() && evaluated_at_ != totals_.steps ? run::Status::stopped : run::Status::finished,
-                 "");
+  return outcome(control_.stopping() && evaluated_at_ != steps() ? RunStatus::stopped : RunStatus::finished, "");
 }
 
-bool Loop::obey_orders() {
-  const run::RunControl::Orders orders = control_.at_boundary([this] { report_paused(true); });
-  paused_seconds_ += orders.waited_seconds;
-  if (orders.stop)
+bool Loop::follow_commands() {
+  const run::RunControl::Requests requests = control_.at_boundary([this] { report_paused(true); });
+  paused_seconds_ += requests.waited_seconds;
+  if (requests.stop)
     return false;
-  if (!orders.paused)
+  if (!requests.paused)
     report_paused(false);
-  for (const run::ScheduleEdit& edit : orders.edits)
+  for (const run::ScheduleEdit& edit : requests.edits)
     apply(edit);
   return true;
 }
@@ -90,7 +91,11 @@ bool Loop::make(const schedule::PlannedStep& step) {
       options_.clip);
   before_.largest_nominal = std::max(before_.largest_nominal, step.batch);
   before_.longest = std::max(before_.longest, outcome.longest);
-  report(step, outcome);
+  const memory::Readings after = device.readings();
+  report(step, outcome, after);
+  progression_.done({.loss = outcome.loss,
+                     .vram_fraction = static_cast<double>(after.peak) / static_cast<double>(after.limit),
+                     .tokens = options_.progression.has_tokens ? outcome.tokens : 0});
   return true;
 }
 
@@ -99,24 +104,23 @@ void Loop::note_before(const memory::Readings& readings) {
   before_.baseline = readings.in_use;
   before_.others =
       readings.device_wide ? *readings.device_wide - std::min(*readings.device_wide, readings.reserved) : 0;
-  if (totals_.steps <= 1) {
+  if (steps() <= 1) {
     before_.first_baseline = before_.baseline;
     before_.others_first = before_.others;
   }
 }
 
 void Loop::evaluate() {
-  if (evaluated_at_ == totals_.steps)
+  if (evaluated_at_ == steps())
     return;
   const double begin = seconds_since_start();
   const auto result = evaluator_.run(largest_micro_, [this] { return control_.stopping(); });
   if (!result) {
     if (learner_.validation_data() == nullptr || learner_.validation_data()->size() == 0)
-      evaluated_at_ = totals_.steps;
+      evaluated_at_ = steps();
     return;
   }
-  evaluated_at_ = totals_.steps;
-  totals_.validation = result;
+  evaluated_at_ = steps();
   report_validation(*result, seconds_since_start() - begin);
 }
 
@@ -124,12 +128,11 @@ double Loop::seconds_since_start() const {
   return seconds_between(started_, Clock::now()) - paused_seconds_;
 }
 
-run::RunSummary Loop::summary(run::Status status, std::string reason) {
-  totals_.status = status;
-  totals_.reason = std::move(reason);
-  totals_.seconds = clock_.seconds();
-  totals_.examples_per_second = clock_.examples_per_second();
-  return totals_;
+telemetry::RunOutcome Loop::outcome(telemetry::RunStatus status, std::string reason) const {
+  telemetry::RunOutcome result = progress_.outcome();
+  result.status = status;
+  result.reason = std::move(reason);
+  return result;
 }
 
 } // namespace batchscope::train

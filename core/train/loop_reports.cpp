@@ -21,15 +21,15 @@ std::string action(const OutOfMemory& event) {
          times(event.parts_after, event.largest_after) + ", effective batch kept";
 }
 
-Json refusal_json(const memory::OutOfMemoryInfo& refusal) {
-  Json json = {{"requested_bytes", refusal.requested},
-               {"in_use_bytes", refusal.in_use},
-               {"reserved_bytes", refusal.reserved},
-               {"limit_bytes", refusal.limit},
-               {"phase", telemetry::to_string(refusal.phase)}};
-  if (refusal.by_use_known) {
+Json memory_json(const memory::OutOfMemoryInfo& info) {
+  Json json = {{"requested_bytes", info.requested},
+               {"in_use_bytes", info.in_use},
+               {"reserved_bytes", info.reserved},
+               {"limit_bytes", info.limit},
+               {"phase", telemetry::to_string(info.phase)}};
+  if (info.by_use_known) {
     for (int use = 0; use < telemetry::use_count; ++use)
-      json["in_use_by"][telemetry::to_string(static_cast<telemetry::Use>(use))] = refusal.in_use_by[use];
+      json["in_use_by"][telemetry::to_string(static_cast<telemetry::Use>(use))] = info.in_use_by[use];
   }
   return json;
 }
@@ -44,18 +44,17 @@ Json edit_json(const run::ScheduleEdit& edit) {
 } // namespace
 
 void Loop::send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values) {
-  send_at(totals_.steps, kind, std::move(detail), std::move(values));
+  send_at(steps(), kind, std::move(detail), std::move(values));
 }
 
 void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
                    std::vector<std::pair<std::string, double>> values) {
   telemetry::Event event{step, seconds_since_start(), kind, std::move(detail), std::move(values)};
-  clock_.take(event);
+  progress_.take(event);
   sink_.event(std::move(event));
 }
 
-void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome) {
-  const memory::Readings readings = learner_.device().readings();
+void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings) {
   telemetry::StepRecord record;
   record.step = step.step;
   record.examples_seen = step.takes.seen_in_total;
@@ -75,30 +74,19 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome)
   record.reserved_bytes = static_cast<std::int64_t>(readings.reserved);
   record.peak_bytes = static_cast<std::int64_t>(readings.peak);
   record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
-  totals_.steps = step.step;
-  totals_.examples_seen = record.examples_seen;
-  totals_.epoch = record.epoch;
-  totals_.train_coverage = record.train_coverage;
-  totals_.loss = record.loss;
-  totals_.peak_bytes = std::max(totals_.peak_bytes, readings.peak);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
-  clock_.take(record);
+  progress_.take(record);
   sink_.record(record);
-  const bool has_tokens = options_.progression.has_tokens;
-  progression_.done({.loss = outcome.loss,
-                     .vram_fraction = static_cast<double>(readings.peak) / static_cast<double>(readings.limit),
-                     .tokens = has_tokens ? outcome.tokens : 0});
 }
 
 void Loop::report_out_of_memory(const OutOfMemory& event) {
-  ++totals_.oom_events;
   Json json = {{"attempted_batch", event.attempted},
                {"nominal_batch", event.nominal},
                {"accumulate", event.accumulate},
                {"effective_batch", event.examples_again}};
   if (event.length > 1)
     json["longest_example"] = event.length;
-  json.update(refusal_json(event.refusal));
+  json.update(memory_json(event.info));
   json["micro_batches_before"] = event.parts_before;
   json["micro_batches_after"] = event.parts_after;
   json["micro_batch_before"] = event.largest_before;
@@ -106,13 +94,12 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
   json["cause"] = describe(likely_cause(event, before_));
-  send_at(totals_.steps + 1, "oom", json.dump(), {}); // the step being made
+  send_at(steps() + 1, "oom", json.dump(), {}); // the step being made
 }
 
-void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal) {
-  ++totals_.oom_events;
+void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info) {
   Json json = {{"attempted_batch", tried}};
-  json.update(refusal_json(refusal));
+  json.update(memory_json(info));
   json["micro_batch_before"] = tried;
   json["micro_batch_after"] = now;
   json["action"] = "evaluation continues with " + format_count(now) + " examples at a time; training is not affected";
@@ -138,7 +125,7 @@ void Loop::apply(const run::ScheduleEdit& edit) {
     progression_.edit(edit.schedule, edit.batch);
     json["batch_before"] = batch_before;
     json["batch"] = progression_.batch();
-    json["applies_from_step"] = totals_.steps + 1;
+    json["applies_from_step"] = steps() + 1;
     send("edit", json.dump());
   } catch (const Error& error) {
     json["refused"] = error.what();
@@ -163,7 +150,7 @@ void Loop::report_paused(bool paused) {
   send("status", Json{{"status", paused ? "paused" : "running"}}.dump());
 }
 
-void Loop::report_validation(const run::Validation& validation, double seconds) {
+void Loop::report_validation(const Validation& validation, double seconds) {
   Json json = {{"loss", json_number(validation.loss)}};
   std::vector<std::pair<std::string, double>> values = {{telemetry::evaluation_seconds, seconds},
                                                         {"validation_loss", validation.loss}};

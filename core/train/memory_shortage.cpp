@@ -11,8 +11,8 @@ constexpr double least_growth = 0.02;
 
 } // namespace
 
-void MemoryShortage::begin(const memory::OutOfMemoryInfo& refusal, const memory::Device& device) {
-  of_budget_ = refusal.requested > refusal.limit || refusal.in_use > refusal.limit - refusal.requested;
+void MemoryShortage::begin(const memory::OutOfMemoryInfo& info, const memory::Device& device) {
+  of_budget_ = info.requested > info.limit || info.in_use > info.limit - info.requested;
   room_ = room(device);
   begun_ = true;
 }

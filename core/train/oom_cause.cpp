@@ -24,11 +24,11 @@ Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
     return Cause::schedule;
   if (event.length > before.longest)
     return Cause::longer_example;
-  const std::uint64_t limit = event.refusal.limit;
+  const std::uint64_t limit = event.info.limit;
   if (grew(before.first_baseline, before.baseline, limit))
     return Cause::growth;
-  const auto reserved = static_cast<double>(event.refusal.reserved);
-  if (reserved > fragmented_factor * static_cast<double>(event.refusal.in_use))
+  const auto reserved = static_cast<double>(event.info.reserved);
+  if (reserved > fragmented_factor * static_cast<double>(event.info.in_use))
     return Cause::fragmentation;
   if (grew(before.others_first, before.others, limit))
     return Cause::other_process;

@@ -27,9 +27,10 @@ constexpr std::int64_t largest_prediction_probe = 16;
 
 data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec& model,
                                   const std::shared_ptr<data::DataPool>& pool) {
-  const data::DataOptions options{.context = model.context};
-  data::DataSplit split = pool ? pool->open(spec.data, options) : data::open_data(spec.data, options);
-  run::check_fits(model, split.train->shape());
+  const data::DataOptions options{.context = model.context()};
+  data::DataSplit split =
+      about_field("data", [&] { return pool ? pool->open(spec.data, options) : data::open_data(spec.data, options); });
+  about_field("model", [&] { run::check_fits(model, split.train->shape()); });
   return split;
 }
 
@@ -50,7 +51,7 @@ public:
       : spec_((check(spec), spec)), model_(run::parse_model(spec.model)), data_(open_checked_data(spec, model_, pool)) {
     check_sizes();
     apply_torch_settings(); // before the first tensor
-    device_ = memory::open_device(spec_.device, spec_.memory_budget);
+    about_field("device", [&] { device_ = memory::open_device(spec_.device, spec_.memory_budget); });
     learner_ = std::make_unique<Learner>(spec_, data_, *device_);
     device_->release_cache();
     baseline_ = device_->readings().in_use;
@@ -76,7 +77,8 @@ public:
   void choose_batch(std::int64_t batch, const std::string& reason) override {
     if (batch < 1 || batch > largest_batch())
       throw input_error("--batch: " + std::to_string(batch) + " is not accepted; accepted: 1 to " +
-                        std::to_string(largest_batch()));
+                            std::to_string(largest_batch()),
+                        "batch");
     batch_ = batch;
     batch_reason_ = reason;
     plan_.reset();
@@ -92,6 +94,7 @@ public:
     start.parameters = learner_->parameter_count();
     start.budget_bytes = device_->readings().limit;
     start.baseline_bytes = baseline_;
+    start.learning_rate = run::learning_rate_or_default(spec_);
     start.warmup_steps = planned.options.learning_rate.warmup_steps;
     start.expected_steps = planned.steps;
     if (run::has_batch_norm(model_))
@@ -102,7 +105,7 @@ public:
       start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
     return start;
   }
-  run::RunSummary run(telemetry::Sink& sink, run::RunControl& control) override {
+  telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
     return translated([&] { return Loop(loop_options(), *learner_, sink, control).run(); });
   }
 
@@ -165,7 +168,7 @@ private:
   /// Counting the steps of a long plan takes a while, so it is done once.
   const run::RunPlan& plan() const {
     if (!batch_)
-      throw input_error("--batch: a size must be chosen before the run starts");
+      throw input_error("--batch: a size must be chosen before the run starts", "batch");
     if (!plan_)
       plan_ = run::plan_run(spec_, examples(), *batch_);
     return *plan_;
@@ -199,10 +202,12 @@ private:
   void check_sizes() const {
     if (spec_.effective_batch && *spec_.effective_batch > examples())
       throw input_error("--effective-batch: " + std::to_string(*spec_.effective_batch) + " is above the " +
-                        std::to_string(examples()) + " training examples");
+                            std::to_string(examples()) + " training examples",
+                        "effective_batch");
     if (spec_.batch.kind == run::BatchChoice::Kind::number && spec_.batch.number > examples())
       throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
-                        std::to_string(examples()) + " training examples");
+                            std::to_string(examples()) + " training examples",
+                        "batch");
     // A wrong schedule is reported before anything is created. If the batch is still to be found, the schedule is
     // checked with batch 1, which is wrong only for a schedule that names its own first batch.
     const bool known = spec_.batch.kind == run::BatchChoice::Kind::number;

@@ -19,13 +19,13 @@ std::int64_t largest(const std::vector<MicroBatch>& window) {
 constexpr std::int64_t largest_probe = 16;
 
 /// Bytes that the device provides: the budget, or less if the machine itself had no more.
-std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& refusal, std::uint64_t budget) {
-  return refusal.requested == 0 ? budget : std::min(budget, refusal.in_use + refusal.requested - 1);
+std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& info, std::uint64_t budget) {
+  return info.requested == 0 ? budget : std::min(budget, info.in_use + info.requested - 1);
 }
 
 std::string failure_text(const OutOfMemory& event) {
-  const std::string asked = "asked for " + format_bytes(event.refusal.requested) + " with " +
-                            format_bytes(event.refusal.in_use) + " in use, limit " + format_bytes(event.refusal.limit);
+  const std::string asked = "asked for " + format_bytes(event.info.requested) + " with " +
+                            format_bytes(event.info.in_use) + " in use, limit " + format_bytes(event.info.limit);
   if (event.attempted <= 1)
     return "out of memory: even one example does not fit (" + asked +
            "); raise the memory budget or choose a smaller model";
@@ -74,7 +74,7 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
     }
     OutOfMemory event{failed_count,
                       attempt.failed_length,
-                      attempt.refusal,
+                      attempt.info,
                       largest(nominal),
                       static_cast<std::int64_t>(window.size()),
                       static_cast<std::int64_t>(window.size()),
@@ -91,7 +91,7 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
       event.parts_after = static_cast<std::int64_t>(window.size());
       event.largest_after = largest(window);
     }
-    shortage_.begin(attempt.refusal, learner_.device());
+    shortage_.begin(attempt.info, learner_.device());
     outcome.out_of_memory.push_back(event);
     if (hopeless) {
       outcome.failure = failure_text(event);
@@ -105,7 +105,7 @@ void Stepper::predict_parts(const Attempt& failed) {
   const auto model = probe(failed.failed);
   if (!model)
     return;
-  const std::uint64_t bytes = bytes_to_be_had(failed.refusal, learner_.device().readings().limit);
+  const std::uint64_t bytes = bytes_to_be_had(failed.info, learner_.device().readings().limit);
   const auto below = static_cast<std::int64_t>(failed.failed.size()) - 1;
   known_.predicted(model->largest_within(bytes, 1, below), model->largest_onto_gradients_within(bytes, 1, below),
                    failed.failed_length);

@@ -21,7 +21,7 @@ bool trains_at(run::RunSpec spec, std::int64_t batch) {
   Nowhere nowhere;
   run::RunControl control;
   const auto session = run::open_session(spec);
-  return session->run(nowhere, control).status == run::Status::finished;
+  return session->run(nowhere, control).status == telemetry::RunStatus::finished;
 }
 
 } // namespace

@@ -17,9 +17,9 @@ template <typename Work> double milliseconds(Work&& work) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-store::RunOutcome finished() {
-  store::RunOutcome outcome;
-  outcome.status = "finished";
+telemetry::RunOutcome finished() {
+  telemetry::RunOutcome outcome;
+  outcome.status = telemetry::RunStatus::finished;
   return outcome;
 }
 

@@ -45,8 +45,8 @@ StoreRate measure_store(const std::filesystem::path& folder, std::int64_t steps)
     for (std::int64_t step = 1; step <= steps; ++step)
       writer->sink().record(record_at(step));
     rate.push_nanoseconds = seconds_since(start) * 1e9 / static_cast<double>(steps);
-    store::RunOutcome outcome;
-    outcome.status = "finished";
+    telemetry::RunOutcome outcome;
+    outcome.status = telemetry::RunStatus::finished;
     writer->finish(outcome);
     rate.write_points_per_second = static_cast<double>(rate.points) / seconds_since(start);
   }

@@ -101,7 +101,7 @@ double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t
   run::RunControl control;
   const auto begin = Clock::now();
   const auto writer = store.begin({.name = "bench", .spec_json = run::to_json(spec)});
-  const run::RunSummary summary = session->run(writer->sink(), control);
+  const telemetry::RunOutcome summary = session->run(writer->sink(), control);
   const double seconds = seconds_since(begin);
   writer->finish({.status = run::to_string(summary.status), .reason = summary.reason});
   return seconds;

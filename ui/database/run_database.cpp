@@ -313,7 +313,7 @@ private:
       batch.row = std::move(update.row);
       batch.complete = !update.more;
       more_ = more_ || update.more;
-      over = batch.complete && batch.row.outcome.status != "running";
+      over = batch.complete && batch.row.outcome.status != telemetry::RunStatus::running;
     } catch (const std::exception& error) {
       batch.error = QString::fromUtf8(error.what());
       over = true;
@@ -480,8 +480,8 @@ void RunDatabase::describe(std::int64_t run, QObject* context,
     try {
       const store::RunReader reader(impl->file());
       stored->row = reader.run(run);
-      stored->spec = run::run_spec_from_json(reader.spec_json(run));
-      stored->start = run::run_start_from_json(reader.start_json(run));
+      stored->spec = run::stored_spec(reader.spec_json(run));
+      stored->start = run::stored_start(reader.start_json(run));
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }

@@ -22,7 +22,7 @@ namespace batchscope::ui {
 /// A stored run without its records.
 struct StoredRun {
   store::RunRow row;
-  run::RunSpec spec;
+  std::optional<run::RunSpec> spec; ///< nothing for a run of another program
   std::optional<run::RunStart> start;
 };
 

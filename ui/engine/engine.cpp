@@ -34,8 +34,8 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
   if (search)
     watch.found(*search);
   const auto job = job::run_and_store(*session, spec, search, store, std::nullopt, watch, watch.control());
-  if (job.summary.status == run::Status::failed)
-    throw Error(Error::Kind::failed, job.summary.reason);
+  if (job.outcome.status == telemetry::RunStatus::failed)
+    throw Error(Error::Kind::failed, job.outcome.reason);
 }
 
 void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
@@ -188,19 +188,18 @@ private:
   void run(Task& task) {
     Job* job = task.job;
     if (task.watch->control()->stopping())
-      return report(job, Job::State::cancelled, {});
+      return report(job, Job::State::cancelled);
     post([this, job] { engine_.begin(job); });
     try {
       if (task.stores)
         open_store();
       task.work(*task.watch, store_.get());
       close_store();
-      report(job, task.watch->control()->stopping() ? Job::State::cancelled : Job::State::done, {});
+      report(job, task.watch->control()->stopping() ? Job::State::cancelled : Job::State::done);
+    } catch (const Error& error) {
+      fail(task, {QString::fromUtf8(error.what()), error.field()});
     } catch (const std::exception& error) {
-      close_store();
-      const bool stopped = task.watch->control()->stopping();
-      report(job, stopped ? Job::State::cancelled : Job::State::failed,
-             stopped ? QString() : QString::fromUtf8(error.what()));
+      fail(task, {QString::fromUtf8(error.what()), {}});
     }
   }
 
@@ -222,7 +221,15 @@ private:
     }
   }
 
-  void report(Job* job, Job::State state, const QString& error) {
+  void fail(const Task& task, const Job::Failure& failure) {
+    close_store();
+    if (task.watch->control()->stopping())
+      report(task.job, Job::State::cancelled);
+    else
+      report(task.job, Job::State::failed, failure);
+  }
+
+  void report(Job* job, Job::State state, const Job::Failure& error = {}) {
     post([this, job, state, error] { engine_.end(job, state, error); });
   }
 
@@ -363,7 +370,7 @@ void Engine::begin(Job* job) {
   Q_EMIT job_changed(job);
 }
 
-void Engine::end(Job* job, Job::State state, const QString& error) {
+void Engine::end(Job* job, Job::State state, const Job::Failure& error) {
   job->took_ = job->seconds();
   job->state_ = state;
   job->error_ = error;

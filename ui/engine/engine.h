@@ -53,7 +53,13 @@ public:
   QString title() const { return title_; }
   /// Text of the button that cancels it: "Stop run", "Stop sweep".
   QString stop_text() const;
-  QString error() const { return error_; } ///< of a failed job: one line
+  /// Of a failed job.
+  struct Failure {
+    QString message;   ///< one line
+    std::string field; ///< key of the run's field that it is about, see Error::field()
+  };
+  const QString& error() const { return error_.message; }
+  const std::string& error_field() const { return error_.field; }
   /// 0..1; nothing if unknown. activity() describes the current work.
   std::optional<double> progress() const { return progress_; }
   QString activity() const { return activity_; }
@@ -100,7 +106,7 @@ private:
   Kind kind_;
   State state_ = State::waiting;
   QString title_;
-  QString error_;
+  Failure error_;
   QString activity_;
   std::optional<double> progress_;
   QElapsedTimer worked_;
@@ -184,7 +190,7 @@ private:
   /// Ends a queued job at once.
   void withdraw(Job* job);
   void begin(Job* job);
-  void end(Job* job, Job::State state, const QString& error);
+  void end(Job* job, Job::State state, const Job::Failure& error);
   void show_progress();
   void loaded_with(int threads);
 

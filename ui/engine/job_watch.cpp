@@ -12,7 +12,7 @@ namespace batchscope::ui {
 namespace {
 
 /// A slow UI must never block a training loop: entries that it has not taken stay in memory.
-constexpr std::size_t no_standstill = SIZE_MAX;
+constexpr std::size_t no_limit = SIZE_MAX;
 /// A prediction is drawn up to this multiple of the largest size that was run.
 constexpr std::int64_t margin_beyond_probes = 64;
 
@@ -128,7 +128,7 @@ void JobWatch::limit(std::uint64_t budget_bytes) {
 
 void JobWatch::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
                        const std::shared_ptr<run::RunControl>& control) {
-  auto queue = std::make_shared<telemetry::RecordQueue>(no_standstill);
+  auto queue = std::make_shared<telemetry::RecordQueue>(no_limit);
   queue_ = queue;
   step_ = 0;
   expected_steps_ = start.expected_steps.value_or(0);
@@ -150,12 +150,12 @@ void JobWatch::event(telemetry::Event event) {
     queue->event(std::move(event));
 }
 
-void JobWatch::ended(std::int64_t id, const run::RunSummary& summary) {
+void JobWatch::ended(std::int64_t id, const telemetry::RunOutcome& outcome) {
   queue_.reset();
   ++part_;
   step_ = 0;
-  const QString status = QString::fromStdString(run::to_string(summary.status));
-  const QString reason = QString::fromStdString(summary.reason);
+  const QString status = QString::fromStdString(telemetry::to_string(outcome.status));
+  const QString reason = QString::fromStdString(outcome.reason);
   post([id, status, reason](Job& job) { Q_EMIT job.run_ended(id, status, reason); });
 }
 

@@ -26,7 +26,7 @@ public:
                const std::shared_ptr<run::RunControl>& control) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
-  void ended(std::int64_t id, const run::RunSummary& summary) override;
+  void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override;
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
   void stage(sweep::DemoStage stage) override;
   void searched(sweep::DemoStage stage, const search::SearchResult& result) override;

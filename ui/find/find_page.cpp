@@ -5,12 +5,14 @@
 
 #include <QAction>
 #include <QApplication>
-#include <QComboBox>
 #include <QHBoxLayout>
 #include <QJsonObject>
+#include <QScrollArea>
 #include <QStackedWidget>
 
+#include "core/run/spec_keys.h"
 #include "ui/find/answer_card.h"
+#include "ui/find/find_header.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/memory_card.h"
 #include "ui/find/probe_card.h"
@@ -20,6 +22,12 @@
 #include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
+
+namespace {
+
+constexpr double side_width = 25; // in lines of text
+
+} // namespace
 
 FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
   make_actions();
@@ -36,7 +44,10 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(12, 12, 12, 12);
   layout->setSpacing(10);
-  layout->addWidget(make_header());
+  header_ = new FindHeader({.find = find_action_, .cancel = cancel_action_, .log = log_action_, .setup = setup_action_},
+                           this);
+  connect(header_, &FindHeader::strategy_chosen, setup_, &FindSetup::set_strategy);
+  layout->addWidget(header_);
   layout->addWidget(setup_);
   layout->addWidget(stack_, 1);
   follow_workbench();
@@ -62,9 +73,66 @@ void FindPage::make_actions() {
   connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
 }
 
+QWidget* FindPage::make_body() {
+  body_ = new QWidget(this);
+  auto* row = new QHBoxLayout(body_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(10);
+  auto* frame = new Card({}, body_);
+  plots_ = new SearchPlots(workbench_.theme(), frame);
+  frame->layout()->setContentsMargins(10, 6, 10, 6);
+  frame->body()->addWidget(plots_);
+  row->addWidget(frame, 1);
+
+  auto* side = new QWidget(body_);
+  auto* column = new QVBoxLayout(side);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(10);
+  answer_ = new AnswerCard(side);
+  probes_ = new ProbeCard(workbench_.theme(), side);
+  memory_ = new MemoryCard(workbench_.theme(), side);
+  others_ = new SearchList(tr("Other strategies"),
+                           tr("Choose another strategy and search again to compare the results here."), side);
+  earlier_ = new SearchList(tr("Other searches"), {}, side);
+  for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
+                        static_cast<QWidget*>(others_), static_cast<QWidget*>(earlier_)})
+    column->addWidget(card);
+  column->addStretch(1);
+  probes_->setObjectName(QStringLiteral("search"));
+  memory_->setObjectName(QStringLiteral("memory"));
+  others_->setObjectName(QStringLiteral("others"));
+  earlier_->setObjectName(QStringLiteral("earlier"));
+  auto* scroll = new QScrollArea(body_);
+  scroll->setWidget(side);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFixedWidth(Theme::lines(side_width));
+  row->addWidget(scroll);
+
+  connect(answer_, &AnswerCard::train_wanted, this, [this](qint64 batch) { workbench_.start_run(answered(batch)); });
+  connect(answer_, &AnswerCard::edit_wanted, this, [this](qint64 batch) { workbench_.propose_run(answered(batch)); });
+  connect(answer_, &AnswerCard::settings_wanted, this, [this] { setup_action_->setChecked(true); });
+  connect(probes_, &ProbeCard::chosen, this, [this](int number, qint64 batch) {
+    plots_->choose(number);
+    show_size(batch);
+  });
+  connect(probes_, &ProbeCard::chosen_none, this, [this] {
+    plots_->choose(0);
+    show_size(std::nullopt);
+  });
+  connect(plots_, &SearchPlots::chosen, probes_, &ProbeCard::choose);
+  for (const SearchList* list : {others_, earlier_})
+    connect(list, &SearchList::chosen, this, &FindPage::show_search);
+  connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
+  connect(&plots_->plots(), &LinkedPlots::saved, this,
+          [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
+  return body_;
+}
+
 void FindPage::follow_workbench() {
   connect(setup_, &FindSetup::changed, this, [this] {
-    show_chips();
+    show_settings();
     show_header();
   });
   connect(setup_, &FindSetup::all_settings_wanted, this, [this] { workbench_.propose_run(setup_->spec()); });
@@ -123,7 +191,7 @@ void FindPage::watch(Job* job) {
 void FindPage::find() {
   if (searching())
     return;
-  setup_->set_strategy(strategy_->currentText());
+  setup_->set_strategy(header_->strategy());
   const auto request = setup_->request();
   if (!request) {
     setup_action_->setChecked(true);
@@ -148,11 +216,11 @@ void FindPage::show_search(const KnownSearch& search) {
   const bool keyboard_here = empty_->isAncestorOf(QApplication::focusWidget());
   refresh();
   if (keyboard_here)
-    cancel_->setFocus();
+    header_->focus_cancel();
 }
 
 void FindPage::take_settings() {
-  strategy_->setCurrentText(shown_.view().strategy);
+  header_->set_strategy(shown_.view().strategy);
   if (!setup_action_->isChecked())
     setup_->set_spec(shown_.spec());
 }
@@ -162,7 +230,7 @@ void FindPage::show_last_answer() {
   const QList<KnownSearch> searches = known_searches(workbench_);
   shown_ = searches.isEmpty() ? KnownSearch{} : searches.last();
   if (shown_)
-    strategy_->setCurrentText(shown_.view().strategy);
+    header_->set_strategy(shown_.view().strategy);
   error_shown_ = false;
   plots_->choose(0);
   show_lists();
@@ -175,8 +243,30 @@ void FindPage::show_lists() {
   earlier_->show_rows(rows.others);
 }
 
+/// For the shown answer, whatever is searched next; without an answer, for the next search.
+void FindPage::show_settings() {
+  header_->show_settings(described(shown_ ? shown_.spec() : setup_->spec()));
+}
+
+void FindPage::show_header() {
+  const bool searches = searching();
+  const Job* working = workbench_.engine().working();
+  const run::RunSpec next = setup_->spec();
+  FindHeader::State state{.has_search = bool(shown_), .searching = searches};
+  if (searches)
+    state.activity = shown_.job->state() == Job::State::waiting && working != nullptr
+                         ? tr("queued behind: %1").arg(working->title())
+                         : shown_.job->activity();
+  state.find_text = shown_ && run::trial_key(shown_.spec()) == run::trial_key(next) ? tr("Find again") : tr("Find");
+  state.find_help = tr("Search %1").arg(described(next).join(QStringLiteral(", ")));
+  header_->show_state(state);
+  const QString& read_only = workbench_.run_database().read_only();
+  allow(*find_action_, !searches && read_only.isEmpty(), searches ? tr("A search is running") : read_only);
+  allow(*cancel_action_, searches, tr("No search is running"));
+}
+
 void FindPage::refresh() {
-  show_chips();
+  show_settings();
   if (!shown_) {
     stack_->setCurrentWidget(empty_);
     show_header();
@@ -193,7 +283,7 @@ void FindPage::refresh() {
   show_size(probes_->chosen_batch());
   if (view.state == Job::State::failed && !error_shown_) {
     error_shown_ = true;
-    show_error(view.error);
+    show_error(view);
   }
   show_header();
 }
@@ -217,8 +307,8 @@ void FindPage::show_failure(const QString& error) {
   stack_->setCurrentIndex(stack_->addWidget(failure_));
 }
 
-void FindPage::show_error(const QString& error) {
-  setup_->show_error(error);
+void FindPage::show_error(const SearchView& failed) {
+  setup_->show_error(failed.error_field, failed.error);
   setup_action_->setChecked(true); // where the user can correct it
 }
 
@@ -237,16 +327,14 @@ QList<KeyGroup> FindPage::key_groups() const {
 }
 
 QJsonObject FindPage::state() const {
-  return {{"strategy", strategy_->currentText()},
+  return {{"strategy", header_->strategy()},
           {"setup", setup_->state()},
           {"setup_shown", setup_action_->isChecked()},
           {"log", log_action_->isChecked()}};
 }
 
 void FindPage::restore(const QJsonObject& state) {
-  const int strategy = strategy_->findText(state["strategy"].toString());
-  if (strategy >= 0)
-    strategy_->setCurrentIndex(strategy);
+  header_->set_strategy(state["strategy"].toString());
   setup_->restore(state["setup"].toObject());
   setup_action_->setChecked(state["setup_shown"].toBool());
   log_action_->setChecked(state["log"].toBool());

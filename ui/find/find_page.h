@@ -7,17 +7,13 @@
 #include "ui/workbench/workbench.h"
 
 class QAction;
-class QCheckBox;
-class QComboBox;
-class QLabel;
-class QPushButton;
 class QStackedWidget;
 
 namespace batchscope::ui {
 
 class AnswerCard;
-class ChipRow;
 class EmptyState;
+class FindHeader;
 class FindSetup;
 class MemoryCard;
 class ProbeCard;
@@ -44,7 +40,6 @@ public:
 
 private:
   void make_actions();
-  QWidget* make_header();
   QWidget* make_body();
   void follow_workbench();
   void watch(Job* job);
@@ -58,9 +53,9 @@ private:
   bool searching() const; ///< the search that is shown is running
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
-  void show_chips();
+  void show_settings();
   void show_header();
-  void show_error(const QString& error);
+  void show_error(const SearchView& failed);
   void show_failure(const QString& error);
   run::RunSpec answered(qint64 batch) const;
 
@@ -73,13 +68,7 @@ private:
   QAction* log_action_ = nullptr;
   QAction* setup_action_ = nullptr;
 
-  ChipRow* chips_ = nullptr;
-  QPushButton* change_ = nullptr;
-  QLabel* activity_ = nullptr;
-  QCheckBox* log_ = nullptr;
-  QComboBox* strategy_ = nullptr;
-  QPushButton* cancel_ = nullptr;
-  QPushButton* find_ = nullptr;
+  FindHeader* header_ = nullptr;
   FindSetup* setup_ = nullptr;
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;

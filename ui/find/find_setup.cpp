@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
+#include "core/search/strategy.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/note_line.h"
@@ -17,11 +18,9 @@ namespace batchscope::ui {
 
 namespace {
 
-const run::SpecField& field_of_key(const std::string& key) {
-  for (const run::SpecField& field : run::spec_fields())
-    if (field.key == key)
-      return field;
-  throw std::logic_error("no field of a spec: " + key);
+bool uses_factor(const std::string& strategy) {
+  const search::Strategy* found = search::find_strategy(strategy);
+  return found != nullptr && found->uses_factor;
 }
 
 } // namespace
@@ -62,7 +61,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
 }
 
 LabelledEdit* FindSetup::add_field(const std::string& key) {
-  const run::SpecField& field = field_of_key(key);
+  const run::SpecField& field = run::spec_field(key);
   auto* edit = new LabelledEdit(field_translation(field.label), this);
   edit->setObjectName(QString::fromStdString(key));
   edit->set_help(field_translation(field.help));
@@ -106,7 +105,7 @@ run::RunSpec FindSetup::spec() const {
 
 void FindSetup::set_strategy(const QString& strategy) {
   strategy_ = strategy.toStdString();
-  factor_->setVisible(strategy == QLatin1String("shrink"));
+  factor_->setVisible(uses_factor(strategy_));
 }
 
 bool FindSetup::read_spec(run::RunSpec& spec) {
@@ -148,7 +147,7 @@ void FindSetup::read_options(FindRequest& request, bool& good) {
   });
   // A factor that the strategy does not use is not checked.
   read(factor_, [&](const std::string& text) {
-    if (strategy_ != "shrink")
+    if (!uses_factor(strategy_))
       return;
     const double factor = parse_number(text, "factor");
     if (!(factor > 0 && factor < 1))
@@ -167,8 +166,8 @@ std::optional<FindRequest> FindSetup::request() {
   return good ? std::optional(request) : std::nullopt;
 }
 
-void FindSetup::show_error(const QString& message) {
-  const auto found = fields_.find(field_to_blame(spec(), message));
+void FindSetup::show_error(const std::string& field, const QString& message) {
+  const auto found = fields_.find(field);
   if (found != fields_.end())
     found->second->set_error(message);
 }

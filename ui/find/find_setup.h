@@ -31,7 +31,7 @@ public:
   /// Nothing if a field is invalid, which then shows its error.
   std::optional<FindRequest> request();
   /// Shows an error of the search itself at its field, if it is about one of these fields.
-  void show_error(const QString& message);
+  void show_error(const std::string& field, const QString& message);
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);

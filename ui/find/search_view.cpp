@@ -82,6 +82,7 @@ SearchView view_of(const Job& job) {
   view.strategy = job.strategy();
   view.state = job.state();
   view.error = job.error();
+  view.error_field = job.error_field();
   view.activity = job.activity();
   view.probes = job.probes();
   view.timings = in_order(job.timings());

@@ -20,8 +20,9 @@ struct SearchView {
   run::RunSpec spec;
   QString strategy;
   Job::State state = Job::State::waiting;
-  QString error;    ///< of a failed search
-  QString activity; ///< of a running search
+  QString error;           ///< of a failed search
+  std::string error_field; ///< see Job::error_field()
+  QString activity;        ///< of a running search
   std::vector<search::Probe> probes;
   std::vector<search::Probe> checks; ///< trials that determined the safe size
   std::vector<search::Timing> timings;

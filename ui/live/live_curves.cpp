@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/telemetry/series_info.h"
 #include "ui/live/run_names.h"
 #include "ui/opened_runs/run_looks.h"
 #include "ui/plot/units.h"
@@ -71,6 +72,8 @@ void LiveCurves::add_panels(LinkedPlots& plots) {
                    .unit = "%",
                    .height = 0.7,
                    .lowest_top = 100.0});
+  plots.add_panel({.key = "others", .title = CurveTexts::tr("Further series"), .from_zero = false, .height = 0.8});
+  plots.set_panel_visible(others_panel, false);
 }
 
 void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
@@ -78,6 +81,9 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   curves_.clear();
   smoothed_.clear();
   current_look_.reset();
+  alone_.reset();
+  others_.clear();
+  plots_.set_panel_visible(others_panel, false);
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
     return;
@@ -139,6 +145,26 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
   add(no_panel, CurveTexts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
   add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
+  show_others(run, axis);
+}
+
+/// Series that no other panel shows: of other programs, or recorded without a place of their own.
+void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
+  alone_ = run.history();
+  others_ = alone_->others();
+  int series = 0;
+  for (const std::string& name : others_) {
+    const auto& known = telemetry::known_series();
+    if (std::any_of(known.begin(), known.end(), [&](const telemetry::SeriesInfo& info) { return info.name == name; }))
+      continue;
+    const QString title = QString::fromStdString(telemetry::series_info(name).title);
+    add(others_panel, title, series_of(run, name.c_str(), axis), {.name = title, .series = series++});
+  }
+  plots_.set_panel_visible(others_panel, series > 0);
+}
+
+bool LiveCurves::outdated() const {
+  return alone_ && alone_->others() != others_;
 }
 
 void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current) {

@@ -12,7 +12,7 @@
 namespace batchscope::ui {
 
 /// The plots of the page, from top to bottom: panel numbers of LinkedPlots.
-enum LivePanel { memory_panel, loss_panel, batch_panel, coverage_panel };
+enum LivePanel { memory_panel, loss_panel, batch_panel, coverage_panel, others_panel };
 
 inline constexpr int no_panel = -1; ///< listed in cards but not drawn
 
@@ -32,8 +32,8 @@ QString panel_value(int panel, double value);
 QString panel_number(int panel, double value);
 QColor curve_color(const Theme& theme, const CurveStyle& style);
 
-/// Selects the curves of the opened runs: all series of a single run; of several runs the same few series each, with
-/// one colour per run. UI thread.
+/// Selects the curves of the opened runs: all series of a single run, those that this program does not know included;
+/// of several runs the same few series each, with one colour per run. UI thread.
 class LiveCurves {
 public:
   explicit LiveCurves(LinkedPlots& plots) : plots_(plots) {}
@@ -43,6 +43,8 @@ public:
   /// Replaces all curves of the plots by those of these runs; the first is the current one.
   void show(const QList<OpenRun*>& runs, series::Axis axis);
   void set_smoothing(double weight); ///< 0 <= weight < 1
+  /// Whether the shown run has series by now that were not there at the last show().
+  bool outdated() const;
   /// Smooths new values in portions; returns false while more are left.
   bool catch_up();
 
@@ -56,7 +58,11 @@ private:
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 
+  void show_others(const OpenRun& run, series::Axis axis);
+
   LinkedPlots& plots_;
+  std::shared_ptr<const series::History> alone_; ///< of a run that is shown alone
+  std::vector<std::string> others_;              ///< names of its further series
   double weight_ = 0.6;
   std::vector<LiveCurve> curves_;
   std::optional<int> current_look_;

@@ -152,8 +152,8 @@ void LivePage::connect_parts() {
   connect(&workbench_.theme(), &Theme::changed, this, &LivePage::update_readings);
   connect(header_, &RunHeader::edit_wanted, this, [this] { Q_EMIT workbench_.page_wanted("schedule"); });
   connect(header_, &RunHeader::again_wanted, this, [this] {
-    if (workbench_.current() != nullptr)
-      workbench_.propose_run(workbench_.current()->spec());
+    if (const OpenRun* run = workbench_.current(); run != nullptr && run->spec())
+      workbench_.propose_run(*run->spec());
   });
   connect(view_, &ViewBar::axis_changed, this, [this] {
     const series::Axis before = axis_;
@@ -281,6 +281,8 @@ QString LivePage::caption() const {
 void LivePage::take_records() {
   if (!isVisible())
     return;
+  if (curves_.outdated())
+    show_curves();
   plan_->follow();
   if (const OpenRun* run = workbench_.current())
     marks_.update(*run); // for a step that is done now
@@ -416,7 +418,7 @@ void LivePage::show_oom() {
   shown_oom_ = number;
 }
 
-bool LivePage::tells(const QString& problem) const {
+bool LivePage::shows_problem(const QString& problem) const {
   const OpenRun* run = workbench_.current();
   return run != nullptr && !reason_->isHidden() && problem.contains(run->reason());
 }

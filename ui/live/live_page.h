@@ -42,7 +42,7 @@ public:
   QList<QAction*> page_actions() const override;
   QList<KeyGroup> key_groups() const override;
   QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
-  bool tells(const QString& problem) const override;
+  bool shows_problem(const QString& problem) const override;
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 

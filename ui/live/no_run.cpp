@@ -111,7 +111,7 @@ QWidget* NoRun::make_other() {
 
 bool NoRun::update_other() {
   const auto& runs = workbench_.run_database().runs();
-  const auto running = [](const store::RunRow& run) { return run.outcome.status == "running"; };
+  const auto running = [](const store::RunRow& run) { return run.outcome.status == telemetry::RunStatus::running; };
   const auto newest = std::find_if(runs.rbegin(), runs.rend(), running);
   if (newest == runs.rend())
     return false;

@@ -211,7 +211,7 @@ void NewRunPage::note_edit() {
   const QJsonObject before = std::exchange(texts_, form_->texts());
   if (before == texts_)
     return;
-  refusal_.clear();
+  start_error_.clear();
   if (taking_back_)
     return;
   const auto changed = form_->differing(before, texts_);
@@ -299,12 +299,12 @@ void NewRunPage::watch(Job* job) {
 }
 
 void NewRunPage::show_failure(const Job& job) {
-  const std::string field = field_to_blame(job.spec(), job.error());
+  const std::string& field = job.error_field();
   // The workbench reports it anyway. If the form was changed meanwhile, its fields are not to blame.
   if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
     return;
   form_->remark(field, job.error());
-  refusal_ = job.error();
+  start_error_ = job.error();
   Q_EMIT workbench_.page_wanted(key());
   form_->editor(field)->setFocus();
 }

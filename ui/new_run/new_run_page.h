@@ -36,7 +36,9 @@ public:
   QString icon() const override { return QStringLiteral("new-run"); }
   QList<QAction*> page_actions() const override { return actions_; }
   QUndoStack* undo_stack() override { return &undo_; }
-  bool tells(const QString& problem) const override { return !refusal_.isEmpty() && problem.contains(refusal_); }
+  bool shows_problem(const QString& problem) const override {
+    return !start_error_.isEmpty() && problem.contains(start_error_);
+  }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
@@ -83,7 +85,7 @@ private:
   CommandCard* command_ = nullptr;
   std::optional<run::RunSpec> last_started_;
 
-  QString refusal_;      ///< error of the last start, while a field shows it
+  QString start_error_;  ///< error of the last start, while a field shows it
   QUndoStack undo_;      ///< for the form's contents
   QJsonObject texts_;    ///< of the form after the last step of undo_
   QString filling_from_; ///< set while the whole form is being filled

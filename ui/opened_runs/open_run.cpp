@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/edited.h"
+#include "ui/texts/run_status.h"
 
 namespace batchscope::ui {
 
@@ -23,8 +24,8 @@ double last(const series::History& history, const char* name) {
 } // namespace
 
 OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
-    : QObject(parent), id_(run.id), spec_(run.spec), start_(run.start), history_(std::make_shared<series::History>()),
-      status_("running"), queue_(run.queue), control_(run.control) {
+    : QObject(parent), id_(run.id), name_(run.spec.name), spec_(run.spec), start_(run.start),
+      history_(std::make_shared<series::History>()), status_("running"), queue_(run.queue), control_(run.control) {
   timer_.setInterval(drain_interval_ms);
   connect(&timer_, &QTimer::timeout, this, &OpenRun::drain);
   timer_.start();
@@ -51,8 +52,8 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
       Q_EMIT problem(error);
       return;
     }
+    name_ = stored.row.name;
     spec_ = stored.spec;
-    spec_.name = stored.row.name;
     start_ = stored.start;
     Q_EMIT described();
     following_ = run_database_->follow(id_, [this](RunDatabase::Batch&& batch) { take_batch(std::move(batch)); });
@@ -62,18 +63,18 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
 OpenRun::~OpenRun() = default;
 
 QString OpenRun::name() const {
-  if (!spec_.name.empty())
-    return QString::fromStdString(spec_.name);
-  if (status_ == "loading" && !start_)
+  if (!name_.empty())
+    return QString::fromStdString(name_);
+  if (!spec_)
     return tr("run %1").arg(id_);
   return tr("%1 on %2, batch %3")
-      .arg(QString::fromStdString(spec_.model), QString::fromStdString(spec_.data))
-      .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(run::to_string(spec_.batch)));
+      .arg(QString::fromStdString(spec_->model), QString::fromStdString(spec_->data))
+      .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(run::to_string(spec_->batch)));
 }
 
 bool OpenRun::set_name(const QString& name) {
-  const std::string before = std::exchange(spec_.name, name.toStdString());
-  return spec_.name != before;
+  const std::string before = std::exchange(name_, name.toStdString());
+  return name_ != before;
 }
 
 std::int64_t OpenRun::steps() const {
@@ -84,23 +85,18 @@ std::int64_t OpenRun::steps() const {
 }
 
 std::optional<std::int64_t> OpenRun::expected_steps() const {
-  if (spec_.length.steps)
-    return spec_.length.steps;
+  if (spec_ && spec_->length.steps)
+    return spec_->length.steps;
   return applied_.empty() && start_ ? start_->expected_steps : planned_steps_;
 }
 
 std::optional<double> OpenRun::progress() const {
-  const auto& length = spec_.length;
-  double share = 0;
+  schedule::RunLength length = spec_ ? spec_->length : schedule::RunLength{};
   if (const auto expected = expected_steps())
-    share = static_cast<double>(steps()) / static_cast<double>(std::max<std::int64_t>(*expected, 1));
-  else if (length.epochs)
-    share = last(*history_, "epoch") / static_cast<double>(*length.epochs);
-  else if (length.examples)
-    share = last_examples() / static_cast<double>(*length.examples);
-  else
-    return std::nullopt;
-  return std::clamp(share, 0.0, 1.0);
+    length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = expected};
+  const auto share =
+      schedule::share_done(length, steps(), static_cast<std::int64_t>(last_examples()), last(*history_, "epoch"));
+  return share ? std::optional(std::clamp(*share, 0.0, 1.0)) : std::nullopt;
 }
 
 double OpenRun::seconds() const {
@@ -208,14 +204,16 @@ void OpenRun::settle(const std::string& schedule) {
 }
 
 std::string OpenRun::schedule() const {
-  return applied_.empty() ? spec_.schedule : schedule::text_in_force(applied_.back().schedule);
+  if (applied_.empty())
+    return spec_ ? spec_->schedule : std::string();
+  return schedule::text_in_force(applied_.back().schedule);
 }
 
 schedule::PlanRequest OpenRun::plan_request() const {
   schedule::PlanRequest request;
-  if (!start_)
+  if (!start_ || !spec_)
     return request;
-  request.options = run::progression_options(spec_, *start_);
+  request.options = run::progression_options(*spec_, *start_);
   request.edits = applied_;
   return request;
 }
@@ -248,7 +246,7 @@ void OpenRun::apply_command(const telemetry::Event& event) {
   try {
     const Json detail = Json::parse(event.detail_json);
     if (event.kind == "status")
-      return obey_status(detail.at("status").get<std::string>());
+      return apply_status(detail.at("status").get<std::string>());
     const auto schedule = detail.at("schedule").get<std::string>();
     if (!detail.contains("refused"))
       applied_.push_back(
@@ -259,7 +257,7 @@ void OpenRun::apply_command(const telemetry::Event& event) {
   }
 }
 
-void OpenRun::obey_status(const std::string& status) {
+void OpenRun::apply_status(const std::string& status) {
   if (status == "paused" || status == "running")
     seen_status_ = QString::fromStdString(status);
   if (running())
@@ -319,10 +317,11 @@ void OpenRun::take_batch(RunDatabase::Batch&& batch) {
   Q_EMIT grew();
   if (!batch.complete)
     return;
-  const QString stored = QString::fromStdString(batch.row.outcome.status);
-  if (stored != "running" && stored != "queued")
-    outcome_ = batch.row.outcome;
-  set_status(stored == "running" ? seen_status_ : stored, QString::fromStdString(batch.row.outcome.reason));
+  const telemetry::RunOutcome& stored = batch.row.outcome;
+  if (!telemetry::is_open(stored.status))
+    outcome_ = stored;
+  set_status(stored.status == telemetry::RunStatus::running ? seen_status_ : status_name(stored.status),
+             QString::fromStdString(stored.reason));
   if (!running())
     following_.reset();
 }

@@ -32,7 +32,8 @@ public:
   std::int64_t id() const { return id_; }
   QString name() const;
   bool set_name(const QString& name); ///< sets the stored name; false if it is unchanged
-  const run::RunSpec& spec() const { return spec_; }
+  /// Nothing for a run of another program, and while a stored run is loading.
+  const std::optional<run::RunSpec>& spec() const { return spec_; }
   const std::optional<run::RunStart>& start() const { return start_; }
   const std::shared_ptr<series::History>& history() const { return history_; }
   const std::vector<telemetry::Event>& events() const { return history_->events(); }
@@ -81,7 +82,7 @@ private:
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event event);
   void apply_command(const telemetry::Event& event);
-  void obey_status(const std::string& status);
+  void apply_status(const std::string& status);
   void settle(const std::string& schedule);
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
@@ -93,11 +94,12 @@ private:
   void take_batch(RunDatabase::Batch&& batch);
 
   std::int64_t id_ = 0;
-  run::RunSpec spec_;
+  std::string name_; ///< as stored; may be empty
+  std::optional<run::RunSpec> spec_;
   std::optional<run::RunStart> start_;
   std::shared_ptr<series::History> history_;
   telemetry::RunClock clock_;
-  std::optional<store::RunOutcome> outcome_; ///< as stored, of a run of the database that has ended
+  std::optional<telemetry::RunOutcome> outcome_; ///< as stored, of a run of the database that has ended
   QString status_ = "loading";
   QString reason_;
   QString seen_status_ = "running";        ///< of a run in progress: running or paused

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/edited.h"
+#include "core/schedule/schedule_kind.h"
 #include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
@@ -43,7 +44,8 @@ std::optional<std::int64_t> batch_at(const schedule::Plan& plan, std::int64_t st
 
 /// Whether a schedule also sets the learning rate, which a piecewise one cannot express.
 bool has_rates(const schedule::EditedText& text) {
-  return text.base.starts_with("adabatch:");
+  const schedule::ScheduleKind* kind = schedule::kind_of(text.base);
+  return kind != nullptr && kind->sets_learning_rate;
 }
 
 } // namespace

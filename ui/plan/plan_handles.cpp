@@ -25,11 +25,11 @@ std::int64_t parts_known(const OpenRun* run) {
 }
 
 std::int64_t highest_batch(const PlanEditor& editor) {
-  const run::RunSpec& spec = editor.run() != nullptr ? editor.run()->spec() : editor.draft().spec;
+  const std::optional<run::RunSpec> spec = editor.run() != nullptr ? editor.run()->spec() : editor.draft().spec;
   const schedule::Plan& plan = *editor.plan();
   // An epoch has all examples once, so the plan gives their number.
   const std::int64_t examples = std::llround(static_cast<double>(plan.examples) / plan.epochs);
-  return std::min(examples, spec.max_batch.value_or(examples));
+  return spec ? std::min(examples, spec->max_batch.value_or(examples)) : examples;
 }
 
 QString label_of(std::int64_t batch, const std::optional<predict::Split>& split) {

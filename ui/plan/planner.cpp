@@ -89,7 +89,7 @@ private:
     check(draft.spec);
     schedule::PlanRequest request;
     const run::ModelSpec model = run::parse_model(draft.spec.model);
-    const std::int64_t examples = data_->train_examples(draft.spec.data, {.context = model.context});
+    const std::int64_t examples = data_->train_examples(draft.spec.data, {.context = model.context()});
     request.options = run::progression_options(draft.spec, examples, draft.batch);
     return request;
   }

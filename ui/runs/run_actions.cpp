@@ -17,14 +17,6 @@
 
 namespace batchscope::ui {
 
-namespace {
-
-bool goes_on(const store::RunRow& run) {
-  return run.outcome.status == "running" || run.outcome.status == "queued";
-}
-
-} // namespace
-
 RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, RunTableModel& runs, QWidget& page)
     : QObject(&page), workbench_(workbench), undo_(undo), table_(table), runs_(runs), page_(page) {
   open_ = add(tr("Open"), QStringLiteral("open"), tr("Plot the selected runs together (Enter)"),
@@ -121,7 +113,7 @@ void RunActions::delete_selected() {
   std::vector<std::int64_t> over;
   const auto selected = table_.selected_runs();
   for (const std::int64_t id : selected)
-    if (const int row = runs_.row_of(id); row >= 0 && !goes_on(runs_.run(row)))
+    if (const int row = runs_.row_of(id); row >= 0 && !telemetry::is_open(runs_.run(row).outcome.status))
       over.push_back(id);
   if (over.size() < selected.size())
     Q_EMIT workbench_.problem(tr("A run that is queued or running cannot be deleted. Stop it first."));
@@ -140,10 +132,12 @@ void RunActions::train_current_again() {
     return;
   const std::int64_t id = table_.current_run().value_or(selected.front());
   workbench_.run_database().describe(id, this, [this](const StoredRun& run, const QString& error) {
-    if (error.isEmpty())
-      workbench_.propose_run(run.spec);
-    else
+    if (!error.isEmpty())
       Q_EMIT workbench_.problem(error);
+    else if (run.spec)
+      workbench_.propose_run(*run.spec);
+    else
+      Q_EMIT workbench_.problem(tr("Run %1 was not made by this program, so its settings are not known").arg(run.row.id));
   });
 }
 

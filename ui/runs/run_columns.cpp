@@ -44,12 +44,24 @@ std::optional<double> peak_bytes(const RunRow& run) {
   return run.outcome.peak_bytes == 0 ? std::nullopt : std::optional(static_cast<double>(run.outcome.peak_bytes));
 }
 
-template <auto Member> const std::string& text_of(const RunRow& run) {
+template <auto Member> std::string text_of(const RunRow& run) {
   return run.*Member;
 }
 
-const std::string& status_of(const RunRow& run) {
-  return run.outcome.status;
+template <auto Member> std::string setting(const RunRow& run) {
+  return (run.settings.*Member).value_or("");
+}
+
+template <auto Member> QString shown_setting(const RunRow& run) {
+  return QString::fromStdString(setting<Member>(run));
+}
+
+std::optional<double> learning_rate(const RunRow& run) {
+  return run.settings.learning_rate;
+}
+
+std::string status_of(const RunRow& run) {
+  return telemetry::to_string(run.outcome.status);
 }
 
 using Number = std::optional<double> (*)(const RunRow&);
@@ -84,7 +96,7 @@ template <Number Get> QString significant(const RunRow& run) {
 }
 
 QString shown_status(const RunRow& run) {
-  return status_text(QString::fromStdString(run.outcome.status));
+  return status_text(status_name(run.outcome.status));
 }
 
 template <auto Member> QString as_it_is(const RunRow& run) {
@@ -109,7 +121,8 @@ QString shown_start(const RunRow& run) {
 
 const std::vector<RunColumn>& run_columns() {
   using Row = store::RunRow;
-  using Out = store::RunOutcome;
+  using Out = telemetry::RunOutcome;
+  using Settings = store::RunSettings;
   static const std::vector<RunColumn> columns = {
       {"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true, of_row<&Row::id>, nullptr,
        plain<of_row<&Row::id>>},
@@ -141,6 +154,16 @@ const std::vector<RunColumn>& run_columns() {
        text_of<&Row::started>, shown_start},
       {"sweep", TEXT("Sweep"), TEXT("Number of the sweep that the run belongs to"), 4, true, true, of_row<&Row::sweep>,
        nullptr, plain<of_row<&Row::sweep>>},
+      {"model", TEXT("Model"), TEXT("Model and its sizes"), 16, false, false, nullptr, setting<&Settings::model>,
+       shown_setting<&Settings::model>},
+      {"data", TEXT("Data"), TEXT("Training data"), 16, false, false, nullptr, setting<&Settings::data>,
+       shown_setting<&Settings::data>},
+      {"schedule", TEXT("Schedule"), TEXT("Schedule of the batch size at the start of the run"), 16, false, false,
+       nullptr, setting<&Settings::schedule>, shown_setting<&Settings::schedule>},
+      {"optimizer", TEXT("Optimizer"), TEXT("Optimizer that updated the weights"), 6, false, false, nullptr,
+       setting<&Settings::optimizer>, shown_setting<&Settings::optimizer>},
+      {"lr", TEXT("Learning rate"), TEXT("Learning rate at the reference batch size"), 7, false, false, learning_rate,
+       nullptr, significant<learning_rate>},
       {"note", TEXT("Note"), TEXT("Your own note; Shift+F2 edits"), 7, true, true, nullptr, text_of<&Row::note>,
        as_it_is<&Row::note>},
   };

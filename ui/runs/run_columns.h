@@ -27,6 +27,11 @@ enum RunColumnIndex : int {
   seconds_column,
   started_column,
   sweep_column,
+  model_column,
+  data_column,
+  schedule_column,
+  optimizer_column,
+  learning_rate_column,
   note_column,
 };
 
@@ -42,7 +47,7 @@ struct RunColumn {
   /// seconds; shown_text() may use another unit, which the title names.
   std::optional<double> (*number)(const store::RunRow&);
   /// Null for a number column.
-  const std::string& (*text)(const store::RunRow&);
+  std::string (*text)(const store::RunRow&);
   /// For display, in the user's locale; empty if there is no value.
   QString (*shown_text)(const store::RunRow&);
 };

@@ -221,7 +221,7 @@ int RunTableModel::columnCount(const QModelIndex& parent) const {
 }
 
 std::optional<double> RunTableModel::progress(const store::RunRow& run) const {
-  if (run.outcome.status != "running")
+  if (run.outcome.status != telemetry::RunStatus::running)
     return std::nullopt;
   const qint64 expected = expected_steps_.value(run.id);
   if (expected <= 0)
@@ -261,7 +261,7 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   case Qt::ToolTipRole:
     return tool_tip(run, index.column());
   case status_role:
-    return QString::fromStdString(run.outcome.status);
+    return status_name(run.outcome.status);
   case progress_role: {
     const auto share = progress(run);
     return share ? QVariant(*share) : QVariant();

@@ -220,7 +220,7 @@ void RunsPage::show_runs() {
 
 void RunsPage::ask_for_lengths(const std::vector<store::RunRow>& runs) {
   for (const store::RunRow& run : runs) {
-    if (run.outcome.status != "running")
+    if (run.outcome.status != telemetry::RunStatus::running)
       continue;
     // An open run knows how edits have changed its length.
     const OpenRun* open = workbench_.find_opened(run.id);

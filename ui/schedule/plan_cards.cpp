@@ -116,7 +116,7 @@ void PlanCards::show_length(const schedule::Plan& plan) {
   else if (plan.cut)
     text = tr("The plan has about %1 steps, too many to draw, and is cut after step %2. Set a length in steps to plan "
               "only those.")
-               .arg(format_number(plan.steps_foreseen, 3), format_count(plan.steps));
+               .arg(format_number(plan.estimated_steps, 3), format_count(plan.steps));
   feedback_->setText(text);
   feedback_->setVisible(!text.isEmpty());
 }

@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
 #include "core/schedule/batch_schedule.h"
+#include "core/schedule/schedule_kind.h"
 #include "ui/schedule/presets.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
@@ -119,11 +120,12 @@ void ScheduleForm::show_run(bool running) {
 void ScheduleForm::set_changeable(bool changeable) {
   schedule_->setEnabled(changeable);
   presets_->setEnabled(changeable);
+  QStringList kinds;
+  for (const schedule::ScheduleKind* kind : schedule::schedule_kinds())
+    kinds << QString::fromUtf8(kind->name);
   // There in good times too, so that the plots do not jump while a schedule is typed.
-  schedule_->set_hint(
-      changeable
-          ? tr("constant, step, linear, exponential, piecewise, adabatch or formula; Return applies, Escape discards")
-          : tr("The schedule can be changed only until the run ends"));
+  schedule_->set_hint(changeable ? tr("%1; Return applies, Escape discards").arg(kinds.join(QStringLiteral(", ")))
+                                 : tr("The schedule can be changed only until the run ends"));
 }
 
 void ScheduleForm::focus_schedule() {
@@ -153,7 +155,7 @@ void ScheduleForm::set_error(const QString& error) {
   batch_refused_ = of_batch;
 }
 
-bool ScheduleForm::show_refusal(const std::string& field, const QString& error) {
+bool ScheduleForm::show_start_error(const std::string& field, const QString& error) {
   LabelledEdit* edit = field == "schedule"                    ? schedule_
                        : field == "batch"                     ? batch_
                        : field == unit_of(draft_.spec.length) ? length_

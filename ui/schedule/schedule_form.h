@@ -31,7 +31,7 @@ public:
   void set_error(const QString& error);
   /// Shows the error of a failed start at the field with this key until it is changed, and focuses the field. False if
   /// the form has no such field.
-  bool show_refusal(const std::string& field, const QString& error);
+  bool show_start_error(const std::string& field, const QString& error);
   /// Sets the size of run for which the examples are made.
   void set_size(std::int64_t batch, std::int64_t steps, double epochs);
 

@@ -5,6 +5,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QJsonObject>
+#include <QScrollArea>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -12,8 +13,10 @@
 #include "core/base/error.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
+#include "ui/schedule/schedule_header.h"
 #include "ui/schedule/schedule_plots.h"
 #include "ui/texts/spec_texts.h"
+#include "ui/widgets/commands.h"
 #include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
@@ -22,6 +25,7 @@ namespace {
 
 constexpr std::int64_t usual_batch = 32; // if it is unknown what fits
 constexpr qint64 draft_choice = 0;       // runs are numbered from 1
+constexpr double side_width = 19;        // in lines of text
 
 } // namespace
 
@@ -38,7 +42,15 @@ SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(12, 12, 12, 12);
   layout->setSpacing(10);
-  layout->addWidget(make_header());
+  header_ = new ScheduleHeader({.apply = apply_action_,
+                                .discard = discard_action_,
+                                .start = start_action_,
+                                .copy = copy_action_,
+                                .undo = undo_action_,
+                                .redo = redo_action_},
+                               this);
+  edited_ = header_->plans();
+  layout->addWidget(header_);
   layout->addWidget(stack_, 1);
   new_events_.setSingleShot(true);
   new_events_.setInterval(0);
@@ -47,6 +59,68 @@ SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
   if (OpenRun* run = workbench_.current())
     edit_run(run);
   show_header();
+}
+
+void SchedulePage::make_actions() {
+  apply_action_ = make_command(this, tr("Apply the schedule"), tr("Apply the change at the next step of the run"),
+                               Qt::CTRL | Qt::Key_Return);
+  connect(apply_action_, &QAction::triggered, &editor_, &PlanEditor::apply);
+  discard_action_ =
+      make_command(this, tr("Discard the change"), tr("Go back to the current plan"), Qt::CTRL | Qt::Key_Backspace);
+  connect(discard_action_, &QAction::triggered, this, [this] {
+    start_wanted_ = false;
+    editor_.discard();
+    form_->set_schedule(editor_.schedule());
+    form_->set_error({});
+    show_header();
+  });
+  start_action_ =
+      make_command(this, tr("Start this run"), tr("Train with this plan"), Qt::CTRL | Qt::SHIFT | Qt::Key_Return);
+  connect(start_action_, &QAction::triggered, this, &SchedulePage::start_draft);
+  copy_action_ =
+      make_command(this, tr("Copy as command line"), tr("Copy the batchscope-cli command that trains with this plan"),
+                   Qt::CTRL | Qt::SHIFT | Qt::Key_C);
+  connect(copy_action_, &QAction::triggered, this, [this] {
+    QApplication::clipboard()->setText(train_command(draft_spec(), workbench_.run_database().database()));
+    Q_EMIT workbench_.note(tr("Command line copied to the clipboard."));
+  });
+  undo_action_ = workbench_.undo_stack().createUndoAction(this);
+  undo_action_->setIcon(workbench_.theme().icon(QStringLiteral("undo")));
+  redo_action_ = workbench_.undo_stack().createRedoAction(this);
+  redo_action_->setIcon(workbench_.theme().icon(QStringLiteral("redo")));
+}
+
+QWidget* SchedulePage::make_body() {
+  body_ = new QWidget(this);
+  auto* layout = new QVBoxLayout(body_);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(10);
+  form_ = new ScheduleForm(body_);
+  layout->addWidget(form_);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(10);
+  auto* frame = new Card({}, body_);
+  plots_ = new SchedulePlots(workbench_.theme(), frame);
+  frame->layout()->setContentsMargins(10, 6, 10, 6);
+  frame->body()->addWidget(plots_);
+  undrawn_ = new EmptyState(tr("Sizes depend on the run"),
+                            tr("This schedule depends on values measured during the run: its loss, tokens or memory. "
+                               "Its batch sizes cannot be drawn in advance."),
+                            {}, frame);
+  undrawn_->hide();
+  frame->body()->addWidget(undrawn_);
+  row->addWidget(frame, 1);
+  cards_ = new PlanCards(body_);
+  cards_->setObjectName(QStringLiteral("cards"));
+  auto* scroll = new QScrollArea(body_);
+  scroll->setWidget(cards_);
+  scroll->setWidgetResizable(true);
+  scroll->setFrameShape(QFrame::NoFrame);
+  scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll->setFixedWidth(Theme::lines(side_width));
+  row->addWidget(scroll);
+  layout->addLayout(row, 1);
+  return body_;
 }
 
 void SchedulePage::connect_parts() {
@@ -80,6 +154,10 @@ void SchedulePage::connect_parts() {
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
+  connect(header_, &ScheduleHeader::again_wanted, this, [this] {
+    if (editor_.run() != nullptr && editor_.run()->spec())
+      edit_proposed(run::RunSpec(*editor_.run()->spec()));
+  });
 
   // Queued, so that the page is visible by then.
   const auto wanted = [this](const QString& page) {
@@ -104,6 +182,43 @@ void SchedulePage::connect_parts() {
       find_memory();
     show_prediction();
   });
+}
+
+void SchedulePage::show_header() {
+  const bool draft = editor_.run() == nullptr;
+  const bool preview = editor_.has_preview();
+  const bool good = editor_.error().isEmpty();
+  const QString& read_only = workbench_.run_database().read_only();
+  header_->show_state({.run = editor_.run(),
+                       .has_draft = has_draft_,
+                       .preview = preview,
+                       .changeable = changeable(),
+                       .good = good,
+                       .writable = read_only.isEmpty()});
+  const QString wrong = tr("The schedule has an error");
+  allow(*apply_action_, preview && good, preview ? wrong : tr("No changes"));
+  allow(*discard_action_, preview, tr("No changes"));
+  const bool has_draft = draft && has_draft_;
+  const QString no_draft = draft ? tr("There is no draft yet") : tr("A run is shown, not a draft");
+  allow(*start_action_, has_draft && good && read_only.isEmpty(), !has_draft ? no_draft : good ? read_only : wrong);
+  allow(*copy_action_, has_draft && good, has_draft ? wrong : no_draft);
+}
+
+void SchedulePage::show_prediction() {
+  const bool known = editor_.memory() && editor_.limit_bytes() > 0;
+  if (known || !editor_.is_draft())
+    return cards_->set_prediction(known ? QString() : tr("No memory prediction for this run."), false);
+  const bool waiting = prediction_ && prediction_->state() == Job::State::waiting;
+  if (waiting || (prediction_ && prediction_->state() == Job::State::working)) {
+    const Job* working = workbench_.engine().working();
+    return cards_->set_prediction(waiting && working != nullptr ? tr("Queued behind: %1").arg(working->title())
+                                                                : tr("Running two small probes."),
+                                  false);
+  }
+  const bool failed = prediction_ && prediction_->state() == Job::State::failed;
+  cards_->set_prediction(failed ? prediction_->error()
+                                : tr("Two small probes predict the memory of every batch size in this plan."),
+                         true);
 }
 
 /// Lists the draft and all opened runs.
@@ -282,26 +397,26 @@ void SchedulePage::start_draft() {
 }
 
 void SchedulePage::start(const run::RunSpec& spec) {
-  refusal_.clear();
+  start_error_.clear();
   Job* job = workbench_.start_run(spec);
   connect(job, &Job::state_changed, this, [this, job] {
     if (job->state() == Job::State::failed)
-      show_refusal(*job);
+      show_start_error(*job);
   });
   // From its first step on, the page that shows the run reports its errors.
   connect(job, &Job::run_started, this, [this, job] { disconnect(job, nullptr, this, nullptr); });
 }
 
 /// Shows a failed start at the field of this page that caused it, unless it was changed meanwhile.
-void SchedulePage::show_refusal(const Job& job) {
+void SchedulePage::show_start_error(const Job& job) {
   if (!editor_.is_draft() || run::to_json(draft_spec()) != run::to_json(job.spec()))
     return;
-  const std::string field = field_to_blame(job.spec(), job.error());
+  const std::string& field = job.error_field();
   if (field != "schedule" && field != "batch" && field != "epochs" && field != "examples" && field != "steps")
     return;
-  refusal_ = job.error();
+  start_error_ = job.error();
   Q_EMIT workbench_.page_wanted(key());
-  form_->show_refusal(field, job.error());
+  form_->show_start_error(field, job.error());
 }
 
 run::RunSpec SchedulePage::draft_spec() const {

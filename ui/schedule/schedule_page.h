@@ -9,16 +9,14 @@
 
 class QAction;
 class QComboBox;
-class QLabel;
-class QPushButton;
 class QStackedWidget;
 
 namespace batchscope::ui {
 
 class EmptyState;
-class Pill;
 class PlanCards;
 class ScheduleForm;
+class ScheduleHeader;
 class SchedulePlots;
 
 /// Shows how the batch size will change: plots a training from its first to its last step before it runs, or the rest
@@ -34,7 +32,9 @@ public:
   QString icon() const override { return QStringLiteral("schedule"); }
   QList<QAction*> page_actions() const override;
   QList<KeyGroup> key_groups() const override;
-  bool tells(const QString& problem) const override { return !refusal_.isEmpty() && problem.contains(refusal_); }
+  bool shows_problem(const QString& problem) const override {
+    return !start_error_.isEmpty() && problem.contains(start_error_);
+  }
   QUndoStack* undo_stack() override { return &workbench_.undo_stack(); }
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
@@ -44,7 +44,6 @@ protected:
 
 private:
   void make_actions();
-  QWidget* make_header();
   QWidget* make_body();
   void connect_parts();
 
@@ -69,7 +68,7 @@ private:
   void drop(qint64 stretch, qint64 batch);
   void start_draft();
   void start(const run::RunSpec& spec);
-  void show_refusal(const Job& job);
+  void show_start_error(const Job& job);
   run::RunSpec draft_spec() const;
   void predict();
   bool changeable() const;
@@ -79,7 +78,7 @@ private:
   bool has_draft_ = false;
   QPointer<Job> prediction_;
   bool start_wanted_ = false; ///< start once the preview is applied
-  QString refusal_;           ///< error of the last start, if a field of this page shows it
+  QString start_error_;       ///< error of the last start, if a field of this page shows it
   QTimer new_events_;         ///< combines events that arrive together
 
   QAction* apply_action_ = nullptr;
@@ -89,14 +88,8 @@ private:
   QAction* undo_action_ = nullptr;
   QAction* redo_action_ = nullptr;
 
-  QComboBox* edited_ = nullptr;
-  Pill* pill_ = nullptr;
-  QLabel* says_ = nullptr;
-  QPushButton* discard_ = nullptr;
-  QPushButton* apply_ = nullptr;
-  QPushButton* copy_ = nullptr;
-  QPushButton* again_ = nullptr;
-  QPushButton* start_ = nullptr;
+  ScheduleHeader* header_ = nullptr;
+  QComboBox* edited_ = nullptr; ///< the plans in the header
   QStackedWidget* stack_ = nullptr;
   EmptyState* empty_ = nullptr;
   QWidget* body_ = nullptr;

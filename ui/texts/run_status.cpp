@@ -38,6 +38,10 @@ const Look* look_of(const QString& status) {
 
 } // namespace
 
+QString status_name(telemetry::RunStatus status) {
+  return QString::fromStdString(telemetry::to_string(status));
+}
+
 QString status_text(const QString& status) {
   const Look* look = look_of(status);
   return look == nullptr ? status : QCoreApplication::translate("RunStatus", look->text);

@@ -20,7 +20,4 @@ QString short_schedule(const QString& schedule, int most = 60);
 /// named unless it is the default one.
 QString train_command(const run::RunSpec& spec, const std::filesystem::path& database);
 
-/// The key of the field that caused a failed start; empty if there is none.
-std::string field_to_blame(const run::RunSpec& spec, const QString& error);
-
 } // namespace batchscope::ui

@@ -147,7 +147,7 @@ void MainWindow::show_title() {
 void MainWindow::show_problem(const QString& text) {
   if (text.isEmpty())
     return;
-  if (const Page* shown = page(shown_page()); shown != nullptr && shown->tells(text))
+  if (const Page* shown = page(shown_page()); shown != nullptr && shown->shows_problem(text))
     return;
   run_database_problem_ = false;
   banner_->show_problem(text);
@@ -168,7 +168,7 @@ void MainWindow::show_page(const QString& key) {
   stack_->setCurrentWidget(wanted);
   undo_->setActiveStack(wanted->undo_stack());
   places_->actions().at(pages_.indexOf(wanted))->setChecked(true);
-  if (const QString text = banner_->text(); !text.isEmpty() && wanted->tells(text))
+  if (const QString text = banner_->text(); !text.isEmpty() && wanted->shows_problem(text))
     banner_->dismiss();
   fill_run_menu();
   // Restores the focus to where it was on that page.

@@ -95,9 +95,9 @@ void StatusLine::refresh() {
 
 QString StatusLine::device_text() const {
   const OpenRun* run = workbench_.current();
-  if (run == nullptr || !run->start())
+  if (run == nullptr || !run->start() || !run->spec())
     return free_memory();
-  QStringList parts{QString::fromStdString(run->spec().device),
+  QStringList parts{QString::fromStdString(run->spec()->device),
                     tr("budget %1").arg(format_bytes(static_cast<double>(run->start()->budget_bytes)))};
   if (const auto bytes = in_use(*run); bytes && run->running())
     parts.append(tr("%1 in use").arg(format_bytes(*bytes)));

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 namespace {
 
 /// The largest size whose predicted peak leaves the margin free.
-std::optional<std::int64_t> foretold_safe(const KnownMemory& memory, const run::RunSpec& spec) {
+std::optional<std::int64_t> predicted_safe(const KnownMemory& memory, const run::RunSpec& spec) {
   const auto fits = [&](std::int64_t batch) {
     return static_cast<double>(memory.curve.at(batch).bytes) <=
            static_cast<double>(memory.limit_bytes) * (1 - spec.margin);
@@ -41,8 +41,8 @@ std::optional<KnownMemory> known_memory(Workbench& workbench, const run::RunSpec
       return KnownMemory{*curve, limit(job->spec(), job->budget_bytes())};
   }
   for (const OpenRun* run : workbench.opened())
-    if (run->start() && run->start()->memory && run::memory_key(run->spec()) == key)
-      return KnownMemory{*run->start()->memory, limit(run->spec(), run->start()->budget_bytes)};
+    if (run->spec() && run->start() && run->start()->memory && run::memory_key(*run->spec()) == key)
+      return KnownMemory{*run->start()->memory, limit(*run->spec(), run->start()->budget_bytes)};
   return std::nullopt;
 }
 
@@ -55,7 +55,7 @@ std::optional<std::int64_t> known_batch(Workbench& workbench, const run::RunSpec
       if (const auto answer = run::answer_to(spec.batch, *job->search_result()))
         return answer;
   const auto memory = known_memory(workbench, spec);
-  return memory && memory->limit_bytes > 0 ? foretold_safe(*memory, spec) : std::nullopt;
+  return memory && memory->limit_bytes > 0 ? predicted_safe(*memory, spec) : std::nullopt;
 }
 
 } // namespace batchscope::ui

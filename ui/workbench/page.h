@@ -29,7 +29,7 @@ public:
   /// The undo stack used while this page is visible; it has only changes that the page shows. Null: none.
   virtual QUndoStack* undo_stack() { return nullptr; }
   /// Whether the visible page shows this problem itself, so that the window need not.
-  virtual bool tells(const QString& /*problem*/) const { return false; }
+  virtual bool shows_problem(const QString& /*problem*/) const { return false; }
   /// State kept between starts: columns, scales, input. Unknown or invalid content is ignored.
   virtual QJsonObject state() const { return {}; }
   virtual void restore(const QJsonObject& /*state*/) {}

@@ -63,7 +63,7 @@ private:
   std::uint64_t refused_ = 0;
   std::array<std::uint64_t, telemetry::use_count> in_use_by_{};
   telemetry::Phase phase_ = telemetry::Phase::setup;
-  std::optional<OutOfMemoryInfo> refusal_;
+  std::optional<OutOfMemoryInfo> out_of_memory_;
   /// Cached blocks by capacity, each queue oldest first, and all of them as a list from oldest to newest.
   std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
   Header* oldest_ = nullptr;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "core/schedule/schedules.h"
+#include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule::detail {
 

@@ -16,7 +16,7 @@ namespace batchscope::store::detail {
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file);
 
 /// Whether a later attempt may succeed: a lock is released, or a disk has room again.
-bool may_pass(const SQLite::Exception& exception);
+bool is_transient(const SQLite::Exception& exception);
 
 /// Calls `work`; converts exceptions of SQLite and the file system to Error, or TransientError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
@@ -24,7 +24,7 @@ template <typename Work> auto guarded(const std::filesystem::path& file, Work&& 
     return work();
   } catch (const SQLite::Exception& exception) {
     const Error error = translated(exception, file);
-    if (may_pass(exception))
+    if (is_transient(exception))
       throw TransientError(error.kind(), error.what());
     throw error;
   } catch (const std::filesystem::filesystem_error& error) {

@@ -14,8 +14,8 @@
 
 #include "core/store/detail/chunk.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/outcome.h"
 #include "core/telemetry/queue.h"
-#include "core/telemetry/run_clock.h"
 
 namespace batchscope::store::detail {
 
@@ -73,14 +73,14 @@ public:
   std::vector<std::unique_ptr<FrameBuffer>>& frames() { return frames_; }
   const std::vector<telemetry::Event>& events() const { return events_; }
   /// The outcome so far, from the run's records.
-  const RunOutcome& progress() const { return progress_; }
+  const telemetry::RunOutcome& progress() const { return progress_.outcome(); }
 
-  std::optional<RunOutcome> outcome; ///< set when the run has ended
+  std::optional<telemetry::RunOutcome> outcome; ///< set when the run has ended
   /// When the run's points were last written to the ledger.
   std::chrono::steady_clock::time_point in_ledger{};
   bool closed() const { return closed_; }
   /// Whether the run still takes commands.
-  bool obeys() const { return on_command && !outcome; }
+  bool takes_commands() const { return on_command && !outcome; }
   /// Reports to the run why it cannot be stored, if that has changed; an empty `error` means that it can. Reports a new
   /// `notice`.
   void tell(const std::string& error, const std::string& notice);
@@ -90,7 +90,6 @@ public:
 private:
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event&& event);
-  void take_time();
   void add_other(std::int64_t step, const std::string& name, double value);
 
   bool find_frames(SQLite::Database& database);
@@ -103,8 +102,7 @@ private:
   std::map<std::string, FrameBuffer*> others_;
   std::vector<telemetry::Event> events_;
   std::vector<double> row_; ///< kept to reuse its memory
-  RunOutcome progress_;
-  telemetry::RunClock clock_;
+  telemetry::RunProgress progress_;
   std::size_t entries_ = 0;
   std::string told_;    ///< the last error that tell() reported
   std::string noticed_; ///< and the last notice

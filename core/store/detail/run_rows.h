@@ -17,13 +17,8 @@ std::string new_uid();
 std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
                         std::optional<std::int64_t> process);
 
-/// Columns of the table of runs that hold a RunOutcome, in the order of its members.
-inline constexpr const char* outcome_columns =
-    "status, reason, batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, "
-    "validation_accuracy, peak_bytes, seconds, examples_per_second";
-inline constexpr int outcome_column_count = 14;
-/// Reads outcome_columns from the columns `first` and following.
-RunOutcome read_outcome(SQLite::Statement& query, int first);
+/// Columns of the table of runs that hold a RunOutcome: the names of telemetry::outcome_fields().
+std::string outcome_columns();
 
 /// A query of runs for read_run(), in the order of their ids; `condition` follows WHERE.
 std::string run_query(const std::string& condition);
@@ -31,19 +26,17 @@ std::string run_query(const std::string& condition);
 RunRow read_run(SQLite::Statement& query);
 /// The run; nothing if it does not exist or is marked as deleted.
 std::optional<RunRow> find_run(SQLite::Database& database, std::int64_t id);
-/// Whether a run of that status is running or queued.
-bool is_open(const std::string& status);
 
 /// Updates a run's outcome; prepared once, used often.
 class RunUpdate {
 public:
   explicit RunUpdate(SQLite::Database& database);
-  void progress(std::int64_t id, const RunOutcome& outcome);
+  void progress(std::int64_t id, const telemetry::RunOutcome& outcome);
   /// Also records that no process writes the run any more.
-  void close(std::int64_t id, const RunOutcome& outcome);
+  void close(std::int64_t id, const telemetry::RunOutcome& outcome);
 
 private:
-  void update(std::int64_t id, const RunOutcome& outcome, bool closing);
+  void update(std::int64_t id, const telemetry::RunOutcome& outcome, bool closing);
 
   SQLite::Statement statement_;
 };

@@ -26,7 +26,7 @@ namespace batchscope::store::detail {
 struct Failure {
   Error::Kind kind;
   std::string message;
-  bool passing; ///< see TransientError
+  bool transient; ///< see TransientError
 
   [[noreturn]] void raise() const;
 };

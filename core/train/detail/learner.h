@@ -30,7 +30,7 @@ struct Attempt {
   // If memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
   std::int64_t failed_length = 0; ///< its longest example (1 if examples have no length)
-  memory::OutOfMemoryInfo refusal;
+  memory::OutOfMemoryInfo info;
 };
 
 /// Loss and correct predictions of one evaluation batch.

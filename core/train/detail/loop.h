@@ -6,7 +6,7 @@
 
 #include "core/run/session.h"
 #include "core/schedule/progression.h"
-#include "core/telemetry/run_clock.h"
+#include "core/telemetry/outcome.h"
 #include "core/train/detail/evaluator.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
@@ -31,29 +31,30 @@ public:
   Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control);
 
   /// Closes the control at the end: later edits are rejected.
-  run::RunSummary run();
+  telemetry::RunOutcome run();
 
 private:
   using Clock = std::chrono::steady_clock;
 
-  run::RunSummary make_steps();
-  bool obey_orders();
+  telemetry::RunOutcome make_steps();
+  bool follow_commands();
   void apply(const run::ScheduleEdit& edit);
   void close_control();
   bool make(const schedule::PlannedStep& step);
-  void report(const schedule::PlannedStep& step, const StepOutcome& outcome);
+  void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
   void report_out_of_memory(const OutOfMemory& event);
-  void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& refusal);
+  void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
-  void report_validation(const run::Validation& validation, double seconds);
+  void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
   void send_at(std::int64_t step, const char* kind, std::string detail,
                std::vector<std::pair<std::string, double>> values);
   double seconds_since_start() const;
-  run::RunSummary summary(run::Status status, std::string reason);
+  std::int64_t steps() const { return progress_.outcome().steps; } ///< done so far
+  telemetry::RunOutcome outcome(telemetry::RunStatus status, std::string reason) const;
 
   LoopOptions options_;
   Learner& learner_;
@@ -69,11 +70,10 @@ private:
   Clock::time_point started_;
   double paused_seconds_ = 0;
   bool said_paused_ = false;
-  telemetry::RunClock clock_; ///< fed with the run's reports
+  telemetry::RunProgress progress_; ///< fed with the run's reports
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
   std::string failure_;
-  run::RunSummary totals_; ///< updated during the run
 };
 
 } // namespace batchscope::train

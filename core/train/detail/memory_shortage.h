@@ -11,7 +11,7 @@ namespace batchscope::train {
 class MemoryShortage {
 public:
   /// Call it after an out-of-memory error, once the bytes in use are back at their level between steps.
-  void begin(const memory::OutOfMemoryInfo& refusal, const memory::Device& device);
+  void begin(const memory::OutOfMemoryInfo& info, const memory::Device& device);
   /// Whether clearly more memory is available than at begin(); false before begin().
   bool over(const memory::Device& device) const;
 

@@ -16,7 +16,7 @@ namespace batchscope::train {
 struct OutOfMemory {
   std::int64_t attempted = 0; ///< examples of the micro batch that did not fit
   std::int64_t length = 0;    ///< its longest example
-  memory::OutOfMemoryInfo refusal;
+  memory::OutOfMemoryInfo info;
   std::int64_t nominal = 0;        ///< largest nominal micro batch of the window
   std::int64_t parts_before = 0;   ///< micro batches of the failed attempt
   std::int64_t parts_after = 0;    ///< of the next attempt; parts_before if no smaller micro batches are possible

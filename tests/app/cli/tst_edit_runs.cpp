@@ -6,8 +6,8 @@
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
+using namespace batchscope;
 using namespace batchscope::test;
-namespace store = batchscope::store;
 
 namespace {
 
@@ -60,7 +60,7 @@ void TestEditRuns::init() {
   program_ = std::make_unique<CliProgram>();
   store::RunStore runs(database());
   for (const char* name : {"one", "two", "three"})
-    runs.add_finished(new_run(name), {.status = "finished"});
+    runs.add_finished(new_run(name), {.status = telemetry::RunStatus::finished});
 }
 
 QByteArray TestEditRuns::said(const QStringList& arguments) const {
@@ -141,9 +141,9 @@ void TestEditRuns::aRunThatGoesOn() {
   // Neither a second look from this process nor the end of another one may take the WAL from the writer.
   QCOMPARE(stored(), (Ids{1, 2, 3, 4}));
   QCOMPARE(done({"rename", "4", "renamed"})["name"], QJsonValue("renamed"));
-  four->finish({.status = "finished"});
+  four->finish({.status = telemetry::RunStatus::finished});
   QCOMPARE(reader().run(4).name, std::string("renamed"));
-  QCOMPARE(reader().run(4).outcome.status, std::string("finished"));
+  QCOMPARE(reader().run(4).outcome.status, telemetry::RunStatus::finished);
 }
 
 void TestEditRuns::noSuchRun() {

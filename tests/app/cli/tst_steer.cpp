@@ -4,6 +4,7 @@
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
+using namespace batchscope;
 using namespace batchscope::test;
 
 namespace {
@@ -152,7 +153,7 @@ void TestSteer::stopsOneRunOrItsSweep() {
   QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
   const batchscope::store::RunReader reader(program.path("default.db").toStdString());
   QTRY_COMPARE_WITH_TIMEOUT(reader.list().size(), std::size_t{2}, 60'000); // the sweep goes on
-  QCOMPARE(reader.run(1).outcome.status, std::string("stopped"));
+  QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::stopped);
   const Outcome all = program.run({"steer", "2", "stop", "--sweep"});
   QVERIFY2(all.status == 0, all.shown().constData());
   QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, and its sweep stops too\n"));

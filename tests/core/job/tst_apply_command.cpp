@@ -76,7 +76,7 @@ private:
 } // namespace
 
 /// A run does what is asked of it by way of the database.
-class TestObey : public QObject {
+class TestApplyCommand : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
@@ -86,7 +86,7 @@ private Q_SLOTS:
   void aRunIsSteeredThroughTheDatabase();
 };
 
-void TestObey::verbs() {
+void TestApplyCommand::verbs() {
   const auto job = std::make_shared<run::JobControl>();
   RunControl control(job);
   const auto tell = [&](const char* verb) { apply_command(control, *job, {.verb = verb}); };
@@ -104,7 +104,7 @@ void TestObey::verbs() {
   QVERIFY(job->stopping());
 }
 
-void TestObey::edits_data() {
+void TestApplyCommand::edits_data() {
   QTest::addColumn<QString>("detail");
   QTest::addColumn<QString>("schedule");
   QTest::addColumn<qlonglong>("batch"); // -1: none
@@ -122,7 +122,7 @@ void TestObey::edits_data() {
   row("no JSON", "", -1);
 }
 
-void TestObey::edits() {
+void TestApplyCommand::edits() {
   QFETCH(QString, detail);
   QFETCH(QString, schedule);
   QFETCH(qlonglong, batch);
@@ -136,17 +136,17 @@ void TestObey::edits() {
   QCOMPARE(orders.edits[0].command.value(), std::int64_t{17});
 }
 
-void TestObey::aRunIsSteeredThroughTheDatabase() {
+void TestApplyCommand::aRunIsSteeredThroughTheDatabase() {
   const QTemporaryDir folder;
   const std::filesystem::path file = folder.filePath("runs.db").toStdString();
   store::RunStore store(file, {.interval = std::chrono::milliseconds(5)});
   const auto control = std::make_shared<run::JobControl>();
-  run::Status end{};
+  telemetry::RunStatus end{};
   std::thread job([&] {
     const run::RunSpec spec = long_spec();
     const auto session = run::open_session(spec);
     Watch watch;
-    end = run_and_store(*session, spec, std::nullopt, store, std::nullopt, watch, control).summary.status;
+    end = run_and_store(*session, spec, std::nullopt, store, std::nullopt, watch, control).outcome.status;
   });
   const auto stop_at_the_end = qScopeGuard([&] {
     control->stop();
@@ -165,7 +165,7 @@ void TestObey::aRunIsSteeredThroughTheDatabase() {
   const Json paused = observer.status("paused");
   QVERIFY(!paused.is_null());
   QCOMPARE(paused["at"].get<std::int64_t>(), observer.last().step);
-  QCOMPARE(reader.run(1).outcome.status, std::string("running"));
+  QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::running);
   // Single steps say nothing of their own.
   tell("step");
   tell("step");
@@ -182,9 +182,9 @@ void TestObey::aRunIsSteeredThroughTheDatabase() {
   QCOMPARE(edit["batch"].get<int>(), 9);
   QVERIFY(observer.edit().contains("refused"));
   tell("stop");
-  QTRY_COMPARE_WITH_TIMEOUT(QString::fromStdString(reader.run(1).outcome.status), QString("stopped"), 60'000);
+  QTRY_COMPARE_WITH_TIMEOUT(reader.run(1).outcome.status, telemetry::RunStatus::stopped, 60'000);
   job.join();
-  QCOMPARE(end, run::Status::stopped);
+  QCOMPARE(end, telemetry::RunStatus::stopped);
   // The very next step had the new size.
   const auto batches = reader.series(1, "batch");
   const auto first = edit["at"].get<std::size_t>();
@@ -193,5 +193,5 @@ void TestObey::aRunIsSteeredThroughTheDatabase() {
   QCOMPARE(batches[first + 3].value, 10.0);
 }
 
-BATCHSCOPE_TEST(TestObey)
+BATCHSCOPE_TEST(TestApplyCommand)
 #include "tst_apply_command.moc"

@@ -69,11 +69,11 @@ private Q_SLOTS:
     QCOMPARE(wanting.probes, 0); // it is no search
     QVERIFY(with.start.memory && wanting.seen.memory);
     QVERIFY(!with.start.search);
-    const double real = static_cast<double>(with.summary.peak_bytes);
+    const double real = static_cast<double>(with.outcome.peak_bytes);
     QVERIFY(std::abs(static_cast<double>(with.start.memory->at(32).bytes) / real - 1) < 0.005);
     // The prediction leaves the run as it was.
-    QCOMPARE(with.summary.loss, without.summary.loss);
-    QCOMPARE(with.summary.peak_bytes, without.summary.peak_bytes);
+    QCOMPARE(with.outcome.loss, without.outcome.loss);
+    QCOMPARE(with.outcome.peak_bytes, without.outcome.peak_bytes);
     const run::RunStart stored = run::run_start_from_json(reader.start_json(with.id));
     QCOMPARE(run::to_json(stored), run::to_json(with.start));
     QCOMPARE(run::to_json(stored), run::to_json(wanting.seen));

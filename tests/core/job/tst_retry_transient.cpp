@@ -144,7 +144,7 @@ void TestInsist::a_stop_ends_the_trying() {
   // The store wrote it when it was closed.
   const auto runs = store::RunReader(folder.file()).list();
   QCOMPARE(runs.size(), std::size_t(1));
-  QCOMPARE(runs[0].outcome.status, std::string("finished"));
+  QCOMPARE(runs[0].outcome.status, telemetry::RunStatus::finished);
 }
 
 void TestInsist::a_search_is_kept() {

@@ -213,7 +213,7 @@ void TestRunBorder::aStopEndsItsRunAlone() {
   QCOMPARE(result.runs.size(), std::size_t{6});
   const store::RunReader reader(folder.file());
   for (const store::RunRow& row : reader.list())
-    QCOMPARE(row.outcome.status, row.id % 2 == 0 ? std::string("stopped") : std::string("finished"));
+    QCOMPARE(row.outcome.status, row.id % 2 == 0 ? telemetry::RunStatus::stopped : telemetry::RunStatus::finished);
 }
 
 void TestRunBorder::aStopOfTheJobEndsTheSweep() {
@@ -230,8 +230,8 @@ void TestRunBorder::aStopOfTheJobEndsTheSweep() {
   QVERIFY(result.stopped);
   QCOMPARE(result.runs.size(), std::size_t{2});
   const store::RunReader reader(folder.file());
-  QCOMPARE(reader.run(1).outcome.status, std::string("finished"));
-  QCOMPARE(reader.run(2).outcome.status, std::string("stopped"));
+  QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::finished);
+  QCOMPARE(reader.run(2).outcome.status, telemetry::RunStatus::stopped);
 }
 
 BATCHSCOPE_TEST(TestRunBorder)

@@ -67,10 +67,10 @@ private Q_SLOTS:
     QVERIFY(refused);
     QCOMPARE(device->readings().in_use, before);
     QCOMPARE(device->readings().refused, std::uint64_t{1});
-    const auto refusal = device->take_out_of_memory();
-    QVERIFY(refusal.has_value());
-    QCOMPARE(refusal->requested, static_cast<std::uint64_t>((room + 1 + 63) / 64 * 64));
-    QCOMPARE(refusal->limit, budget);
+    const auto info = device->take_out_of_memory();
+    QVERIFY(info.has_value());
+    QCOMPARE(info->requested, static_cast<std::uint64_t>((room + 1 + 63) / 64 * 64));
+    QCOMPARE(info->limit, budget);
     QVERIFY(!device->take_out_of_memory().has_value());
   }
 
@@ -82,13 +82,13 @@ private Q_SLOTS:
     const at::Tensor gradient = bytes(8192);
     device->retag(gradient.storage().data(), telemetry::Use::gradients);
     QVERIFY_EXCEPTION_THROWN(bytes(2 * budget), c10::OutOfMemoryError);
-    const auto refusal = device->take_out_of_memory();
-    QCOMPARE(refusal->in_use_by[static_cast<int>(telemetry::Use::gradients)], std::uint64_t{8192});
-    QVERIFY(refusal->in_use_by[static_cast<int>(telemetry::Use::activations)] >= 4096);
+    const auto info = device->take_out_of_memory();
+    QCOMPARE(info->in_use_by[static_cast<int>(telemetry::Use::gradients)], std::uint64_t{8192});
+    QVERIFY(info->in_use_by[static_cast<int>(telemetry::Use::activations)] >= 4096);
     std::uint64_t sum = 0;
-    for (const std::uint64_t part : refusal->in_use_by)
+    for (const std::uint64_t part : info->in_use_by)
       sum += part;
-    QCOMPARE(sum, refusal->in_use);
+    QCOMPARE(sum, info->in_use);
     device->enter(telemetry::Phase::setup);
   }
 

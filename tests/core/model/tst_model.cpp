@@ -130,9 +130,9 @@ private Q_SLOTS:
     QTest::addColumn<QString>("spec");
     QTest::addColumn<QString>("says");
     QTest::newRow("unknown model") << "vgg"
-                                   << "cnn, gpt, mlp, resnet";
+                                   << "cnn, mlp, resnet, gpt";
     QTest::newRow("unknown parameter") << "cnn:depth=3"
-                                       << "norm, width";
+                                       << "width, norm";
     QTest::newRow("zero") << "cnn:width=0"
                           << "1024";
     QTest::newRow("above") << "mlp:hidden=65537"

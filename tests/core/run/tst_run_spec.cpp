@@ -262,12 +262,12 @@ void TestRunSpec::commandLine() {
   spec.name = "it's";
   QCOMPARE(to_command_line(spec),
            std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
-                       "--device cuda:1 --memory-budget 400000000 --batch 16 --effective-batch 500 "
-                       "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --optimizer sgd --lr 0.1 "
-                       "--momentum 0.8 --weight-decay 0.0001 --lr-rule sqrt --lr-reference-batch 32 "
-                       "--lr-decay cosine --warmup auto --dropout 0.1 --label-smoothing 0.05 "
-                       "--regularization-rule sqrt --task fine-tuning --clip 1.5 --steps 77 "
-                       "--seed 9223372036854775807 --on-oom fail --margin 0.1"));
+                       "--task fine-tuning --seed 9223372036854775807 --batch 16 --effective-batch 500 "
+                       "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --steps 77 "
+                       "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
+                       "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
+                       "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
+                       "--on-oom fail"));
 }
 
 BATCHSCOPE_TEST(TestRunSpec)

@@ -467,7 +467,7 @@ void TestPlan::cuts_what_is_too_long() {
   QCOMPARE(cut.history->steps(), std::size_t{99});
   asked.most_steps = 100;
   QVERIFY(!make_plan(asked)->cut);
-  QCOMPARE(make_plan(asked)->steps_foreseen, 0.0);
+  QCOMPARE(make_plan(asked)->estimated_steps, 0.0);
 }
 
 void TestPlan::says_how_many_steps_a_cut_plan_has() {
@@ -477,15 +477,15 @@ void TestPlan::says_how_many_steps_a_cut_plan_has() {
     const std::int64_t all = make_plan(asked)->steps;
     for (const std::int64_t cut : {1, 7, 130, 300}) {
       asked.most_steps = cut;
-      QCOMPARE(make_plan(asked)->steps_foreseen, static_cast<double>(all));
+      QCOMPARE(make_plan(asked)->estimated_steps, static_cast<double>(all));
     }
     asked.options.length = {.epochs = {}, .examples = 2000, .steps = {}};
     asked.most_steps = 20;
-    QCOMPARE(make_plan(asked)->steps_foreseen, 250.0);
+    QCOMPARE(make_plan(asked)->estimated_steps, 250.0);
   }
   PlanRequest asked = request(options(std::numeric_limits<std::int64_t>::max(), 1, 1, "constant", epochs(1)));
   asked.most_steps = 10;
-  QCOMPARE(make_plan(asked)->steps_foreseen, 9223372036854775807.0);
+  QCOMPARE(make_plan(asked)->estimated_steps, 9223372036854775807.0);
 }
 
 void TestPlan::cuts_steps_of_too_many_micro_batches() {

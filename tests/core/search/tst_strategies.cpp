@@ -210,7 +210,7 @@ private Q_SLOTS:
       }
       return false;
     };
-    QVERIFY(refused("guess", options(2), "halving, shrink, doubling, power, binary, predictive"));
+    QVERIFY(refused("guess", options(2), "predictive, binary, power, doubling, halving, shrink"));
     QVERIFY(refused("binary", options(0), "start"));
     QVERIFY(refused("binary", options(2, 0), "max-batch"));
     for (double factor : {0.0, 1.0, -0.5, nan})

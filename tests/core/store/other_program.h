@@ -29,7 +29,7 @@ inline int write_runs(const std::filesystem::path& file, int runs, std::int64_t 
       if (step % 100 == 0)
         store.flush();
     }
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     const std::string line = RunReader(file).run(run->id()).uid + ' ' + std::to_string(steps) + '\n';
     std::ofstream(report, std::ios::app) << line;
   }

@@ -103,7 +103,7 @@ private:
   void finish_run() {
     if (!run_)
       return;
-    run_->finish(outcome("finished"));
+    run_->finish(outcome(telemetry::RunStatus::finished));
     note_stored();
     run_.reset();
   }

@@ -60,8 +60,8 @@ inline NewRun new_run(const std::string& name) {
   return run;
 }
 
-inline RunOutcome outcome(const std::string& status) {
-  RunOutcome outcome;
+inline telemetry::RunOutcome outcome(telemetry::RunStatus status) {
+  telemetry::RunOutcome outcome;
   outcome.status = status;
   return outcome;
 }

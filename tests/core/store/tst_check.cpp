@@ -30,7 +30,7 @@ void make(const std::filesystem::path& file) {
   auto sealed = store.begin(new_run("sealed"));
   for (std::int64_t step = 1; step <= 3000; ++step)
     sealed->sink().record(record_at(step));
-  sealed->finish(outcome("finished"));
+  sealed->finish(outcome(telemetry::RunStatus::finished));
 }
 
 bool mentions(const std::vector<std::string>& lines, const std::string& text) {

@@ -89,7 +89,7 @@ void TestCommands::each_arrives_once_and_in_order() {
   store.flush(); // the writer looks after each
   QVERIFY(told.commands() == sent);
   QVERIFY(reader.taken(last));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(reader.check(), Texts{});
 }
 
@@ -134,7 +134,7 @@ void TestCommands::several_senders_and_runs_at_once() {
     }
   }
   for (auto& writer : writers)
-    writer->finish(outcome("finished"));
+    writer->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(RunReader(folder.file()).series(writers[0]->id(), "loss").size(), std::size_t{5000});
 }
 
@@ -157,12 +157,12 @@ void TestCommands::none_arrive_once_a_run_has_ended() {
   auto run = store.begin(told.run("ends"));
   other.exec(no_taking);
   const std::int64_t number = store.send(run->id(), {.verb = "pause"});
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   // Nor where the disk refused the end of the run, which waits in memory then.
   auto unlucky = store.begin(told.run("unlucky"));
   store.send(unlucky->id(), {.verb = "pause"});
   other.exec("BEGIN IMMEDIATE");
-  QVERIFY(!error_of([&] { unlucky->finish(outcome("finished")); }).empty());
+  QVERIFY(!error_of([&] { unlucky->finish(outcome(telemetry::RunStatus::finished)); }).empty());
   other.exec("ROLLBACK");
   other.exec(taking_again);
   store.flush();
@@ -207,7 +207,7 @@ void TestCommands::refused() {
            std::string("the details of a command must be a JSON object"));
   QVERIFY(!refusal(run->id(), {.verb = "edit", .detail_json = "{"}).empty());
   QCOMPARE(refusal(9, {.verb = "pause"}), std::string("there is no run 9"));
-  run->finish(outcome("stopped"));
+  run->finish(outcome(telemetry::RunStatus::stopped));
   QCOMPARE(refusal(run->id(), {.verb = "pause"}), std::string("run 1 is stopped; only running runs can be steered"));
   store.set_deleted({run->id()}, true);
   QCOMPARE(refusal(run->id(), {.verb = "pause"}), std::string("there is no run 1"));

@@ -48,7 +48,7 @@ void make(const fs::path& file) {
   auto run = store.begin(new_run("made"));
   for (std::int64_t step = 1; step <= 10; ++step)
     run->sink().record(record_at(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
 }
 
 // What both ways of opening say, which must be an error of bad input.
@@ -262,8 +262,8 @@ void TestDatabase::two_stores_write_to_one_file() {
     a->sink().record(record_at(step));
     b->sink().record(record_at(step));
   }
-  a->finish(outcome("finished"));
-  b->finish(outcome("finished"));
+  a->finish(outcome(telemetry::RunStatus::finished));
+  b->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   QCOMPARE(reader.series(a->id(), "loss").size(), std::size_t(3000));
   QCOMPARE(reader.series(b->id(), "loss").size(), std::size_t(3000));
@@ -362,7 +362,7 @@ void TestDatabase::format_1_becomes_the_present_one() {
     store.set_note(1, "kept");
     auto run = store.begin(new_run("after"));
     store.send(run->id(), {.verb = "pause"});
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   QCOMPARE(names_in(folder.path()), (std::set<std::string>{"runs.db", "runs.db.format-1.backup"}));
   const RunReader reader(folder.file());

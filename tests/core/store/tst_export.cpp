@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/base/json.h"
-#include "core/store/detail/exporters.h"
+#include "core/store/detail/number_text.h"
 #include "core/store/export.h"
 #include "store_test.h"
 #include "test_program.h"
@@ -113,7 +113,7 @@ void TestExport::one_that_is_cancelled_leaves_nothing_behind() {
   auto run = store.begin(new_run("long"));
   for (std::int64_t step = 1; step <= 5000; ++step)
     run->sink().record(record_at(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const auto file = folder.file("runs.csv");
   const RunReader reader(folder.file());
   const std::vector<std::int64_t> often(4, run->id());
@@ -152,7 +152,7 @@ void TestExport::csv_has_one_row_a_step() {
         record.loss = std::numeric_limits<double>::quiet_NaN();
       run->sink().record(record);
     }
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     ids.push_back(run->id());
   }
   const auto empty = store.begin(new_run("empty"));
@@ -183,7 +183,7 @@ void TestExport::csv_of_a_run_that_goes_on_is_of_one_moment() {
   std::size_t rows = 0;
   while (rows < 500) { // again and again while each step is stored on its own
     std::ostringstream text;
-    detail::csv_exporter()->write(reader, {run->id()}, text);
+    make_exporter("csv")->write(reader, {run->id()}, text);
     const auto lines = lines_of(text.str());
     rows = lines.size() - 1;
     torn += lines.back().find(",,") != std::string::npos || lines.back().back() == ',' ? 1 : 0;
@@ -210,7 +210,7 @@ void TestExport::json_has_everything() {
                      .kind = "evaluation",
                      .detail_json = R"({"kind":"inner"})",
                      .values = {{"validation_loss", 0.1}}});
-  RunOutcome end = outcome("failed");
+  telemetry::RunOutcome end = outcome(telemetry::RunStatus::failed);
   end.reason = "diverged";
   end.loss = last.loss;
   end.examples_per_second = std::numeric_limits<double>::quiet_NaN();
@@ -258,7 +258,7 @@ void TestExport::json_of_a_run_that_goes_on_is_of_one_moment() {
   const RunReader reader(folder.file());
   Interrupted buffer(go_on);
   std::ostream out(&buffer);
-  detail::json_exporter()->write(reader, {run->id()}, out);
+  make_exporter("json")->write(reader, {run->id()}, out);
   QVERIFY(step > 20);
   const Json one = Json::parse(buffer.text())["runs"][0];
   const auto steps = one["summary"]["steps"].get<std::size_t>();
@@ -270,7 +270,7 @@ void TestExport::json_of_a_run_that_goes_on_is_of_one_moment() {
 void TestExport::nothing_is_overwritten_or_left_behind() {
   const Folder folder;
   RunStore store(folder.file());
-  const std::int64_t id = store.add_finished(new_run("one"), outcome("finished"));
+  const std::int64_t id = store.add_finished(new_run("one"), outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   const Folder target;
   const auto file = target.file("out.csv");
@@ -309,7 +309,7 @@ void TestExport::a_full_disk_leaves_nothing_behind() {
   auto run = store.begin(new_run("long"));
   for (std::int64_t step = 1; step <= 20'000; ++step)
     run->sink().record(record_at(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   const Folder target;
   std::ofstream(target.file("out.csv")) << "precious";

@@ -93,7 +93,7 @@ void TestFaults::a_disk_that_fills_up_loses_nothing() {
   store.flush();
   QCOMPARE(store.load().waiting, std::uint64_t(0));
   QCOMPARE(store.load().stored, static_cast<std::uint64_t>(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   const auto points = reader.series(run->id(), "grad_norm");
   QCOMPARE(points.size(), static_cast<std::size_t>(step));
@@ -111,14 +111,14 @@ void TestFaults::finish_on_a_full_disk_is_tried_again() {
     {
       const FileSizeLimit limit(4096);
       run->sink().record(record_at(1));
-      QCOMPARE(error_of([&] { run->finish(outcome("finished")); }, &kind), full(folder));
+      QCOMPARE(error_of([&] { run->finish(outcome(telemetry::RunStatus::finished)); }, &kind), full(folder));
       QCOMPARE(kind, Error::Kind::failed);
-      QCOMPARE(error_of([&] { run->finish(outcome("finished")); }), full(folder));
+      QCOMPARE(error_of([&] { run->finish(outcome(telemetry::RunStatus::finished)); }), full(folder));
     }
     // There is room again; nobody asks any more, and closing stores it.
   }
   const RunReader reader(folder.file());
-  QCOMPARE(reader.run(1).outcome.status, std::string("finished"));
+  QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::finished);
   QCOMPARE(reader.series(1, "loss").size(), std::size_t(1));
 }
 
@@ -137,7 +137,7 @@ void TestFaults::a_locked_file_loses_nothing() {
   QCOMPARE(kind, Error::Kind::failed);
   QCOMPARE(error_of([&] { store.begin(new_run("another")); }), locked);
   other.exec("ROLLBACK");
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), std::size_t(100));
 }
 
@@ -162,7 +162,7 @@ void TestFaults::at_a_standstill_the_loop_waits() {
   QVERIFY(pushed.load() < steps);
   other.exec("ROLLBACK");
   loop.join();
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), static_cast<std::size_t>(steps));
 }
 
@@ -187,7 +187,7 @@ void TestFaults::a_loop_that_ends_does_not_wait() {
   ending = true;
   loop.join(); // with the file still locked
   other.exec("ROLLBACK");
-  run->finish(outcome("stopped"));
+  run->finish(outcome(telemetry::RunStatus::stopped));
   QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), static_cast<std::size_t>(steps));
 }
 
@@ -223,7 +223,7 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
   store.flush();
   QCOMPARE(store.load().error, std::string());
   QCOMPARE(heard(), (std::vector<std::string>{locked, ""}));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
 }
 
 void TestFaults::a_store_that_closes_with_an_error_leaves_no_running_run() {
@@ -238,7 +238,7 @@ void TestFaults::a_store_that_closes_with_an_error_leaves_no_running_run() {
     run.reset();
   }
   other.exec("ROLLBACK");
-  QCOMPARE(RunReader(folder.file()).run(1).outcome.status, std::string("interrupted"));
+  QCOMPARE(RunReader(folder.file()).run(1).outcome.status, telemetry::RunStatus::interrupted);
   const RunStore next(folder.file());
   QCOMPARE(other.execAndGet("SELECT status FROM run").getString(), std::string("interrupted"));
   QCOMPARE(other.execAndGet("SELECT count(*) FROM process").getInt(), 1);
@@ -261,7 +261,7 @@ void TestFaults::a_file_that_was_being_made_is_an_empty_one() {
   QVERIFY(std::filesystem::file_size(folder.file()) > 0);
   QCOMPARE(error_of([&] { const RunReader reader(folder.file()); }),
            folder.file().string() + ": empty; no run was stored in it yet");
-  RunStore(folder.file()).begin(new_run("first"))->finish(outcome("finished"));
+  RunStore(folder.file()).begin(new_run("first"))->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(RunReader(folder.file()).list().size(), std::size_t(1));
 }
 

@@ -116,7 +116,7 @@ void TestKill::at_most_the_last_second_is_missing() {
   { // Readers see at once that its process is gone, and change nothing about it.
     const RunReader reader(folder.file());
     QCOMPARE(reader.check(), std::vector<std::string>{});
-    QCOMPARE(reader.run(1).outcome.status, std::string("interrupted"));
+    QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::interrupted);
     QCOMPARE(reader.list("status = interrupted").size(), std::size_t(1));
     QCOMPARE(reader.run(1).outcome.steps, static_cast<std::int64_t>(stored().size()));
   }
@@ -134,10 +134,10 @@ void TestKill::at_most_the_last_second_is_missing() {
   RunStore store(folder.file());
   auto run = store.begin(new_run("next"));
   run->sink().record(record_at(1));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
-  QCOMPARE(reader.run(1).outcome.status, std::string("interrupted"));
-  QCOMPARE(reader.run(run->id()).outcome.status, std::string("finished"));
+  QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::interrupted);
+  QCOMPARE(reader.run(run->id()).outcome.status, telemetry::RunStatus::finished);
   QCOMPARE(reader.check(), std::vector<std::string>{});
 }
 

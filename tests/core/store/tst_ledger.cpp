@@ -18,7 +18,7 @@ void add_run(const std::filesystem::path& file, const std::string& name, std::in
   auto run = store.begin(new_run(name));
   for (std::int64_t step = 1; step <= steps; ++step)
     run->sink().record(record_at(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
 }
 
 std::string what_to_do(const std::filesystem::path& file) {
@@ -88,7 +88,7 @@ void TestLedger::names_missing_points() {
     std::filesystem::copy_file(folder.file(), folder.file("copy.db"));
     for (std::int64_t step = 2; step <= 50; ++step)
       run->sink().record(record_at(step));
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     stored = 50 * series_of_a_record();
   }
   std::filesystem::rename(folder.file("copy.db"), folder.file());

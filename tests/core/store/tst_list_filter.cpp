@@ -6,6 +6,7 @@
 #include "store_test.h"
 #include "test_program.h"
 
+using namespace batchscope;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -17,12 +18,14 @@ RunRow example() {
   run.name = "it's a \"run\"";
   run.note = "keep";
   run.started = "2026-01-31T12:00:00Z";
-  run.outcome.status = "finished";
+  run.outcome.status = telemetry::RunStatus::finished;
   run.outcome.batch = 64;
   run.outcome.loss = std::numeric_limits<double>::quiet_NaN();
   run.outcome.validation_accuracy = 0.91;
   run.outcome.peak_bytes = 104'000'000;
   run.outcome.seconds = std::numeric_limits<double>::infinity();
+  run.settings.model = "mlp:hidden=32";
+  run.settings.learning_rate = 0.001;
   return run;
 }
 
@@ -61,6 +64,11 @@ void TestListFilter::matches_data() {
   row("note = keep and note != ''", true);
   row("started >= '2026-01-31'", true);
   row("started < '2026-01-31'", false);
+  // settings; what a run has none of matches nothing
+  row("model = 'mlp:hidden=32' and lr <= 0.001", true);
+  row("model != cnn", true);
+  row("data != demo", false);
+  row("seed >= 0", false);
   // `and` binds tighter than `or`
   row("batch = 64 or batch = 1 and status = failed", true);
   row("(batch = 64 or batch = 1) and status = failed", false);
@@ -105,9 +113,9 @@ void TestListFilter::refuses_data() {
   QTest::addColumn<QString>("error");
   const auto row = [](const char* text, const char* error) { QTest::newRow(text) << QString(text) << QString(error); };
   row("batches > 1",
-      "--where: unknown field \"batches\" at position 1; fields are id, name, note, status, reason, started, sweep, "
-      "batch, steps, examples_seen, epoch, train_coverage, loss, validation_loss, validation_accuracy, "
-      "peak_bytes, oom_events, seconds, examples_per_second");
+      "--where: unknown field \"batches\" at position 1; fields are id, name, note, started, sweep, status, reason, "
+      "batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, validation_accuracy, "
+      "peak_bytes, seconds, examples_per_second, model, data, schedule, optimizer, device, lr, seed");
   row("batch", "--where: unexpected end at position 6; accepted: one of = != < <= > >=");
   row("batch == 1", "--where: unexpected \"==\" at position 7; accepted: one of = != < <= > >=");
   row("batch >", "--where: unexpected end at position 8; accepted: a value; write text with spaces or signs in quotes");
@@ -189,7 +197,7 @@ void TestListFilter::random_text_is_parsed_or_refused() {
 void TestListFilter::is_no_sql() {
   const Folder folder;
   RunStore store(folder.file());
-  store.add_finished(new_run("x'; DROP TABLE run; --"), outcome("finished"));
+  store.add_finished(new_run("x'; DROP TABLE run; --"), outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   QCOMPARE(reader.list("name = 'x''; DROP TABLE run; --'").size(), std::size_t(1));
   QCOMPARE(reader.list("name = \"' OR 1=1 --\"").size(), std::size_t(0));

@@ -73,13 +73,13 @@ void TestReplacedFiles::runs_of_two_programs_survive_a_foreign_close() {
     RunStore store(folder.file());
     auto first = store.begin(new_run("first"));
     record(*first, 1, 100);
-    first->finish(outcome("finished"));
+    first->finish(outcome(telemetry::RunStatus::finished));
     for (const auto& file : {folder.file(), log_of(folder.file()), index_of(folder.file())})
       open_and_close(file);
     QCOMPARE(list_elsewhere(folder.file()), 1);
     auto second = store.begin(new_run("second"));
     record(*second, 1, 100);
-    second->finish(outcome("finished"));
+    second->finish(outcome(telemetry::RunStatus::finished));
     QCOMPARE(SecondProcess(write_arguments(folder.file(), 4, 50, report)).wait(), 0);
     QCOMPARE(list_elsewhere(folder.file()), 6);
   }
@@ -99,14 +99,14 @@ void TestReplacedFiles::a_removed_log_loses_nothing() {
     store.flush();
     remove_log(folder.file());
     record(*run, 3001, 3100);
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     QVERIFY2(store.load().notice.find("replaced by another program") != std::string::npos, store.load().notice.c_str());
     QCOMPARE(notices.size(), std::size_t(1));
     QCOMPARE(notices.front(), store.load().notice);
   }
   QCOMPARE(steps_of(folder.file(), 1), std::size_t(3100));
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
-  QCOMPARE(RunReader(folder.file()).run(1).outcome.status, std::string("finished"));
+  QCOMPARE(RunReader(folder.file()).run(1).outcome.status, telemetry::RunStatus::finished);
 }
 
 void TestReplacedFiles::a_log_that_another_program_removed_and_made_anew_loses_nothing() {
@@ -116,7 +116,7 @@ void TestReplacedFiles::a_log_that_another_program_removed_and_made_anew_loses_n
     RunStore store(folder.file(), on_demand);
     auto done = store.begin(new_run("done"));
     record(*done, 1, 200);
-    done->finish(outcome("finished"));
+    done->finish(outcome(telemetry::RunStatus::finished));
     store.rename(1, "renamed");
     auto run = store.begin(new_run("goes on"));
     record(*run, 1, 1500);
@@ -126,7 +126,7 @@ void TestReplacedFiles::a_log_that_another_program_removed_and_made_anew_loses_n
     QCOMPARE(SecondProcess(write_arguments(folder.file(), 2, 60, report)).wait(), 0);
     record(*run, 1501, 1600);
     run->sink().event({.step = 1550, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   const RunReader reader(folder.file());
   QCOMPARE(text_of(reader.check()), std::string());
@@ -155,7 +155,7 @@ void TestReplacedFiles::a_database_that_is_gone_is_written_again() {
     remove_log(folder.file());
     QVERIFY(std::filesystem::remove(folder.file()));
     record(*run, 51, 60);
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   QCOMPARE(steps_of(folder.file(), 1), std::size_t(60));
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
@@ -165,18 +165,18 @@ void TestReplacedFiles::an_older_copy_in_its_place_gets_the_newer_runs() {
   const Folder folder;
   {
     RunStore store(folder.file());
-    store.begin(new_run("in the copy"))->finish(outcome("finished"));
+    store.begin(new_run("in the copy"))->finish(outcome(telemetry::RunStatus::finished));
   }
   std::filesystem::copy_file(folder.file(), folder.file("copy.db"));
   {
     RunStore store(folder.file(), on_demand);
-    store.begin(new_run("newer"))->finish(outcome("finished"));
+    store.begin(new_run("newer"))->finish(outcome(telemetry::RunStatus::finished));
     auto run = store.begin(new_run("going on"));
     record(*run, 1, 40);
     store.flush();
     std::filesystem::rename(folder.file("copy.db"), folder.file());
     record(*run, 41, 50);
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   const RunReader reader(folder.file());
   QCOMPARE(reader.list().size(), std::size_t(3));
@@ -188,18 +188,18 @@ void TestReplacedFiles::another_database_in_its_place_gets_the_present_run() {
   const Folder folder;
   {
     RunStore store(folder.file("another.db"));
-    store.begin(new_run("another"))->finish(outcome("finished"));
+    store.begin(new_run("another"))->finish(outcome(telemetry::RunStatus::finished));
   }
   std::string notice;
   {
     RunStore store(folder.file(), on_demand);
-    store.begin(new_run("done"))->finish(outcome("finished"));
+    store.begin(new_run("done"))->finish(outcome(telemetry::RunStatus::finished));
     auto run = store.begin(new_run("going on"));
     record(*run, 1, 40);
     store.flush();
     std::filesystem::rename(folder.file("another.db"), folder.file());
     record(*run, 41, 50);
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     notice = store.load().notice;
   }
   const RunReader reader(folder.file());
@@ -225,7 +225,7 @@ void TestReplacedFiles::a_number_that_was_taken_changes() {
   remove_log(folder.file()); // with all that was in it, and the file itself was never written to
   std::filesystem::rename(other, folder.file());
   record(*run, 41, 50);
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(run->id(), std::int64_t(2));
   QVERIFY2(store.load().notice.find("run 1 is now run 2") != std::string::npos, store.load().notice.c_str());
   QCOMPARE(steps_of(folder.file(), 2), std::size_t(50));
@@ -248,7 +248,7 @@ void TestReplacedFiles::readers_go_on_with_the_new_files() {
   remove_log(folder.file());
   record(*run, 41, 50);
   run->sink().event({.step = 45, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QVERIFY(reader.version() != version);
   QCOMPARE(reader.list("status = finished").size(), std::size_t(1));
   const auto second = follower.poll();
@@ -264,7 +264,7 @@ void TestReplacedFiles::a_reader_keeps_what_only_it_still_reads() {
   const auto report = folder.file("report");
   {
     RunStore store(folder.file());
-    store.begin(new_run("first"))->finish(outcome("finished"));
+    store.begin(new_run("first"))->finish(outcome(telemetry::RunStatus::finished));
   }
   const RunReader reader(folder.file());
   QCOMPARE(reader.list().size(), std::size_t(1));
@@ -289,7 +289,7 @@ void TestReplacedFiles::without_room_for_the_copy_it_is_tried_again() {
     QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
     QVERIFY(!store.load().error.empty());
   }
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(steps_of(folder.file(), run->id()), std::size_t(2010));
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))

@@ -12,7 +12,8 @@ using namespace batchscope::store::test;
 
 namespace {
 
-std::int64_t add(RunStore& store, const std::string& name, const std::string& status = "finished") {
+std::int64_t add(RunStore& store, const std::string& name,
+                 telemetry::RunStatus status = telemetry::RunStatus::finished) {
   auto run = store.begin(new_run(name));
   for (std::int64_t step = 1; step <= 1500; ++step)
     run->sink().record(record_at(step));
@@ -80,11 +81,11 @@ void TestRunChanges::names_and_notes_of_a_run_that_is_written() {
   other.rename(run->id(), "after");
   other.set_note(run->id(), "while it runs");
   run->sink().record(record_at(2));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunRow row = RunReader(folder.file()).run(run->id());
   QCOMPARE(row.name, std::string("after"));
   QCOMPARE(row.note, std::string("while it runs"));
-  QCOMPARE(row.outcome.status, std::string("finished"));
+  QCOMPARE(row.outcome.status, telemetry::RunStatus::finished);
 }
 
 void TestRunChanges::deleted_runs_are_not_there() {
@@ -93,14 +94,14 @@ void TestRunChanges::deleted_runs_are_not_there() {
   const std::int64_t sweep = store.add_sweep("{}");
   NewRun part = new_run("part");
   part.sweep = sweep;
-  const std::int64_t kept = store.add_finished(part, outcome("finished"));
-  const std::int64_t gone = store.add_finished(part, outcome("failed"));
+  const std::int64_t kept = store.add_finished(part, outcome(telemetry::RunStatus::finished));
+  const std::int64_t gone = store.add_finished(part, outcome(telemetry::RunStatus::failed));
   const RunReader reader(folder.file());
   store.set_deleted({gone}, true);
   QCOMPARE(ids(reader.list()), Ids{kept});
   QCOMPARE(ids(reader.list("status = failed")), Ids{});
   QCOMPARE(ids(reader.deleted()), Ids{gone});
-  QCOMPARE(reader.deleted()[0].outcome.status, std::string("failed"));
+  QCOMPARE(reader.deleted()[0].outcome.status, telemetry::RunStatus::failed);
   QCOMPARE(reader.runs_of_sweep(sweep), Ids{kept});
   const std::string missing = folder.file().string() + ": there is no run 2";
   Error::Kind kind{};
@@ -145,7 +146,7 @@ void TestRunChanges::runs_that_go_on_are_not_deleted() {
   const std::int64_t over = add(store, "over");
   auto run = store.begin(new_run("goes on"));
   NewRun waiting = new_run("waits");
-  waiting.status = "queued";
+  waiting.status = telemetry::RunStatus::queued;
   auto queued = store.begin(waiting);
   Error::Kind kind{};
   QCOMPARE(error_of(
@@ -160,7 +161,7 @@ void TestRunChanges::runs_that_go_on_are_not_deleted() {
   QCOMPARE(ids(reader.list()), (Ids{over, run->id(), queued->id()}));
   // A run whose process is gone is over.
   SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec("UPDATE process SET started = started + 1");
-  QCOMPARE(reader.run(run->id()).outcome.status, std::string("interrupted"));
+  QCOMPARE(reader.run(run->id()).outcome.status, telemetry::RunStatus::interrupted);
   store.set_deleted({run->id()}, true);
   QCOMPARE(ids(reader.deleted()), Ids{run->id()});
   store.set_deleted({run->id()}, false);
@@ -173,7 +174,7 @@ void TestRunChanges::purging_removes_everything_for_good() {
   const std::int64_t two = add(store, "two");
   auto told = store.begin(new_run("told"));
   store.send(told->id(), {.verb = "pause"});
-  told->finish(outcome("stopped"));
+  told->finish(outcome(telemetry::RunStatus::stopped));
   store.set_deleted({one, told->id()}, true);
   QCOMPARE(store.purge_deleted(), std::int64_t{2});
   const RunReader reader(folder.file());
@@ -200,7 +201,7 @@ void TestRunChanges::purging_goes_in_parts() {
     Ids all;
     for (int i = 0; i < 8; ++i) {
       auto run = store.begin(new_run("long"));
-      RunOutcome end = outcome("finished");
+      telemetry::RunOutcome end = outcome(telemetry::RunStatus::finished);
       end.steps = 30'000;
       for (std::int64_t step = 1; step <= end.steps; ++step)
         run->sink().record(record_at(step));

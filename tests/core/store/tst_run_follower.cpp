@@ -107,7 +107,7 @@ void report(telemetry::Sink& sink, std::int64_t step) {
 }
 
 bool is_over(const RunFollower::Update& update) {
-  return !update.more && update.row.outcome.status != "running";
+  return !update.more && update.row.outcome.status != telemetry::RunStatus::running;
 }
 
 // Everything of a run that is over, or of one that goes on as far as it was stored.
@@ -133,7 +133,7 @@ Seen all_of(RunFollower& follower, std::size_t most = 8192) {
     }
     if (killed)
       std::raise(SIGKILL);
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   ::_exit(0);
 }
@@ -178,7 +178,7 @@ void TestRunFollower::a_run_that_is_over() {
   auto run = store.begin(new_run("over"));
   for (std::int64_t step = 1; step <= steps; ++step)
     report(run->sink(), step);
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   RunFollower follower(folder.file(), run->id());
   Seen seen;
   std::size_t polls = 0;
@@ -224,7 +224,7 @@ void TestRunFollower::a_run_written_by_another_thread() {
       else
         std::this_thread::yield();
     }
-    run->finish(outcome("stopped"));
+    run->finish(outcome(telemetry::RunStatus::stopped));
   });
   std::mt19937 random(seed + 100);
   RunFollower follower(folder.file(), run->id());
@@ -236,7 +236,7 @@ void TestRunFollower::a_run_written_by_another_thread() {
   }
   loop.join();
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());
-  QCOMPARE(seen.row.outcome.status, std::string("stopped"));
+  QCOMPARE(seen.row.outcome.status, telemetry::RunStatus::stopped);
 }
 
 void TestRunFollower::a_run_of_another_process_data() {
@@ -260,7 +260,7 @@ void TestRunFollower::a_run_of_another_process() {
     over = is_over(update);
     seen.take(std::move(update));
   }
-  QCOMPARE(seen.row.outcome.status, std::string(killed ? "interrupted" : "finished"));
+  QCOMPARE(seen.row.outcome.status, killed ? telemetry::RunStatus::interrupted : telemetry::RunStatus::finished);
   QCOMPARE(difference(seen, reader, 1), std::string());
   QVERIFY(killed || seen.records.size() == 4000);
 }
@@ -282,7 +282,7 @@ void TestRunFollower::points_move_from_the_tail_into_chunks_between_polls() {
     QCOMPARE(update.row.outcome.steps, step);
     seen.take(std::move(update));
   }
-  run->finish(outcome("finished")); // all that was in the tail is sealed
+  run->finish(outcome(telemetry::RunStatus::finished)); // all that was in the tail is sealed
   seen.take(follower.poll());
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());
 }
@@ -293,7 +293,7 @@ void TestRunFollower::what_comes_later_is_held_back() {
   auto run = store.begin(new_run("long"));
   for (std::int64_t step = 1; step <= 3000; ++step)
     report(run->sink(), step);
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   RunFollower follower(folder.file(), run->id());
   Seen seen;
   std::int64_t last_event = 0;
@@ -323,7 +323,7 @@ void TestRunFollower::steps_that_go_back() {
     report(run->sink(), step);
   for (std::int64_t step = 1001; step <= 2100; ++step)
     report(run->sink(), step);
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   RunFollower follower(folder.file(), run->id());
   QCOMPARE(difference(all_of(follower, 77), RunReader(folder.file()), run->id()), std::string());
 }
@@ -352,7 +352,7 @@ void TestRunFollower::each_chunk_of_five_hundred_series_is_read_once() {
       if (step % every == 0)
         run->sink().event({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = values});
     }
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
   }
   const auto stored = [&](const char* table) {
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READONLY);
@@ -397,14 +397,14 @@ void TestRunFollower::a_run_without_records() {
   RunFollower follower(folder.file(), run->id());
   auto update = follower.poll();
   QVERIFY(update.records.empty() && update.events.empty() && !update.more);
-  QCOMPARE(update.row.outcome.status, std::string("running"));
+  QCOMPARE(update.row.outcome.status, telemetry::RunStatus::running);
   for (std::int64_t step = 1; step <= 30; ++step)
     run->sink().event(
         {.step = step, .seconds = 1, .kind = "probe", .detail_json = "{}", .values = {{"x", 1.0 / step}}});
   store.flush();
   Seen seen = all_of(follower, 10);
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   RunFollower moved = std::move(follower);
   update = moved.poll();
   QVERIFY(is_over(update) && update.records.empty() && update.events.empty());
@@ -416,7 +416,7 @@ void TestRunFollower::what_is_not_there() {
   QVERIFY(!error_of([&] { RunFollower(folder.file(), 1); }, &kind).empty());
   QCOMPARE(kind, Error::Kind::input);
   RunStore store(folder.file());
-  const std::int64_t id = store.add_finished(new_run("one"), outcome("finished"));
+  const std::int64_t id = store.add_finished(new_run("one"), outcome(telemetry::RunStatus::finished));
   const std::string missing = folder.file().string() + ": there is no run ";
   kind = Error::Kind::failed;
   QCOMPARE(error_of([&] { RunFollower(folder.file(), 7); }, &kind), missing + "7");
@@ -437,7 +437,7 @@ void TestRunFollower::damage_is_told_and_nothing_lost() {
   auto run = store.begin(new_run("damaged"));
   for (std::int64_t step = 1; step <= 3000; ++step)
     report(run->sink(), step);
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   RunFollower follower(folder.file(), run->id());
   Seen seen;
   seen.take(follower.poll(1000));

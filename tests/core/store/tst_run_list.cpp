@@ -112,7 +112,7 @@ void TestRunList::a_change_of_one_of_ten_thousand_reads_one() {
     QCOMPARE(grown.rows_read, std::size_t{1});
   }
   QCOMPARE(told.look().rows_read, std::size_t{1});
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(told.look().rows_read, std::size_t{1});
   QCOMPARE(told.look().rows_read, std::size_t{0});
   QVERIFY(told.right());
@@ -123,8 +123,8 @@ void TestRunList::each_kind_of_change_is_told() {
   RunStore store(folder.file());
   Told told(folder.file());
   QVERIFY(told.look().all);
-  store.add_finished(new_run("one"), outcome("finished"));
-  store.add_finished(new_run("two"), outcome("failed"));
+  store.add_finished(new_run("one"), outcome(telemetry::RunStatus::finished));
+  store.add_finished(new_run("two"), outcome(telemetry::RunStatus::failed));
   QCOMPARE(ids_of(told.look()), (Ids{1, 2}));
   store.set_note(2, "a note");
   QCOMPARE(ids_of(told.look()), Ids{2});
@@ -141,7 +141,7 @@ void TestRunList::a_removed_run_is_told_whatever_was_seen_before() {
   const Folder folder;
   RunStore store(folder.file());
   for (int i = 0; i < 3; ++i)
-    store.add_finished(new_run("run"), outcome("finished"));
+    store.add_finished(new_run("run"), outcome(telemetry::RunStatus::finished));
   Told told(folder.file());
   told.look();
   // Marked and removed between two looks.
@@ -161,7 +161,7 @@ void TestRunList::a_run_whose_process_is_gone_is_told() {
   RunStore store(folder.file());
   auto run = store.begin(new_run("running"));
   Told told(folder.file());
-  QCOMPARE(told.look().rows.front().outcome.status, std::string("running"));
+  QCOMPARE(told.look().rows.front().outcome.status, telemetry::RunStatus::running);
   {
     // As if its process had begun before this boot. Nothing in the table of runs changes.
     SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE, 5000);
@@ -169,7 +169,7 @@ void TestRunList::a_run_whose_process_is_gone_is_told() {
   }
   const ListChanges gone = told.look();
   QCOMPARE(ids_of(gone), Ids{run->id()});
-  QCOMPARE(gone.rows.front().outcome.status, std::string("interrupted"));
+  QCOMPARE(gone.rows.front().outcome.status, telemetry::RunStatus::interrupted);
   QVERIFY(told.look().empty());
 }
 
@@ -179,11 +179,11 @@ void TestRunList::another_database_in_its_place_is_read_anew() {
   {
     RunStore store(folder.file("one.db"));
     for (int i = 0; i < 3; ++i)
-      store.add_finished(new_run("of one"), outcome("finished"));
+      store.add_finished(new_run("of one"), outcome(telemetry::RunStatus::finished));
     QCOMPARE(RunReader(folder.file("one.db")).changes(cursor).rows.size(), std::size_t{3});
   }
   RunStore other(folder.file("other.db"));
-  other.add_finished(new_run("of the other"), outcome("finished"));
+  other.add_finished(new_run("of the other"), outcome(telemetry::RunStatus::finished));
   const ListChanges changes = RunReader(folder.file("other.db")).changes(cursor);
   QVERIFY(changes.all);
   QCOMPARE(ids_of(changes), Ids{1});
@@ -202,7 +202,7 @@ void TestRunList::any_changes_in_any_order() {
     RunStore& writer = random() % 2 ? store : other;
     switch (over.empty() ? random() % 2 : random() % 7) {
     case 0:
-      over.push_back(writer.add_finished(new_run("added"), outcome("finished")));
+      over.push_back(writer.add_finished(new_run("added"), outcome(telemetry::RunStatus::finished)));
       break;
     case 1:
       open.push_back(writer.begin(new_run("begun")));
@@ -218,7 +218,7 @@ void TestRunList::any_changes_in_any_order() {
     }
     case 4:
       if (!open.empty()) {
-        open.back()->finish(outcome("stopped"));
+        open.back()->finish(outcome(telemetry::RunStatus::stopped));
         over.push_back(open.back()->id());
         open.pop_back();
       }

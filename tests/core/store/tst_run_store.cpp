@@ -40,6 +40,7 @@ private Q_SLOTS:
   void several_runs_and_threads_at_once();
   void a_run_that_is_not_finished_is_abandoned();
   void a_run_may_outlive_its_store();
+  void lists_show_the_settings_of_a_run();
   void large_texts();
   void what_is_not_there_is_named();
 };
@@ -57,7 +58,7 @@ void TestRunStore::a_run_comes_back_as_it_was_written() {
   auto run = store.begin(new_run("first"));
   for (int step = 1; step <= steps; ++step)
     run->sink().record(record_at(step));
-  RunOutcome end = outcome("finished");
+  telemetry::RunOutcome end = outcome(telemetry::RunStatus::finished);
   end.steps = steps;
   end.loss = 0.25;
   end.peak_bytes = 104'000'000;
@@ -69,7 +70,7 @@ void TestRunStore::a_run_comes_back_as_it_was_written() {
   const RunRow row = reader.run(run->id());
   QCOMPARE(row.name, std::string("first"));
   QCOMPARE(row.uid.size(), std::size_t(32));
-  QCOMPARE(row.outcome.status, std::string("finished"));
+  QCOMPARE(row.outcome.status, telemetry::RunStatus::finished);
   QCOMPARE(row.outcome.steps, std::int64_t(steps));
   QCOMPARE(*row.outcome.loss, 0.25);
   QVERIFY(!row.outcome.validation_loss);
@@ -112,7 +113,7 @@ void TestRunStore::any_mix_of_writing_and_flushing_keeps_every_point() {
                  qPrintable(QString("seed %1, point %2").arg(seed).arg(i)));
       QCOMPARE(reader.check(), std::vector<std::string>{});
     }
-    run->finish(outcome("finished"));
+    run->finish(outcome(telemetry::RunStatus::finished));
     QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
   }
 }
@@ -122,12 +123,12 @@ void TestRunStore::readers_follow_a_running_run() {
   RunStore store(folder.file());
   auto run = store.begin(new_run("live"));
   const RunReader reader(folder.file());
-  QCOMPARE(reader.run(run->id()).outcome.status, std::string("running"));
+  QCOMPARE(reader.run(run->id()).outcome.status, telemetry::RunStatus::running);
   for (std::int64_t step = 1; step <= 10; ++step)
     run->sink().record(record_at(step));
   store.flush();
-  const RunOutcome so_far = reader.run(run->id()).outcome;
-  QCOMPARE(so_far.status, std::string("running"));
+  const telemetry::RunOutcome so_far = reader.run(run->id()).outcome;
+  QCOMPARE(so_far.status, telemetry::RunStatus::running);
   QCOMPARE(so_far.steps, std::int64_t(10));
   QCOMPARE(so_far.examples_seen, std::int64_t(640));
   QCOMPARE(*so_far.batch, std::int64_t(16)); // the first
@@ -135,8 +136,8 @@ void TestRunStore::readers_follow_a_running_run() {
   QCOMPARE(so_far.peak_bytes, std::uint64_t(1'500'006));
   QCOMPARE(so_far.examples_per_second, 64000.0);
   QCOMPARE(reader.series(run->id(), "loss").size(), std::size_t(10));
-  run->finish(outcome("stopped"));
-  QCOMPARE(reader.run(run->id()).outcome.status, std::string("stopped"));
+  run->finish(outcome(telemetry::RunStatus::stopped));
+  QCOMPARE(reader.run(run->id()).outcome.status, telemetry::RunStatus::stopped);
 }
 
 void TestRunStore::several_reads_are_of_one_moment() {
@@ -163,7 +164,7 @@ void TestRunStore::several_reads_are_of_one_moment() {
   go_on();
   QCOMPARE(reader.series(run->id(), "batch").size(), std::size_t(3));
 
-  const std::int64_t gone = store.add_finished(new_run("gone"), outcome("finished"));
+  const std::int64_t gone = store.add_finished(new_run("gone"), outcome(telemetry::RunStatus::finished));
   store.set_deleted({gone}, true);
   const auto rows = reader.present({77, run->id(), gone});
   QCOMPARE(rows.size(), std::size_t(1));
@@ -190,7 +191,7 @@ void TestRunStore::events_and_their_values() {
   QCOMPARE(events[0].detail_json, std::string(R"({"attempted_batch":64})"));
   QCOMPARE(events[1].step, std::int64_t(2));
   QCOMPARE(events[1].seconds, 0.75);
-  const RunOutcome so_far = reader.run(run->id()).outcome;
+  const telemetry::RunOutcome so_far = reader.run(run->id()).outcome;
   QCOMPARE(so_far.oom_events, std::int64_t(1));
   QCOMPARE(*so_far.validation_loss, 0.5);
   QCOMPARE(*so_far.validation_accuracy, 0.9);
@@ -211,7 +212,7 @@ void TestRunStore::unknown_metrics_become_series() {
       record.more.emplace_back("loss", -1.0); // a name that is taken
     run->sink().record(record);
   }
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   QCOMPARE(reader.series(run->id(), "noise_scale").size(), std::size_t(2500));
   QCOMPARE(reader.series(run->id(), "noise_scale").back().value, 5000.0);
@@ -250,7 +251,7 @@ void TestRunStore::nan_and_infinities_survive() {
   };
   store.flush();
   check(); // in the tail
-  RunOutcome end = outcome("finished");
+  telemetry::RunOutcome end = outcome(telemetry::RunStatus::finished);
   end.loss = not_a_number;
   end.validation_loss = infinity;
   run->finish(end);
@@ -267,7 +268,7 @@ void TestRunStore::steps_need_not_be_consecutive() {
     steps.push_back(step <= 700 ? step * 3 : step - 600);
   for (const std::int64_t step : steps)
     run->sink().record(record_at(step));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   const auto points = reader.series(run->id(), "loss");
   QCOMPARE(points.size(), steps.size());
@@ -283,7 +284,7 @@ void TestRunStore::runs_that_never_start_sweeps_and_searches() {
   NewRun part = new_run("part");
   part.sweep = sweep;
   part.batch = 9000;
-  RunOutcome end = outcome("failed");
+  telemetry::RunOutcome end = outcome(telemetry::RunStatus::failed);
   end.reason = "batch 9000 is above the 8000 examples";
   end.batch = 9000;
   const std::int64_t failed = store.add_finished(part, end);
@@ -306,7 +307,7 @@ void TestRunStore::runs_that_never_start_sweeps_and_searches() {
   QCOMPARE(reader.run(failed).outcome.reason, end.reason);
   QCOMPARE(reader.run(failed).outcome.batch.value(), std::int64_t(9000));
   QCOMPARE(reader.run(failed).sweep.value(), sweep);
-  running->finish(outcome("finished"));
+  running->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(reader.list().size(), std::size_t(2));
   QCOMPARE(reader.list("status = failed and batch > 8000").size(), std::size_t(1));
   part.sweep = 77;
@@ -324,7 +325,7 @@ void TestRunStore::several_runs_and_threads_at_once() {
     loops.emplace_back([&run] {
       for (std::int64_t step = 1; step <= 6000; ++step)
         run->sink().record(record_at(step));
-      run->finish(outcome("finished"));
+      run->finish(outcome(telemetry::RunStatus::finished));
     });
   for (int i = 0; i < 20; ++i)
     store.flush();
@@ -343,8 +344,8 @@ void TestRunStore::a_run_that_is_not_finished_is_abandoned() {
   run->sink().record(record_at(1));
   const std::int64_t id = run->id();
   run.reset();
-  const RunOutcome end = RunReader(folder.file()).run(id).outcome;
-  QCOMPARE(end.status, std::string("failed"));
+  const telemetry::RunOutcome end = RunReader(folder.file()).run(id).outcome;
+  QCOMPARE(end.status, telemetry::RunStatus::failed);
   QCOMPARE(end.reason, std::string("abandoned"));
   QCOMPARE(end.steps, std::int64_t(1));
 }
@@ -357,8 +358,40 @@ void TestRunStore::a_run_may_outlive_its_store() {
     run = store.begin(new_run("long"));
   }
   run->sink().record(record_at(1));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(RunReader(folder.file()).series(run->id(), "loss").size(), std::size_t(1));
+}
+
+void TestRunStore::lists_show_the_settings_of_a_run() {
+  const Folder folder;
+  RunStore store(folder.file());
+  NewRun ours = new_run("ours");
+  ours.spec_json = R"({"model":"mlp:hidden=32","data":"demo","lr":null,"seed":7,"optimizer":"sgd"})";
+  ours.start_json = R"({"learning_rate":0.1})";
+  const std::int64_t one = store.add_finished(ours, outcome(telemetry::RunStatus::finished));
+  ours.spec_json = R"({"model":"cnn","lr":0.5})";
+  const std::int64_t two = store.add_finished(ours, outcome(telemetry::RunStatus::finished));
+  // Of another program: any text, or JSON with other types.
+  NewRun other = new_run("other");
+  other.spec_json = "not JSON";
+  other.start_json = "neither";
+  const std::int64_t three = store.add_finished(other, outcome(telemetry::RunStatus::finished));
+  other.spec_json = R"({"model":5,"lr":"high","seed":1.5})";
+  const std::int64_t four = store.add_finished(other, outcome(telemetry::RunStatus::finished));
+
+  const RunReader reader(folder.file());
+  RunSettings settings = reader.run(one).settings;
+  QCOMPARE(settings.model.value(), std::string("mlp:hidden=32"));
+  QCOMPARE(settings.optimizer.value(), std::string("sgd"));
+  QCOMPARE(settings.seed.value(), std::int64_t(7));
+  QCOMPARE(settings.learning_rate.value(), 0.1);
+  QVERIFY(!settings.schedule && !settings.device);
+  QCOMPARE(reader.run(two).settings.learning_rate.value(), 0.5);
+  for (const std::int64_t id : {three, four}) {
+    settings = reader.run(id).settings;
+    QVERIFY(!settings.model && !settings.data && !settings.learning_rate && !settings.seed);
+  }
+  QCOMPARE(reader.list("optimizer = sgd").size(), std::size_t(1));
 }
 
 void TestRunStore::large_texts() {
@@ -369,7 +402,7 @@ void TestRunStore::large_texts() {
   auto run = store.begin(given);
   const std::string detail = "{\"text\":\"" + std::string(1'000'000, 'z') + "\"}";
   run->sink().event({.step = 0, .seconds = not_a_number, .kind = "note", .detail_json = detail, .values = {}});
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   QVERIFY(reader.spec_json(run->id()) == given.spec_json);
   QVERIFY(reader.events(run->id()).at(0).detail_json == detail);
@@ -390,7 +423,7 @@ void TestRunStore::what_is_not_there_is_named() {
   QCOMPARE(error_of([&] { reader.series(run->id(), "loss"); }),
            std::string("run 1 has no series loss: it has no series yet"));
   run->sink().record(record_at(1));
-  run->finish(outcome("finished"));
+  run->finish(outcome(telemetry::RunStatus::finished));
   const std::string error = error_of([&] { reader.series(run->id(), "lsos"); });
   QVERIFY(error.find("has no series lsos; it has examples_seen, epoch_index") != std::string::npos);
 }

@@ -34,7 +34,7 @@ SweepSpec spec_of(const std::filesystem::path& file) {
 class AtTheEnd : public SweepWatch {
 public:
   explicit AtTheEnd(std::function<void(std::int64_t)> work) : work_(std::move(work)) {}
-  void ended(std::int64_t id, const run::RunSummary& /*summary*/) override { work_(id); }
+  void ended(std::int64_t id, const telemetry::RunOutcome& /*summary*/) override { work_(id); }
 
 private:
   std::function<void(std::int64_t)> work_;

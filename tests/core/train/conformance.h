@@ -48,7 +48,7 @@ inline void returnsToTheBaseline(const std::string& name, int times) {
 /// Readings make sense while a run goes on, and stay within the limit.
 inline void readsWithinTheLimit(const std::string& name) {
   const FinishedRun finished = run_to_end(conformance_spec(name, 32, 10));
-  QVERIFY2(finished.summary.status == run::Status::finished, finished.summary.reason.c_str());
+  QVERIFY2(finished.outcome.status == telemetry::RunStatus::finished, finished.outcome.reason.c_str());
   for (const auto& record : finished.recorded.records) {
     QVERIFY(record.allocated_bytes > 0 && record.allocated_bytes <= record.reserved_bytes);
     QVERIFY(record.peak_bytes >= record.allocated_bytes && record.peak_bytes <= 200'000'000);
@@ -66,9 +66,9 @@ inline void findsTheExactLargestSize(const std::string& name) {
   }
   QVERIFY(largest > 1 && largest < 2000);
   spec.batch.number = largest;
-  QVERIFY(run_to_end(spec).summary.status == run::Status::finished);
+  QVERIFY(run_to_end(spec).outcome.status == telemetry::RunStatus::finished);
   spec.batch.number = largest + 1;
-  QVERIFY(run_to_end(spec).summary.status == run::Status::failed);
+  QVERIFY(run_to_end(spec).outcome.status == telemetry::RunStatus::failed);
 }
 
 /// A run that meets out-of-memory errors computes what one with room does.
@@ -78,8 +78,8 @@ inline void rollsBackWithoutATrace(const std::string& name) {
   const FinishedRun tight = run_to_end(spec);
   spec.memory_budget = 4'000'000'000;
   const FinishedRun roomy = run_to_end(spec);
-  QVERIFY(tight.summary.oom_events > 0);
-  QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
+  QVERIFY(tight.outcome.oom_events > 0);
+  QCOMPARE(roomy.outcome.oom_events, std::int64_t{0});
   QCOMPARE(tight.recorded.records.size(), roomy.recorded.records.size());
   for (std::size_t i = 0; i < roomy.recorded.records.size(); ++i) {
     const double a = tight.recorded.records[i].loss;

@@ -28,7 +28,7 @@ struct Recorded : batchscope::telemetry::Sink {
 };
 
 struct FinishedRun {
-  batchscope::run::RunSummary summary;
+  batchscope::telemetry::RunOutcome outcome;
   Recorded recorded;
 };
 
@@ -36,7 +36,7 @@ inline FinishedRun run_to_end(const batchscope::run::RunSpec& spec) {
   FinishedRun finished;
   batchscope::run::RunControl control;
   const auto session = batchscope::run::open_session(spec);
-  finished.summary = session->run(finished.recorded, control);
+  finished.outcome = session->run(finished.recorded, control);
   return finished;
 }
 

@@ -84,11 +84,13 @@ private Q_SLOTS:
       }
       QVERIFY2(result.found, about.c_str());
       const std::string schedule = std::exchange(spec.schedule, "constant");
-      QVERIFY2(run_to_end(with_batch(spec, *result.largest)).summary.status == Status::finished, about.c_str());
+      QVERIFY2(run_to_end(with_batch(spec, *result.largest)).outcome.status == telemetry::RunStatus::finished,
+               about.c_str());
       if (*result.largest < 500) {
         ++bounded_by_memory;
-        const RunSummary more = run_to_end(with_batch(spec, *result.largest + 1)).summary;
-        QVERIFY2(more.status == Status::failed && more.reason.starts_with("out of memory"), about.c_str());
+        const telemetry::RunOutcome more = run_to_end(with_batch(spec, *result.largest + 1)).outcome;
+        QVERIFY2(more.status == telemetry::RunStatus::failed && more.reason.starts_with("out of memory"),
+                 about.c_str());
       }
       followsThePlan(with_batch(spec, std::max<std::int64_t>(*result.largest / 3, 1)), schedule, about);
     }
@@ -135,9 +137,9 @@ private Q_SLOTS:
         QVERIFY2(std::abs(error) < 0.005, qPrintable(QString::number(error)));
       }
     }
-    QVERIFY(run_to_end(with_batch(spec, *result.largest)).summary.status == Status::finished);
+    QVERIFY(run_to_end(with_batch(spec, *result.largest)).outcome.status == telemetry::RunStatus::finished);
     if (*result.largest < 2000)
-      QVERIFY(run_to_end(with_batch(spec, *result.largest + 1)).summary.status == Status::failed);
+      QVERIFY(run_to_end(with_batch(spec, *result.largest + 1)).outcome.status == telemetry::RunStatus::failed);
   }
 
   /// The number of micro batches depends on their size then; the search asks for their size alone.
@@ -158,7 +160,7 @@ private Q_SLOTS:
     QVERIFY(result.probes.size() <= 4);
     spec.batch = {BatchChoice::Kind::number, *result.largest};
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
+    QVERIFY2(finished.outcome.status == telemetry::RunStatus::finished, finished.outcome.reason.c_str());
     QCOMPARE(finished.recorded.records.front().effective_batch, std::int64_t{1500});
   }
 

@@ -40,9 +40,9 @@ private Q_SLOTS:
     OutOfMemory event;
     event.nominal = nominal;
     event.length = length;
-    event.refusal.limit = 1000;
-    event.refusal.in_use = 800;
-    event.refusal.reserved = static_cast<std::uint64_t>(reserved);
+    event.info.limit = 1000;
+    event.info.in_use = 800;
+    event.info.reserved = static_cast<std::uint64_t>(reserved);
     BeforeOutOfMemory before;
     before.largest_nominal = largest;
     before.longest = 100;

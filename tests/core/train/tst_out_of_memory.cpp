@@ -62,7 +62,7 @@ private Q_SLOTS:
       const Attempt attempt = learner.attempt({all.first(8), all});
       QVERIFY(attempt.out_of_memory);
       QCOMPARE(attempt.failed.size(), std::size_t{500});
-      QVERIFY(attempt.refusal.in_use + attempt.refusal.requested > budget);
+      QVERIFY(attempt.info.in_use + attempt.info.requested > budget);
       QCOMPARE(device->readings().in_use, baseline);
     }
     const auto after = learner.snapshot();
@@ -94,7 +94,7 @@ private Q_SLOTS:
     for (Attempt attempt = learner.attempt({all.first(size)}); attempt.out_of_memory;
          attempt = learner.attempt({all.first(--size)})) {
       QCOMPARE(device->readings().in_use, baseline);
-      in_backward += attempt.refusal.phase == telemetry::Phase::backward ? 1 : 0;
+      in_backward += attempt.info.phase == telemetry::Phase::backward ? 1 : 0;
     }
     QVERIFY(in_backward > 0);
     // What fits after all of that is what fits without it.
@@ -111,9 +111,9 @@ private Q_SLOTS:
     const FinishedRun tight = run_to_end(spec);
     spec.memory_budget = 400'000'000;
     const FinishedRun roomy = run_to_end(spec);
-    QVERIFY(tight.summary.status == Status::finished);
-    QVERIFY(tight.summary.oom_events > 0);
-    QCOMPARE(roomy.summary.oom_events, std::int64_t{0});
+    QVERIFY(tight.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(tight.outcome.oom_events > 0);
+    QCOMPARE(roomy.outcome.oom_events, std::int64_t{0});
     QCOMPARE(tight.recorded.records.size(), roomy.recorded.records.size());
     for (std::size_t i = 0; i < roomy.recorded.records.size(); ++i) {
       const auto& a = tight.recorded.records[i];
@@ -190,9 +190,9 @@ private Q_SLOTS:
     spec.memory_budget = 24'000'000;
     spec.schedule = "piecewise:0=8,2=4000";
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::finished);
-    QVERIFY(finished.summary.oom_events >= 1);
-    QVERIFY2(finished.summary.oom_events <= 4, qPrintable(QString::number(finished.summary.oom_events)));
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(finished.outcome.oom_events >= 1);
+    QVERIFY2(finished.outcome.oom_events <= 4, qPrintable(QString::number(finished.outcome.oom_events)));
     const auto& last = finished.recorded.records.back();
     QCOMPARE(last.effective_batch, std::int64_t{4000});
     // No smaller than it must be: the parts fill the memory.
@@ -205,8 +205,8 @@ private Q_SLOTS:
     spec.schedule = "piecewise:0=500,1=450,2=400,3=350,4=300,5=250";
     spec.batch.number = 500;
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::finished);
-    QVERIFY2(finished.summary.oom_events <= 2, qPrintable(QString::number(finished.summary.oom_events)));
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY2(finished.outcome.oom_events <= 2, qPrintable(QString::number(finished.outcome.oom_events)));
   }
 
   void aProbeMovesNothing() {
@@ -261,9 +261,9 @@ private Q_SLOTS:
     RunSpec spec = tight_spec(250, 2);
     spec.on_oom = OnOom::fail;
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::failed);
-    QVERIFY(finished.summary.reason.starts_with("out of memory with a micro batch of 250"));
-    QCOMPARE(finished.summary.steps, std::int64_t{0});
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::failed);
+    QVERIFY(finished.outcome.reason.starts_with("out of memory with a micro batch of 250"));
+    QCOMPARE(finished.outcome.steps, std::int64_t{0});
     QVERIFY(finished.recorded.records.empty());
     QCOMPARE(finished.recorded.details("oom").size(), std::size_t{1});
   }
@@ -274,8 +274,8 @@ private Q_SLOTS:
     spec.data = "synthetic:examples=20,shape=3x128x128,classes=4";
     spec.memory_budget = 8'000'000;
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::failed);
-    QVERIFY(finished.summary.reason.starts_with("out of memory: even one example does not fit"));
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::failed);
+    QVERIFY(finished.outcome.reason.starts_with("out of memory: even one example does not fit"));
   }
 
   void tellsABudgetBelowTheModel() {

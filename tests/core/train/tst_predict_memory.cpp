@@ -27,7 +27,7 @@ std::optional<predict::PeakCurve> curve_for(const RunSpec& spec) {
 
 /// Highest peak over the steps of a run.
 double real_peak(const RunSpec& spec) {
-  return static_cast<double>(run_to_end(spec).summary.peak_bytes);
+  return static_cast<double>(run_to_end(spec).outcome.peak_bytes);
 }
 
 void add_models() {
@@ -109,7 +109,7 @@ private Q_SLOTS:
       spec.memory_budget = (curve->at(fitting).onto_gradients + curve->at(fitting + 1).onto_gradients) / 2;
       const predict::Split split = curve->split(240, *spec.memory_budget);
       const FinishedRun finished = run_to_end(spec);
-      QVERIFY(finished.summary.status == Status::finished);
+      QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
       QCOMPARE(split.micro_batches, finished.recorded.records.back().micro_batches);
       QCOMPARE(split.micro_batch, finished.recorded.records.back().micro_batch);
       QVERIFY(split.bytes <= *spec.memory_budget);
@@ -137,7 +137,7 @@ private Q_SLOTS:
     for (int i = 0; i < 2; ++i)
       QVERIFY(session->predict_memory());
     QCOMPARE(session->start().baseline_bytes, baseline);
-    after.summary = session->run(after.recorded, control);
+    after.outcome = session->run(after.recorded, control);
     QCOMPARE(after.recorded.records.size(), never.recorded.records.size());
     for (std::size_t i = 0; i < never.recorded.records.size(); ++i) {
       const auto& a = never.recorded.records[i];
@@ -147,8 +147,8 @@ private Q_SLOTS:
       QCOMPARE(b.examples_seen, a.examples_seen);
       QCOMPARE(b.peak_bytes, a.peak_bytes);
     }
-    QCOMPARE(after.summary.oom_events, never.summary.oom_events);
-    QCOMPARE(after.summary.validation->loss, never.summary.validation->loss);
+    QCOMPARE(after.outcome.oom_events, never.outcome.oom_events);
+    QCOMPARE(after.outcome.validation_loss, never.outcome.validation_loss);
   }
 
   void makesDoWithLittle() {

@@ -25,7 +25,7 @@ bool same_bits(const FinishedRun& a, const FinishedRun& b) {
     if (x.loss != y.loss || x.grad_norm != y.grad_norm || x.examples_seen != y.examples_seen)
       return false;
   }
-  return a.summary.validation->loss == b.summary.validation->loss;
+  return a.outcome.validation_loss == b.outcome.validation_loss;
 }
 
 } // namespace
@@ -34,6 +34,35 @@ class TestTraining : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  void errorsNameTheirField_data() {
+    QTest::addColumn<QString>("json");
+    QTest::addColumn<QString>("field");
+    const auto row = [](const char* field, const char* json) {
+      QTest::addRow("%s: %s", field, json) << QString(json) << QString(field);
+    };
+    row("data", R"({"data": "idx:/nowhere/images,/nowhere/labels"})");
+    row("data", R"({"data": "csv:batch 1.csv,target=y"})"); // a file that is called like another field
+    row("model", R"({"data": "synthetic:examples=50,shape=4,classes=2"})");
+    row("batch", R"({"batch": 501})");
+    row("effective_batch", R"({"effective_batch": 501})");
+    row("max_batch", R"({"batch": 8, "max_batch": 4})");
+    row("schedule", R"({"batch": 8, "schedule": "piecewise:0=9"})");
+    row("lr", R"({"lr": 0})");
+    row("memory_budget", R"({"memory_budget": 1000000, "model": "cnn:width=512"})");
+  }
+  /// Whatever a session refuses, a form can show it where it was typed.
+  void errorsNameTheirField() {
+    QFETCH(QString, json);
+    QFETCH(QString, field);
+    const RunSpec spec = run_spec_from_json(json.toStdString(), small_spec(4, 1));
+    try {
+      open_session(spec);
+      QFAIL("the session opens");
+    } catch (const Error& error) {
+      QVERIFY2(error.field() == field, (std::string(error.field()) + ", " + error.what()).c_str());
+    }
+  }
+
   void accumulationEqualsOneBatch_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<QString>("data");
@@ -106,7 +135,7 @@ private Q_SLOTS:
     const auto session = run::open_session(spec);
     for (const char* strategy : {"predictive", "binary", "halving"})
       QVERIFY(session->find({.strategy = strategy}).found);
-    searched.summary = session->run(searched.recorded, control);
+    searched.outcome = session->run(searched.recorded, control);
     QVERIFY(same_bits(never_searched, searched));
   }
 
@@ -114,9 +143,9 @@ private Q_SLOTS:
     RunSpec spec = small_spec(50, 1);
     spec.length = {.epochs = 6, .examples = {}, .steps = {}};
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::finished);
-    QVERIFY(finished.summary.loss < 0.5 * finished.recorded.records.front().loss);
-    QVERIFY(finished.summary.validation->accuracy > 0.6); // chance is 0.25
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(finished.outcome.loss < 0.5 * finished.recorded.records.front().loss);
+    QVERIFY(finished.outcome.validation_accuracy > 0.6); // chance is 0.25
     QCOMPARE(finished.recorded.details("evaluation").size(), std::size_t{6});
   }
 
@@ -128,14 +157,14 @@ private Q_SLOTS:
     const auto& evaluation = finished.recorded.events.back();
     QCOMPARE(evaluation.kind, std::string("evaluation"));
     QVERIFY(evaluation.seconds > last.seconds);
-    QCOMPARE(finished.summary.seconds, evaluation.seconds);
+    QCOMPARE(finished.outcome.seconds, evaluation.seconds);
     double evaluated = 0; // before the last step
     for (const auto& event : finished.recorded.events)
       for (const auto& [name, value] : event.values)
         if (name == "evaluation_seconds" && event.step < last.step)
           evaluated += value;
     QVERIFY(evaluated > 0);
-    QCOMPARE(finished.summary.examples_per_second,
+    QCOMPARE(finished.outcome.examples_per_second,
              static_cast<double>(last.examples_seen) / (last.seconds - evaluated));
   }
 
@@ -143,7 +172,7 @@ private Q_SLOTS:
     RunSpec spec = small_spec(64, 1);
     spec.length = {.epochs = {}, .examples = 700, .steps = {}};
     const FinishedRun finished = run_to_end(spec);
-    QCOMPARE(finished.summary.examples_seen, std::int64_t{700});
+    QCOMPARE(finished.outcome.examples_seen, std::int64_t{700});
   }
 
   void clipsAndWarmsUp() {
@@ -188,8 +217,8 @@ private Q_SLOTS:
     const FinishedRun plain = run_to_end(spec);
     spec.label_smoothing = 0.3;
     const FinishedRun smoothed = run_to_end(spec);
-    QVERIFY(smoothed.summary.loss != plain.summary.loss);
-    QVERIFY(relative(smoothed.summary.validation->loss, plain.summary.validation->loss) < 1e-6);
+    QVERIFY(smoothed.outcome.loss != plain.outcome.loss);
+    QVERIFY(relative(smoothed.outcome.validation_loss.value(), plain.outcome.validation_loss.value()) < 1e-6);
   }
 
   void aLossThatExplodesIsReportedAsItIs() {
@@ -197,11 +226,11 @@ private Q_SLOTS:
     spec.optimizer = "sgd";
     spec.learning_rate = 1e6;
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY(finished.summary.status == Status::finished);
-    QVERIFY(!std::isfinite(finished.summary.loss));
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(!std::isfinite(finished.outcome.loss.value()));
   }
 
-  void obeysWhoeverSteersIt() {
+  void followsCommandsOfAnyThread() {
     // Steers from another thread while the run goes on, by what the run reports and not by the clock.
     struct Watched : Recorded {
       std::atomic<std::int64_t> steps{0};
@@ -221,9 +250,9 @@ private Q_SLOTS:
       control.stop();
     });
     const auto session = run::open_session(small_spec(10, 1'000'000));
-    const RunSummary summary = session->run(recorded, control);
+    const telemetry::RunOutcome summary = session->run(recorded, control);
     other.join();
-    QVERIFY(summary.status == Status::stopped);
+    QVERIFY(summary.status == telemetry::RunStatus::stopped);
     QCOMPARE(recorded.records.back().batch, std::int64_t{33});
     QCOMPARE(recorded.records.back().step, summary.steps);
     const auto edits = recorded.details("edit");
@@ -268,7 +297,7 @@ private Q_SLOTS:
     RunControl control;
     Late recorded(control);
     const auto session = run::open_session(small_spec(10, 4));
-    QVERIFY(session->run(recorded, control).status == Status::finished);
+    QVERIFY(session->run(recorded, control).status == telemetry::RunStatus::finished);
     QVERIFY(recorded.before.value() && recorded.during.has_value());
     // Each one that was accepted is answered for, and none changes anything.
     const auto edits = recorded.details("edit");
@@ -305,8 +334,8 @@ private Q_SLOTS:
     spec.model = "mlp:hidden=4";
     spec.data = "synthetic:examples=1000000000000,shape=4,classes=2";
     const FinishedRun finished = run_to_end(spec);
-    QVERIFY2(finished.summary.status == Status::finished, finished.summary.reason.c_str());
-    QVERIFY(finished.summary.validation && finished.summary.validation->accuracy);
+    QVERIFY2(finished.outcome.status == telemetry::RunStatus::finished, finished.outcome.reason.c_str());
+    QVERIFY(finished.outcome.validation_loss && finished.outcome.validation_accuracy);
   }
 
   void refusesSpecsThatCannotRun_data() {

@@ -16,9 +16,9 @@ using namespace batchscope::ui::test;
 
 namespace {
 
-store::RunOutcome finished() {
-  store::RunOutcome outcome;
-  outcome.status = "finished";
+telemetry::RunOutcome finished() {
+  telemetry::RunOutcome outcome;
+  outcome.status = telemetry::RunStatus::finished;
   outcome.steps = 10;
   return outcome;
 }

@@ -91,7 +91,7 @@ private Q_SLOTS:
         QCOMPARE(record->step, ++records);
     });
     QCOMPARE(records, 50);
-    QCOMPARE(reader().run(id).outcome.status, std::string("finished"));
+    QCOMPARE(reader().run(id).outcome.status, telemetry::RunStatus::finished);
     QCOMPARE(reader().series(id, "loss").size(), std::size_t{50});
     QVERIFY(engine_->load().stored >= 50);
     QVERIFY(engine_->idle());
@@ -118,7 +118,7 @@ private Q_SLOTS:
     QTRY_COMPARE_WITH_TIMEOUT(idle.count(), 1, patience_ms);
     QCOMPARE(working->state(), Job::State::cancelled);
     QCOMPARE(waiting->state(), Job::State::cancelled);
-    QCOMPARE(reader().run(id).outcome.status, std::string("stopped"));
+    QCOMPARE(reader().run(id).outcome.status, telemetry::RunStatus::stopped);
   }
 
   void aWaitingJobIsCancelledAtOnce() {
@@ -230,7 +230,7 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(id != 0, patience_ms);
     engine_.reset();
     const auto row = reader().run(id);
-    QCOMPARE(row.outcome.status, std::string("stopped"));
+    QCOMPARE(row.outcome.status, telemetry::RunStatus::stopped);
     QCOMPARE(reader().series(id, "loss").size(), static_cast<std::size_t>(row.outcome.steps));
   }
 

@@ -96,7 +96,7 @@ void TestFindPage::an_answer_starts_a_real_run_with_its_batch() {
   const store::RunReader reader(here.database());
   QCOMPARE(reader.list().size(), std::size_t(1));
   const auto row = reader.run(1);
-  QCOMPARE(row.outcome.status, std::string("finished"));
+  QCOMPARE(row.outcome.status, telemetry::RunStatus::finished);
   QCOMPARE(row.outcome.batch, std::optional<std::int64_t>(2));
   QCOMPARE(row.outcome.steps, std::int64_t(3));
   const auto spec = run::run_spec_from_json(reader.spec_json(1));

@@ -1,6 +1,7 @@
 #include <QSignalSpy>
 
 #include "core/search/drive.h"
+#include "core/search/strategy.h"
 #include "test_program.h"
 #include "ui/find/find_test.h"
 
@@ -19,8 +20,8 @@ private Q_SLOTS:
 
 void TestFinders::the_page_says_what_the_search_came_to_data() {
   QTest::addColumn<QString>("strategy");
-  for (const std::string& strategy : search::strategies())
-    QTest::addRow("%s", strategy.c_str()) << QString::fromStdString(strategy);
+  for (const search::Strategy* strategy : search::strategies())
+    QTest::newRow(strategy->name) << QString(strategy->name);
 }
 
 void TestFinders::the_page_says_what_the_search_came_to() {

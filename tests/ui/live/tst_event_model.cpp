@@ -33,7 +33,7 @@ public:
   }
   ~WrittenRun() {
     workbench_.reset();
-    writer_->finish({.status = "finished"});
+    writer_->finish({.status = telemetry::RunStatus::finished});
   }
 
   const Theme& theme() const { return theme_; }

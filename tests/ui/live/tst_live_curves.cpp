@@ -39,7 +39,7 @@ void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
       run.start_json = run::to_json(start);
       const auto writer = store.begin(run);
       ids += writer->id();
-      writer->finish({.status = "finished"});
+      writer->finish({.status = telemetry::RunStatus::finished});
     }
   }
   Theme theme;

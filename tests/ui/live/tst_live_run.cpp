@@ -1,5 +1,6 @@
 #include <QSignalSpy>
 
+#include "core/store/export.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/live/live_test.h"
@@ -24,6 +25,7 @@ private Q_SLOTS:
   void a_new_name_is_shown_at_once();
   void cursors_go_with_their_run();
   void a_run_of_another_program_is_offered();
+  void what_another_program_recorded_is_everywhere();
   void hidden_pages_draw_nothing();
   void a_run_that_is_not_there();
   void no_two_commands_are_called_the_same();
@@ -117,7 +119,7 @@ void TestLiveRun::watched_paused_stepped_and_stopped() {
   QVERIFY(!live.action("Pause the run")->isEnabled());
   const store::RunReader reader(live.database());
   const auto row = reader.run(live.run()->id());
-  QCOMPARE(row.outcome.status, std::string("stopped"));
+  QCOMPARE(row.outcome.status, telemetry::RunStatus::stopped);
   QCOMPARE(row.outcome.steps, live.run()->steps());
 }
 
@@ -200,8 +202,8 @@ void TestLiveRun::a_run_that_fails_says_why() {
   // Said once, in a place of its own: nothing on the page moves.
   QVERIFY(live.named<QLabel>("reason")->isVisible());
   QCOMPARE(live.named<QLabel>("reason")->text(), live.run()->reason());
-  QVERIFY(live.page().tells(job->title() + ": " + job->error()));
-  QVERIFY(!live.page().tells("something else"));
+  QVERIFY(live.page().shows_problem(job->title() + ": " + job->error()));
+  QVERIFY(!live.page().shows_problem("something else"));
   QCOMPARE(live.plots().mapTo(&live.page(), QPoint()), plots_then);
   QTRY_VERIFY(live.page().findChild<QWidget*>("oom-card")->isVisible());
   // Examples were lost here: nothing says otherwise.
@@ -272,7 +274,7 @@ void TestLiveRun::a_new_name_is_shown_at_once() {
   QTRY_COMPARE(live.named<QLabel>("run-name")->text(), QString("old name"));
   live.bench().run_database().rename(live.run()->id(), "new name");
   QTRY_COMPARE_WITH_TIMEOUT(live.named<QLabel>("run-name")->text(), QString("new name"), patience_ms);
-  QCOMPARE(live.run()->spec().name, std::string("new name"));
+  QCOMPARE(live.run()->name(), QString("new name"));
 }
 
 void TestLiveRun::cursors_go_with_their_run() {
@@ -309,9 +311,56 @@ void TestLiveRun::a_run_of_another_program_is_offered() {
   QVERIFY(live.run() != nullptr);
   QCOMPARE(live.run()->id(), writer->id());
   // Once it is over, nothing is offered any more.
-  writer->finish({.status = "finished"});
+  writer->finish({.status = telemetry::RunStatus::finished});
   live.bench().open({});
   QTRY_VERIFY_WITH_TIMEOUT(!live.named<QPushButton>("watch-other")->isVisible(), patience_ms);
+}
+
+/// A run that has a name, records and events and nothing else, with a series that this program does not know.
+void TestLiveRun::what_another_program_recorded_is_everywhere() {
+  LiveHere live;
+  std::int64_t id = 0;
+  {
+    store::RunStore store(live.database());
+    store::NewRun run;
+    run.name = "of another program";
+    const auto writer = store.begin(run);
+    for (std::int64_t step = 1; step <= 60; ++step) {
+      telemetry::StepRecord record;
+      record.step = step;
+      record.loss = 1.0 / static_cast<double>(step);
+      record.more = {{"tokens_per_second", 1000.0 + static_cast<double>(step)}};
+      writer->sink().record(record);
+    }
+    writer->sink().event({.step = 60, .seconds = 1, .kind = "note", .detail_json = R"({"message":"halfway"})"});
+    writer->finish({.status = telemetry::RunStatus::finished, .steps = 60});
+    id = writer->id();
+  }
+  live.bench().open({id});
+  QTRY_COMPARE_WITH_TIMEOUT(live.run()->status(), QString("finished"), patience_ms);
+  QCOMPARE(live.run()->name(), QString("of another program"));
+  QVERIFY(!live.run()->spec());
+  QVERIFY(!live.action("Train again with changes")->isEnabled());
+  // In the table of values and in a plot of its own.
+  QTRY_VERIFY2(live.texts("reading-facts").contains("tokens_per_second\n1,060"),
+               qPrintable(live.texts("reading-facts")));
+  const auto readings = live.plots().readings();
+  QVERIFY(std::any_of(readings.begin(), readings.end(), [](const auto& reading) {
+    return reading.panel == others_panel && reading.name == "tokens_per_second";
+  }));
+  QVERIFY(live.table().model()->rowCount() > 0);
+  live.keep_picture("another-program");
+  live.bench().open({});
+
+  const store::RunReader reader(live.database());
+  for (const char* format : {"csv", "json"}) {
+    const std::filesystem::path file = live.database().parent_path() / (std::string("out.") + format);
+    store::export_to_file(reader, {id}, format, file, false);
+    QFile written(QString::fromStdString(file.string()));
+    QVERIFY(written.open(QIODevice::ReadOnly));
+    const QByteArray text = written.readAll();
+    QVERIFY2(text.contains("tokens_per_second") && text.contains("1060"), format);
+  }
 }
 
 void TestLiveRun::hidden_pages_draw_nothing() {

@@ -92,7 +92,7 @@ private Q_SLOTS:
     const store::RunReader reader(here.bench.database());
     const auto runs = reader.list();
     QCOMPARE(runs.size(), std::size_t(1));
-    QCOMPARE(runs[0].outcome.status, std::string("finished"));
+    QCOMPARE(runs[0].outcome.status, telemetry::RunStatus::finished);
     QCOMPARE(reader.spec_json(runs[0].id), run::to_json(spec_of(every_field())));
   }
 
@@ -171,7 +171,7 @@ private Q_SLOTS:
     const QString error = here.bench->engine().jobs().front()->error();
     QVERIFY2(!here.form.editor(key.toStdString())->error().isEmpty(), qPrintable(error));
     QCOMPARE(wanted.last()[0].toString(), QString("new-run"));
-    QVERIFY(here.page.tells("Training: " + error)); // once is enough
+    QVERIFY(here.page.shows_problem("Training: " + error)); // once is enough
     QCOMPARE(here.page.focusWidget(), here.form.editor(key.toStdString())->focusProxy());
   }
 

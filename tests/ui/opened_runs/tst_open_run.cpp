@@ -90,7 +90,7 @@ private Q_SLOTS:
     const auto live = values(*bench->current(), "loss");
     // Time and speed mean the same in the run that is watched and in the list of runs, to the last digit.
     QTRY_COMPARE_WITH_TIMEOUT(bench->current()->status(), QString("finished"), patience_ms);
-    const store::RunOutcome outcome = store::RunReader(bench.database()).run(id).outcome;
+    const telemetry::RunOutcome outcome = store::RunReader(bench.database()).run(id).outcome;
     QCOMPARE(bench->current()->seconds(), outcome.seconds);
     QCOMPARE(bench->current()->examples_per_second(), outcome.examples_per_second);
     QVERIFY(outcome.seconds > values(*bench->current(), "seconds").back()); // an evaluation ends it

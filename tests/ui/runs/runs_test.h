@@ -19,7 +19,7 @@ inline store::RunRow finished_run(std::int64_t id) {
   run.id = id;
   run.name = "run " + std::to_string(id);
   run.started = "2024-05-03T10:00:00Z";
-  run.outcome.status = "finished";
+  run.outcome.status = telemetry::RunStatus::finished;
   run.outcome.batch = 16 * id;
   run.outcome.steps = 100 * id;
   run.outcome.epoch = static_cast<double>(id) / 2;
@@ -41,7 +41,9 @@ inline std::vector<store::RunRow> finished_runs(std::int64_t count) {
 /// As a large database may look: every status, values that are missing, NaN and infinite, names in no order.
 inline std::vector<store::RunRow> mixed_runs(std::int64_t count, unsigned seed) {
   std::mt19937 random(seed);
-  const char* const statuses[] = {"finished", "finished", "failed", "stopped", "interrupted", "running", "queued"};
+  using Status = telemetry::RunStatus;
+  constexpr Status statuses[] = {Status::finished,    Status::finished, Status::failed, Status::stopped,
+                                 Status::interrupted, Status::running,  Status::queued};
   std::vector<store::RunRow> runs = finished_runs(count);
   for (store::RunRow& run : runs) {
     run.name = "cnn " + std::to_string(random() % 5000) + (random() % 3 == 0 ? " quick" : "");

@@ -70,7 +70,7 @@ private Q_SLOTS:
     run.sweep = 3;
     store::RunRow failed;
     failed.id = 13;
-    failed.outcome.status = "failed";
+    failed.outcome.status = telemetry::RunStatus::failed;
     failed.outcome.reason = "--batch: 9000 is above the data";
     table.model.set_runs({run, failed});
     QCOMPARE(table.text(0, id_column), QString("12"));
@@ -266,7 +266,7 @@ private Q_SLOTS:
     auto runs = finished_runs(30);
     runs[4].name = "Residual net";
     runs[4].note = "ask about the tail";
-    runs[7].outcome.status = "failed";
+    runs[7].outcome.status = telemetry::RunStatus::failed;
     table.model.set_runs(runs);
     const auto found = [&](const QString& text) {
       table.filter.set_text(text);
@@ -285,7 +285,7 @@ private Q_SLOTS:
   void filtersByComparisons() {
     Table table;
     auto runs = finished_runs(10);
-    runs[6].outcome.status = "failed";
+    runs[6].outcome.status = telemetry::RunStatus::failed;
     runs[8].outcome.loss = not_a_number;
     table.model.set_runs(runs);
     table.filter.set_text("batch >= 112 and status = finished");
@@ -320,7 +320,7 @@ private Q_SLOTS:
   void tellsHowFarARunIs() {
     Table table;
     auto runs = finished_runs(2);
-    runs[1].outcome.status = "running";
+    runs[1].outcome.status = telemetry::RunStatus::running;
     runs[1].outcome.steps = 30;
     table.model.set_runs(runs);
     const QModelIndex status = table.model.index(1, status_column);

@@ -36,7 +36,7 @@ std::vector<std::int64_t> store_runs(const std::filesystem::path& database, cons
     store::NewRun run;
     run.name = name.toStdString();
     run.spec_json = run::to_json(spec);
-    store::RunOutcome outcome = finished_run(std::int64_t(ids.size()) + 1).outcome;
+    telemetry::RunOutcome outcome = finished_run(std::int64_t(ids.size()) + 1).outcome;
     ids.push_back(store.add_finished(run, outcome));
   }
   return ids;

@@ -449,8 +449,8 @@ void TestDraft::the_draft_is_started_and_copied() {
   QTRY_VERIFY(here.bench().undo_stack().canUndo());
   here.click(here.named("copy"));
   QCOMPARE(QApplication::clipboard()->text(),
-           QString("batchscope-cli train --model mlp:hidden=16 --data demo --memory-budget 100000000 --batch 16 "
-                   "--schedule step:interval=10,increment=8 --steps 30 --db ") +
+           QString("batchscope-cli train --model mlp:hidden=16 --data demo --batch 16 "
+                   "--schedule step:interval=10,increment=8 --steps 30 --memory-budget 100MB --db ") +
                QString::fromStdString(here.database().string()));
 
   // Typed and not entered: it is what is started.

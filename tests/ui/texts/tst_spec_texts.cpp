@@ -7,54 +7,13 @@
 using namespace batchscope;
 using namespace batchscope::ui;
 
-/// Which field of a form an error belongs to, and what a run is in a terminal.
+/// What a run is in a terminal.
 class TestSpecTexts : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
-  void an_error_finds_its_field_data();
-  void an_error_finds_its_field();
   void a_command_names_the_database_unless_it_is_the_users_own();
 };
-
-void TestSpecTexts::an_error_finds_its_field_data() {
-  QTest::addColumn<QString>("data");
-  QTest::addColumn<QString>("error");
-  QTest::addColumn<QString>("key");
-  QTest::newRow("option") << "demo"
-                          << "--lr: 0 is not accepted"
-                          << "lr";
-  QTest::newRow("beginning") << "demo"
-                             << "the memory budget of 1 MB is too small"
-                             << "memory_budget";
-  QTest::newRow("file") << "csv:/a/b.csv,target=y"
-                        << "/a/b.csv: no such file"
-                        << "data";
-  QTest::newRow("line of a file") << "csv:/a/b.csv,target=y"
-                                  << "/a/b.csv, line 3: field 2 is empty"
-                                  << "data";
-  QTest::newRow("second file") << "idx:/a/x,/a/y"
-                               << "/a/y: is a directory; a file is needed"
-                               << "data";
-  QTest::newRow("file that sounds like a field") << "text:batch 1.txt"
-                                                 << "batch 1.txt: no such file"
-                                                 << "data";
-  QTest::newRow("part of a name") << "csv:/data/cnn/b.csv,target=y"
-                                  << "cnn: 3 is no option"
-                                  << "";
-  QTest::newRow("neither") << "demo"
-                           << "the disk is full"
-                           << "";
-}
-
-void TestSpecTexts::an_error_finds_its_field() {
-  QFETCH(QString, data);
-  QFETCH(QString, error);
-  QFETCH(QString, key);
-  run::RunSpec spec;
-  spec.data = data.toStdString();
-  QCOMPARE(QString::fromStdString(field_to_blame(spec, error)), key);
-}
 
 void TestSpecTexts::a_command_names_the_database_unless_it_is_the_users_own() {
   qunsetenv("BATCHSCOPE_DB");

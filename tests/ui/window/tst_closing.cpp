@@ -93,7 +93,7 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
     QVERIFY(here_->bench().engine().idle());
     const auto run = stored_run();
-    QCOMPARE(run.outcome.status, std::string("stopped"));
+    QCOMPARE(run.outcome.status, telemetry::RunStatus::stopped);
     QVERIFY(run.outcome.steps > 0);
     const store::RunReader reader(here_->database());
     QCOMPARE(static_cast<std::int64_t>(reader.series(run.id, "loss").size()), run.outcome.steps);
@@ -160,7 +160,7 @@ private Q_SLOTS:
     QVERIFY(!here_->action("Open database...")->isEnabled());
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
     QCOMPARE(waiting->state(), Job::State::cancelled);
-    QCOMPARE(stored_run().outcome.status, std::string("stopped"));
+    QCOMPARE(stored_run().outcome.status, telemetry::RunStatus::stopped);
   }
 
   void aRunThatEndsMeanwhileLeavesNothingToAsk() {
@@ -234,8 +234,8 @@ private:
         record.step = step;
         run->sink().record(record);
       }
-      store::RunOutcome outcome;
-      outcome.status = "finished";
+      telemetry::RunOutcome outcome;
+      outcome.status = telemetry::RunStatus::finished;
       run->finish(outcome);
     }
     const QString file = here_->folder().filePath("exports/runs.csv");

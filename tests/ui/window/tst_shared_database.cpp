@@ -60,7 +60,7 @@ private Q_SLOTS:
     std::filesystem::rename(copy, here_->database());
     QCOMPARE(cli({"check"}), 1);
     here_->open();
-    QTRY_VERIFY_WITH_TIMEOUT(here_->banner().text().contains("run 2: was stored"), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here_->banner().text().contains("run 2: missing"), patience_ms);
     here_->destroy();
     QCOMPARE(cli({"check", "--accept"}), 0);
     here_->open();

@@ -40,7 +40,7 @@ public:
   QList<QAction*> page_actions() const override { return {command}; }
   QUndoStack* undo_stack() override { return &undo; }
   QJsonObject state() const override { return {{"text", edit->text()}}; }
-  bool tells(const QString& problem) const override { return !told.isEmpty() && problem.contains(told); }
+  bool shows_problem(const QString& problem) const override { return !told.isEmpty() && problem.contains(told); }
   void restore(const QJsonObject& state) override { edit->setText(state.value("text").toString(edit->text())); }
 
 private:

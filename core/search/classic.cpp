@@ -1,7 +1,8 @@
-#include "core/search/strategies.h"
-
+// The classic strategies, which know of a size only whether it fits.
 #include <algorithm>
 #include <cmath>
+
+#include "core/search/strategy.h"
 
 namespace batchscope::search {
 
@@ -127,24 +128,38 @@ protected:
 
 } // namespace
 
-std::unique_ptr<Finder> make_halving(const FinderOptions& options) {
-  return std::make_unique<Shrinking>("halving", options, 0.5);
-}
+extern const Strategy halving_strategy;
+const Strategy halving_strategy{.name = "halving",
+                                .help = "start at 128, halve until a size fits",
+                                .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
+                                  return std::make_unique<Shrinking>("halving", options, 0.5);
+                                }};
 
-std::unique_ptr<Finder> make_shrink(const FinderOptions& options) {
-  return std::make_unique<Shrinking>("shrink", options, options.factor);
-}
+extern const Strategy shrink_strategy;
+const Strategy shrink_strategy{.name = "shrink",
+                               .help = "start at 128, multiply by the factor until a size fits",
+                               .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
+                                 return std::make_unique<Shrinking>("shrink", options, options.factor);
+                               },
+                               .uses_factor = true};
 
-std::unique_ptr<Finder> make_doubling(const FinderOptions& options) {
-  return std::make_unique<Doubling>(options);
-}
+extern const Strategy doubling_strategy;
+const Strategy doubling_strategy{.name = "doubling",
+                                 .help = "double until OOM, then try 1.5 times the largest that fits",
+                                 .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
+                                   return std::make_unique<Doubling>(options);
+                                 }};
 
-std::unique_ptr<Finder> make_power(const FinderOptions& options) {
-  return std::make_unique<Power>(options);
-}
+extern const Strategy power_strategy;
+const Strategy power_strategy{
+    .name = "power",
+    .help = "double until OOM, keep the largest that fits",
+    .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> { return std::make_unique<Power>(options); }};
 
-std::unique_ptr<Finder> make_binary(const FinderOptions& options) {
-  return std::make_unique<Binary>(options);
-}
+extern const Strategy binary_strategy;
+const Strategy binary_strategy{
+    .name = "binary",
+    .help = "double until OOM, then bisect",
+    .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> { return std::make_unique<Binary>(options); }};
 
 } // namespace batchscope::search

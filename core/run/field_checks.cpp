@@ -1,0 +1,109 @@
+#include "core/run/detail/field_checks.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "core/base/device_name.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/data/dataset.h"
+#include "core/run/model_spec.h"
+
+namespace batchscope::run {
+
+namespace {
+
+/// The batch for checking a schedule if a search is still to find the real one.
+std::int64_t stand_in_batch(const RunSpec& spec) {
+  if (spec.batch.kind == BatchChoice::Kind::number)
+    return std::max<std::int64_t>(spec.batch.number, 1);
+  return schedule::first_batch_of(spec.schedule).value_or(1);
+}
+
+} // namespace
+
+void check_model(const RunSpec& spec) {
+  parse_model(spec.model);
+}
+
+void check_data(const RunSpec& spec) {
+  if (spec.data.empty())
+    throw input_error("--data: \"\" is not accepted; accepted: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, "
+                      "csv:FILE,target=NAME or synthetic:...");
+  data::check_data_text(spec.data);
+}
+
+void check_seed(const RunSpec& spec) {
+  if (spec.seed > static_cast<std::uint64_t>(INT64_MAX))
+    throw input_error(
+        fmt::format("--seed: {} is not accepted; accepted: a whole number from 0 to {}", spec.seed, INT64_MAX));
+}
+
+void check_batch(const RunSpec& spec) {
+  if (spec.batch.kind == BatchChoice::Kind::number && spec.batch.number < 1)
+    throw input_error(
+        fmt::format("--batch: {} is not accepted; accepted: a whole number, at least 1", spec.batch.number));
+}
+
+void check_effective_batch(const RunSpec& spec) {
+  if (spec.effective_batch && spec.accumulate != 1)
+    throw input_error(fmt::format("--effective-batch {} and --accumulate {} are both given; accepted: one of them",
+                                  *spec.effective_batch, spec.accumulate));
+}
+
+void check_schedule(const RunSpec& spec) {
+  schedule::ScheduleOrigin origin;
+  origin.batch = stand_in_batch(spec);
+  origin.max_batch = std::max(spec.max_batch.value_or(INT64_MAX), origin.batch);
+  schedule::make_schedule(spec.schedule, origin);
+}
+
+void check_max_batch(const RunSpec& spec) {
+  if (spec.max_batch && spec.batch.kind == BatchChoice::Kind::number && *spec.max_batch < spec.batch.number)
+    throw input_error(fmt::format("--max-batch: {} is below the first batch, {}", *spec.max_batch, spec.batch.number));
+}
+
+void check_length(const RunSpec& spec) {
+  const auto& [epochs, examples, steps] = spec.length;
+  if (int(epochs.has_value()) + int(examples.has_value()) + int(steps.has_value()) != 1)
+    throw input_error("the length of the run: accepted: exactly one of --epochs, --examples and --steps");
+}
+
+void check_momentum(const RunSpec& spec) {
+  if (spec.momentum && spec.optimizer != "sgd")
+    throw input_error(fmt::format("--momentum: {} has no momentum; accepted: with --optimizer sgd", spec.optimizer));
+}
+
+void check_warmup(const RunSpec& spec) {
+  parse_warmup(spec.warmup, "--warmup");
+}
+
+void check_device(const RunSpec& spec) {
+  parse_device(spec.device);
+}
+
+std::string derived_learning_rate(const RunSpec& spec) {
+  return fmt::format("{}", learning_rate_or_default(spec));
+}
+
+std::string derived_momentum(const RunSpec& spec) {
+  return spec.optimizer == "sgd" ? fmt::format("{}", momentum_or_default(spec)) : std::string();
+}
+
+std::string derived_weight_decay(const RunSpec& spec) {
+  return fmt::format("{}", weight_decay_or_default(spec));
+}
+
+std::string derived_reference_batch(const RunSpec& spec) {
+  return spec.effective_batch ? fmt::format("{}", *spec.effective_batch) : derived_effective_batch(spec);
+}
+
+std::string derived_effective_batch(const RunSpec& spec) {
+  const bool countable = spec.batch.kind == BatchChoice::Kind::number && spec.batch.number > 0 &&
+                         spec.accumulate <= INT64_MAX / spec.batch.number;
+  return countable ? fmt::format("{}", spec.batch.number * spec.accumulate) : std::string();
+}
+
+} // namespace batchscope::run

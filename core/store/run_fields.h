@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/store/run_store.h"
+#include "core/telemetry/outcome_fields.h"
+
+namespace batchscope::store {
+
+/// A field of a run by its name in lists and filters: either a number or a text, which a run may lack.
+struct RunField {
+  std::string name;
+  telemetry::ValueKind kind = telemetry::ValueKind::text;
+  std::function<std::optional<double>(const RunRow&)> number{};    ///< empty for a text
+  std::function<std::optional<std::string>(const RunRow&)> text{}; ///< empty for a number
+  std::string short_name{};                                        ///< also accepted by filters; empty: none
+};
+
+/// The row's own fields, its outcome (telemetry::outcome_fields()) and its settings, in the order of a list's columns.
+const std::vector<RunField>& run_fields();
+
+} // namespace batchscope::store

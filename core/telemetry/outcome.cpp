@@ -1,0 +1,80 @@
+#include "core/telemetry/outcome.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace batchscope::telemetry {
+
+namespace {
+
+constexpr std::array<std::pair<RunStatus, const char*>, 6> statuses = {{{RunStatus::queued, "queued"},
+                                                                        {RunStatus::running, "running"},
+                                                                        {RunStatus::finished, "finished"},
+                                                                        {RunStatus::stopped, "stopped"},
+                                                                        {RunStatus::failed, "failed"},
+                                                                        {RunStatus::interrupted, "interrupted"}}};
+
+} // namespace
+
+std::string to_string(RunStatus status) {
+  for (const auto& [known, text] : statuses)
+    if (known == status)
+      return text;
+  return "unknown";
+}
+
+std::vector<std::string> status_names() {
+  std::vector<std::string> names;
+  for (const auto& [status, name] : statuses)
+    names.emplace_back(name);
+  return names;
+}
+
+std::optional<RunStatus> status_from(const std::string& text) {
+  for (const auto& [status, known] : statuses)
+    if (text == known)
+      return status;
+  return std::nullopt;
+}
+
+bool is_open(RunStatus status) {
+  return status == RunStatus::queued || status == RunStatus::running;
+}
+
+RunProgress::RunProgress(RunStatus status, std::optional<std::int64_t> batch) {
+  outcome_.status = status;
+  outcome_.batch = batch;
+}
+
+void RunProgress::take(const StepRecord& record) {
+  outcome_.batch = outcome_.batch.value_or(record.batch);
+  outcome_.steps = record.step;
+  outcome_.examples_seen = record.examples_seen;
+  outcome_.epoch = record.epoch;
+  outcome_.train_coverage = record.train_coverage;
+  outcome_.loss = record.loss;
+  outcome_.peak_bytes =
+      std::max(outcome_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));
+  clock_.take(record);
+  take_time();
+}
+
+void RunProgress::take(const Event& event) {
+  outcome_.oom_events += event.kind == "oom" ? 1 : 0;
+  for (const auto& [name, value] : event.values) {
+    if (name == "validation_loss")
+      outcome_.validation_loss = value;
+    if (name == "validation_accuracy")
+      outcome_.validation_accuracy = value;
+  }
+  clock_.take(event);
+  take_time();
+}
+
+void RunProgress::take_time() {
+  outcome_.seconds = clock_.seconds();
+  outcome_.examples_per_second = clock_.examples_per_second();
+}
+
+} // namespace batchscope::telemetry
