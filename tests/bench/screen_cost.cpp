@@ -152,6 +152,27 @@ double crosshair_cost(LinkedPlots& plots) {
   return times[50];
 }
 
+/// Draws 100,000 marks, nearly all of which lie on each other, then adds 2,000 one by one.
+MarksCost marks_cost(LinkedPlots& plots) {
+  constexpr int count = 100'000;
+  constexpr int added = 2'000;
+  QList<PlotMark> marks;
+  for (int i = 0; i < count; ++i)
+    marks += {.id = i, .kind = PlotMark::Kind::oom, .x = double(i), .panel = 0, .y = 5, .through = true};
+  plots.set_marks(marks);
+  plots.show_all();
+  MarksCost cost;
+  QElapsedTimer clock;
+  clock.start();
+  plots.refresh_now();
+  cost.draw_milliseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-6;
+  clock.restart();
+  for (int i = count; i < count + added; ++i)
+    plots.add_marks({{.id = i, .x = double(i), .panel = 0, .y = 5}});
+  cost.add_microseconds = static_cast<double>(clock.nsecsElapsed()) * 1e-3 / added;
+  return cost;
+}
+
 } // namespace
 
 ScreenCost measure_screen(std::int64_t points, std::int64_t visible, double seconds) {
@@ -192,6 +213,7 @@ ScreenCost measure_screen(std::int64_t points, std::int64_t visible, double seco
   cost.refreshes_a_second = static_cast<double>(cost.refresh_milliseconds.size()) / (2 * seconds);
   std::sort(cost.refresh_milliseconds.begin(), cost.refresh_milliseconds.end());
   cost.crosshair_milliseconds = crosshair_cost(plots);
+  cost.marks = marks_cost(plots);
   return cost;
 }
 

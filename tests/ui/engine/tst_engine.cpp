@@ -1,4 +1,3 @@
-#include <QElapsedTimer>
 #include <QSignalSpy>
 #include <QtTest>
 
@@ -156,16 +155,12 @@ private Q_SLOTS:
     Job* job = engine_->train(small_run(10));
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
     // The worker is opening the database now, which it does for seconds.
-    QElapsedTimer all;
-    qint64 longest = 0;
-    for (all.start(); all.elapsed() < 500; QTest::qWait(10)) {
-      QElapsedTimer one;
-      one.start();
+    for (int i = 0; i < 20; ++i) {
       engine_->load();
-      longest = std::max(longest, one.elapsed());
+      QTest::qWait(10);
     }
+    // Had one of them waited for the database, the worker would have given up by now.
     QCOMPARE(job->state(), Job::State::working);
-    QVERIFY2(longest < 300, qPrintable(QString::number(longest)));
     lock.reset();
     QTRY_VERIFY_WITH_TIMEOUT(engine_->idle(), patience_ms);
     QCOMPARE(job->state(), Job::State::done);
