@@ -7,33 +7,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "core/predict/peak_curve.h"
-#include "core/run/run_spec.h"
-#include "core/run/session.h"
-#include "core/search/finder.h"
 #include "core/store/run_store.h"
-#include "core/telemetry/record.h"
+#include "ui/database/stored.h"
 
 namespace batchscope::ui {
-
-/// A stored run without its records.
-struct StoredRun {
-  store::RunRow row;
-  std::optional<run::RunSpec> spec; ///< nothing for a run of another program
-  std::optional<run::RunStart> start;
-};
-
-/// A stored search.
-struct StoredSearch {
-  std::int64_t id = 0;
-  QString created; ///< UTC, ISO 8601
-  run::RunSpec spec;
-  std::string trials; ///< run::trial_key() of the spec
-  std::shared_ptr<const search::SearchResult> result;
-};
 
 /// The run database for the window. A thread of its own reads and writes, so the UI never waits for a disk; results
 /// come as signals. UI thread.
@@ -74,15 +53,8 @@ public:
 
   /// Reads a run from its beginning and continues while it is written. Batches arrive in order on the UI thread until
   /// the returned token is released (on the UI thread) or the run has ended.
-  struct Batch {
-    std::vector<telemetry::StepRecord> records;
-    std::vector<telemetry::Event> events;
-    store::RunRow row;
-    bool complete = false; ///< contains everything stored so far
-    QString error;         ///< the run cannot be read; no more batches follow
-  };
   using Token = std::shared_ptr<void>;
-  Token follow(std::int64_t run, std::function<void(Batch&&)> take);
+  Token follow(std::int64_t run, std::function<void(RunBatch&&)> take);
   /// Reads spec and start of a run once.
   void describe(std::int64_t run, QObject* context, std::function<void(const StoredRun&, const QString& error)> take);
 

@@ -56,7 +56,7 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
     spec_ = stored.spec;
     start_ = stored.start;
     Q_EMIT described();
-    following_ = run_database_->follow(id_, [this](RunDatabase::Batch&& batch) { take_batch(std::move(batch)); });
+    following_ = run_database_->follow(id_, [this](RunBatch&& batch) { take_batch(std::move(batch)); });
   });
 }
 
@@ -299,7 +299,7 @@ void OpenRun::end(const QString& status, const QString& reason) {
   set_status(status, reason);
 }
 
-void OpenRun::take_batch(RunDatabase::Batch&& batch) {
+void OpenRun::take_batch(RunBatch&& batch) {
   if (!batch.error.isEmpty()) {
     set_status("unreadable", batch.error);
     Q_EMIT problem(batch.error);

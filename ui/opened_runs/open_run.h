@@ -91,7 +91,7 @@ private:
   void set_status(const QString& status, const QString& reason = {});
   void drain();
   void end(const QString& status, const QString& reason);
-  void take_batch(RunDatabase::Batch&& batch);
+  void take_batch(RunBatch&& batch);
 
   std::int64_t id_ = 0;
   std::string name_; ///< as stored; may be empty

@@ -253,9 +253,9 @@ private Q_SLOTS:
     store::RunStore store(name.toStdString());
     const auto writer = store.begin(named("going on"));
     RunDatabase run_database(name.toStdString());
-    std::vector<RunDatabase::Batch> batches;
+    std::vector<RunBatch> batches;
     const RunDatabase::Token token =
-        run_database.follow(writer->id(), [&](RunDatabase::Batch&& batch) { batches.push_back(std::move(batch)); });
+        run_database.follow(writer->id(), [&](RunBatch&& batch) { batches.push_back(std::move(batch)); });
     QTRY_VERIFY(!batches.empty());
     QCOMPARE(batches.back().error, QString());
     QVERIFY(QFile::rename(name, name + ".away"));
@@ -274,7 +274,7 @@ private Q_SLOTS:
     for (int time = 0; time < 20; ++time) {
       bool wanted = true;
       int calls = 0, late = 0;
-      RunDatabase::Token token = run_database.follow(writer->id(), [&](RunDatabase::Batch&&) {
+      RunDatabase::Token token = run_database.follow(writer->id(), [&](RunBatch&&) {
         ++calls;
         late += wanted ? 0 : 1;
       });
