@@ -7,48 +7,9 @@
 
 #include "core/base/error.h"
 #include "core/schedule/edited.h"
-#include "core/schedule/schedule_kind.h"
 #include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
-
-namespace {
-
-using Segments = std::vector<schedule::PlanSegment>;
-
-std::int64_t last_step(const schedule::PlanSegment& segment) {
-  return segment.first_step + segment.steps - 1;
-}
-
-/// The parts of segments from a step on.
-Segments clipped(const Segments& segments, std::int64_t from) {
-  Segments left;
-  for (schedule::PlanSegment segment : segments) {
-    const std::int64_t last = last_step(segment);
-    if (last < from)
-      continue;
-    segment.first_step = std::max(segment.first_step, from);
-    segment.steps = last - segment.first_step + 1;
-    left.push_back(segment);
-  }
-  return left;
-}
-
-/// Nothing beyond the end of the plan.
-std::optional<std::int64_t> batch_at(const schedule::Plan& plan, std::int64_t step) {
-  const series::Series* batch = plan.history->find("batch");
-  const auto at = static_cast<std::size_t>(step - 1);
-  return batch == nullptr || at >= batch->values.size() ? std::nullopt
-                                                        : std::optional<std::int64_t>(std::llround(batch->values[at]));
-}
-
-/// Whether a schedule also sets the learning rate, which a piecewise one cannot express.
-bool has_rates(const schedule::EditedText& text) {
-  const schedule::ScheduleKind* kind = schedule::kind_of(text.base);
-  return kind != nullptr && kind->sets_learning_rate;
-}
-
-} // namespace
 
 /// One undoable change of a plan.
 class PlanEditor::Change : public QUndoCommand {
@@ -80,18 +41,6 @@ private:
   PlanText before_;
   PlanText after_;
 };
-
-PlanEditor::PlanText PlanEditor::PlanText::from(std::int64_t step) const {
-  PlanText now = *this;
-  if (sizes)
-    now.batch = batch_at(*sizes, step);
-  if (stretches.empty())
-    return now;
-  const Segments left = clipped(stretches, step);
-  now.schedule = QString::fromStdString(schedule::piecewise_text(left, step - 1));
-  now.batch = left.empty() ? std::nullopt : std::optional(left.front().batch);
-  return now;
-}
 
 PlanEditor::PlanEditor(QUndoStack& undo, std::shared_ptr<data::DataPool> data, QObject* parent)
     : QObject(parent), undo_(undo), planner_(std::move(data)) {
@@ -220,7 +169,7 @@ std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
 }
 
 /// The plan's schedule without the preview. For a run, as it would go on from here.
-PlanEditor::PlanText PlanEditor::present() const {
+PlanText PlanEditor::present() const {
   if (!run_)
     return {QString::fromStdString(draft_.spec.schedule), std::nullopt, {}, {}};
   if (run_->pending_edit())
@@ -230,7 +179,7 @@ PlanEditor::PlanText PlanEditor::present() const {
 
 /// The same, for restoring it after others were applied. Most schedules count from where they are applied; such a
 /// schedule is resumed where it was left.
-PlanEditor::PlanText PlanEditor::present_to_go_back_to() const {
+PlanText PlanEditor::present_to_go_back_to() const {
   PlanText plan_text = present();
   if (!run_)
     return plan_text;
@@ -252,7 +201,7 @@ schedule::EditedText PlanEditor::parsed(const PlanText& plan_text) const {
 }
 
 /// The plan from before the drag, with other sizes over some of its stretches.
-PlanEditor::PlanText PlanEditor::with(const Segments& changes) const {
+PlanText PlanEditor::with(const Segments& changes) const {
   const PlanText before = undragged_.typed.value_or(present());
   const schedule::EditedText text = parsed(before);
   std::vector<schedule::FixedStretch> stretches;
@@ -323,7 +272,7 @@ QString PlanEditor::too_late() {
 
 /// The stretches that differ from before the drag. A stretch is identified by its end: its beginning moves with the
 /// run.
-PlanEditor::Segments PlanEditor::changed() const {
+Segments PlanEditor::changed() const {
   Segments changes;
   for (const schedule::PlanSegment& before : undragged_.segments)
     for (const schedule::PlanSegment& now : segments_)

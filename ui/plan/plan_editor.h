@@ -12,6 +12,7 @@
 #include "core/predict/peak_curve.h"
 #include "core/schedule/edited.h"
 #include "ui/opened_runs/open_run.h"
+#include "ui/plan/plan_text.h"
 #include "ui/plan/planner.h"
 
 namespace batchscope::ui {
@@ -86,22 +87,6 @@ Q_SIGNALS:
 
 private:
   class Change;
-  using Segments = std::vector<schedule::PlanSegment>;
-
-  /// A plan as text. The batch is the first one of a draft; for a run it is that of the very next step, unless the
-  /// schedule determines it.
-  struct PlanText {
-    QString schedule;
-    std::optional<std::int64_t> batch;
-    /// If not empty, text and batch are computed from the stretches that remain when it is applied, since the run goes
-    /// on meanwhile.
-    Segments stretches;
-    /// If set, the batch is the one that this plan has for that step.
-    std::shared_ptr<const schedule::Plan> sizes;
-
-    PlanText from(std::int64_t step) const;
-  };
-
   PlanText present() const;
   PlanText present_to_go_back_to() const;
   schedule::EditedText parsed(const PlanText& plan_text) const;
