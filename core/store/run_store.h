@@ -103,8 +103,8 @@ struct StoredSearch {
   std::string result_json; ///< answer and probes
 };
 
-/// Writes one run. `sink()` is for the training loop's thread: it pushes into a lock-free ring and returns. The store's
-/// writer thread drains all rings every quarter of a second, in one transaction.
+/// Writes one run. `sink()` is for the training loop's thread: it appends to a queue and returns. The store's writer
+/// thread drains all queues every quarter of a second, in one transaction.
 class RunWriter;
 
 /// Options of a RunStore. The defaults suit every use; tests change them.

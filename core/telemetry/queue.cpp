@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds ask_interval{50};
 
 } // namespace
 
-RecordQueue::RecordQueue(std::size_t most_waiting, std::size_t capacity, std::function<bool()> ending)
-    : ring_(capacity), most_waiting_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
+RecordQueue::RecordQueue(std::size_t most_waiting, std::function<bool()> ending)
+    : most_waiting_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
 
 void RecordQueue::record(const StepRecord& record) {
   push(record);
@@ -25,29 +25,17 @@ void RecordQueue::event(Event event) {
 }
 
 void RecordQueue::push(Entry entry) {
-  if (spilled_count_.load(std::memory_order_acquire) == 0 && ring_.try_push(std::move(entry)))
-    return;
   std::unique_lock lock(mutex_);
-  while (spilled_.size() >= most_waiting_ && !(ending_ && ending_()))
+  while (waiting_.size() >= most_waiting_ && !(ending_ && ending_()))
     room_.wait_for(lock, ask_interval);
-  spilled_.push_back(std::move(entry));
-  spilled_count_.store(spilled_.size(), std::memory_order_release);
+  waiting_.push_back(std::move(entry));
 }
 
 void RecordQueue::drain(const std::function<void(Entry&&)>& take) {
-  // Read before the ring is emptied: from here until the list is taken, the ring receives nothing newer than the list,
-  // so ring first and list second is the order of pushing.
-  const bool spilled = spilled_count_.load(std::memory_order_acquire) > 0;
-  Entry entry;
-  for (std::size_t i = 0; i < ring_.capacity() && ring_.try_pop(entry); ++i)
-    take(std::move(entry));
-  if (!spilled)
-    return;
   std::deque<Entry> taken;
   {
     const std::lock_guard lock(mutex_);
-    taken.swap(spilled_);
-    spilled_count_.store(0, std::memory_order_release);
+    taken.swap(waiting_);
   }
   room_.notify_one();
   for (Entry& each : taken)
@@ -55,7 +43,8 @@ void RecordQueue::drain(const std::function<void(Entry&&)>& take) {
 }
 
 std::size_t RecordQueue::waiting() const {
-  return ring_.size() + spilled_count_.load(std::memory_order_acquire);
+  const std::lock_guard lock(mutex_);
+  return waiting_.size();
 }
 
 } // namespace batchscope::telemetry
