@@ -86,7 +86,7 @@ std::string describe_fields(const std::string& kind, const Json& detail) {
   return text;
 }
 
-/// `activations 344.1 MB, parameters 0.4 MB`, the largest first; empty where the search foretold nothing.
+/// `activations 344.1 MB, parameters 0.4 MB`, the largest first; empty where the search predicted nothing.
 std::string filled_text(const Json& search) {
   const auto largest = count_in(search, "largest");
   const auto curve = search.contains("memory") ? predict::PeakCurve::from_json(search["memory"].dump()) : std::nullopt;

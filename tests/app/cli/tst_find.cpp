@@ -110,7 +110,7 @@ void TestFind::realSearchIsStoredAndShown() {
   const Outcome shown = program.run({"show", "--json", "--search", QString::number(search["search"].toInt())});
   QVERIFY2(shown.status == 0, shown.shown().constData());
   QCOMPARE(shown.json()["probes"].toArray(), search["probes"].toArray());
-  // What was foretold is kept with it: at the largest size within its error of what was seen there.
+  // What was predicted is kept with it: at the largest size within its error of what was seen there.
   QCOMPARE(shown.json()["memory"].toObject(), search["memory"].toObject());
   const QJsonObject memory = search["memory"].toObject();
   QVERIFY(memory["error"].toDouble() < 0.01);

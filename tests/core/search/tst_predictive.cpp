@@ -148,7 +148,7 @@ private Q_SLOTS:
   }
 
   /// The curve of a finished search, and that of its first probes while it goes on.
-  void givesTheCurveOfWhatItForetold() {
+  void givesTheCurveOfWhatItPredicted() {
     std::mt19937 random(12);
     int finished = 0;
     for (int round = 0; round < 50; ++round) {
@@ -165,7 +165,7 @@ private Q_SLOTS:
                  std::count_if(seen.begin(), seen.end(), [](const Probe& p) { return p.trace != nullptr; }) >= 2);
         curves += curve ? 1 : 0;
         if (curve && !seen.back().predicted_bytes)
-          QVERIFY(curve->error() < 1e-9); // all blocks have a counterpart, and nothing was foretold yet
+          QVERIFY(curve->error() < 1e-9); // all blocks have a counterpart, and nothing was predicted yet
       });
       QVERIFY(curves > 0);
       QVERIFY(result.memory.has_value());
@@ -174,8 +174,8 @@ private Q_SLOTS:
       QVERIFY(result.memory->error() < 0.001);
       for (const std::int64_t batch : {1, 30, 777, 5000}) {
         const auto real = static_cast<double>(memory.trace_at(batch).peak_bytes);
-        const auto foretold = static_cast<double>(result.memory->at(batch).bytes);
-        QVERIFY(foretold >= real - 64 * 40 && foretold <= 1.002 * real + 64 * 40);
+        const auto predicted = static_cast<double>(result.memory->at(batch).bytes);
+        QVERIFY(predicted >= real - 64 * 40 && predicted <= 1.002 * real + 64 * 40);
       }
       for (const Probe& probe : result.probes)
         QVERIFY(probe.trace == nullptr);

@@ -97,7 +97,7 @@ private Q_SLOTS:
     }
   }
 
-  /// The parts that are foretold are those that the training loop comes to.
+  /// The parts that are predicted are those that the training loop comes to.
   void foretellsHowABatchIsSplit_data() { add_models(); }
   void foretellsHowABatchIsSplit() {
     QFETCH(QString, model);

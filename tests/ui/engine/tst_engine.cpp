@@ -80,7 +80,7 @@ private Q_SLOTS:
       queue = run.queue;
       id = run.id;
       QCOMPARE(run.start.batch, 16);
-      QVERIFY(run.start.memory.has_value()); // foretold by two probes before the run
+      QVERIFY(run.start.memory.has_value()); // predicted by two probes before the run
     });
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QVERIFY(queue);

@@ -63,7 +63,7 @@ void TestFinders::the_page_says_what_the_search_came_to() {
     }
   }
   const auto rows = static_cast<std::size_t>(model->rowCount());
-  QVERIFY(rows == row || (rows == row + 1 && result.memory)); // and the size above, where it was foretold
+  QVERIFY(rows == row || (rows == row + 1 && result.memory)); // and the size above, where it was predicted
 }
 
 BATCHSCOPE_TEST(TestFinders)

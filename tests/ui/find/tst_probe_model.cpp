@@ -53,8 +53,8 @@ private Q_SLOTS:
   void rows_that_come_keep_what_is_chosen();
   void another_search_replaces_all();
   void rows_say_what_came_of_each_run();
-  void the_size_above_the_answer_is_a_row_only_where_it_is_foretold();
-  void peaks_are_measured_before_they_are_foretold();
+  void the_size_above_the_answer_is_a_row_only_where_it_is_predicted();
+  void peaks_are_measured_before_they_are_predicted();
   void a_sequence_is_cut_in_its_middle();
   void bytes_are_in_megabytes();
 };
@@ -114,7 +114,7 @@ void TestProbeModel::rows_say_what_came_of_each_run() {
   QCOMPARE(model.index(0, ProbeModel::result).data(Qt::ForegroundRole).value<QColor>(), theme.color(Role::good));
 }
 
-void TestProbeModel::the_size_above_the_answer_is_a_row_only_where_it_is_foretold() {
+void TestProbeModel::the_size_above_the_answer_is_a_row_only_where_it_is_predicted() {
   SearchView view = finished_search();
   QCOMPARE(rows_of(view).size(), std::size_t(4));
   view.memory = straight_curve();
@@ -133,7 +133,7 @@ void TestProbeModel::the_size_above_the_answer_is_a_row_only_where_it_is_foretol
   QCOMPARE(rows_of(view).size(), std::size_t(5));
 }
 
-void TestProbeModel::peaks_are_measured_before_they_are_foretold() {
+void TestProbeModel::peaks_are_measured_before_they_are_predicted() {
   SearchView view = finished_search();
   QCOMPARE(peak_at(view, 72)->bytes, std::uint64_t(80'000'000));
   QVERIFY(peak_at(view, 72)->measured);

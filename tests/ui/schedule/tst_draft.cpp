@@ -397,7 +397,7 @@ void TestDraft::the_first_batch_is_what_a_search_answered() {
   here.bench().propose_run(spec);
   QCOMPARE(here.field("first_batch")->text(), QString("5"));
 
-  // Where no search asked the same, the safe size by what is foretold.
+  // Where no search asked the same, the safe size by what is predicted.
   spec.max_batch.reset();
   spec.batch.kind = run::BatchChoice::Kind::safe;
   Job* prediction = here.bench().engine().predict(spec);

@@ -162,7 +162,7 @@ void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
 void TestRunning::sizes_that_will_not_fit_are_marked() {
   ScheduleHere here;
   here.begin_paused(tight_run(500));
-  QTRY_VERIFY(!here.fact("predicted peak").isEmpty()); // the run has foretold its own
+  QTRY_VERIFY(!here.fact("predicted peak").isEmpty()); // the run has predicted its own
   QCOMPARE(here.fact("largest batch runs as"), QString("16"));
   const auto next = static_cast<std::size_t>(here.run()->steps());
   here.type("schedule", QString("piecewise:0=16,%1=96").arg(next + 100));
