@@ -55,7 +55,7 @@ void check_values(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     const bool takes_value = option->get_items_expected_max() > 0;
     if (takes_value && option->get_items_expected_max() == 1 && option->count() > 1)
-      throw input_error(fmt::format("{}: given {} times; accepted: once", name_of(option), option->count()));
+      throw input_error(fmt::format("{}: given {} times; accepted: at most once", name_of(option), option->count()));
     for (const auto& value : option->results())
       if (takes_value && value.starts_with("--"))
         throw input_error(

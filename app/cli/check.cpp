@@ -31,7 +31,7 @@ Verb add_check(CLI::App& program) {
   auto* app = program.add_subcommand("check", "Check the run database for damage and missing runs");
   auto accept = std::make_shared<bool>(false);
   app->add_flag("--accept", *accept,
-                "First accept the current runs as complete, for example after you restored a backup");
+                "Before checking, accept the current runs as complete (for example, after restoring a backup)");
   return {app, [accept](const Context& context) { return run_check(context, *accept); }};
 }
 

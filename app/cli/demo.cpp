@@ -45,8 +45,9 @@ public:
                                count_or_dash(result.recommended), result.reason));
       return;
     }
-    display_.say(fmt::format("largest {}: {} runs and {} out-of-memory errors; prediction took {} and {}",
-                             count_or_dash(result.largest), result.probes.size(), oom_probes(result), runs_, ooms_));
+    display_.say(
+        fmt::format("largest {}: bisection used {} trials with {} out-of-memory errors; prediction used {} with {}",
+                    count_or_dash(result.largest), result.probes.size(), oom_probes(result), runs_, ooms_));
   }
 
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override {
@@ -154,8 +155,8 @@ int run_demo(const CLI::Option* output, const Context& context) {
 } // namespace
 
 Verb add_demo(CLI::App& program) {
-  auto* app = program.add_subcommand("demo", "Run the main job on the demo images in a few minutes: find, sweep, "
-                                             "recover from running out of memory, compare");
+  auto* app = program.add_subcommand("demo", "Run a demo on the bundled images: search, sweep, recover from an "
+                                             "out-of-memory error, compare");
   auto* output =
       add_value(*app, "-o,--output", "FOLDER", "Folder for the CSV and JSON files (default batchscope-demo)");
   return {app, [output](const Context& context) { return run_demo(output, context); }};

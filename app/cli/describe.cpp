@@ -161,7 +161,7 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
   if (outcome.validation_accuracy)
     rows.emplace_back("validation accuracy", percent(outcome.validation_accuracy));
   rows.emplace_back("peak memory", format_bytes(outcome.peak_bytes));
-  rows.emplace_back("out of memory", outcome.oom_events == 1 ? "once" : fmt::format("{} times", outcome.oom_events));
+  rows.emplace_back("out-of-memory errors", format_count(outcome.oom_events));
   rows.emplace_back("time", fmt::format("{}, {} examples/s", format_duration(outcome.seconds),
                                         rate_text(outcome.examples_per_second)));
   return facts(rows);
@@ -203,7 +203,7 @@ std::string search_text(const Json& search, const Palette& palette) {
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())
-    answers.emplace_back("memory at the largest", filled);
+    answers.emplace_back("memory use at the largest size", filled);
   if (const auto reason = text_in(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
   return text + '\n' + facts(answers);

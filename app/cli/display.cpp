@@ -92,7 +92,7 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
 
 void Display::timing(const search::Timing& timing) {
   if (timing.stretches > 1)
-    return; // a size that is timed again; the answer has what all turns came to
+    return; // timed again; the answer combines all timings of the size
   say(fmt::format("timed     batch {:>7}  {} per step, {} examples/s", format_count(timing.batch),
                   format_duration(timing.seconds), format_count(std::llround(timing.examples_per_second))));
 }
@@ -165,11 +165,11 @@ std::string Display::progress_line(const Running& running) const {
   const std::string budget = running.budget > 0 ? " of " + format_bytes(running.budget) : std::string();
   const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
   // What matters most first: a narrow terminal cuts the end off.
-  std::string text =
-      fmt::format("{}{}  {} examples/s  step {}  loss {}  batch {}  {}{}  epoch {:.2f}", done, left, format_count(std::llround(running.clock.examples_per_second())),
-                  format_count(last.step), figure(last.loss), format_count(last.batch),
-                  format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
-                  budget, last.epoch);
+  std::string text = fmt::format("{}{}  {} examples/s  step {}  loss {}  batch {}  {}{}  epoch {:.2f}", done, left,
+                                 format_count(std::llround(running.clock.examples_per_second())),
+                                 format_count(last.step), figure(last.loss), format_count(last.batch),
+                                 format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
+                                 budget, last.epoch);
   // A line that wraps could not be cleared again.
   text.resize(std::min(text.size(), terminal_width() - 1));
   return text;

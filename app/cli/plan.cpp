@@ -32,15 +32,15 @@ struct PlanOptions {
   CLI::Option* sequence = nullptr;
 };
 
-/// A longer plan is written only where its steps were asked for by their number.
+/// Longer plans are written only if --steps is given.
 constexpr double most_steps = 10'000'000;
 
 std::string steps_text(double steps) {
-  constexpr double exact = 1e15; // what a double counts in ones
+  constexpr double exact = 1e15; // a double represents every integer up to here
   return steps < exact ? format_count(std::llround(steps)) : fmt::format("{:.3g}", steps);
 }
 
-/// What the training loop would be given for this run. Throws Error (input) for a plan that nobody could wait for.
+/// Returns the options that the training loop would use for this run. Throws Error (input) if the plan is too long.
 ProgressionOptions progression_options(const PlanOptions& options, const run::RunSpec& spec) {
   const std::int64_t ranks =
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),

@@ -79,7 +79,7 @@ void series_text(const Series& series) {
 
 void show_series(const store::RunReader& reader, std::int64_t run, const CLI::Option* names, const Context& context) {
   Series series;
-  // Of one moment: of a run that goes on the later series would have more steps.
+  // Read all series from one snapshot: during a run, series read later would have more steps.
   reader.at_one_moment([&] {
     for (const auto& name : list_of(names))
       series.emplace_back(name, reader.series(run, name));

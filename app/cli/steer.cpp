@@ -49,9 +49,9 @@ struct CommandName {
 constexpr std::array commands = {
     CommandName{"pause", "pause", "pauses at its next step boundary"},
     CommandName{"continue", "continue", "continues"},
-    CommandName{"step", "step", "makes one step if it is paused"},
+    CommandName{"step", "step", "makes one step, if paused"},
     CommandName{"stop", "stop", "stops at its next step boundary"},
-    CommandName{"stop", "stop-job", "stops at its next step boundary, and its sweep stops too"},
+    CommandName{"stop", "stop-job", "stops at its next step boundary, together with its sweep"},
     CommandName{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
 const CommandName& command_of(const SteerOptions& options) {
@@ -81,7 +81,7 @@ double last_of(const store::RunReader& reader, std::int64_t run, const std::stri
   return otherwise;
 }
 
-/// Where the run is now, as far as it was stored.
+/// Returns the current position of the run, as last stored.
 schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::RunRow& run) {
   const auto spec = run::stored_spec(reader.spec_json(run.id));
   if (!spec)
@@ -104,14 +104,14 @@ schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::R
   return origin;
 }
 
-/// An edit, refused here where it can be known to be wrong; the run goes on meanwhile, so it has the last word.
+/// Returns the edit as JSON; throws if it is invalid at the stored position. The run checks it again.
 std::string edit_json(const SteerOptions& options, const store::RunReader& reader, const store::RunRow& run) {
   schedule::ScheduleOrigin origin = place_of(reader, run);
   const std::string text = *text_of(options.text);
   const auto batch = integer_of(options.batch, 1, origin.max_batch);
   origin.batch = batch.value_or(origin.batch);
   if (schedule::is_edited(text))
-    origin.batch = 1; // its base may go on from where the run began with it, which a larger batch says nothing of
+    origin.batch = 1; // the base may resume from an earlier, smaller batch: do not check it against this one
   schedule::make_schedule(text, origin);
   return Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}}.dump(-1, ' ', false,
                                                                                         Json::error_handler_t::replace);
@@ -127,7 +127,7 @@ void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int
   const auto end = std::chrono::steady_clock::now() + patience;
   while (!reader.taken(command)) {
     const telemetry::RunStatus status = reader.run(run).outcome.status;
-    // Asked once more: it may have been taken just before the end.
+    // Check again: the command may have been taken just before the run ended.
     if (status != telemetry::RunStatus::running && !reader.taken(command))
       throw too_late(run, status);
     if (std::chrono::steady_clock::now() > end)
@@ -144,12 +144,12 @@ bool is_paused(const std::vector<store::StoredEvent>& events) {
   return last != events.rend() && Json::parse(last->detail_json, nullptr, false).value("status", "") == "paused";
 }
 
-/// The step from which an edit applies, as the run says it in its events; nothing where it has not come to it yet.
-/// Throws where the run refused it, or was over before.
+/// Returns the step from which an edit applies, read from the run's events; nothing if the run does not report it in
+/// time. Throws if the run refused the edit or ended before it.
 std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
   const auto end = std::chrono::steady_clock::now() + answer_patience;
   while (true) {
-    // Asked for before the events: what a run that is over has not answered by now it never will.
+    // Read the status before the events: a run that has ended stores no further answer.
     const telemetry::RunStatus status = reader.run(run).outcome.status;
     const auto events = reader.events(run);
     for (const auto& event : events) {

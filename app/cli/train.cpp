@@ -31,7 +31,7 @@ run::RunSpec spec_of(const TrainOptions& options) {
       spec = run::run_spec_from_json(read_text_file(*file));
       check(spec);
     } catch (const Error& error) {
-      // Options may put right what a file leaves wrong, but a wrong file is better told as such.
+      // Report an invalid file as such, even if options would correct it.
       const std::string what = error.what();
       throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
     }

@@ -25,7 +25,7 @@ Options parse_options(int& argc, char** argv) {
   QCommandLineParser parser;
   parser.setApplicationDescription(QCoreApplication::translate(
       "Options",
-      "Finds the batch size and schedule for a network by measuring, and shows training live. batchscope-cli does "
+      "Finds the batch size and schedule for a network by measurement, and shows training live. batchscope-cli does "
       "the same in a terminal."));
   const QCommandLineOption database(
       "db",

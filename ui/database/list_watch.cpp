@@ -59,7 +59,8 @@ void ListWatch::look_at_nothing(bool missing) {
 }
 
 QString ListWatch::gone() const {
-  return translated("%1 is gone; the table shows the runs read earlier. Restore the file or open another database.")
+  return translated(
+             "%1 no longer exists; the table shows the last known runs. Restore the file or open another database.")
       .arg(QString::fromStdString(file_.string()));
 }
 

@@ -33,7 +33,7 @@ public:
 
   /// Reads the list of runs if the database has changed.
   void look();
-  QString gone() const; ///< what to say where the file is gone
+  QString gone() const; ///< message shown if the file no longer exists
 
 private:
   void look_at_nothing(bool missing);

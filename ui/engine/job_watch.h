@@ -50,7 +50,7 @@ private:
 
   Job& job_;
   std::shared_ptr<run::JobControl> control_;
-  /// Held by whoever shows the run; if nobody does, records go to the store only.
+  /// Owned by the view of the run; without a view, records go only to the store.
   std::weak_ptr<telemetry::RecordQueue> queue_;
   std::vector<search::Probe> probes_;
   std::int64_t farthest_ = 1; ///< largest batch for which the prediction is drawn

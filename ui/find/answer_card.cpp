@@ -107,7 +107,7 @@ AnswerCard::Row AnswerCard::make_row(Answer answer) {
   row.reason = wrapping_label(row.widget);
   row.train = plain_button({}, row.widget);
   row.train->setObjectName(QStringLiteral("train-") + keys[answer]);
-  row.edit = plain_button(tr("Edit first"), row.widget);
+  row.edit = plain_button(tr("Edit settings…"), row.widget);
   row.edit->setObjectName(QStringLiteral("edit-") + keys[answer]);
   row.edit->setToolTip(tr("Open the New run form with this batch size"));
   connect(row.train, &QPushButton::clicked, this, [this, answer] {
@@ -166,7 +166,7 @@ void AnswerCard::show_answers(const SearchView& view) {
   fill(safe, result.safe, result.safe ? peak_reason(view, *result.safe) : tr("no size leaves that much free"), true);
   fill(recommended, result.recommended,
        result.timings.empty() ? tr("throughput was not measured") : sentence(result.reason), true);
-  fill(automatic, view.held_back(), tr("used by auto: with the recommended size an epoch has fewer steps"), true);
+  fill(automatic, view.held_back(), tr("used by auto; the recommended size gives fewer steps per epoch"), true);
 }
 
 void AnswerCard::show_outcome(const SearchView& view) {

@@ -35,7 +35,7 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbe
   setup_->hide();
   empty_ = new EmptyState(tr("Which batch size?"),
                           tr("A search trains with a few batch sizes. It finds the largest that fits in memory, a safe "
-                             "one that leaves memory free, and the smallest that is nearly as fast as any."),
+                             "one that leaves memory free, and the smallest within 5 % of the best throughput."),
                           tr("Find the batch size"), this);
   connect(empty_, &EmptyState::action_chosen, this, &FindPage::find);
   stack_ = new QStackedWidget(this);

@@ -38,7 +38,7 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
                                      {"margin", 1}})
     row->addWidget(add_field(key), stretch);
   start_ = add_option(tr("First size"), QStringLiteral("start"), tr("Batch size of the first probe"));
-  start_->edit()->setPlaceholderText(tr("by strategy"));
+  start_->edit()->setPlaceholderText(tr("strategy default"));
   row->addWidget(start_, 1);
   factor_ = add_option(tr("Factor"), QStringLiteral("factor"),
                        tr("Factor between 0 and 1 that a size is multiplied by when it does not fit"));

@@ -36,7 +36,7 @@ void MemoryCard::fill(const predict::PeakCurve::Point& point, std::uint64_t budg
   const bool over = budget > 0 && point.bytes > budget;
   const double difference = std::abs(static_cast<double>(budget) - static_cast<double>(point.bytes));
   if (over)
-    parts.append({tr("missing"), difference, 0, true});
+    parts.append({tr("over budget"), difference, 0, true});
   parts_->set_parts(parts, static_cast<double>(budget));
   const QString peak = format_bytes(static_cast<double>(point.bytes));
   text_->setText(budget == 0 ? tr("%1 at the peak of a step").arg(peak)

@@ -124,8 +124,8 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
     return {};
   if (role == Qt::TextAlignmentRole)
     return QVariant::fromValue(Qt::Alignment(Qt::AlignVCenter | (section == result ? Qt::AlignLeft : Qt::AlignRight)));
-  if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole)
-    return section == predicted ? tr("Predicted MB") : QVariant(); // the column has no space for it
+  if (role == Qt::ToolTipRole || role == Qt::AccessibleTextRole) // the columns have no space for these
+    return section == predicted ? tr("Predicted MB") : section == real ? tr("Measured MB") : QVariant();
   if (role != Qt::DisplayRole)
     return {};
   switch (section) {
@@ -136,7 +136,7 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
   case predicted:
     return tr("Pred. MB");
   case real:
-    return tr("Real MB");
+    return tr("Meas. MB");
   default:
     return tr("Result");
   }

@@ -89,7 +89,7 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
 
 void EventTable::set_widths() {
   const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 14.5},
-                                                          {EventModel::tried, 5.5}, {EventModel::now, 5.5},
+                                                          {EventModel::tried, 7.6}, {EventModel::now, 6.8},
                                                           {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
   for (const auto& [column, lines] : widths)
     table_->setColumnWidth(column, Theme::lines(lines));

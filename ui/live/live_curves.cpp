@@ -72,7 +72,7 @@ void LiveCurves::add_panels(LinkedPlots& plots) {
                    .unit = "%",
                    .height = 0.7,
                    .lowest_top = 100.0});
-  plots.add_panel({.key = "others", .title = CurveTexts::tr("Further series"), .from_zero = false, .height = 0.8});
+  plots.add_panel({.key = "others", .title = CurveTexts::tr("Other series"), .from_zero = false, .height = 0.8});
   plots.set_panel_visible(others_panel, false);
 }
 

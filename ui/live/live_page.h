@@ -65,7 +65,8 @@ private:
   void update_texts();
   void update_readings();
   void move_cursors(series::Axis from, series::Axis to);
-  /// The history for a place on an axis: that of a run that has got there, else the plan of the running one.
+  /// Returns the history that covers a place on an axis: that of a run that has reached it, else the plan of the
+  /// running one.
   const series::History& history_at(double place, series::Axis axis) const;
   bool is_planned(const series::History& history) const;
   void choose(int event);

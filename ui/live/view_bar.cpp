@@ -41,7 +41,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   make_axis_actions();
   smoothing_->setObjectName("smoothing");
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
-  smoothing_->setToolTip(tr("Weight of the earlier steps in the smoothed loss"));
+  smoothing_->setToolTip(tr("Smoothing factor (exponential moving average)"));
   smoothing_->setRange(0, slider_steps - 1);
   smoothing_->setMinimumWidth(Theme::lines(3));
   smoothing_->setMaximumWidth(Theme::lines(6));

@@ -155,7 +155,7 @@ QWidget* NewRunPage::make_side() {
   auto* column = new QVBoxLayout(side);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(gap);
-  outlook_ = new Card(tr("What will happen"), side);
+  outlook_ = new Card(tr("Summary of this run"), side);
   outlook_text_ = new QLabel(outlook_);
   outlook_text_->setObjectName(QStringLiteral("outlook"));
   outlook_text_->setWordWrap(true);
@@ -203,7 +203,7 @@ void NewRunPage::fill_form(const run::RunSpec& spec, const QString& from) {
   form_->set_spec(spec);
   filling_from_.clear();
   if (discards && undo_.canUndo())
-    Q_EMIT workbench_.note(tr("The form was filled from: %1. %2 restores the previous settings.")
+    Q_EMIT workbench_.note(tr("Form filled with: %1. %2 restores the earlier settings.")
                                .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)));
 }
 

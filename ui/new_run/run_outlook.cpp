@@ -20,13 +20,14 @@ QString beginning(const run::RunSpec& spec) {
   case Choice::number:
     return Texts::tr("Starts training immediately with batch size %1.").arg(format_count(spec.batch.number));
   case Choice::automatic:
-    return Texts::tr("Searches for the smallest batch size that is nearly as fast as any, then trains with it, or with "
-                     "a smaller one if an epoch would have fewer than %1 steps.")
+    return Texts::tr(
+               "Searches for the smallest batch size within 5 % of the best throughput, then trains with it, or with "
+               "a smaller one if an epoch would have fewer than %1 steps.")
         .arg(run::least_steps_in_epoch);
   case Choice::largest:
     return Texts::tr("Searches for the largest batch size that fits in the memory budget, then trains with it.");
   case Choice::recommended:
-    return Texts::tr("Searches for the smallest batch size that is nearly as fast as any, then trains with it.");
+    return Texts::tr("Searches for the smallest batch size within 5 % of the best throughput, then trains with it.");
   case Choice::safe:
     break;
   }
@@ -37,15 +38,16 @@ QString beginning(const run::RunSpec& spec) {
 QString step(const run::RunSpec& spec) {
   const bool number = spec.batch.kind == Choice::number;
   if (spec.effective_batch)
-    return Texts::tr("Each optimizer step sums the gradients of up to %1 examples.")
+    return Texts::tr("Each optimizer step accumulates gradients over up to %1 examples.")
         .arg(format_count(*spec.effective_batch));
   if (spec.accumulate == 1)
     return {};
   if (number && spec.accumulate <= INT64_MAX / spec.batch.number)
-    return Texts::tr("Each optimizer step sums the gradients of %1 micro batches of %2, %3 examples in total.")
+    return Texts::tr("Each optimizer step accumulates gradients over %1 micro batches of %2, %3 examples in total.")
         .arg(format_count(spec.accumulate), format_count(spec.batch.number),
              format_count(spec.accumulate * spec.batch.number));
-  return Texts::tr("Each optimizer step sums the gradients of %1 micro batches.").arg(format_count(spec.accumulate));
+  return Texts::tr("Each optimizer step accumulates gradients over %1 micro batches.")
+      .arg(format_count(spec.accumulate));
 }
 
 QString length(const run::RunSpec& spec) {

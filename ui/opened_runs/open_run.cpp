@@ -36,11 +36,11 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
   // If its end could not be stored, the run is not reported as ended: its job ends, or goes on with the next run.
   connect(&job, &Job::state_changed, this, [this, &job] {
     if (job.over())
-      end("failed", job.error().isEmpty() ? tr("the end of the run could not be saved") : job.error());
+      end("failed", job.error().isEmpty() ? tr("the result of the run could not be saved") : job.error());
   });
   connect(&job, &Job::run_started, this, [this](const Job::LiveRun& next) {
     if (next.id != id_)
-      end("failed", tr("the end of the run could not be saved"));
+      end("failed", tr("the result of the run could not be saved"));
   });
 }
 

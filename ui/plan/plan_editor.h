@@ -28,7 +28,7 @@ class PlanEditor : public QObject {
   Q_OBJECT
 
 public:
-  /// Name of the last stretch, wherever it ends: dragging may move the end of a plan.
+  /// Identifies the last stretch, since dragging may move the end of a plan.
   static constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
 
   /// `data`: shared with others, for drafts.
@@ -59,7 +59,7 @@ public:
   std::int64_t changeable_from() const;
   /// The part of the plan that can be changed, as stretches of one batch size that can be dragged.
   const std::vector<schedule::PlanSegment>& segments() const { return segments_; }
-  /// The name of a stretch while it lies ahead: its last step, or `to_the_end`.
+  /// Identifies a stretch that the run has not passed: its last step, or `to_the_end`.
   std::int64_t name_of(const schedule::PlanSegment& segment) const;
   QString schedule() const; ///< the current text (that of the preview while there is one)
   QString error() const { return error_; }
@@ -120,7 +120,7 @@ private:
     Segments segments;
     std::optional<PlanText> typed;
   } undragged_;
-  bool judged_ = false;       ///< plan_ or error_ is the answer to the last request
+  bool judged_ = false;       ///< plan_ or error_ is the result of the last request
   bool apply_wanted_ = false; ///< apply once judged_ is true
   std::shared_ptr<const schedule::Plan> plan_;
   std::shared_ptr<const schedule::Plan> planned_before_; ///< the last plan without a preview

@@ -38,7 +38,7 @@ const std::vector<Input::Key>& Input::keys() {
        nullptr,
        &Input::pan,
        QT_TRANSLATE_NOOP("PlotKeys", "Left, Right"),
-       QT_TRANSLATE_NOOP("PlotKeys", "Move the view along x")},
+       QT_TRANSLATE_NOOP("PlotKeys", "Pan along x")},
       {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus},
        Qt::NoModifier,
        nullptr,
@@ -92,7 +92,7 @@ const std::vector<Input::Key>& Input::keys() {
        &Input::can_escape,
        &Input::escape,
        QT_TRANSLATE_NOOP("PlotKeys", "Escape"),
-       QT_TRANSLATE_NOOP("PlotKeys", "End a drag, remove the cursors, leave the handle, remove the crosshair")},
+       QT_TRANSLATE_NOOP("PlotKeys", "Cancel the drag, remove the cursors, leave the handle, remove the crosshair")},
   };
   return all;
 }

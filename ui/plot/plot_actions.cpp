@@ -25,11 +25,10 @@ void LinkedPlots::add_actions() {
   };
   add(tr("Copy picture"), [this] { copy(); });
   separate();
-  add(tr("Save as PNG..."), [this] { ask_and_save(tr("PNG images (*.png)"), QStringLiteral("png"), FileKind::png); });
-  add(tr("Save as SVG..."), [this] { ask_and_save(tr("SVG images (*.svg)"), QStringLiteral("svg"), FileKind::svg); });
-  add(tr("Save as PDF..."),
-      [this] { ask_and_save(tr("PDF documents (*.pdf)"), QStringLiteral("pdf"), FileKind::pdf); });
-  add(tr("Save visible data as CSV..."),
+  add(tr("Save as PNG…"), [this] { ask_and_save(tr("PNG images (*.png)"), QStringLiteral("png"), FileKind::png); });
+  add(tr("Save as SVG…"), [this] { ask_and_save(tr("SVG images (*.svg)"), QStringLiteral("svg"), FileKind::svg); });
+  add(tr("Save as PDF…"), [this] { ask_and_save(tr("PDF documents (*.pdf)"), QStringLiteral("pdf"), FileKind::pdf); });
+  add(tr("Save visible data as CSV…"),
       [this] { ask_and_save(tr("CSV files (*.csv)"), QStringLiteral("csv"), FileKind::csv); });
   separate();
   add(

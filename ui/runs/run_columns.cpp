@@ -126,7 +126,8 @@ const std::vector<RunColumn>& run_columns() {
   static const std::vector<RunColumn> columns = {
       {"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true, of_row<&Row::id>, nullptr,
        plain<of_row<&Row::id>>},
-      {"name", TEXT("Name"), TEXT("F2 renames"), 20, true, false, nullptr, text_of<&Row::name>, as_it_is<&Row::name>},
+      {"name", TEXT("Name"), TEXT("Press F2 to rename"), 20, true, false, nullptr, text_of<&Row::name>,
+       as_it_is<&Row::name>},
       {"status", TEXT("Status"), TEXT("How the run ended, or its progress"), 13, true, false, nullptr, status_of,
        shown_status},
       {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 5, true, false, of_outcome<&Out::batch>,
@@ -164,7 +165,7 @@ const std::vector<RunColumn>& run_columns() {
        setting<&Settings::optimizer>, shown_setting<&Settings::optimizer>},
       {"lr", TEXT("Learning rate"), TEXT("Learning rate at the reference batch size"), 7, false, false, learning_rate,
        nullptr, significant<learning_rate>},
-      {"note", TEXT("Note"), TEXT("Your own note; Shift+F2 edits"), 7, true, true, nullptr, text_of<&Row::note>,
+      {"note", TEXT("Note"), TEXT("Your own note; press Shift+F2 to edit"), 7, true, true, nullptr, text_of<&Row::note>,
        as_it_is<&Row::note>},
   };
   return columns;

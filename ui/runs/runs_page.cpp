@@ -151,9 +151,8 @@ QWidget* RunsPage::make_places() {
       tr("Run the demo sweep"), this);
   connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
   places_->insertWidget(empty_place, empty);
-  places_->insertWidget(waiting_place,
-                        new EmptyState(tr("The first run starts soon"),
-                                       tr("Rows appear one by one, after the search for the batch size."), {}, this));
+  places_->insertWidget(waiting_place, new EmptyState(tr("The first run starts soon"),
+                                                      tr("Runs appear here after the batch size search."), {}, this));
   auto* no_match =
       new EmptyState(tr("No run matches the filter"), tr("The filter hides all runs."), tr("Clear filter"), this);
   connect(no_match, &EmptyState::action_chosen, filter_, [this] {

@@ -71,7 +71,7 @@ PlanCards::PlanCards(QWidget* parent)
   events_view_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   events_view_->setFrameShape(QFrame::NoFrame);
   events_view_->setWordWrap(true);
-  events_view_->setAccessibleName(tr("Steps where the schedule did not get the batch size that it requested"));
+  events_view_->setAccessibleName(tr("Steps where the requested batch size was not used"));
   events_card_->body()->addWidget(events_view_);
   for (QWidget* card : {plan_card_, memory_card_, events_card_})
     column->addWidget(card);
@@ -170,7 +170,7 @@ void PlanCards::show_events(const schedule::Plan& plan) {
                   : tr("step %1: %2").arg(format_count(event.step + 1), QString::fromStdString(event.message)));
   }
   events_card_->setVisible(!texts.isEmpty());
-  events_card_->set_title(tr("Requests not met (%1)").arg(texts.size()));
+  events_card_->set_title(tr("Clamped steps (%1)").arg(texts.size()));
   if (texts != events_->stringList())
     events_->setStringList(texts);
   events_view_->setFixedHeight(std::clamp(static_cast<int>(texts.size()), 1, most_events_shown) * Theme::lines(2.6));

@@ -124,8 +124,9 @@ void ScheduleForm::set_changeable(bool changeable) {
   for (const schedule::ScheduleKind* kind : schedule::schedule_kinds())
     kinds << QString::fromUtf8(kind->name);
   // There in good times too, so that the plots do not jump while a schedule is typed.
-  schedule_->set_hint(changeable ? tr("%1; Return applies, Escape discards").arg(kinds.join(QStringLiteral(", ")))
-                                 : tr("The schedule can be changed only until the run ends"));
+  schedule_->set_hint(changeable
+                          ? tr("%1; press Enter to apply, Escape to discard").arg(kinds.join(QStringLiteral(", ")))
+                          : tr("The schedule can be changed only until the run ends"));
 }
 
 void ScheduleForm::focus_schedule() {

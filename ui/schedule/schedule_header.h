@@ -38,7 +38,7 @@ public:
   explicit ScheduleHeader(const Actions& actions, QWidget* parent = nullptr);
 
   void show_state(const State& state);
-  /// The plans to choose from; their data are theirs. For the page to fill.
+  /// Combo box of the plans; the page fills it and defines the item data.
   QComboBox* plans() const { return plans_; }
 
 Q_SIGNALS:

@@ -438,7 +438,7 @@ QList<QAction*> SchedulePage::page_actions() const {
 
 QList<KeyGroup> SchedulePage::key_groups() const {
   return {{tr("Plots"), LinkedPlots::key_help()},
-          {tr("Schedule field"), {{tr("Return"), tr("Apply the schedule")}, {tr("Escape"), tr("Discard the change")}}}};
+          {tr("Schedule field"), {{tr("Enter"), tr("Apply the schedule")}, {tr("Escape"), tr("Discard the change")}}}};
 }
 
 QJsonObject SchedulePage::state() const {

@@ -223,7 +223,8 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
     for (const schedule::ScheduleEvent& event : editor.plan()->events)
       if (event.step + 1 >= editor.changeable_from() && event.step < editor.plan()->steps &&
           ++clamps <= most_clamps_marked)
-        add(PlotMark::Kind::note, event.step + 1, event.kind == "clamp" ? tr("clamped") : tr("kept"));
+        add(PlotMark::Kind::note, event.step + 1,
+            event.kind == "clamp" ? tr("clamped") : tr("unchanged (schedule error)"));
   plots_->set_marks(marks);
 }
 

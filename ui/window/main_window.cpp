@@ -116,7 +116,7 @@ void MainWindow::watch_workbench() {
   });
   connect(&workbench_.run_database(), &RunDatabase::problem, this, [this](const QString& text) {
     if (!text.isEmpty()) {
-      banner_->show_problem(text, tr("Open another database..."));
+      banner_->show_problem(text, tr("Open another database…"));
       run_database_problem_ = true;
     } else if (std::exchange(run_database_problem_, false)) {
       banner_->dismiss();

@@ -58,14 +58,14 @@ void MainWindow::make_menus() {
 
 void MainWindow::make_file_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&File"));
-  QAction* open = command(tr("&Open database..."), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
+  QAction* open = command(tr("&Open database…"), "open", QKeySequence(QStringLiteral("Ctrl+Shift+O")),
                           tr("Open another run database or create a new one"));
   connect(open, &QAction::triggered, this, &MainWindow::choose_database);
   menu->addAction(open);
   recent_menu_ = menu->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   menu->addSeparator();
-  QAction* export_action = command(tr("&Export runs..."), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
+  QAction* export_action = command(tr("&Export runs…"), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
                                    tr("Write the open runs to a file"));
   const auto update = [this, export_action] {
     allow(*export_action, !workbench_.opened().isEmpty(), tr("No run is open"));
@@ -136,7 +136,7 @@ void MainWindow::make_view_menu() {
 
 void MainWindow::make_help_menu() {
   QMenu* menu = menuBar()->addMenu(tr("&Help"));
-  auto* palette = new QAction(theme_.icon("search"), tr("All &commands..."), this);
+  auto* palette = new QAction(theme_.icon("search"), tr("All &commands…"), this);
   palette->setShortcut(QKeySequence(QStringLiteral("Ctrl+K")));
   palette->setToolTip(tr("Search all commands (Ctrl+K)"));
   connect(palette, &QAction::triggered, this, &MainWindow::open_palette);

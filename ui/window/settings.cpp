@@ -79,8 +79,8 @@ bool Settings::save(const QJsonObject& content, QString* problem) const {
     return true;
   const QString reason =
       file.error() == QFileDevice::NoError ? translated("its folder cannot be created") : file.errorString();
-  *problem = translated("The window settings cannot be saved in %1: %2. Free disk space or make the folder writable; "
-                        "until then the next start uses the settings saved before.")
+  *problem = translated("The window settings cannot be saved in %1: %2. Free disk space or make the folder writable. "
+                        "Until then, the next start uses the previously saved settings.")
                  .arg(QDir::toNativeSeparators(file_), reason);
   return false;
 }

@@ -11,7 +11,7 @@ class QUndoStack;
 
 namespace batchscope::ui {
 
-/// A page of the window, which uses pages only through this interface. UI thread.
+/// Interface through which the window uses its pages. UI thread.
 class Page : public QWidget {
   Q_OBJECT
 
@@ -26,7 +26,7 @@ public:
   /// What keys do on this page besides those of page_actions(). Several pages may describe the same place, such as
   /// plots.
   virtual QList<KeyGroup> key_groups() const { return {}; }
-  /// The undo stack used while this page is visible; it has only changes that the page shows. Null: none.
+  /// The undo stack used while this page is visible; contains only changes that the page shows. Null: none.
   virtual QUndoStack* undo_stack() { return nullptr; }
   /// Whether the visible page shows this problem itself, so that the window need not.
   virtual bool shows_problem(const QString& /*problem*/) const { return false; }

@@ -116,7 +116,7 @@ void TestFind::realSearchIsStoredAndShown() {
   QVERIFY(memory["error"].toDouble() < 0.01);
   QVERIFY(memory["points"].toArray().size() >= 16);
   const Outcome text = program.run({"show", "--search", QString::number(search["search"].toInt())});
-  QVERIFY2(text.out.contains("memory at the largest"), text.shown().constData());
+  QVERIFY2(text.out.contains("memory use at the largest size"), text.shown().constData());
   QVERIFY2(text.out.contains("parameters ") && text.out.contains("optimizer "), text.shown().constData());
 }
 

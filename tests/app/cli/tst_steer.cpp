@@ -156,7 +156,7 @@ void TestSteer::stopsOneRunOrItsSweep() {
   QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::stopped);
   const Outcome all = program.run({"steer", "2", "stop", "--sweep"});
   QVERIFY2(all.status == 0, all.shown().constData());
-  QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, and its sweep stops too\n"));
+  QCOMPARE(all.out, QByteArray("run 2 stops at its next step boundary, together with its sweep\n"));
   QCOMPARE(CliProgram::finish(train).status, 130);
   QCOMPARE(reader.list().size(), std::size_t{2});
 }

@@ -205,7 +205,7 @@ private Q_SLOTS:
     QSignalSpy problem(&run_database, &RunDatabase::problem);
     QVERIFY(QFile::rename(name, name + ".away"));
     QTRY_COMPARE(problem.count(), 1);
-    QVERIFY(problem.front().front().toString().contains("is gone"));
+    QVERIFY(problem.front().front().toString().contains("no longer exists"));
     QCOMPARE(run_database.runs().size(), std::size_t{1}); // what was read is still shown
     QVERIFY(QFile::rename(name + ".away", name));
     QTRY_COMPARE(problem.count(), 2);
@@ -224,7 +224,7 @@ private Q_SLOTS:
     // Once for the change and once for the list.
     QTRY_COMPARE(problem.count(), 2);
     for (const auto& each : problem)
-      QVERIFY2(each.front().toString().contains("is gone"), qPrintable(each.front().toString()));
+      QVERIFY2(each.front().toString().contains("no longer exists"), qPrintable(each.front().toString()));
     QVERIFY(!QFileInfo::exists(name));
     QVERIFY(QFile::rename(name + ".away", name));
     run_database.rename(1, "third");

@@ -279,17 +279,17 @@ void TestPlotFiles::the_menu_asks_where_to() {
   QTemporaryDir folder;
   const auto save_as = [&](const char* text, const QString& file) {
     for (QAction* action : plots.actions_for_menu())
-      if (action->text() == QLatin1String(text))
+      if (action->text() == QString::fromUtf8(text))
         action->trigger();
     auto* dialog = plots.findChild<QFileDialog*>();
     QVERIFY(dialog);
     Q_EMIT dialog->fileSelected(file);
     delete dialog;
   };
-  save_as("Save as SVG...", folder.filePath("a.svg"));
+  save_as("Save as SVG…", folder.filePath("a.svg"));
   QTRY_VERIFY(QFile::exists(folder.filePath("a.svg")));
   QCOMPARE(problems.count(), 0);
-  save_as("Save visible data as CSV...", "/no/such/folder/a.csv");
+  save_as("Save visible data as CSV…", "/no/such/folder/a.csv");
   QTRY_COMPARE(problems.count(), 1);
 }
 

@@ -309,8 +309,8 @@ void TestPlotInput::the_menu_offers_what_can_be_done() {
   QHash<QString, QAction*> actions;
   for (QAction* action : plots.actions_for_menu())
     actions.insert(action->text(), action);
-  for (const char* text : {"Copy picture", "Save as PNG...", "Save as SVG...", "Save as PDF...",
-                           "Save visible data as CSV...", "Show all", "Follow the newest", "Logarithmic: Panel 0"})
+  for (const char* text : {"Copy picture", "Save as PNG…", "Save as SVG…", "Save as PDF…", "Save visible data as CSV…",
+                           "Show all", "Follow the newest", "Logarithmic: Panel 0"})
     QVERIFY2(actions.contains(text), text);
   actions["Logarithmic: Panel 1"]->trigger();
   QVERIFY(plots.log(1) && !plots.log(0));

@@ -241,12 +241,12 @@ void TestRunning::a_run_that_was_stopped_leaves_no_handles() {
   QTRY_COMPARE(here.fact("final batch"), QString("128"));
   here.plots().refresh_now();
   QCOMPARE(here.plots().visible_range().second, 40'000.0);
-  QVERIFY(here.texts("schedule").contains("Return"));
+  QVERIFY(here.texts("schedule").contains("Enter"));
   here.run()->stop();
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
   here.plots().refresh_now();
   QCOMPARE(here.plots().visible_range().second, static_cast<double>(here.run()->steps())); // nothing stands beyond
-  QVERIFY2(!here.texts("schedule").contains("Return"), qPrintable(here.texts("schedule")));
+  QVERIFY2(!here.texts("schedule").contains("Enter"), qPrintable(here.texts("schedule")));
   here.keep_picture("stopped");
 }
 

@@ -116,7 +116,7 @@ private Q_SLOTS:
     QCOMPARE(banner->text(), QString());
     QSignalSpy dismissed(banner, &Banner::dismissed);
     QSignalSpy chosen(banner, &Banner::action_chosen);
-    banner->show_problem("The disk is full.", "Open another...");
+    banner->show_problem("The disk is full.", "Open another…");
     banner->show_note("Exported.");
     QCOMPARE(banner->text(), "Exported.");
     // It lies over the lower edge, and moves nothing.
@@ -128,7 +128,7 @@ private Q_SLOTS:
     QVERIFY(window.rect().contains(banner->geometry()));
     QVERIFY(banner->geometry().top() > window.height() / 2);
     QVERIFY(!banner->findChild<QPushButton*>()->isVisible());
-    banner->show_problem("The disk is full.", "Open another...");
+    banner->show_problem("The disk is full.", "Open another…");
     QTest::mouseClick(banner->findChild<QPushButton*>(), Qt::LeftButton);
     QCOMPARE(chosen.count(), 1);
     QTest::mouseClick(banner->findChild<QToolButton*>(), Qt::LeftButton);

@@ -157,7 +157,7 @@ private Q_SLOTS:
     window().close_without_asking();
     window().close_without_asking();
     QVERIFY(question() == nullptr);
-    QVERIFY(!here_->action("Open database...")->isEnabled());
+    QVERIFY(!here_->action("Open database…")->isEnabled());
     QTRY_VERIFY_WITH_TIMEOUT(!window().isVisible(), patience_ms);
     QCOMPARE(waiting->state(), Job::State::cancelled);
     QCOMPARE(stored_run().outcome.status, telemetry::RunStatus::stopped);
@@ -205,7 +205,7 @@ private:
   }
 
   void choose_database(const QString& file) {
-    here_->action("Open database...")->trigger();
+    here_->action("Open database…")->trigger();
     QPointer<QFileDialog> dialog = window().findChild<QFileDialog*>();
     dialog->selectFile(file);
     QMetaObject::invokeMethod(dialog.data(), "accept");

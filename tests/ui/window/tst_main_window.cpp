@@ -164,7 +164,7 @@ private Q_SLOTS:
     auto* palette = window().findChild<CommandPalette*>();
     const auto* list = palette->findChild<QListView*>();
     QTest::keyClicks(palette->findChild<QLineEdit*>(), "export runs");
-    QCOMPARE(list->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Export runs..., No run is open");
+    QCOMPARE(list->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Export runs…, No run is open");
     palette->findChild<QLineEdit*>()->clear();
     QTest::keyClicks(palette->findChild<QLineEdit*>(), "undo");
     QCOMPARE(list->model()->index(0, 0).data(Qt::AccessibleTextRole).toString(), "Undo, Nothing to undo on this page");
@@ -301,7 +301,7 @@ private Q_SLOTS:
     QVERIFY(file.open(QIODevice::WriteOnly));
     QVERIFY(file.link(link));
     for (const QString& name : {open, link}) {
-      here_->action("Open database...")->trigger();
+      here_->action("Open database…")->trigger();
       QPointer<QFileDialog> dialog = window().findChild<QFileDialog*>();
       dialog->selectFile(name);
       QMetaObject::invokeMethod(dialog.data(), "accept");
@@ -313,7 +313,7 @@ private Q_SLOTS:
 
   void opensAnotherDatabase() {
     const QString other = here_->folder().filePath("other.db");
-    here_->action("Open database...")->trigger();
+    here_->action("Open database…")->trigger();
     auto* dialog = window().findChild<QFileDialog*>();
     QVERIFY(dialog && dialog->isVisible());
     dialog->selectFile(other);

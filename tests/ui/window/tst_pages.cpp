@@ -201,7 +201,7 @@ private Q_SLOTS:
     QTRY_VERIFY(database_is_locked());
     int dialogs = 0;
     for (QAction* action : window_->all_actions()) {
-      if (action->isEnabled() && (action->text().endsWith("...") || action->text().endsWith(u'…')))
+      if (action->isEnabled() && action->text().endsWith(u'…'))
         dialogs += database_shown_by([action] { action->trigger(); }, action->text());
     }
     for (QPushButton* button : pages_[1]->findChildren<QPushButton*>()) {

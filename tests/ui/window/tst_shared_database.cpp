@@ -84,7 +84,7 @@ private:
   }
 
   void show_and_close_the_dialog() {
-    here_->action("Open database...")->trigger();
+    here_->action("Open database…")->trigger();
     const QPointer<QFileDialog> dialog = here_->window().findChild<QFileDialog*>();
     QVERIFY(dialog);
     dialog->setDirectory(here_->folder().path());
