@@ -9,7 +9,7 @@ section() {
 torch_version=$(section libtorch | sed -n 's/^torch==\([^ ]*\).*/\1/p')
 least_torch=2.11.0 # the oldest whose headers the sources compile with
 crt_version=$(section cuda-headers | sed -n 's/^nvidia-cuda-crt==\([^ ]*\).*/\1/p')
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/batchscope
+cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/batchscope
 torch_home=$cache/torch-$torch_version          # holds torch/ and, beside it, nvidia/
 headers_home=$cache/cuda-headers-$crt_version # holds nvidia/cu13/include/crt
 
@@ -30,4 +30,9 @@ check_torch() {
     echo "BATCHSCOPE_TORCH: $1 is torch $found without nvidia/cu13/include beside it; BatchScope needs the CUDA 13 build" >&2
     return 1
   fi
+}
+
+# own_cuda_headers FOLDER: whether a torch folder has all headers of CUDA beside it.
+own_cuda_headers() {
+  [ -n "$1" ] && [ -e "$1/../nvidia/cu13/include/crt/host_defines.h" ]
 }

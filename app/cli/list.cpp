@@ -24,10 +24,8 @@ struct ListOptions {
 
 Json row_json(const store::RunRow& row) {
   Json json;
-  for (const store::RunField& field : store::run_fields()) {
-    const auto text = field.text ? field.text(row) : std::nullopt;
-    json[field.name] = text ? Json(*text) : field.text ? Json(nullptr) : json_of(field.kind, field.number(row));
-  }
+  for (const store::RunField& field : store::run_fields())
+    json[field.name] = field.json(row);
   if (row.outcome.reason.empty())
     json.erase("reason");
   json["epoch"] = five_decimals(row.outcome.epoch);

@@ -46,7 +46,7 @@ void series_json(const Series& series) {
   print("{\"series\": {");
   const char* separator = "\n";
   for (const auto& [name, points] : series) {
-    print(fmt::format("{}\"{}\": [", separator, name));
+    print(fmt::format("{}{}: [", separator, Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)));
     separator = ",\n";
     const char* gap = "";
     for (const auto& [step, value] : points) {

@@ -57,8 +57,13 @@ std::int64_t enter_process(SQLite::Database& database, const std::filesystem::pa
   if (closed_abruptly(database))
     refuse_damaged(database, file);
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
-  for (const std::int64_t id : gone_processes(database))
+  SQLite::Statement interrupt(database,
+                              "UPDATE run SET status = 'interrupted' WHERE process = ? AND status = 'queued'");
+  for (const std::int64_t id : gone_processes(database)) {
+    interrupt.bind(1, id);
+    execute(interrupt);
     leave_process(database, id);
+  }
   database.exec("UPDATE run SET status = 'interrupted' WHERE process IS NULL AND status = 'running'");
   ProcessIdentity self = this_process();
   self.store = store.number();

@@ -22,9 +22,16 @@ void set_text(SQLite::Database& database, const char* column, std::int64_t run, 
     throw no_run(run);
 }
 
+/// A queued run that no process has taken can be deleted.
+bool has_process(SQLite::Database& database, std::int64_t run) {
+  SQLite::Statement query(database, "SELECT process IS NOT NULL FROM run WHERE id = ?");
+  query.bind(1, run);
+  return query.executeStep() && query.getColumn(0).getInt() != 0;
+}
+
 void refuse_open(SQLite::Database& database, std::int64_t run) {
   const auto row = find_run(database, run);
-  if (row && telemetry::is_open(row->outcome.status))
+  if (row && telemetry::is_open(row->outcome.status) && has_process(database, run))
     throw input_error(fmt::format("run {} is {} and cannot be deleted; stop it, or wait until it ends", run,
                                   telemetry::to_string(row->outcome.status)));
 }

@@ -1,5 +1,7 @@
 #include "core/store/run_fields.h"
 
+#include <type_traits>
+
 namespace batchscope::store {
 
 namespace {
@@ -14,46 +16,57 @@ template <typename Value> std::optional<double> as_number(const Value& value) {
     return static_cast<double>(value);
 }
 
+template <typename Value> Json as_json(const Value& value) {
+  if constexpr (requires { value.has_value(); })
+    return value ? as_json(*value) : Json(nullptr);
+  else if constexpr (std::is_same_v<Value, double>)
+    return json_number(value);
+  else
+    return value;
+}
+
 RunField of_outcome(const OutcomeField& field) {
   RunField made{.name = field.name, .kind = field.kind};
   if (field.text)
     made.text = [&field](const RunRow& run) { return std::optional(field.text(run.outcome)); };
   else
-    made.number = [&field](const RunRow& run) { return field.number(run.outcome); };
+    made.number = [&field](const RunRow& run) { return telemetry::number_of(field, run.outcome); };
+  made.json = [&field](const RunRow& run) { return telemetry::json_of(field, run.outcome); };
   made.short_name = field.short_name ? field.short_name : "";
   return made;
 }
 
-RunField text(const char* name, std::string RunRow::*member) {
-  return {.name = name, .text = [member](const RunRow& run) { return std::optional(run.*member); }};
+template <typename Get> RunField text(const char* name, Get get) {
+  return {.name = name,
+          .text = [get](const RunRow& run) { return std::optional<std::string>(get(run)); },
+          .json = [get](const RunRow& run) { return as_json(get(run)); }};
 }
 
-RunField setting(const char* name, std::optional<std::string> RunSettings::*member) {
-  return {.name = name, .text = [member](const RunRow& run) { return run.settings.*member; }};
+template <typename Get> RunField number(const char* name, ValueKind kind, Get get) {
+  return {.name = name,
+          .kind = kind,
+          .number = [get](const RunRow& run) { return as_number(get(run)); },
+          .json = [get](const RunRow& run) { return as_json(get(run)); }};
 }
 
 std::vector<RunField> make_fields() {
   std::vector<RunField> fields = {
-      {.name = "id", .kind = ValueKind::count, .number = [](const RunRow& run) { return as_number(run.id); }},
-      text("name", &RunRow::name),
-      text("note", &RunRow::note),
-      text("started", &RunRow::started),
-      {.name = "sweep", .kind = ValueKind::count, .number = [](const RunRow& run) { return as_number(run.sweep); }},
+      number("id", ValueKind::count, [](const RunRow& run) { return run.id; }),
+      text("name", [](const RunRow& run) { return run.name; }),
+      text("note", [](const RunRow& run) { return run.note; }),
+      text("started", [](const RunRow& run) { return run.started; }),
+      number("sweep", ValueKind::count, [](const RunRow& run) { return run.sweep; }),
   };
   for (const OutcomeField& field : telemetry::outcome_fields())
     fields.push_back(of_outcome(field));
   const std::vector<RunField> settings = {
-      setting("model", &RunSettings::model),
-      setting("data", &RunSettings::data),
-      setting("schedule", &RunSettings::schedule),
-      setting("optimizer", &RunSettings::optimizer),
-      setting("device", &RunSettings::device),
-      {.name = "lr",
-       .kind = ValueKind::amount,
-       .number = [](const RunRow& run) { return as_number(run.settings.learning_rate); }},
-      {.name = "seed",
-       .kind = ValueKind::count,
-       .number = [](const RunRow& run) { return as_number(run.settings.seed); }},
+      text("model", [](const RunRow& run) { return run.settings.model; }),
+      text("data", [](const RunRow& run) { return run.settings.data; }),
+      text("schedule", [](const RunRow& run) { return run.settings.schedule; }),
+      text("optimizer", [](const RunRow& run) { return run.settings.optimizer; }),
+      text("device", [](const RunRow& run) { return run.settings.device; }),
+      number("lr", ValueKind::amount, [](const RunRow& run) { return run.settings.learning_rate; }),
+      number("seed", ValueKind::count, [](const RunRow& run) { return run.settings.seed; }),
   };
   fields.insert(fields.end(), settings.begin(), settings.end());
   return fields;

@@ -10,12 +10,14 @@
 
 namespace batchscope::store {
 
-/// A field of a run by its name in lists and filters: either a number or a text, which a run may lack.
+/// A field of a run by its name in lists and filters: either a number or a text, which a run may lack. `number` is for
+/// comparisons, `json` has the exact value.
 struct RunField {
   std::string name;
   telemetry::ValueKind kind = telemetry::ValueKind::text;
   std::function<std::optional<double>(const RunRow&)> number{};    ///< empty for a text
   std::function<std::optional<std::string>(const RunRow&)> text{}; ///< empty for a number
+  std::function<Json(const RunRow&)> json{};                       ///< null for none
   std::string short_name{};                                        ///< also accepted by filters; empty: none
 };
 

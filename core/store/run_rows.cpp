@@ -16,27 +16,21 @@ namespace {
 using telemetry::OutcomeField;
 using telemetry::RunOutcome;
 using telemetry::RunStatus;
-using telemetry::ValueKind;
 
 int outcome_column_count() {
   return static_cast<int>(telemetry::outcome_fields().size());
-}
-
-bool is_whole(const OutcomeField& field) {
-  return field.kind == ValueKind::count || field.kind == ValueKind::bytes;
 }
 
 /// Binds ?1, ?2, ... in the order of outcome_columns(); returns the next index.
 int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
   int index = 1;
   for (const OutcomeField& field : telemetry::outcome_fields()) {
-    if (field.text) {
+    if (field.text)
       statement.bind(index, field.text(outcome));
-    } else if (const auto value = field.number(outcome); value && is_whole(field)) {
-      statement.bind(index, static_cast<std::int64_t>(*value));
-    } else {
-      bind_real(statement, index, value);
-    }
+    else if (field.integer)
+      bind_integer(statement, index, field.integer(outcome));
+    else
+      bind_real(statement, index, field.real(outcome));
     ++index;
   }
   return index;
@@ -49,10 +43,10 @@ RunOutcome read_outcome(SQLite::Statement& query, int first) {
     const SQLite::Column column = query.getColumn(first++);
     if (field.text)
       field.set_text(outcome, column);
-    else if (field.nullable && column.isNull())
-      field.set_number(outcome, std::nullopt);
+    else if (field.integer)
+      field.set_integer(outcome, field.nullable ? optional_integer(column) : column.getInt64());
     else
-      field.set_number(outcome, is_whole(field) ? static_cast<double>(column.getInt64()) : real(column));
+      field.set_real(outcome, field.nullable ? optional_real(column) : real(column));
   }
   return outcome;
 }
@@ -91,9 +85,13 @@ constexpr int settings_count = 7;
 constexpr int before_settings = 6;
 constexpr int before_outcome = before_settings + settings_count;
 
-bool is_abandoned(SQLite::Statement& row) {
+/// Whether nobody will go on with the run: its process has ended, or nobody writes it. A queued run without a process
+/// waits for whoever takes it.
+bool is_interrupted(SQLite::Statement& row, RunStatus status) {
   const int process = before_outcome + outcome_column_count();
-  return row.getColumn(process).isNull() || is_gone(read_process(row, process));
+  if (row.getColumn(process).isNull())
+    return status == RunStatus::running;
+  return telemetry::is_open(status) && is_gone(read_process(row, process));
 }
 
 } // namespace
@@ -154,7 +152,7 @@ RunRow read_run(SQLite::Statement& query) {
              .note = query.getColumn(5),
              .settings = read_settings(query, before_settings),
              .outcome = read_outcome(query, before_outcome)};
-  if (run.outcome.status == RunStatus::running && is_abandoned(query))
+  if (is_interrupted(query, run.outcome.status))
     run.outcome.status = RunStatus::interrupted;
   return run;
 }

@@ -57,7 +57,8 @@ struct NewRun {
 /// Settings of a run that lists show, as far as its spec has them.
 struct RunSettings {
   std::optional<std::string> model, data, schedule, optimizer, device;
-  std::optional<double> learning_rate; ///< with the optimizer's default filled in
+  /// With the optimizer's default filled in; nothing for a run with that default which an earlier version stored.
+  std::optional<double> learning_rate;
   std::optional<std::int64_t> seed;
 };
 

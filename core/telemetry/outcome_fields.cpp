@@ -1,33 +1,49 @@
 #include "core/telemetry/outcome_fields.h"
 
 #include <type_traits>
+#include <utility>
 
 namespace batchscope::telemetry {
 
 namespace {
 
+template <typename Value> struct Plain {
+  using type = Value;
+  static constexpr bool nullable = false;
+};
+template <typename Value> struct Plain<std::optional<Value>> {
+  using type = Value;
+  static constexpr bool nullable = true;
+};
+
+/// As<Value>, for a member that is a Value, another number or an optional one.
+template <auto Member, typename As> std::optional<As> get(const RunOutcome& outcome) {
+  const auto& value = outcome.*Member;
+  if constexpr (Plain<std::remove_cvref_t<decltype(value)>>::nullable)
+    return value ? std::optional(static_cast<As>(*value)) : std::nullopt;
+  else
+    return static_cast<As>(value);
+}
+
+template <auto Member, typename As> void set(RunOutcome& outcome, std::optional<As> value) {
+  auto& member = outcome.*Member;
+  using Given = std::remove_cvref_t<decltype(member)>;
+  if constexpr (Plain<Given>::nullable)
+    member = value ? Given(static_cast<typename Plain<Given>::type>(*value)) : Given();
+  else
+    member = static_cast<Given>(value.value_or(As{}));
+}
+
 template <auto Member>
 constexpr OutcomeField number(const char* name, ValueKind kind, const char* short_name = nullptr) {
-  using Value = std::remove_cvref_t<decltype(std::declval<RunOutcome&>().*Member)>;
-  OutcomeField field{.name = name, .kind = kind, .short_name = short_name};
-  if constexpr (requires(Value value) { value.has_value(); }) {
-    field.nullable = true;
-    field.number = [](const RunOutcome& outcome) -> std::optional<double> {
-      const auto& value = outcome.*Member;
-      return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
-    };
-    field.set_number = [](RunOutcome& outcome, std::optional<double> value) {
-      (outcome.*Member).reset();
-      if (value)
-        outcome.*Member = static_cast<typename Value::value_type>(*value);
-    };
+  using Given = std::remove_cvref_t<decltype(std::declval<RunOutcome&>().*Member)>;
+  OutcomeField field{.name = name, .kind = kind, .short_name = short_name, .nullable = Plain<Given>::nullable};
+  if constexpr (std::is_integral_v<typename Plain<Given>::type>) {
+    field.integer = get<Member, std::int64_t>;
+    field.set_integer = set<Member, std::int64_t>;
   } else {
-    field.number = [](const RunOutcome& outcome) -> std::optional<double> {
-      return static_cast<double>(outcome.*Member);
-    };
-    field.set_number = [](RunOutcome& outcome, std::optional<double> value) {
-      outcome.*Member = static_cast<Value>(value.value_or(0));
-    };
+    field.real = get<Member, double>;
+    field.set_real = set<Member, double>;
   }
   return field;
 }
@@ -38,6 +54,7 @@ constexpr OutcomeField number(const char* name, ValueKind kind, const char* shor
 const std::vector<OutcomeField>& outcome_fields() {
   using Kind = ValueKind;
   static const std::vector<OutcomeField> fields = {
+      // A status that this program does not know reads as failed: the run is over, and nothing says how it went.
       {.name = "status",
        .kind = Kind::text,
        .text = [](const RunOutcome& outcome) { return to_string(outcome.status); },
@@ -63,17 +80,28 @@ const std::vector<OutcomeField>& outcome_fields() {
   return fields;
 }
 
-Json json_of(ValueKind kind, std::optional<double> value) {
-  if (!value)
-    return nullptr;
-  const bool whole = kind == ValueKind::count || kind == ValueKind::bytes;
-  return whole ? Json(static_cast<std::int64_t>(*value)) : json_number(*value);
+std::optional<double> number_of(const OutcomeField& field, const RunOutcome& outcome) {
+  if (field.real)
+    return field.real(outcome);
+  const auto value = field.integer ? field.integer(outcome) : std::nullopt;
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+}
+
+Json json_of(const OutcomeField& field, const RunOutcome& outcome) {
+  if (field.text)
+    return field.text(outcome);
+  if (field.integer) {
+    const auto value = field.integer(outcome);
+    return value ? Json(*value) : Json(nullptr);
+  }
+  const auto value = field.real(outcome);
+  return value ? json_number(*value) : Json(nullptr);
 }
 
 Json to_json(const RunOutcome& outcome) {
   Json json;
   for (const OutcomeField& field : outcome_fields())
-    json[field.name] = field.text ? Json(field.text(outcome)) : json_of(field.kind, field.number(outcome));
+    json[field.name] = json_of(field, outcome);
   return json;
 }
 

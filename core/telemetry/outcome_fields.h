@@ -21,14 +21,16 @@ enum class ValueKind {
 };
 
 /// One member of a RunOutcome: a row of the table from which the database's columns, lists, filters and files follow.
-/// Either a number or a text.
+/// Either a text, a real number or an integer.
 struct OutcomeField {
   const char* name; ///< in files, lists and the database
   ValueKind kind;
   const char* short_name = nullptr; ///< also accepted by filters; null: none
   bool nullable = false;            ///< whether a run may have no value
-  std::optional<double> (*number)(const RunOutcome&) = nullptr;
-  void (*set_number)(RunOutcome&, std::optional<double>) = nullptr;
+  std::optional<double> (*real)(const RunOutcome&) = nullptr;
+  void (*set_real)(RunOutcome&, std::optional<double>) = nullptr;
+  std::optional<std::int64_t> (*integer)(const RunOutcome&) = nullptr; ///< count and bytes
+  void (*set_integer)(RunOutcome&, std::optional<std::int64_t>) = nullptr;
   std::string (*text)(const RunOutcome&) = nullptr;
   void (*set_text)(RunOutcome&, const std::string&) = nullptr;
 };
@@ -36,8 +38,10 @@ struct OutcomeField {
 /// In the order of RunOutcome's members.
 const std::vector<OutcomeField>& outcome_fields();
 
-/// A number as JSON: integers without a fraction, NaN and infinities as texts, null for none.
-Json json_of(ValueKind kind, std::optional<double> value);
+/// The value of a number for comparisons: integers above 2^53 are rounded.
+std::optional<double> number_of(const OutcomeField& field, const RunOutcome& outcome);
+/// The value as JSON: NaN and infinities as texts, null for none.
+Json json_of(const OutcomeField& field, const RunOutcome& outcome);
 /// All fields by name.
 Json to_json(const RunOutcome& outcome);
 

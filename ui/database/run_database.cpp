@@ -277,7 +277,8 @@ void RunDatabase::describe(std::int64_t run, QObject* context,
       const store::RunReader reader(impl->file());
       stored->row = reader.run(run);
       stored->spec = run::stored_spec(reader.spec_json(run));
-      stored->start = run::stored_start(reader.start_json(run));
+      if (stored->spec)
+        stored->start = run::run_start_from_json(reader.start_json(run));
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }

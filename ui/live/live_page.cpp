@@ -309,6 +309,8 @@ void LivePage::take_events() {
 
 void LivePage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
+  if (curves_.outdated())
+    show_curves();
   plan_->follow();
   take_events();
   draw();

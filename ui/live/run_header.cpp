@@ -141,10 +141,13 @@ void RunHeader::update_state() {
   pause_->setIconText(running && run_->paused() ? tr("Continue") : tr("Pause"));
   allow(*step_, running && run_->paused(), running ? tr("Pause the run first") : none);
   allow(*stop_, running, none);
-  allow(*edit_, running && run_->spec(), none);
   const bool foreign = run_ && !loading && !run_->spec();
+  const QString unknown = tr("The settings of this run are not known");
+  allow(*edit_, running && !foreign, foreign ? unknown : none);
   allow(*again_, run_ && !running && !loading && !foreign && run_->start(),
-        foreign ? tr("The settings of this run are not known") : run_ ? tr("The run has not ended yet") : none);
+        foreign ? unknown
+        : run_  ? tr("The run has not ended yet")
+                : none);
   edit_button_->setVisible(!again_->isEnabled());
   again_button_->setVisible(again_->isEnabled());
   if (run_)

@@ -54,6 +54,8 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
     }
     name_ = stored.row.name;
     spec_ = stored.spec;
+    if (spec_)
+      spec_->name = name_;
     start_ = stored.start;
     Q_EMIT described();
     following_ = run_database_->follow(id_, [this](RunBatch&& batch) { take_batch(std::move(batch)); });
@@ -74,6 +76,8 @@ QString OpenRun::name() const {
 
 bool OpenRun::set_name(const QString& name) {
   const std::string before = std::exchange(name_, name.toStdString());
+  if (spec_)
+    spec_->name = name_;
   return name_ != before;
 }
 

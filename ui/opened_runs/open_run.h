@@ -65,7 +65,8 @@ public:
 
   /// The current schedule: the first one, or that of the last applied edit.
   std::string schedule() const;
-  /// The whole plan of the run, including all applied edits. Empty while the run's start is unknown.
+  /// The whole plan of the run, including all applied edits. Empty while the run's start is unknown, and for a run of
+  /// another program.
   schedule::PlanRequest plan_request() const;
   /// Sets the length of the plan, for expected_steps() and seconds_left().
   void set_planned(const schedule::Plan& plan);

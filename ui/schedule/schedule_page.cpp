@@ -341,7 +341,7 @@ void SchedulePage::find_memory() {
 }
 
 bool SchedulePage::changeable() const {
-  return editor_.is_draft() ? has_draft_ : editor_.run()->running();
+  return editor_.is_draft() ? has_draft_ : editor_.run()->running() && editor_.run()->spec();
 }
 
 void SchedulePage::type(const QString& schedule) {

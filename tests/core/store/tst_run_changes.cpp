@@ -43,6 +43,7 @@ private Q_SLOTS:
   void deleted_runs_are_not_there();
   void deletion_is_all_or_nothing();
   void runs_that_go_on_are_not_deleted();
+  void a_queued_run_waits_for_any_process();
   void purging_removes_everything_for_good();
   void purging_goes_in_parts();
 };
@@ -140,6 +141,21 @@ void TestRunChanges::deletion_is_all_or_nothing() {
   QCOMPARE(ids(reader.deleted()), (Ids{one, two}));
 }
 
+/// It belongs to nobody yet, so that nobody marks it as interrupted, and it can be deleted.
+void TestRunChanges::a_queued_run_waits_for_any_process() {
+  const Folder folder;
+  std::int64_t id = 0;
+  {
+    RunStore store(folder.file());
+    id = store.add_finished(new_run("waits"), outcome(telemetry::RunStatus::queued));
+  }
+  RunStore store(folder.file());
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.run(id).outcome.status, telemetry::RunStatus::queued);
+  store.set_deleted({id}, true);
+  QCOMPARE(ids(reader.list()), Ids{});
+}
+
 void TestRunChanges::runs_that_go_on_are_not_deleted() {
   const Folder folder;
   RunStore store(folder.file());
@@ -162,6 +178,7 @@ void TestRunChanges::runs_that_go_on_are_not_deleted() {
   // A run whose process is gone is over.
   SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec("UPDATE process SET started = started + 1");
   QCOMPARE(reader.run(run->id()).outcome.status, telemetry::RunStatus::interrupted);
+  QCOMPARE(reader.run(queued->id()).outcome.status, telemetry::RunStatus::interrupted);
   store.set_deleted({run->id()}, true);
   QCOMPARE(ids(reader.deleted()), Ids{run->id()});
   store.set_deleted({run->id()}, false);
