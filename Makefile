@@ -42,10 +42,10 @@ test: build
 	$(call build_and_run_tests,tsan)
 
 install: build
-	@scripts/install into "$(PREFIX)"
+	@scripts/install install "$(PREFIX)"
 
 uninstall:
-	@scripts/install out-of "$(PREFIX)"
+	@scripts/install uninstall "$(PREFIX)"
 
 soak: build
 	cmake --build --preset release --parallel $(JOBS) --target tests

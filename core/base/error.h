@@ -6,8 +6,8 @@
 namespace batchscope {
 
 /// The only exception type that core throws. Exceptions of LibTorch, SQLite and muParser are translated into it where
-/// core calls them. `what()` is one line for the user: what was wrong, where, and what is accepted. A message that is
-/// too long to read loses its middle; shorten values that the user gave with in_quotes() or shortened() of
+/// core calls them. `what()` is one line for the user: what was wrong, where, and what is accepted. Messages that are
+/// too long are shortened in the middle; shorten values that the user gave with in_quotes() or shortened() of
 /// core/base/text.h.
 class Error : public std::runtime_error {
 public:

@@ -65,7 +65,7 @@ bool is_open_database(const fs::path& file) {
 
 void refuse_open_database(const fs::path& file) {
   if (is_open_database(file))
-    throw input_error(file.string() + ": is the run database that is open; give another file");
+    throw input_error(file.string() + ": is the run database that is open; use another file");
 }
 
 } // namespace batchscope

@@ -217,8 +217,9 @@ void understand_targets(Table& table, const std::string& path, const std::string
   } else if (texts.size() <= most_text_classes) {
     number_classes(table, table.targets);
   } else {
-    throw input_error(fmt::format("{}: the target column '{}' has {} different texts; accepted: at most {} classes",
-                                  path, shortened(name), texts.size(), most_text_classes));
+    throw input_error(
+        fmt::format("{}: the target column '{}' has {} distinct text values; accepted: at most {} classes", path,
+                    shortened(name), texts.size(), most_text_classes));
   }
   table.targets.clear();
 }

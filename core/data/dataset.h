@@ -86,9 +86,9 @@ struct DataOptions {
 ///   number of examples takes no memory. At most 100,000 examples are held out, because each evaluation goes through
 ///   all of them.
 ///
-/// All of them accept `validation=0.2` (0..0.9), the share held out: a random sample drawn with a fixed hash, the same
-/// in every run. All but synthetic data are read into memory, after every size has been checked against what the file
-/// holds. Throws Error (input) naming the file, the offset or line, and what was expected.
+/// All of them accept `validation=0.2` (0..0.9), the fraction held out: a random sample drawn with a fixed hash, the
+/// same in every run. All but synthetic data are read into memory, after every size has been checked against what the
+/// file holds. Throws Error (input) naming the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
 
 /// The user's files that a `--data` text names, without those shipped with the program. Throws as check_data_text()

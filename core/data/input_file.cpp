@@ -80,8 +80,7 @@ std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string
   if (compressed_ && count > most_bytes_)
     refuse(fmt::format("{} should have {} bytes, more than the file can hold unpacked", what, count));
   if (!compressed_ && count > most_bytes_ - std::min(offset_, most_bytes_))
-    refuse(fmt::format("ends at offset {}, but {} of {} bytes should follow offset {}", most_bytes_, what, count,
-                       offset_));
+    refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", most_bytes_, what, count, offset_));
   const std::uint64_t begin = offset_;
   std::vector<std::uint8_t> bytes;
   while (bytes.size() < count) {
@@ -90,7 +89,7 @@ std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string
     bytes.resize(had + wanted);
     const std::size_t got = read_some(bytes.data() + had, wanted);
     if (got < wanted)
-      refuse(fmt::format("ends at offset {}, but {} of {} bytes should follow offset {}", offset_, what, count, begin));
+      refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", offset_, what, count, begin));
   }
   return bytes;
 }

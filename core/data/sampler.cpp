@@ -93,7 +93,7 @@ StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
   require(batch >= 1 && batch <= largest_batch(options_.examples, options_.ranks), "batch", batch, 1,
           largest_batch(options_.examples, options_.ranks));
   if (limit && *limit < 1)
-    throw input_error(fmt::format("a step of at most {} examples cannot be taken", *limit));
+    throw input_error(fmt::format("the step limit is {} examples; accepted: at least 1", *limit));
   std::int64_t epoch = epoch_index_;
   std::int64_t position = position_;
   if (position > 0 && begins_epoch(batch)) {

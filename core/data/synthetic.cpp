@@ -238,7 +238,7 @@ DataSplit open_synthetic(const SourceText& source, const DataOptions& options) {
   }
   const std::int64_t vocabulary = integer(source, "vocabulary", 2, most_classes);
   if (source.find("shape") || source.find("classes"))
-    source.refuse("'vocabulary=' makes tokens, which have no shape and no classes");
+    source.refuse("'vocabulary=' cannot be combined with 'shape=' or 'classes='");
   const EpochOrder order(vocabulary, 1, 0);
   std::vector<std::int64_t> followers(static_cast<std::size_t>(vocabulary));
   for (std::int64_t i = 0; i < vocabulary; ++i)

@@ -103,8 +103,8 @@ public:
       const double value = parser_.Eval();
       if (std::isfinite(value) && whole_batch(value) >= 1)
         return {whole_batch(value), {}};
-      return {state.batch, fmt::format("the value at step {} is {}, which is not a batch size of at least 1",
-                                       state.step, std::isnan(value) ? "not a number" : fmt::format("{:g}", value))};
+      return {state.batch, fmt::format("the formula gives {} at step {}; accepted: a batch size of at least 1",
+                                       std::isnan(value) ? "not a number" : fmt::format("{:g}", value), state.step)};
     } catch (const mu::Parser::exception_type& e) {
       return {state.batch, describe(e)};
     }

@@ -41,8 +41,8 @@ Error no_size(const run::BatchChoice& choice, const search::SearchResult& result
     return error("no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or "
                  "--batch auto:largest",
                  "margin");
-  return error("no size could be timed, because none fits any more; accepted: --batch with a number, auto:safe or "
-               "auto:largest",
+  return error("throughput could not be measured: no size fits any longer; accepted: --batch with a number, "
+               "auto:safe or auto:largest",
                "batch");
 }
 

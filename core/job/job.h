@@ -45,11 +45,11 @@ struct JobResult {
 };
 
 /// Finds the first batch with a search if the spec asks for one; returns nothing if the spec names a number. Stores
-/// nothing. Throws Error (failed) if no size fits, or when `control` says stop.
+/// nothing. Throws Error (failed) if no size fits, or when `control` requests a stop.
 std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control);
 
 /// Stores a finished search and returns its number. Retries while the database is locked or the disk is full, until
-/// `control` says stop. Throws what the store throws.
+/// `control` requests a stop. Throws what the store throws.
 std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
                           Watch& watch, const run::JobControl& control);
 

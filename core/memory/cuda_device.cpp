@@ -31,7 +31,7 @@ void load_libraries(int index) {
   // cuBLAS is deterministic only with such a workspace; it reads the variable when it starts.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)
-    throw gpu_missing(index, std::string("the GPU part of LibTorch cannot be loaded: ") + dlerror() +
+    throw gpu_missing(index, std::string("LibTorch's CUDA libraries cannot be loaded: ") + dlerror() +
                                  " ('BATCHSCOPE_GPU=yes make setup' installs it)");
 }
 

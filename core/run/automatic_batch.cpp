@@ -28,7 +28,7 @@ std::string automatic_reason(const RunSpec& spec, const search::SearchResult& re
   const std::int64_t recommended = *result.recommended;
   if (*result.automatic == recommended)
     return "recommended: " + search::knee_reason(result.timings, recommended);
-  return fmt::format("{} is recommended, but gives an epoch of {} examples only {}; {} gives it {}",
+  return fmt::format("recommended is {}, but an epoch of {} examples would have only {}; with {} it has {}",
                      format_count(recommended), format_count(examples),
                      counted_steps(steps_in_epoch(spec, recommended, examples)), format_count(*result.automatic),
                      counted_steps(steps_in_epoch(spec, *result.automatic, examples)));

@@ -21,8 +21,8 @@ struct ModelSpec {
   std::int64_t context() const; ///< tokens per example, for models of text
 };
 
-/// What is known of a built-in model without its network: a row of the table in model_spec.cpp. The network is a file
-/// in core/model and a line in networks.def there.
+/// Metadata of a built-in model, without its network: a row of the table in model_spec.cpp. The network is a file in
+/// core/model and a line in networks.def there.
 struct ModelKind {
   struct Size {
     const char* name;
@@ -32,9 +32,9 @@ struct ModelKind {
   const char* name;
   const char* example; ///< for a form
   std::vector<Size> sizes;
-  std::vector<data::ExampleShape::Input> inputs; ///< that it takes
+  std::vector<data::ExampleShape::Input> inputs; ///< supported input types
   bool has_norm = false;
-  void (*check)(const ModelSpec& spec) = nullptr; ///< what the sizes' bounds do not say; throws Error (input)
+  void (*check)(const ModelSpec& spec) = nullptr; ///< checks beyond the bounds of the sizes; throws Error (input)
 };
 const std::vector<ModelKind>& model_kinds();
 

@@ -9,7 +9,7 @@
 
 namespace batchscope::run {
 
-/// What is known of a run before its first step.
+/// Properties of a run that are known before its first step.
 struct RunStart {
   std::int64_t batch = 0;   ///< first nominal batch
   std::string batch_reason; ///< why a search chose it, one sentence; empty if the batch was given

@@ -76,8 +76,8 @@ void set_field(RunSpec& spec, const std::string& key, const std::string& text);
 /// All errors of the spec as (key, message), in the order of spec_fields(), at most one message per field. Empty
 /// exactly if check() does not throw.
 std::vector<std::pair<std::string, std::string>> check_fields(const RunSpec& spec);
-/// Unsets the alternatives of the given fields, except those that are given too. For values that are laid over a spec
-/// from elsewhere: a file, the command line.
+/// Unsets the alternatives of the given fields, except those that are given too. For values that override a spec
+/// (from a file or the command line).
 void unset_alternatives(RunSpec& spec, const std::vector<std::string>& given);
 
 } // namespace batchscope::run

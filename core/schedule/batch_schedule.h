@@ -33,7 +33,7 @@ struct ScheduleState {
   double coverage = 0;          ///< of the current epoch, 0..1
   double epochs_passed = 0;     ///< epoch_index + the part of the epoch that is over; a dropped tail counts as over
   double progress = 0;          ///< of the whole run, 0..1
-  std::int64_t max_batch = 0;   ///< upper bound to which the answer is clamped
+  std::int64_t max_batch = 0;   ///< upper bound to which the result is clamped
   // Measured during a run; NaN when planning.
   double loss = std::numeric_limits<double>::quiet_NaN();
   double loss_ema = std::numeric_limits<double>::quiet_NaN();      ///< moving average with factor 0.98; NaN skipped
@@ -42,7 +42,7 @@ struct ScheduleState {
 
 struct ScheduleAnswer {
   std::int64_t batch = 1; ///< before clamping; saturates at the range of int64
-  std::string problem;    ///< why the schedule gave no answer (the batch is kept then); empty if it did
+  std::string problem;    ///< why the schedule gave no result (the batch is kept then); empty if it did
 };
 
 struct Course;
@@ -59,7 +59,7 @@ public:
   virtual bool needs_feedback() const { return false; }
   /// The batch of the very next step if the schedule is applied at `origin` and no other batch is requested.
   virtual std::int64_t first_batch(const ScheduleOrigin& origin) const;
-  /// Of an edited schedule: its base, which continues beneath the stretches. Nothing for the others.
+  /// Of an edited schedule: its base, which keeps counting during the overrides. Nothing for the others.
   virtual std::optional<Course> base() const;
   /// A text from which make_schedule() makes the same schedule.
   virtual std::string text() const = 0;
@@ -71,7 +71,8 @@ struct Course {
   std::int64_t batch = 1;
 };
 
-/// Asks the course's schedule after a step, as if all steps had used the course's batch sizes, and advances the course.
+/// Evaluates the course's schedule after a step, as if all steps had used the course's batch sizes, and advances the
+/// course.
 ScheduleAnswer advance(Course& course, ScheduleState state);
 
 /// Where a schedule begins: at step 0 of a run, or at the step boundary at which it was applied.

@@ -192,7 +192,7 @@ std::optional<std::int64_t> first_batch_of(const EditedText& edited) {
 
 std::unique_ptr<BatchSchedule> make_edited(const std::string& text, const ScheduleOrigin& origin) {
   if (!is_edited(text))
-    refuse(text, "no stretches");
+    refuse(text, "no ranges of steps");
   const EditedText edited = parse_edited(text);
   const auto first = first_batch_of(edited);
   if (origin.state.step == 0 && origin.courses.empty() && first && *first != origin.batch)
@@ -206,7 +206,7 @@ std::unique_ptr<BatchSchedule> make_edited(const std::string& text, const Schedu
 extern const ScheduleKind edited_schedule;
 const ScheduleKind edited_schedule{
     .name = "edited",
-    .title = "Grow linearly, then hold",
+    .title = "Linear ramp, then constant",
     .form = "edited:100-200=64,300-=128,base=linear:max=256",
     .make = make_edited,
     .example =

@@ -17,8 +17,8 @@ struct FixedStretch {
 };
 
 /// The parsed form of `edited:100-200=64,300-=128,batch=16,base=linear:max=256`: a base schedule with stretches of
-/// steps that override it. Beneath the stretches the base goes on counting (steps, examples, epochs), so after a
-/// stretch it gives what it would have given without.
+/// steps that override it. The base keeps counting (steps, examples, epochs) during the overrides; after one it returns
+/// the batch it would have had without it.
 struct EditedText {
   std::vector<FixedStretch> stretches; ///< in order; they do not overlap
   std::optional<std::int64_t> batch;   ///< first batch of the base; nothing: the current batch

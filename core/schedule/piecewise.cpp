@@ -59,7 +59,7 @@ std::unique_ptr<BatchSchedule> make_piecewise(const ScheduleText& text, const Sc
 
 extern const ScheduleKind piecewise_schedule;
 const ScheduleKind piecewise_schedule{.name = "piecewise",
-                                      .title = "Two stages",
+                                      .title = "Piecewise constant",
                                       .form = "piecewise:0=16,100=32",
                                       .make = make_from<make_piecewise>,
                                       .example =

@@ -43,7 +43,7 @@ struct Plan {
   bool needs_feedback = false; ///< the schedule uses measured values, so the plan ends after `steps`
 };
 
-/// Computes the plan exactly as the training loop will run it. `cancelled` is called now and then; if it returns true,
+/// Computes the plan exactly as the training loop will run it. `cancelled` is called periodically; if it returns true,
 /// the result is nothing. Throws Error (input) as Progression does, also for the edits. Any thread.
 std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled = {});
 

@@ -39,9 +39,9 @@ struct PlannedStep {
 /// walk. For a plan of equal steps it is exact to about 1 in 10^15.
 double estimated_steps(const ProgressionOptions& options, const PlannedStep& step);
 
-/// The schedule's answer was clamped, or it gave none. The same answer in consecutive steps is reported once.
+/// The schedule's result was clamped, or it gave none. The same result in consecutive steps is reported once.
 struct ScheduleEvent {
-  std::int64_t step = 0; ///< steps done when the schedule was asked
+  std::int64_t step = 0; ///< steps done when the schedule was evaluated
   std::string kind;      ///< `clamp` or `schedule-problem`
   std::int64_t asked = 0;
   std::int64_t given = 0;
@@ -56,7 +56,7 @@ struct Feedback {
 };
 
 /// Walks the steps of a run: sampler, schedule and learning rate combined. The plan and the training loop use the same
-/// code, so they agree. For each step call next(), then done(feedback), which asks the schedule once. One thread.
+/// code, so they agree. For each step call next(), then done(feedback), which evaluates the schedule once. One thread.
 class Progression {
 public:
   using EventSink = std::function<void(const ScheduleEvent&)>;
@@ -70,7 +70,7 @@ public:
 
   /// The next step, or nothing at the end of the run. Calling it again before done() gives the same step.
   std::optional<PlannedStep> next();
-  /// Counts the step of the last next() as made and asks the schedule.
+  /// Counts the step of the last next() as made and evaluates the schedule.
   void done(const Feedback& feedback = {});
 
   /// Replaces the schedule at this step boundary; the new one starts from the current batch. The base of an edited

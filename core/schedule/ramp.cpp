@@ -105,7 +105,7 @@ std::unique_ptr<BatchSchedule> make_exponential(const ScheduleText& text, const 
 
 extern const ScheduleKind linear_schedule;
 const ScheduleKind linear_schedule{.name = "linear",
-                                   .title = "Grow linearly",
+                                   .title = "Linear ramp",
                                    .form = "linear:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
                                    .make = make_from<make_linear>,
                                    .example = [](std::int64_t batch, std::int64_t /*steps*/, double /*epochs*/) {
@@ -114,7 +114,7 @@ const ScheduleKind linear_schedule{.name = "linear",
 
 extern const ScheduleKind exponential_schedule;
 const ScheduleKind exponential_schedule{.name = "exponential",
-                                        .title = "Grow exponentially",
+                                        .title = "Exponential ramp",
                                         .form = "exponential:max=64[,epochs=E|steps=S|examples=X|tokens=T]",
                                         .make = make_from<make_exponential>,
                                         .example = [](std::int64_t batch, std::int64_t /*steps*/, double /*epochs*/) {

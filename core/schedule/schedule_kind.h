@@ -11,11 +11,11 @@
 
 namespace batchscope::schedule {
 
-/// A kind of schedule, of which texts, forms and menus know no more than this. A new kind is a file that defines a
+/// Interface of a schedule kind; parsers, forms and menus use only this. A new kind is a file that defines a
 /// ScheduleKind and a line in kinds.def.
 struct ScheduleKind {
   const char* name;  ///< how a text begins: `linear`
-  const char* title; ///< in menus, English: "Grow linearly"
+  const char* title; ///< in menus, English: "Linear ramp"
   const char* form;  ///< in help and messages: `linear:max=64[,epochs=E|...]`
   /// `text` is the whole text. Throws as make_schedule() does.
   std::unique_ptr<BatchSchedule> (*make)(const std::string& text, const ScheduleOrigin& origin);

@@ -62,7 +62,7 @@ const ScheduleKind constant_schedule{
 
 extern const ScheduleKind step_schedule;
 const ScheduleKind step_schedule{.name = "step",
-                                 .title = "Grow in steps",
+                                 .title = "Fixed increments",
                                  .form = "step:interval=5,increment=1",
                                  .make = make_from<make_step>,
                                  .example = [](std::int64_t batch, std::int64_t steps, double /*epochs*/) {

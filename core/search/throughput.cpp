@@ -189,7 +189,8 @@ std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) 
   if (own->examples_per_second >= (1 - knee_tolerance) * best->examples_per_second)
     return fmt::format("the smallest size within {} of the best throughput: {}", tolerance, compared);
   return fmt::format(
-      "the smallest size within {} of the best throughput up to measurement error: {}, +/- {:.1f} % over {} timings",
+      "the smallest size within {} of the best throughput, given the measurement error: {}, +/- {:.1f} % "
+      "({} measurements)",
       tolerance, compared, 100 * own->uncertainty, own->stretches);
 }
 

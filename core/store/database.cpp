@@ -92,9 +92,9 @@ void check_header(const fs::path& file) {
     start = look_at_start(file);
   }
   if (start == Start::no_database)
-    throw input_error(file.string() + ": not a BatchScope database; give another file");
+    throw input_error(file.string() + ": not a BatchScope database; use another file");
   if (start == Start::of_another_program)
-    throw input_error(file.string() + ": a database of another program, not of BatchScope");
+    throw input_error(file.string() + ": not a BatchScope database (it belongs to another program)");
 }
 
 void check_path(const fs::path& file) {
@@ -111,7 +111,7 @@ void check_writable(const fs::path& file) {
     throw input_error(folder_of(file).string() + ": the run database's folder cannot be written; change its "
                                                  "permissions, or give a file elsewhere");
   if (fs::exists(file) && !may(file, R_OK | W_OK))
-    throw input_error(file.string() + ": cannot be written; change its permissions, or give another file");
+    throw input_error(file.string() + ": cannot be written; change its permissions, or use another file");
 }
 
 void set_up(SQLite::Database& database) {
@@ -161,7 +161,7 @@ SQLite::Database open_existing(const fs::path& file) {
 // Opens an existing file that is not empty.
 SQLite::Database open_stored(const fs::path& file) {
   if (!may(file, R_OK))
-    throw input_error(file.string() + ": cannot be read; change its permissions, or give another file");
+    throw input_error(file.string() + ": cannot be read; change its permissions, or use another file");
   check_header(file);
   SQLite::Database database = open_existing(file);
   set_up(database);
@@ -204,8 +204,8 @@ SQLite::Database open_for_reading(const fs::path& file) {
     if (format == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     if (format < newest)
-      throw input_error(fmt::format("{}: was written by an older BatchScope (format {}; this one reads {}); any verb "
-                                    "that writes to it upgrades it",
+      throw input_error(fmt::format("{}: was written by an older version of BatchScope (format {}; this version reads "
+                                    "{}); the next command that writes to it upgrades it",
                                     file.string(), format, newest));
     return database;
   });

@@ -26,22 +26,22 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
     return {Error::Kind::failed, name + "the disk is full; free some space and try again"};
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return input_error(name + "locked by another program; wait until it is done, or give another file");
+    return input_error(name + "locked by another program; wait until it is done, or use another file");
   case SQLITE_READONLY:
   case SQLITE_PERM:
   case SQLITE_AUTH:
-    return input_error(name + "cannot be written; change its or its folder's permissions, or give another file");
+    return input_error(name + "cannot be written; change its or its folder's permissions, or use another file");
   case SQLITE_CANTOPEN:
     return input_error(name + "cannot be opened; check that its folder exists and both may be read and written");
   case SQLITE_NOTADB:
-    return input_error(name + "not a BatchScope database; give another file");
+    return input_error(name + "not a BatchScope database; use another file");
   case SQLITE_CORRUPT:
     return {Error::Kind::failed, name + "damaged; `batchscope-cli check` shows where; restore a backup"};
   case SQLITE_IOERR:
     return {Error::Kind::failed,
             name + (refuses_writing(exception) ? "writing to the disk failed: quota exceeded, file too large or a disk "
                                                  "error; free some space and try again"
-                                               : "the disk cannot be read; check it, or give another file")};
+                                               : "the disk cannot be read; check it, or use another file")};
   default:
     return {Error::Kind::failed, name + "the run database failed: " + exception.what()};
   }

@@ -30,7 +30,7 @@ std::unique_ptr<Exporter> make_exporter(const std::string& format);
 
 /// Writes to a temporary name beside `file`, then renames, so that `file` is complete or unchanged. Throws Error: input
 /// for an unknown format, no runs, a run that does not exist, a folder that is missing or not writable, a folder at the
-/// file's path, or an existing file (unless `force`); failed if writing fails, or if `cancelled`, called now and then,
+/// file's path, or an existing file (unless `force`); failed if writing fails, or if `cancelled`, called periodically,
 /// returns true. Leaves nothing behind on errors.
 void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
                     const std::filesystem::path& file, bool force, const std::function<bool()>& cancelled = {});

@@ -47,10 +47,11 @@ int checked_format(SQLite::Database& database, const std::filesystem::path& file
   if (owner == 0 && format == 0 && objects == 0)
     return 0;
   if (owner != application_id)
-    throw input_error(fmt::format("{}: a database of another program, not of BatchScope", file.string()));
+    throw input_error(fmt::format("{}: not a BatchScope database (it belongs to another program)", file.string()));
   if (format > newest)
-    throw input_error(fmt::format("{}: was written by a newer BatchScope (format {}; this one reads up to {})",
-                                  file.string(), format, newest));
+    throw input_error(
+        fmt::format("{}: was written by a newer version of BatchScope (format {}; this version reads up to {})",
+                    file.string(), format, newest));
   return format;
 }
 

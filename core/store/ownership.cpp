@@ -27,7 +27,7 @@ void refuse_damaged(SQLite::Database& database, const std::filesystem::path& fil
   if (!damage.empty())
     throw Error(Error::Kind::failed,
                 fmt::format("{}: damaged ({}) after a program crashed while writing to it; run `batchscope-cli check` "
-                            "for details, restore a backup or give another file",
+                            "for details, restore a backup or use another file",
                             file.string(), damage.front()));
 }
 

@@ -41,15 +41,16 @@ struct NewRun {
   std::optional<std::int64_t> batch; ///< first nominal batch, if known
   std::string start_json = "{}";     ///< run::RunStart as JSON
   /// Called with each command sent to the run, once and in order, about StoreOptions::interval after it was sent.
-  /// Called on the store's writer thread, and no more after RunWriter::finish() has returned or the writer is
-  /// destroyed. Must return at once, never throw, and not call the store. Without it, commands to the run stay untaken.
+  /// Called on the store's writer thread, never after RunWriter::finish() has returned or the writer is destroyed. Must
+  /// return at once, never throw, and not call the store. Without it, commands to the run are not processed.
   std::function<void(const Command&)> on_command;
   /// Called with the reason why the run's records cannot be stored whenever that changes; empty once they are stored
   /// again. Same rules as on_command.
   std::function<void(const std::string&)> on_trouble;
   /// Called each time another program has replaced the database's files, with what was done. Same rules as on_command.
   std::function<void(const std::string&)> on_notice;
-  /// Whether the run is to end soon; its training loop then no longer waits for room, see StoreOptions::most_waiting.
+  /// Whether the run is to end soon; its training loop then no longer blocks when the queue is full, see
+  /// StoreOptions::most_waiting.
   /// Any thread; not called after the loop has ended.
   std::function<bool()> ending;
 };
@@ -116,7 +117,7 @@ struct StoreOptions {
       1'000'000; ///< entries of a run that wait in memory before its loop waits, unless it is ending
 };
 
-/// Writes a run database: one SQLite file in WAL mode, and the only thread that writes to it. Open it only after
+/// Writes a run database (one SQLite file in WAL mode). Only its own thread writes to the file. Open it only after
 /// checking the input: it creates the file (and its folder) if missing. Thread-safe. Throws Error (input) for a file
 /// that is not a database, belongs to another program, is newer, read-only or locked; Error (unavailable) if the disk
 /// is full or the file is damaged when it is opened. If writing fails later, training goes on and the writer retries at

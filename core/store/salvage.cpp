@@ -244,8 +244,8 @@ std::string to_string(const Salvage& salvage, const fs::path& file, const fs::pa
   for (const auto& [before, now] : salvage.renumbered)
     text += fmt::format("; run {} is now run {}", before, now);
   if (salvage.left > 0)
-    text += fmt::format("; the new file is a different database, so the other {} run{} of the old one {} kept in {}",
-                        salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "is" : "are", saved.string());
+    text += fmt::format("; the new file is a different database; {} run{} of the old database {} saved to {}",
+                        salvage.left, salvage.left == 1 ? "" : "s", salvage.left == 1 ? "was" : "were", saved.string());
   return text;
 }
 

@@ -45,8 +45,8 @@ inline constexpr std::size_t demo_schedules = 2;
 run::RunSpec demo_spec();
 
 /// Runs the demonstration and stores it: search, sweep and recovery from out-of-memory errors on the bundled images, in
-/// about a minute. Ends at the next boundary when `control` says stop. Throws what the store and the session throw. One
-/// thread.
+/// about a minute. Ends at the next boundary when `control` requests a stop. Throws what the store and the session
+/// throw. One thread.
 DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
                     const std::shared_ptr<data::DataPool>& pool = std::make_shared<data::DataPool>());
 

@@ -17,7 +17,7 @@ struct PlannedRun {
   std::optional<std::int64_t> run;
 };
 
-/// A sweep that has not run, or not to its end.
+/// A new or unfinished sweep.
 struct SweepPlan {
   SweepSpec spec;
   std::vector<PlannedRun> runs;

@@ -15,12 +15,12 @@ namespace batchscope::telemetry {
 using Entry = std::variant<StepRecord, Event>;
 
 /// Passes entries from one run's training loop to the one thread that stores or shows them, in order and without loss.
-/// The lock is held only long enough to append an entry or to take all of them. Only if `most_waiting` entries wait,
-/// which takes a disk that has not responded for minutes, does the loop wait. A loop that is to end no longer waits;
-/// its remaining entries are added beyond that limit.
+/// The lock is held only long enough to append an entry or to take all of them. The loop blocks only when
+/// `most_waiting` entries are queued, that is, when the disk has not responded for minutes. A loop that is to end no
+/// longer blocks; its remaining entries are added beyond that limit.
 class RecordQueue final : public Sink {
 public:
-  /// `ending`: whether the loop is to end; called on its thread while it waits.
+  /// `ending`: whether the loop is to end; called on its thread while it blocks.
   explicit RecordQueue(std::size_t most_waiting = 1'000'000, std::function<bool()> ending = {});
 
   // --- training loop's thread ---

@@ -7,7 +7,7 @@
 
 namespace batchscope::telemetry {
 
-/// What is known of a recorded series: for tables, plots and files.
+/// Metadata of a recorded series, for tables, plots and files.
 struct SeriesInfo {
   std::string name;  ///< in the database and in files
   std::string title; ///< in tables and plots, English: "gradient norm"

@@ -39,8 +39,9 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
       throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
     const memory::OutOfMemoryInfo info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
-                "the memory budget of " + format_bytes(info.limit) + " is too small for the model and its optimizer: " +
-                    format_bytes(info.requested) + " more were needed with " + format_bytes(info.in_use) + " in use",
+                "the memory budget of " + format_bytes(info.limit) +
+                    " is too small for the model and its optimizer: another " + format_bytes(info.requested) +
+                    " needed with " + format_bytes(info.in_use) + " already in use",
                 "memory_budget");
   }
 }

@@ -16,9 +16,10 @@ std::string times(std::int64_t parts, std::int64_t size) {
 
 std::string action(const OutOfMemory& event) {
   if (event.parts_after == event.parts_before)
-    return event.attempted <= 1 ? "the run ends: even one example does not fit" : "the run ends: --on-oom is fail";
-  return "the same " + format_count(event.examples_again) + " examples again as " +
-         times(event.parts_after, event.largest_after) + ", effective batch kept";
+    return event.attempted <= 1 ? "the run ends: even one example does not fit"
+                                : "the run was stopped because of --on-oom fail";
+  return "retried the same " + format_count(event.examples_again) + " examples as " +
+         times(event.parts_after, event.largest_after) + "; effective batch unchanged";
 }
 
 Json memory_json(const memory::OutOfMemoryInfo& info) {

@@ -38,17 +38,17 @@ Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
 const char* describe(Cause cause) {
   switch (cause) {
   case Cause::first_batch:
-    return "the first batch is too large for the memory";
+    return "the first batch does not fit in memory";
   case Cause::schedule:
     return "the schedule asked for a larger batch";
   case Cause::longer_example:
-    return "an example longer than any before";
+    return "an example is longer than all previous ones";
   case Cause::growth:
-    return "memory in use between steps has grown (a leak)";
+    return "memory use between steps has grown (possible leak)";
   case Cause::fragmentation:
     return "fragmentation: much more is reserved than in use";
   case Cause::other_process:
-    return "another process took memory of the device";
+    return "another process uses more device memory";
   case Cause::unknown:
     return "unknown";
   }

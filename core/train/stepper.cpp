@@ -29,7 +29,8 @@ std::string failure_text(const OutOfMemory& event) {
   if (event.attempted <= 1)
     return "out of memory: even one example does not fit (" + asked +
            "); raise the memory budget or choose a smaller model";
-  return "out of memory with a micro batch of " + format_count(event.attempted) + ": " + asked + "; --on-oom is fail";
+  return "out of memory with a micro batch of " + format_count(event.attempted) + ": " + asked +
+         "; the run was stopped because of --on-oom fail";
 }
 
 } // namespace

@@ -74,7 +74,7 @@ private Q_SLOTS:
 
   void refusesByName() {
     const store::RunStore store(file());
-    const std::string wanted = file().string() + ": is the run database that is open; give another file";
+    const std::string wanted = file().string() + ": is the run database that is open; use another file";
     try {
       refuse_open_database(file());
       QFAIL("accepted");

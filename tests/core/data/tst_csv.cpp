@@ -162,7 +162,7 @@ private Q_SLOTS:
     QByteArray names = "a,y\n";
     for (int i = 0; i < 1001; ++i)
       names += "1,name" + QByteArray::number(i) + "\n";
-    row("names as classes", names, "1001 different texts");
+    row("names as classes", names, "1001 distinct text values");
   }
   void refusesBadFiles() {
     QFETCH(QByteArray, text);

@@ -37,7 +37,7 @@ private Q_SLOTS:
     row("synthetic:examples=0,vocabulary=5", "examples");
     row("synthetic:examples=5", "'vocabulary=' is missing");
     row("synthetic:examples=5,vocabulary=1", "vocabulary");
-    row("synthetic:examples=5,vocabulary=5,classes=2", "no classes");
+    row("synthetic:examples=5,vocabulary=5,classes=2", "cannot be combined with 'shape=' or 'classes='");
     row("synthetic:examples=5,shape=3x4,classes=2", "accepted: CxHxW");
     row("synthetic:examples=5,shape=3x4x5", "'classes=' is missing");
     row("synthetic:examples=5,shape=3x0x5,classes=2", "shape");

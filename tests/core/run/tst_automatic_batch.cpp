@@ -72,8 +72,8 @@ private Q_SLOTS:
     result.automatic = 21;
     RunSpec spec;
     const std::string reason = reason_for(spec, result, 400);
-    QCOMPARE(reason, std::string("128 is recommended, but gives an epoch of 400 examples only 4 steps; 21 gives it "
-                                 "20 steps"));
+    QCOMPARE(reason, std::string("recommended is 128, but an epoch of 400 examples would have only 4 steps; with 21 "
+                                 "it has 20 steps"));
     result.automatic = 128;
     QVERIFY(reason_for(spec, result, 8000).starts_with("recommended: the fastest size measured"));
     spec.batch.kind = BatchChoice::Kind::safe;

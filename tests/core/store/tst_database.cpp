@@ -133,12 +133,12 @@ void TestDatabase::refuses_what_is_no_database_of_ours() {
   for (const bool writing : {true, false}) {
     for (const char* name : {"notes.txt", "long.txt", "cut.db"})
       QCOMPARE(refusal(writing, folder.file(name)),
-               folder.file(name).string() + ": not a BatchScope database; give another file");
+               folder.file(name).string() + ": not a BatchScope database; use another file");
     QCOMPARE(refusal(writing, folder.file("foreign.db")),
-             folder.file("foreign.db").string() + ": a database of another program, not of BatchScope");
+             folder.file("foreign.db").string() + ": not a BatchScope database (it belongs to another program)");
     QCOMPARE(refusal(writing, folder.file("newer.db")),
-             folder.file("newer.db").string() + ": was written by a newer BatchScope (format " +
-                 std::to_string(newest + 2) + "; this one reads up to " + std::to_string(newest) + ")");
+             folder.file("newer.db").string() + ": was written by a newer version of BatchScope (format " +
+                 std::to_string(newest + 2) + "; this version reads up to " + std::to_string(newest) + ")");
     QCOMPARE(refusal(writing, folder.file("folder")), folder.file("folder").string() +
                                                           ": is a folder; give a file in it, such as " +
                                                           folder.file("folder/runs.db").string());
@@ -185,13 +185,13 @@ void TestDatabase::refuses_what_may_not_be_written() {
     if (user.is_root())
       QSKIP("root cannot become an ordinary user here");
     QCOMPARE(refusal(true, folder.file()),
-             folder.file().string() + ": cannot be written; change its permissions, or give another file");
+             folder.file().string() + ": cannot be written; change its permissions, or use another file");
   }
   fs::permissions(folder.file(), fs::perms(0000));
   {
     const OrdinaryUser user;
     QCOMPARE(refusal(false, folder.file()),
-             folder.file().string() + ": cannot be read; change its permissions, or give another file");
+             folder.file().string() + ": cannot be read; change its permissions, or use another file");
   }
   fs::permissions(folder.file(), fs::perms(0666));
   fs::permissions(folder.path(), fs::perms(0555));
@@ -245,7 +245,7 @@ void TestDatabase::a_locked_file_is_refused_with_its_name() {
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
   other.exec("BEGIN IMMEDIATE");
   const std::string locked =
-      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+      folder.file().string() + ": locked by another program; wait until it is done, or use another file";
   QCOMPARE(refusal(true, folder.file()), locked);
   QCOMPARE(refusal(false, folder.file()), std::string()); // readers need not wait for a writer
   other.exec("ROLLBACK");
@@ -286,8 +286,8 @@ void TestDatabase::older_files_are_copied_and_brought_up_to_date() {
   const RunReader backup(folder.file(newest_backup));
   QCOMPARE(backup.series(1, "loss").size(), std::size_t(10));
   QCOMPARE(backup.check(), std::vector<std::string>{});
-  const std::string newer = "newer BatchScope (format " + std::to_string(newest + 1) + "; this one reads up to " +
-                            std::to_string(newest) + ")";
+  const std::string newer = "newer version of BatchScope (format " + std::to_string(newest + 1) +
+                            "; this version reads up to " + std::to_string(newest) + ")";
   QVERIFY(refusal(false, folder.file()).find(newer) != std::string::npos);
 }
 
@@ -352,8 +352,9 @@ void TestDatabase::format_1_becomes_the_present_one() {
     const char* objects = "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'";
     QCOMPARE(database.execAndGet(objects).getInt(), first.execAndGet(objects).getInt());
   }
-  const std::string older = folder.file().string() + ": was written by an older BatchScope (format 1; this one reads " +
-                            std::to_string(newest) + "); any verb that writes to it upgrades it";
+  const std::string older = folder.file().string() +
+                            ": was written by an older version of BatchScope (format 1; this version reads " +
+                            std::to_string(newest) + "); the next command that writes to it upgrades it";
   QCOMPARE(refusal(false, folder.file()), older);
   QCOMPARE(error_of([&] { check_usable(folder.file()); }), std::string());
   QCOMPARE(names_in(folder.path()), std::set<std::string>{"runs.db"});

@@ -292,7 +292,7 @@ void TestExport::nothing_is_overwritten_or_left_behind() {
   std::filesystem::create_hard_link(folder.file(), folder.file("link.db"));
   for (const char* name : {"runs.db", "runs.db-wal", "runs.db-shm", "link.db"})
     QCOMPARE(refusal({id}, "csv", folder.file(name), true),
-             folder.file(name).string() + ": is the run database that is open; give another file");
+             folder.file(name).string() + ": is the run database that is open; use another file");
   QCOMPARE(reader.list().size(), std::size_t(1));
 
   std::ofstream(file) << "precious";

@@ -132,7 +132,7 @@ void TestFaults::a_locked_file_loses_nothing() {
     run->sink().record(record_at(step));
   Error::Kind kind{};
   const std::string locked =
-      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+      folder.file().string() + ": locked by another program; wait until it is done, or use another file";
   QCOMPARE(error_of([&] { store.flush(); }, &kind), locked);
   QCOMPARE(kind, Error::Kind::failed);
   QCOMPARE(error_of([&] { store.begin(new_run("another")); }), locked);
@@ -214,7 +214,7 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
   other.exec("BEGIN IMMEDIATE");
   run->sink().record(record_at(2));
   const std::string locked =
-      folder.file().string() + ": locked by another program; wait until it is done, or give another file";
+      folder.file().string() + ": locked by another program; wait until it is done, or use another file";
   for (int attempt = 0; attempt < 3; ++attempt)
     QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
   QCOMPARE(store.load().error, locked);

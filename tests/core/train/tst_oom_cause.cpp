@@ -19,14 +19,14 @@ private Q_SLOTS:
     QTest::addColumn<int>("others");
     QTest::addColumn<QString>("cause");
     // Limit 1000, in use 800; before: batch 64, length 100, baseline 100, others 50.
-    QTest::newRow("first batch") << 64 << 100 << 0 << 100 << 800 << 50 << "the first batch is too large for the memory";
+    QTest::newRow("first batch") << 64 << 100 << 0 << 100 << 800 << 50 << "the first batch does not fit in memory";
     QTest::newRow("schedule") << 65 << 100 << 64 << 100 << 800 << 50 << "the schedule asked for a larger batch";
-    QTest::newRow("length") << 64 << 101 << 64 << 100 << 800 << 50 << "an example longer than any before";
-    QTest::newRow("leak") << 64 << 100 << 64 << 130 << 800 << 50 << "memory in use between steps has grown (a leak)";
+    QTest::newRow("length") << 64 << 101 << 64 << 100 << 800 << 50 << "an example is longer than all previous ones";
+    QTest::newRow("leak") << 64 << 100 << 64 << 130 << 800 << 50
+                          << "memory use between steps has grown (possible leak)";
     QTest::newRow("fragmentation") << 64 << 100 << 64 << 100 << 1100 << 50
                                    << "fragmentation: much more is reserved than in use";
-    QTest::newRow("other process") << 64 << 100 << 64 << 100 << 800 << 90
-                                   << "another process took memory of the device";
+    QTest::newRow("other process") << 64 << 100 << 64 << 100 << 800 << 90 << "another process uses more device memory";
     QTest::newRow("unknown") << 64 << 100 << 64 << 110 << 800 << 60 << "unknown";
   }
   void namesTheLikeliestCause() {

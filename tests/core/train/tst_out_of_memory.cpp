@@ -150,7 +150,7 @@ private Q_SLOTS:
     QCOMPARE(event["micro_batches_before"].get<int>(), 1);
     QVERIFY(event["micro_batches_after"].get<int>() > 1);
     QCOMPARE(event["examples_again"].get<int>(), 250);
-    QVERIFY(event["action"].get<std::string>().find("250 examples again as") != std::string::npos);
+    QVERIFY(event["action"].get<std::string>().find("retried the same 250 examples as") != std::string::npos);
     QCOMPARE(event["cause"].get<std::string>(), std::string("the schedule asked for a larger batch"));
     QCOMPARE(event["nominal_batch"].get<int>(), 250);
     QCOMPARE(event["accumulate"].get<int>(), 1);

@@ -30,7 +30,8 @@ constexpr const char* survived = R"({"attempted_batch":272,"nominal_batch":272,"
 "in_use_bytes":366200000,"reserved_bytes":366200000,"limit_bytes":400000000,"phase":"backward",
 "in_use_by":{"parameters":500000,"gradients":500000,"optimizer":1100000,"activations":344300000,"workspace":19800000,
 "batch":0},"micro_batches_before":1,"micro_batches_after":2,"micro_batch_after":136,"examples_again":272,
-"action":"the same 272 examples again as 2 x 136, effective batch kept","cause":"the schedule asked for a larger batch"})";
+"action":"retried the same 272 examples as 2 x 136; effective batch unchanged",
+"cause":"the schedule asked for a larger batch"})";
 
 } // namespace
 
@@ -45,7 +46,7 @@ void TestEventText::words_data() {
                                       format_parts(2, 136),
                                       "51.4 MB",
                                       "366.2 MB",
-                                      "the same 272 examples again as 2 x 136, effective batch kept"}
+                                      "retried the same 272 examples as 2 x 136; effective batch unchanged"}
                        << true;
   QTest::newRow("edit")
       << QByteArray("edit") << QByteArray(R"({"schedule":"step:interval=80,increment=24","before":"constant",
