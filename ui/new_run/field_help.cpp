@@ -36,7 +36,7 @@ QString breakable(QString text) {
   return text.replace(u',', QStringLiteral(",\u200b"));
 }
 
-const std::vector<std::string>& forms_of(const run::SpecField& field) {
+std::vector<std::string> forms_of(const run::SpecField& field) {
   return field.key == "schedule" ? schedule::schedule_forms() : field.choices;
 }
 
