@@ -154,7 +154,7 @@ private Q_SLOTS:
     row("text", "this is no IDX file at all", l, "images", "magic number at offset 0 is 0x74686973");
     row("labels as images", l, l, "images", "0x00000801");
     row("images as labels", good, good, "labels", "0x00000803");
-    row("short header", good.left(9), l, "images", "the header of 16 bytes");
+    row("short header", good.left(9), l, "images", "the header (16 bytes)");
     row("truncated", good.left(70), l, "images", "ends at offset 70");
     row("one byte too many", good + "x", l, "images", "has more data after offset 76");
     row("truncated gzip", packed.left(packed.size() / 2), l, "images", "truncated");
