@@ -7,6 +7,8 @@
 #include <QScopedValueRollback>
 #include <QTableView>
 
+#include <algorithm>
+
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
@@ -91,8 +93,10 @@ void EventTable::set_widths() {
   const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 14.5},
                                                           {EventModel::tried, 7.6}, {EventModel::now, 6.8},
                                                           {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
+  const QHeaderView* header = table_->horizontalHeader();
+  header->ensurePolished(); // its font decides the width of the titles
   for (const auto& [column, lines] : widths)
-    table_->setColumnWidth(column, Theme::lines(lines));
+    table_->setColumnWidth(column, std::max(Theme::lines(lines), header->sectionSizeHint(column)));
 }
 
 void EventTable::show(OpenRun* run) {
