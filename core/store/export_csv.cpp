@@ -32,7 +32,7 @@ std::vector<std::string> columns_of(const RunReader& reader, const std::vector<s
       columns.push_back(series.name);
   }
   std::set<std::string> others;
-  for (const std::int64_t id : ids)
+  for (const std::int64_t id : std::set(ids.begin(), ids.end()))
     for (const std::string& name : reader.series_names(id))
       if (known.count(name) == 0)
         others.insert(name);
