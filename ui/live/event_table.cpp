@@ -95,8 +95,9 @@ void EventTable::set_widths() {
                                                           {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
   const QHeaderView* header = table_->horizontalHeader();
   header->ensurePolished(); // its font decides the width of the titles
+  const int padding = Theme::lines(0.8);
   for (const auto& [column, lines] : widths)
-    table_->setColumnWidth(column, std::max(Theme::lines(lines), header->sectionSizeHint(column)));
+    table_->setColumnWidth(column, std::max(Theme::lines(lines), header->sectionSizeHint(column) + padding));
 }
 
 void EventTable::show(OpenRun* run) {
