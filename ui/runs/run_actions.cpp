@@ -137,7 +137,8 @@ void RunActions::train_current_again() {
     else if (run.spec)
       workbench_.propose_run(*run.spec);
     else
-      Q_EMIT workbench_.problem(tr("Run %1 was not made by this program, so its settings are not known").arg(run.row.id));
+      Q_EMIT workbench_.problem(
+          tr("Run %1 was not made by this program, so its settings are not known").arg(run.row.id));
   });
 }
 
