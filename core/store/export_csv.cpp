@@ -25,16 +25,13 @@ struct Cursor {
 /// The known series that a CSV has in any case, then those that only these runs have.
 std::vector<std::string> columns_of(const RunReader& reader, const std::vector<std::int64_t>& ids) {
   std::vector<std::string> columns;
-  std::set<std::string> known;
-  for (const telemetry::SeriesInfo& series : telemetry::known_series()) {
-    known.insert(series.name);
+  for (const telemetry::SeriesInfo& series : telemetry::known_series())
     if (series.in_csv)
       columns.push_back(series.name);
-  }
   std::set<std::string> others;
   for (const std::int64_t id : std::set(ids.begin(), ids.end()))
     for (const std::string& name : reader.series_names(id))
-      if (known.count(name) == 0)
+      if (!telemetry::is_known_series(name))
         others.insert(name);
   columns.insert(columns.end(), others.begin(), others.end());
   return columns;

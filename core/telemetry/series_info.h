@@ -3,21 +3,17 @@
 #include <string>
 #include <vector>
 
-#include "core/telemetry/outcome_fields.h"
-
 namespace batchscope::telemetry {
 
-/// Metadata of a recorded series, for tables, plots and files.
+/// A recorded series that this program names.
 struct SeriesInfo {
-  std::string name;  ///< in the database and in files
-  std::string title; ///< in tables and plots, English: "gradient norm"
-  ValueKind kind = ValueKind::number;
-  bool in_csv = true; ///< whether `export --format csv` has a column for it
+  std::string name;   ///< in the database and in files
+  bool in_csv = true; ///< whether `export --format csv` always has a column for it
 };
 
 /// The series of StepRecord (in the order of step_series()) and those of events.
 const std::vector<SeriesInfo>& known_series();
-/// Of a series that is not known: its name, any number, with a column.
-SeriesInfo series_info(const std::string& name);
+/// Whether known_series() has it. All others are of other programs, or recorded without a place of their own.
+bool is_known_series(const std::string& name);
 
 } // namespace batchscope::telemetry

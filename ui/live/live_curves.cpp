@@ -154,10 +154,9 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
   others_ = alone_->others();
   int series = 0;
   for (const std::string& name : others_) {
-    const auto& known = telemetry::known_series();
-    if (std::any_of(known.begin(), known.end(), [&](const telemetry::SeriesInfo& info) { return info.name == name; }))
+    if (telemetry::is_known_series(name))
       continue;
-    const QString title = QString::fromStdString(telemetry::series_info(name).title);
+    const QString title = QString::fromStdString(name);
     add(others_panel, title, series_of(run, name.c_str(), axis), {.name = title, .series = series++});
   }
   plots_.set_panel_visible(others_panel, series > 0);
