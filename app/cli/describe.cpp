@@ -81,15 +81,15 @@ std::string describe_fields(const std::string& kind, const Json& detail) {
   std::string text = kind;
   for (const auto& [name, value] : detail.items())
     text += fmt::format("{} {}: {}", text == kind ? "," : ";", name,
-                        value.is_string() ? value.get<std::string>()
-                                          : value.dump(-1, ' ', false, Json::error_handler_t::replace));
+                        value.is_string() ? value.get<std::string>() : json_text(value));
   return text;
 }
 
 /// `activations 344.1 MB, parameters 0.4 MB`, the largest first; empty where the search predicted nothing.
 std::string filled_text(const Json& search) {
   const auto largest = count_in(search, "largest");
-  const auto curve = search.contains("memory") ? predict::PeakCurve::from_json(search["memory"].dump()) : std::nullopt;
+  const auto curve =
+      search.contains("memory") ? predict::PeakCurve::from_json(json_text(search["memory"])) : std::nullopt;
   if (!largest || !curve)
     return {};
   const auto by = curve->at(*largest).by;
@@ -108,7 +108,7 @@ std::string filled_text(const Json& search) {
 } // namespace
 
 std::string describe_event(const std::string& kind, const std::string& detail_json) {
-  const Json detail = Json::parse(detail_json, nullptr, false);
+  const Json detail = parse_json_or_discard(detail_json);
   if (!detail.is_object())
     return kind;
   if (kind == "oom")

@@ -46,7 +46,7 @@ double factor_of(const FindOptions& options) {
 }
 
 void print_result(const search::SearchResult& result, std::optional<std::int64_t> id, const Context& context) {
-  Json json = Json::parse(search::to_json(result));
+  Json json = parse_json(search::to_json(result));
   json["search"] = id ? Json(*id) : Json(nullptr);
   if (context.json) {
     print_json(json);

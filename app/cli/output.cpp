@@ -47,7 +47,7 @@ void print(std::string_view text) {
 }
 
 void print_json(const Json& document) {
-  print(document.dump(2, ' ', false, Json::error_handler_t::replace));
+  print(json_text(document, 2));
   print("\n");
 }
 

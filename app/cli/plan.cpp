@@ -56,7 +56,7 @@ ProgressionOptions progression_options(const PlanOptions& options, const run::Ru
 /// A number with a point or an exponent, as JSON readers expect of one that is not a count.
 void append_number(fmt::memory_buffer& buffer, double value) {
   if (!std::isfinite(value)) {
-    fmt::format_to(std::back_inserter(buffer), "{}", json_number(value).dump());
+    fmt::format_to(std::back_inserter(buffer), "{}", json_text(json_number(value)));
     return;
   }
   const std::size_t before = buffer.size();
@@ -107,7 +107,7 @@ public:
     if (!event.message.empty())
       json["message"] = event.message;
     events_ += events_.empty() ? "" : ",";
-    events_ += '\n' + json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    events_ += '\n' + json_text(json);
   }
 
   void end(std::int64_t steps, std::int64_t seen) {

@@ -8,7 +8,7 @@ namespace {
 
 Json event_json(const store::StoredEvent& event) {
   Json json{{"step", event.step}, {"kind", event.kind}, {"seconds", json_number(event.seconds)}};
-  const Json detail = Json::parse(event.detail_json, nullptr, false);
+  const Json detail = parse_json_or_discard(event.detail_json);
   if (detail.is_object())
     for (const auto& [name, value] : detail.items())
       if (!json.contains(name))
@@ -18,7 +18,7 @@ Json event_json(const store::StoredEvent& event) {
 
 /// What another program stored need not be JSON; it is then a text.
 Json stored_json(const std::string& text) {
-  Json json = Json::parse(text, nullptr, false);
+  Json json = parse_json_or_discard(text);
   return json.is_discarded() ? Json(text) : json;
 }
 

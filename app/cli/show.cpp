@@ -46,11 +46,11 @@ void series_json(const Series& series) {
   print("{\"series\": {");
   const char* separator = "\n";
   for (const auto& [name, points] : series) {
-    print(fmt::format("{}{}: [", separator, Json(name).dump(-1, ' ', false, Json::error_handler_t::replace)));
+    print(fmt::format("{}{}: [", separator, json_text(Json(name))));
     separator = ",\n";
     const char* gap = "";
     for (const auto& [step, value] : points) {
-      print(fmt::format("{}[{}, {}]", gap, step, json_number(value).dump()));
+      print(fmt::format("{}[{}, {}]", gap, step, json_text(json_number(value))));
       gap = ", ";
     }
     print("]");
@@ -88,7 +88,7 @@ void show_series(const store::RunReader& reader, std::int64_t run, const CLI::Op
 }
 
 void show_search(const store::RunReader& reader, std::int64_t id, const Context& context) {
-  Json json = Json::parse(reader.search_json(id), nullptr, false);
+  Json json = parse_json_or_discard(reader.search_json(id));
   if (json.is_object())
     json["search"] = id;
   if (context.json)

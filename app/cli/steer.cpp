@@ -113,8 +113,7 @@ std::string edit_json(const SteerOptions& options, const store::RunReader& reade
   if (schedule::is_edited(text))
     origin.batch = 1; // the base may resume from an earlier, smaller batch: do not check it against this one
   schedule::make_schedule(text, origin);
-  return Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}}.dump(-1, ' ', false,
-                                                                                        Json::error_handler_t::replace);
+  return json_text(Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}});
 }
 
 Error too_late(std::int64_t run, telemetry::RunStatus status) {
@@ -141,7 +140,7 @@ void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int
 bool is_paused(const std::vector<store::StoredEvent>& events) {
   const auto last =
       std::find_if(events.rbegin(), events.rend(), [](const auto& event) { return event.kind == "status"; });
-  return last != events.rend() && Json::parse(last->detail_json, nullptr, false).value("status", "") == "paused";
+  return last != events.rend() && parse_json_or_discard(last->detail_json).value("status", "") == "paused";
 }
 
 /// Returns the step from which an edit applies, read from the run's events; nothing if the run does not report it in
@@ -153,7 +152,7 @@ std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::in
     const telemetry::RunStatus status = reader.run(run).outcome.status;
     const auto events = reader.events(run);
     for (const auto& event : events) {
-      const Json detail = event.kind == "edit" ? Json::parse(event.detail_json, nullptr, false) : Json();
+      const Json detail = event.kind == "edit" ? parse_json_or_discard(event.detail_json) : Json();
       if (!detail.is_object() || detail.value("command", std::int64_t{0}) != command)
         continue;
       if (detail.contains("refused"))

@@ -26,4 +26,12 @@ Json parse_json(const std::string& text) {
   }
 }
 
+Json parse_json_or_discard(const std::string& text) {
+  return Json::parse(text, nullptr, false);
+}
+
+std::string json_text(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 } // namespace batchscope

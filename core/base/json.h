@@ -22,6 +22,12 @@ inline Json json_number(double value) {
 
 /// Throws Error (input) naming line and column instead of the library's exception.
 Json parse_json(const std::string& text);
+/// For text that other programs may have written: a value with is_discarded() where it is not JSON.
+Json parse_json_or_discard(const std::string& text);
+
+/// As text, indented by this many spaces, or in one line. Bytes that are not UTF-8, in text from elsewhere, become
+/// U+FFFD instead of an error.
+std::string json_text(const Json& value, int indent = -1);
 
 /// The inverse of json_number(); any other value gives NaN.
 inline double number_from_json(const Json& value) {

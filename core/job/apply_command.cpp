@@ -7,7 +7,7 @@ namespace batchscope::job {
 namespace {
 
 run::ScheduleEdit edit_of(const store::Command& command) {
-  const Json detail = Json::parse(command.detail_json, nullptr, false);
+  const Json detail = parse_json_or_discard(command.detail_json);
   run::ScheduleEdit edit;
   if (command.number > 0)
     edit.command = command.number;

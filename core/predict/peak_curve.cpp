@@ -158,11 +158,11 @@ std::string PeakCurve::to_json() const {
       row.push_back(bytes);
     json["points"].push_back(std::move(row));
   }
-  return json.dump();
+  return json_text(json);
 }
 
 std::optional<PeakCurve> PeakCurve::from_json(const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = parse_json_or_discard(text);
   if (!json.is_object() || !json.contains("error") || !json.contains("points"))
     return std::nullopt;
   PeakCurve curve;

@@ -17,8 +17,8 @@ std::string name_in_json(const SpecField& field) {
 }
 
 Error wrong_type(const SpecField& field, const Json& given, const char* accepted) {
-  return input_error(fmt::format("{}: {} is not accepted; accepted: {}", name_in_json(field),
-                                 shortened(given.dump(-1, ' ', false, Json::error_handler_t::replace)), accepted));
+  return input_error(
+      fmt::format("{}: {} is not accepted; accepted: {}", name_in_json(field), shortened(json_text(given)), accepted));
 }
 
 } // namespace
@@ -38,7 +38,7 @@ std::string LineForm::from_json(const Json& json, const SpecField& field) {
 }
 
 std::string StepsForm::from_json(const Json& json, const SpecField& field) {
-  return json.is_number_integer() ? json.dump() : TextForm::from_json(json, field);
+  return json.is_number_integer() ? json_text(json) : TextForm::from_json(json, field);
 }
 
 OnOom OnOomForm::from_text(const std::string& text, const SpecField& field) {
@@ -60,7 +60,7 @@ Json BatchForm::json(const BatchChoice& value) {
 BatchChoice BatchForm::from_json(const Json& json, const SpecField& field) {
   if (!json.is_string() && !json.is_number_integer())
     throw wrong_type(field, json, "a number, or auto, auto:recommended, auto:safe, auto:largest");
-  return parse_batch(json.is_string() ? json.get<std::string>() : json.dump(), name_in_json(field));
+  return parse_batch(json.is_string() ? json.get<std::string>() : json_text(json), name_in_json(field));
 }
 
 std::int64_t IntegerForm::from_text(const std::string& text, const SpecField& field) {

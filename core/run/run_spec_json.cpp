@@ -22,8 +22,7 @@ void check_version(const Json& document) {
     return;
   if (!found->is_number_unsigned() || *found < 1 || *found > RunSpec::current_version)
     throw input_error(fmt::format("field \"version\": {} is not accepted; accepted: 1 to {}",
-                                  shortened(found->dump(-1, ' ', false, Json::error_handler_t::replace)),
-                                  RunSpec::current_version));
+                                  shortened(json_text(*found)), RunSpec::current_version));
 }
 
 void check_names(const Json& document) {
@@ -42,7 +41,7 @@ std::string to_json(const RunSpec& spec, int indent) {
   document["version"] = RunSpec::current_version;
   for (const SpecField& field : spec_fields())
     document[field.key] = field.member->json(spec);
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return json_text(document, indent);
 }
 
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
@@ -68,7 +67,7 @@ RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
 std::optional<RunSpec> stored_spec(const std::string& text) {
   try {
     // What this program stores has all fields; `{}` says nothing, although it would read as all defaults.
-    return Json::parse(text, nullptr, false).contains("model") ? std::optional(run_spec_from_json(text)) : std::nullopt;
+    return parse_json_or_discard(text).contains("model") ? std::optional(run_spec_from_json(text)) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -38,10 +38,10 @@ std::string to_json(const RunStart& start) {
             {"learning_rate", start.learning_rate ? json_number(*start.learning_rate) : Json(nullptr)},
             {"notes", start.notes}};
   if (start.memory)
-    json["memory"] = Json::parse(start.memory->to_json());
+    json["memory"] = parse_json(start.memory->to_json());
   if (start.search)
     json["search"] = *start.search;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 RunStart run_start_from_json(const std::string& text) {
@@ -70,7 +70,7 @@ RunStart run_start_from_json(const std::string& text) {
     }
   }
   if (const auto memory = json.find("memory"); memory != json.end())
-    start.memory = predict::PeakCurve::from_json(memory->dump(-1, ' ', false, Json::error_handler_t::replace));
+    start.memory = predict::PeakCurve::from_json(json_text(*memory));
   return start;
 }
 

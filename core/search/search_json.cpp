@@ -147,11 +147,11 @@ std::string to_json(const SearchResult& result, int indent) {
   json["probes"] = list_json(result.probes, probe_json);
   json["checks"] = list_json(result.checks, probe_json);
   json["timings"] = list_json(result.timings, timing_json);
-  json["memory"] = result.memory ? Json::parse(result.memory->to_json()) : Json(nullptr);
+  json["memory"] = result.memory ? parse_json(result.memory->to_json()) : Json(nullptr);
   json["baseline_bytes"] = optional_json(result.baseline_bytes);
   json["budget_bytes"] = optional_json(result.budget_bytes);
   json["seconds"] = json_number(result.seconds);
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, indent);
 }
 
 SearchResult search_result_from_json(const std::string& text) {
@@ -175,7 +175,7 @@ SearchResult search_result_from_json(const std::string& text) {
   read_list(json, "checks", result.checks, probe_from);
   read_list(json, "timings", result.timings, timing_from);
   if (const auto memory = json.find("memory"); memory != json.end() && memory->is_object())
-    result.memory = predict::PeakCurve::from_json(memory->dump(-1, ' ', false, Json::error_handler_t::replace));
+    result.memory = predict::PeakCurve::from_json(json_text(*memory));
   read(json, "baseline_bytes", result.baseline_bytes);
   read(json, "budget_bytes", result.budget_bytes);
   read(json, "seconds", result.seconds);

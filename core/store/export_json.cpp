@@ -10,14 +10,9 @@ namespace batchscope::store::detail {
 
 namespace {
 
-// Text from elsewhere may not be valid UTF-8; invalid bytes become U+FFFD instead of an error.
-std::string dump(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // Embeds stored JSON; any other text stays a string.
 Json embedded(const std::string& text) {
-  Json value = Json::parse(text, nullptr, false);
+  Json value = parse_json_or_discard(text);
   return value.is_discarded() ? Json(text) : value;
 }
 
@@ -37,7 +32,7 @@ public:
     out << "{\"format\": \"batchscope-runs\", \"version\": 1,\n\"sweeps\": [";
     const char* separator = "\n";
     for (const std::int64_t sweep : sweeps(reader, ids)) {
-      out << separator << dump({{"id", sweep}, {"spec", embedded(reader.sweep_json(sweep))}});
+      out << separator << json_text({{"id", sweep}, {"spec", embedded(reader.sweep_json(sweep))}});
       separator = ",\n";
     }
     out << "],\n\"runs\": [";
@@ -61,25 +56,25 @@ private:
 
   static void write_run(const RunReader& reader, std::int64_t id, std::ostream& out) {
     const RunRow run = reader.run(id);
-    out << "{\"run\": " << run.id << ",\n\"uid\": " << dump(run.uid) << ",\n\"name\": " << dump(run.name)
-        << ",\n\"note\": " << dump(run.note) << ",\n\"started\": " << dump(run.started)
-        << ",\n\"sweep\": " << dump(run.sweep ? Json(*run.sweep) : Json(nullptr))
-        << ",\n\"spec\": " << dump(embedded(reader.spec_json(id)))
-        << ",\n\"start\": " << dump(embedded(reader.start_json(id)))
-        << ",\n\"summary\": " << dump(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
+    out << "{\"run\": " << run.id << ",\n\"uid\": " << json_text(run.uid) << ",\n\"name\": " << json_text(run.name)
+        << ",\n\"note\": " << json_text(run.note) << ",\n\"started\": " << json_text(run.started)
+        << ",\n\"sweep\": " << json_text(run.sweep ? Json(*run.sweep) : Json(nullptr))
+        << ",\n\"spec\": " << json_text(embedded(reader.spec_json(id)))
+        << ",\n\"start\": " << json_text(embedded(reader.start_json(id)))
+        << ",\n\"summary\": " << json_text(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
     const char* separator = "\n";
     for (const StoredEvent& event : reader.events(id)) {
       out << separator
-          << dump({{"step", event.step},
-                   {"seconds", json_number(event.seconds)},
-                   {"kind", event.kind},
-                   {"detail", embedded(event.detail_json)}});
+          << json_text({{"step", event.step},
+                        {"seconds", json_number(event.seconds)},
+                        {"kind", event.kind},
+                        {"detail", embedded(event.detail_json)}});
       separator = ",\n";
     }
     out << "],\n\"series\": {";
     separator = "\n";
     for (const std::string& name : reader.series_names(id)) {
-      out << separator << dump(name) << ": ";
+      out << separator << json_text(name) << ": ";
       write_points(reader.series(id, name), out);
       separator = ",\n";
     }

@@ -58,7 +58,7 @@ std::vector<Json> take_list(Json& document, const char* field) {
 
 /// Parses one field by the rules of a run's JSON.
 run::RunSpec with_field(const char* field, const Json& value) {
-  return run::run_spec_from_json(Json{{field, value}}.dump());
+  return run::run_spec_from_json(json_text(Json{{field, value}}));
 }
 
 } // namespace
@@ -104,7 +104,7 @@ std::vector<run::RunSpec> combinations(const SweepSpec& spec) {
 }
 
 std::string to_json(const SweepSpec& spec, int indent) {
-  Json document = Json::parse(run::to_json(spec.base));
+  Json document = parse_json(run::to_json(spec.base));
   if (!spec.batches.empty()) {
     document["batch"] = Json::array();
     for (const auto& batch : spec.batches)
@@ -114,7 +114,7 @@ std::string to_json(const SweepSpec& spec, int indent) {
   if (!spec.learning_rates.empty())
     document["lr"] = spec.learning_rates;
   document["repeats"] = spec.repeats;
-  return document.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return json_text(document, indent);
 }
 
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
@@ -139,11 +139,11 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   if (const auto found = document.find("repeats"); found != document.end()) {
     if (!found->is_number_integer())
       throw input_error(fmt::format("field \"repeats\": {} is not accepted; accepted: a whole number, at least 1",
-                                    shortened(found->dump(-1, ' ', false, Json::error_handler_t::replace))));
+                                    shortened(json_text(*found))));
     spec.repeats = found->get<std::int64_t>();
     document.erase("repeats");
   }
-  spec.base = run::run_spec_from_json(document.dump(), spec.base);
+  spec.base = run::run_spec_from_json(json_text(document), spec.base);
   return spec;
 }
 

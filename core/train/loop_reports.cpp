@@ -95,7 +95,7 @@ void Loop::report_out_of_memory(const OutOfMemory& event) {
   json["examples_again"] = event.examples_again;
   json["action"] = action(event);
   json["cause"] = describe(likely_cause(event, before_));
-  send_at(steps() + 1, "oom", json.dump(), {}); // the step being made
+  send_at(steps() + 1, "oom", json_text(json), {}); // the step being made
 }
 
 void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info) {
@@ -105,7 +105,7 @@ void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const 
   json["micro_batch_after"] = now;
   json["action"] = "evaluation continues with " + format_count(now) + " examples at a time; training is not affected";
   json["cause"] = "evaluation";
-  send("oom", json.dump());
+  send("oom", json_text(json));
 }
 
 void Loop::report_schedule(const schedule::ScheduleEvent& event) {
@@ -115,7 +115,7 @@ void Loop::report_schedule(const schedule::ScheduleEvent& event) {
     json["given"] = event.given;
   }
   json["message"] = event.message;
-  send(event.kind.c_str(), json.dump());
+  send(event.kind.c_str(), json_text(json));
 }
 
 void Loop::apply(const run::ScheduleEdit& edit) {
@@ -127,10 +127,10 @@ void Loop::apply(const run::ScheduleEdit& edit) {
     json["batch_before"] = batch_before;
     json["batch"] = progression_.batch();
     json["applies_from_step"] = steps() + 1;
-    send("edit", json.dump());
+    send("edit", json_text(json));
   } catch (const Error& error) {
     json["refused"] = error.what();
-    send("edit", json.dump());
+    send("edit", json_text(json));
   }
 }
 
@@ -139,7 +139,7 @@ void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {
     Json json = edit_json(edit);
     json["refused"] = "too late: the run has no further steps";
-    send("edit", json.dump());
+    send("edit", json_text(json));
   }
 }
 
@@ -148,7 +148,7 @@ void Loop::report_paused(bool paused) {
   if (paused == said_paused_)
     return;
   said_paused_ = paused;
-  send("status", Json{{"status", paused ? "paused" : "running"}}.dump());
+  send("status", json_text(Json{{"status", paused ? "paused" : "running"}}));
 }
 
 void Loop::report_validation(const Validation& validation, double seconds) {
@@ -159,7 +159,7 @@ void Loop::report_validation(const Validation& validation, double seconds) {
     json["accuracy"] = *validation.accuracy;
     values.emplace_back("validation_accuracy", *validation.accuracy);
   }
-  send("evaluation", json.dump(), std::move(values));
+  send("evaluation", json_text(json), std::move(values));
 }
 
 } // namespace batchscope::train
