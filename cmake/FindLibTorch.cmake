@@ -21,6 +21,8 @@ set(LibTorch_FOUND TRUE)
 
 if(NOT TARGET LibTorch::LibTorch)
   add_library(LibTorch::LibTorch INTERFACE IMPORTED GLOBAL)
+  # Sources include the operators that they use, and not the 3,000 others that Tensor's members would bring.
+  target_compile_definitions(LibTorch::LibTorch INTERFACE AT_PER_OPERATOR_HEADERS)
   # Searched last: the wheel has headers of another fmt version than the system's, which is the one that is linked.
   foreach(folder include include/torch/csrc/api/include)
     target_compile_options(LibTorch::LibTorch INTERFACE "SHELL:-idirafter ${LibTorch_DIRECTORY}/${folder}")

@@ -27,5 +27,5 @@ bool add(const TestFile& file);
 
 /// Instead of Qt Test's QTEST_MAIN: `Class` holds the tests of this file. A second argument is TestFile::before.
 #define BATCHSCOPE_TEST(Class, ...)                                                                                    \
-  [[maybe_unused]] static const bool test_file_is_known = batchscope::test::add(                                       \
+  [[maybe_unused]] static const bool Class##_is_known = batchscope::test::add(                                         \
       {__FILE__, []() -> std::unique_ptr<QObject> { return std::make_unique<Class>(); } __VA_OPT__(, ) __VA_ARGS__});

@@ -56,3 +56,5 @@ InterruptWatch::~InterruptWatch() {
 }
 
 } // namespace batchscope::window
+
+#include "moc_interrupt.cpp"

@@ -1,7 +1,8 @@
 #include "core/model/detail/networks.h"
 #include "core/model/detail/pooling.h"
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/adaptive_avg_pool2d.h>
 
 namespace batchscope::model {
 

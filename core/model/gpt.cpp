@@ -2,7 +2,11 @@
 
 #include <optional>
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 
 namespace batchscope::model {
 

@@ -2,7 +2,8 @@
 
 #include <optional>
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/relu.h>
 
 namespace batchscope::model {
 

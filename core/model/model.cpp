@@ -1,7 +1,8 @@
 #include "core/model/detail/model.h"
 
-#include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/dropout.h>
 
 #include "core/base/error.h"
 #include "core/model/detail/networks.h"

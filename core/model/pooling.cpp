@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/max_pool2d_with_indices_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace batchscope::model {

@@ -2,7 +2,9 @@
 
 #include <optional>
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/max_pool2d.h>
 
 namespace batchscope::model {
 

@@ -1,4 +1,5 @@
-#include <QtTest>
+#include <QFileInfo>
+#include <QTest>
 
 #include <QRegularExpression>
 

@@ -1,7 +1,6 @@
 #include "ui/database/run_database.h"
 
 #include <QPointer>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,8 @@
 #include "core/store/export.h"
 #include "ui/database/followed_runs.h"
 #include "ui/database/list_watch.h"
+#include "ui/threads/ui_queue.h"
+#include "ui/threads/worker_thread.h"
 
 namespace batchscope::ui {
 
@@ -39,9 +40,7 @@ public:
   explicit Impl(RunDatabase& run_database)
       : run_database_(run_database), file_(run_database.database_), list_(file_, *this),
         followed_(file_, [this](std::function<void()> function) { post(std::move(function)); }),
-        thread_([this] { loop(); }) {
-    exports_.setMaxThreadCount(1);
-  }
+        thread_([this] { loop(); }) {}
 
   ~Impl() override {
     {
@@ -89,14 +88,12 @@ public:
     }
   }
 
-  void export_soon(std::function<void()> work) { exports_.start(std::move(work)); }
+  void export_soon(std::function<void()> work) { exports_.post(std::move(work)); }
 
   // --- any thread ---
 
   /// Runs `function` on the UI thread, while the RunDatabase lives.
-  void post(std::function<void()> function) {
-    QMetaObject::invokeMethod(&run_database_, std::move(function), Qt::QueuedConnection);
-  }
+  void post(std::function<void()> function) { results_.post(std::move(function)); }
 
   const std::filesystem::path& file() const { return file_; }
 
@@ -151,6 +148,7 @@ private:
 
   RunDatabase& run_database_;
   const std::filesystem::path file_;
+  UiQueue results_;
 
   // Used by the database's thread only.
   ListWatch list_;
@@ -162,7 +160,7 @@ private:
   std::deque<std::function<void()>> tasks_; ///< guarded by mutex_
   bool closing_ = false;                    ///< guarded by mutex_
 
-  QThreadPool exports_;
+  WorkerThread exports_;
   std::thread thread_; ///< last: it uses all of the above
 };
 
@@ -290,3 +288,5 @@ void RunDatabase::describe(std::int64_t run, QObject* context,
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_database.cpp"

@@ -233,9 +233,7 @@ private:
     post([this, job, state, error] { engine_.end(job, state, error); });
   }
 
-  template <typename Function> void post(Function&& function) {
-    QMetaObject::invokeMethod(&engine_, std::forward<Function>(function), Qt::QueuedConnection);
-  }
+  void post(std::function<void()> function) { engine_.reports_.post(std::move(function)); }
 
   Engine& engine_;
   const std::filesystem::path database_;
@@ -272,7 +270,7 @@ Job* Engine::add(const Order& order, Work work) {
   auto* job = new Job(order.kind, order.title, order.spec, strategy, *this);
   jobs_.append(job);
   Q_EMIT job_added(job);
-  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_), order.stores, std::move(work));
+  worker_->add(job, std::make_unique<JobWatch>(*job, job->control_, reports_), order.stores, std::move(work));
   return job;
 }
 
@@ -392,3 +390,5 @@ void Engine::show_progress() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_engine.cpp"

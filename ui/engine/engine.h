@@ -24,6 +24,7 @@
 #include "core/sweep/recommend.h"
 #include "core/sweep/sweep_spec.h"
 #include "core/telemetry/queue.h"
+#include "ui/threads/ui_queue.h"
 
 namespace batchscope::ui {
 
@@ -199,6 +200,7 @@ private:
   std::shared_ptr<data::DataPool> data_ = std::make_shared<data::DataPool>();
   QTimer progress_; ///< runs while a job works
   std::optional<int> threads_;
+  UiQueue reports_; ///< what the worker reports
   std::unique_ptr<Worker> worker_;
 };
 

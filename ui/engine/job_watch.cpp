@@ -22,11 +22,11 @@ QString count(std::int64_t value) {
 
 } // namespace
 
-JobWatch::JobWatch(Job& job, std::shared_ptr<run::JobControl> control) : job_(job), control_(std::move(control)) {}
+JobWatch::JobWatch(Job& job, std::shared_ptr<run::JobControl> control, UiQueue& reports)
+    : job_(job), control_(std::move(control)), reports_(reports) {}
 
 void JobWatch::post(std::function<void(Job&)> change) {
-  QMetaObject::invokeMethod(
-      &job_, [job = &job_, change = std::move(change)] { change(*job); }, Qt::QueuedConnection);
+  reports_.post([job = &job_, change = std::move(change)] { change(*job); });
 }
 
 void JobWatch::say(const QString& activity) {

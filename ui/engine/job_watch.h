@@ -13,7 +13,8 @@ namespace batchscope::ui {
 /// used by the worker only, except where noted.
 class JobWatch : public sweep::DemoWatch {
 public:
-  JobWatch(Job& job, std::shared_ptr<run::JobControl> control);
+  /// `reports` outlives it.
+  JobWatch(Job& job, std::shared_ptr<run::JobControl> control, UiQueue& reports);
 
   const std::shared_ptr<run::JobControl>& control() const { return control_; } ///< of the job
   bool wants_prediction() const override { return true; }
@@ -50,6 +51,7 @@ private:
 
   Job& job_;
   std::shared_ptr<run::JobControl> control_;
+  UiQueue& reports_;
   /// Owned by the view of the run; without a view, records go only to the store.
   std::weak_ptr<telemetry::RecordQueue> queue_;
   std::vector<search::Probe> probes_;

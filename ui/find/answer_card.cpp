@@ -212,3 +212,5 @@ void AnswerCard::show_search(const SearchView& view) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_answer_card.cpp"

@@ -56,3 +56,5 @@ void ChipRow::fit() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_chip_row.cpp"

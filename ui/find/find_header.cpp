@@ -109,3 +109,5 @@ void FindHeader::focus_cancel() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_find_header.cpp"

@@ -341,3 +341,5 @@ void FindPage::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_find_page.cpp"

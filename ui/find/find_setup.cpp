@@ -195,3 +195,5 @@ void FindSetup::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_find_setup.cpp"

@@ -45,3 +45,5 @@ void MemoryCard::fill(const predict::PeakCurve::Point& point, std::uint64_t budg
 }
 
 } // namespace batchscope::ui
+
+#include "moc_memory_card.cpp"

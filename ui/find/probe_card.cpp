@@ -95,3 +95,5 @@ void ProbeCard::fit() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_probe_card.cpp"

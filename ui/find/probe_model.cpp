@@ -143,3 +143,5 @@ QVariant ProbeModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 } // namespace batchscope::ui
+
+#include "moc_probe_model.cpp"

@@ -69,3 +69,5 @@ QToolButton* SearchList::add_row(QGridLayout& grid, const SearchRow& row) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_search_list.cpp"

@@ -259,3 +259,5 @@ void SearchPlots::show_arrows(const SearchView& view) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_search_plots.cpp"

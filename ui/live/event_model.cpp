@@ -141,3 +141,5 @@ bool EventFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_event_model.cpp"

@@ -135,3 +135,5 @@ void EventTable::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_event_table.cpp"

@@ -442,3 +442,5 @@ void LivePage::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_live_page.cpp"

@@ -151,3 +151,5 @@ void NoRun::update_job() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_no_run.cpp"

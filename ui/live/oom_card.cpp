@@ -121,3 +121,5 @@ void OomCard::show_memory(const OomDetails& details) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_oom_card.cpp"

@@ -139,3 +139,5 @@ void PlanLayer::show_handles() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_plan_layer.cpp"

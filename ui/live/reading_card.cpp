@@ -148,3 +148,5 @@ void BetweenCard::show_between(const QString& title, const std::vector<LiveCurve
 }
 
 } // namespace batchscope::ui
+
+#include "moc_reading_card.cpp"

@@ -41,3 +41,5 @@ void ReasonCard::show_run(const OpenRun* run) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_reason_card.cpp"

@@ -245,3 +245,5 @@ void RunHeader::fit_figures() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_header.cpp"

@@ -115,3 +115,5 @@ void RunsReading::show_at(const std::vector<LiveCurve>& curves, std::optional<do
 }
 
 } // namespace batchscope::ui
+
+#include "moc_runs_reading.cpp"

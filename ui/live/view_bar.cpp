@@ -146,3 +146,5 @@ void ViewBar::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_view_bar.cpp"

@@ -82,3 +82,5 @@ bool CommandCard::eventFilter(QObject* watched, QEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_command_card.cpp"

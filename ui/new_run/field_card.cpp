@@ -71,3 +71,5 @@ void FieldCard::show_errors() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_field_card.cpp"

@@ -211,3 +211,5 @@ bool FieldEditor::eventFilter(QObject* watched, QEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_field_editor.cpp"

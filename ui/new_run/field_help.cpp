@@ -85,3 +85,5 @@ void FieldHelp::show_field(const run::SpecField& field) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_field_help.cpp"

@@ -392,3 +392,5 @@ void NewRunPage::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_new_run_page.cpp"

@@ -252,3 +252,5 @@ void SpecForm::resizeEvent(QResizeEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_spec_form.cpp"

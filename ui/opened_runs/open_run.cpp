@@ -180,7 +180,8 @@ void OpenRun::edit(const run::ScheduleEdit& edit) {
   if (control_ && !control_->edit(edit))
     return refuse_late_edits();
   if (!control_)
-    send("edit", Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}.dump(),
+    send("edit",
+         json_text(Json{{"schedule", edit.schedule}, {"batch", edit.batch ? Json(*edit.batch) : Json(nullptr)}}),
          [this, schedule = edit.schedule] { settle(schedule); });
   Q_EMIT plan_changed();
 }
@@ -248,7 +249,7 @@ void OpenRun::take(telemetry::Event event) {
 /// Edits and pauses change the state only once the run itself reports them.
 void OpenRun::apply_command(const telemetry::Event& event) {
   try {
-    const Json detail = Json::parse(event.detail_json);
+    const Json detail = parse_json_or_discard(event.detail_json);
     if (event.kind == "status")
       return apply_status(detail.at("status").get<std::string>());
     const auto schedule = detail.at("schedule").get<std::string>();
@@ -331,3 +332,5 @@ void OpenRun::take_batch(RunBatch&& batch) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_open_run.cpp"

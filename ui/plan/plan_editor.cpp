@@ -412,3 +412,5 @@ void PlanEditor::set_error(const QString& error) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_plan_editor.cpp"

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
+#include "ui/threads/ui_queue.h"
 
 namespace batchscope::ui {
 
@@ -96,17 +97,15 @@ private:
 
   /// Does not report a result that was replaced meanwhile.
   void post(std::uint64_t number, std::function<void()> tell) {
-    QMetaObject::invokeMethod(
-        &planner_,
-        [this, number, tell = std::move(tell)] {
-          if (newest_ == number)
-            tell();
-        },
-        Qt::QueuedConnection);
+    results_.post([this, number, tell = std::move(tell)] {
+      if (newest_ == number)
+        tell();
+    });
   }
 
   Planner& planner_;
   const std::shared_ptr<data::DataPool> data_;
+  UiQueue results_;
 
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -134,3 +133,5 @@ void Planner::cancel() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_planner.cpp"

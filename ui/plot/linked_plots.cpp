@@ -323,3 +323,5 @@ bool LinkedPlots::event(QEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_linked_plots.cpp"

@@ -183,3 +183,5 @@ void RunActions::write(const std::vector<std::int64_t>& runs, const QString& for
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_actions.cpp"

@@ -141,3 +141,5 @@ void TextDelegate::setEditorData(QWidget* editor, const QModelIndex& index) cons
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_delegates.cpp"

@@ -83,3 +83,5 @@ bool RunFilter::lessThan(const QModelIndex& left, const QModelIndex& right) cons
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_filter.cpp"

@@ -213,3 +213,5 @@ void RunTable::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_table.cpp"

@@ -320,3 +320,5 @@ bool RunTableModel::setData(const QModelIndex& index, const QVariant& value, int
 }
 
 } // namespace batchscope::ui
+
+#include "moc_run_table_model.cpp"

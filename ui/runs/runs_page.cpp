@@ -311,3 +311,5 @@ void RunsPage::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_runs_page.cpp"

@@ -177,3 +177,5 @@ void PlanCards::show_events(const schedule::Plan& plan) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_plan_cards.cpp"

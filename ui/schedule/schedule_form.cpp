@@ -221,3 +221,5 @@ void ScheduleForm::read_draft() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_schedule_form.cpp"

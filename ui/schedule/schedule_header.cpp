@@ -102,3 +102,5 @@ void ScheduleHeader::show_state(const State& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_schedule_header.cpp"

@@ -463,3 +463,5 @@ void SchedulePage::restore(const QJsonObject& state) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_schedule_page.cpp"

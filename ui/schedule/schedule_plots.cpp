@@ -229,3 +229,5 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_schedule_plots.cpp"

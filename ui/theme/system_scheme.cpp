@@ -69,3 +69,5 @@ void SystemScheme::take(const QVariant& value) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_system_scheme.cpp"

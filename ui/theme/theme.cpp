@@ -115,3 +115,5 @@ int Theme::lines(double count) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_theme.cpp"

@@ -67,3 +67,5 @@ bool CommandFilter::lessThan(const QModelIndex& left, const QModelIndex& right) 
 }
 
 } // namespace batchscope::ui
+
+#include "moc_command_filter.cpp"

@@ -183,3 +183,5 @@ void CommandPalette::trigger_current() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_command_palette.cpp"

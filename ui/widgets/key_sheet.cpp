@@ -168,3 +168,5 @@ bool KeySheet::eventFilter(QObject* watched, QEvent* event) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_key_sheet.cpp"

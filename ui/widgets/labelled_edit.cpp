@@ -83,3 +83,5 @@ void LabelledEdit::set_error(const QString& error) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_labelled_edit.cpp"

@@ -132,3 +132,5 @@ void NoteLine::show_whole() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_note_line.cpp"

@@ -164,3 +164,5 @@ void restyle(QWidget& widget) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_widgets.cpp"

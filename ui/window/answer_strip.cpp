@@ -63,3 +63,5 @@ void AnswerStrip::show_answer(const run::RunSpec& spec, const sweep::Recommendat
 }
 
 } // namespace batchscope::ui
+
+#include "moc_answer_strip.cpp"

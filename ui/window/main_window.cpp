@@ -46,7 +46,6 @@ MainWindow::MainWindow(Theme& theme, Workbench& workbench, Settings settings, QL
   keys_ = new KeySheet(this);
   watch_workbench();
   restore();
-  writer_.setMaxThreadCount(1);
   keep_timer_.setInterval(keep_ms);
   connect(&keep_timer_, &QTimer::timeout, this, &MainWindow::keep);
   connect(qApp, &QGuiApplication::commitDataRequest, this, &MainWindow::keep_now);
@@ -208,3 +207,5 @@ void MainWindow::place_by_default() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_main_window.cpp"

@@ -3,9 +3,10 @@
 #include <QHash>
 #include <QMainWindow>
 #include <QPointer>
-#include <QThreadPool>
 #include <QTimer>
 
+#include "ui/threads/ui_queue.h"
+#include "ui/threads/worker_thread.h"
 #include "ui/window/settings.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
@@ -118,7 +119,8 @@ private:
   bool run_database_problem_ = false; ///< the banner shows a problem of the database
   bool closing_ = false;              ///< close when the engine is idle
   QString next_database_;
-  QThreadPool writer_; ///< for saving settings, one thread; last member: its destructor waits
+  UiQueue saved_;
+  WorkerThread writer_; ///< saves settings; last member: its destructor waits
 };
 
 } // namespace batchscope::ui

@@ -122,10 +122,10 @@ void MainWindow::keep() {
   if (keeping_ || now == kept_)
     return; // changes in the meantime are saved next time
   keeping_ = true;
-  writer_.start([this, settings = settings_, now] {
+  writer_.post([this, settings = settings_, now] {
     QString problem;
     settings.save(now, &problem);
-    QMetaObject::invokeMethod(this, [this, now, problem] {
+    saved_.post([this, now, problem] {
       if (std::exchange(keeping_, false))
         note_kept(now, problem);
     });
@@ -133,7 +133,7 @@ void MainWindow::keep() {
 }
 
 void MainWindow::keep_now() {
-  writer_.waitForDone();
+  writer_.wait();
   const QJsonObject now = content();
   // The save in progress may have older state than the one before.
   if (!std::exchange(keeping_, false) && now == kept_)

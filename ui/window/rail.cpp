@@ -33,3 +33,5 @@ void Rail::add(QAction& place) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_rail.cpp"

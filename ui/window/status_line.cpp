@@ -105,3 +105,5 @@ QString StatusLine::device_text() const {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_status_line.cpp"

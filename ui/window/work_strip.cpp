@@ -147,3 +147,5 @@ void WorkStrip::cancel() {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_work_strip.cpp"

@@ -124,3 +124,7 @@ void Workbench::propose_run(const run::RunSpec& spec) {
 }
 
 } // namespace batchscope::ui
+
+#include "moc_workbench.cpp"
+
+#include "moc_page.cpp"

@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/device_name.h"
 #include "core/base/error.h"

@@ -1,4 +1,8 @@
-#include <QtTest>
+#include <QDir>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
 
 #include <filesystem>
 #include <iostream>

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/base/json.h"

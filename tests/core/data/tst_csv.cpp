@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "tests/core/data/data_files.h"

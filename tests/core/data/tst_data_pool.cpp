@@ -3,8 +3,9 @@
 #include <cstdio>
 #include <thread>
 
+#include <QFile>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <fcntl.h>
 #include <sys/stat.h>

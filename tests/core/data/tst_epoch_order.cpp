@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/data/sampler.h"
 #include "test_program.h"

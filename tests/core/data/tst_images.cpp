@@ -1,7 +1,7 @@
 #include <cmath>
 #include <set>
 
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "tests/core/data/data_files.h"

@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/data/split.h"
 #include "core/store/run_store.h"

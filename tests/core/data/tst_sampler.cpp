@@ -2,7 +2,7 @@
 #include <numeric>
 #include <random>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/data/sampler.h"

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "tests/core/data/data_files.h"

@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "tests/core/data/data_files.h"

@@ -5,7 +5,8 @@
 #include <thread>
 
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
+#include <QtCore/qfloat16.h> // complete, for Json where QTest compares
 
 #include "core/base/json.h"
 #include "core/job/job.h"

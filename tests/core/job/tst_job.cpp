@@ -1,6 +1,6 @@
 #include "core/job/job.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/json.h"
 #include "core/run/engine.h"
@@ -13,7 +13,7 @@ using namespace batchscope::job;
 
 namespace {
 
-run::RunSpec spec_of(run::BatchChoice batch) {
+run::RunSpec run_spec_of(run::BatchChoice batch) {
   run::RunSpec spec;
   spec.model = "mlp:hidden=32";
   spec.data = "synthetic:examples=625,shape=1x16x16,classes=4";
@@ -57,7 +57,7 @@ private Q_SLOTS:
   void foretellsOnlyWhereAskedTo() {
     const store::test::Folder folder;
     store::RunStore store(folder.file());
-    const run::RunSpec spec = spec_of({run::BatchChoice::Kind::number, 32});
+    const run::RunSpec spec = run_spec_of({run::BatchChoice::Kind::number, 32});
     Watching plain(false);
     const JobResult without = run_job(spec, plain, store);
     QVERIFY(!without.start.memory && !plain.seen.memory);
@@ -83,7 +83,7 @@ private Q_SLOTS:
     const store::test::Folder folder;
     store::RunStore store(folder.file());
     Watching watch(false);
-    run::RunSpec spec = spec_of({});
+    run::RunSpec spec = run_spec_of({});
     spec.memory_budget = 40'000'000; // all of the data fits
     const JobResult job = run_job(spec, watch, store);
     // 500 examples to train on.
@@ -115,14 +115,14 @@ private Q_SLOTS:
     const store::test::Folder folder;
     store::RunStore store(folder.file());
     Told watch;
-    QCOMPARE(run_job(spec_of({run::BatchChoice::Kind::safe, 0}), watch, store).search.value(), watch.search);
+    QCOMPARE(run_job(run_spec_of({run::BatchChoice::Kind::safe, 0}), watch, store).search.value(), watch.search);
   }
 
   void takesTheCurveOfItsSearch() {
     const store::test::Folder folder;
     store::RunStore store(folder.file());
     Watching watch(true);
-    const JobResult job = run_job(spec_of({run::BatchChoice::Kind::safe, 0}), watch, store);
+    const JobResult job = run_job(run_spec_of({run::BatchChoice::Kind::safe, 0}), watch, store);
     QVERIFY(watch.probes >= 3);
     QVERIFY(job.search.has_value());
     const store::RunReader reader(folder.file());

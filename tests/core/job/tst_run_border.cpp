@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/json.h"
 #include "core/sweep/sweep.h"
@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t first_batch = 8;
 const store::StoreOptions quick{.interval = std::chrono::milliseconds(2)};
 
-SweepSpec spec_of(std::int64_t runs, std::int64_t steps) {
+SweepSpec short_runs(std::int64_t runs, std::int64_t steps) {
   SweepSpec spec;
   spec.base.model = "mlp:hidden=8";
   spec.base.data = "synthetic:examples=200,shape=1x8x8,classes=2";
@@ -125,7 +125,8 @@ void TestRunBorder::anEditReachesItsRunOrIsRefused() {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   };
-  const SweepResult result = run_steered(spec_of(60, steps), store, seen, std::make_shared<run::JobControl>(), steer);
+  const SweepResult result =
+      run_steered(short_runs(60, steps), store, seen, std::make_shared<run::JobControl>(), steer);
   QCOMPARE(result.finished, std::int64_t{60});
   store.flush();
   const store::RunReader reader(folder.file());
@@ -163,7 +164,7 @@ void TestRunBorder::aCommandReachesItsRunOrComesTooLate() {
       ++too_late;
     }
   };
-  const SweepResult result = run_steered(spec_of(20, 120), store, seen, std::make_shared<run::JobControl>(), steer);
+  const SweepResult result = run_steered(short_runs(20, 120), store, seen, std::make_shared<run::JobControl>(), steer);
   QCOMPARE(result.finished, std::int64_t{20});
   const store::RunReader reader(folder.file());
   std::size_t answered = 0;
@@ -195,7 +196,7 @@ void TestRunBorder::aPauseIsOfItsRunAlone() {
     run.control->step_once();
     run.control->resume();
   };
-  const SweepResult result = run_steered(spec_of(20, 4), store, seen, std::make_shared<run::JobControl>(), steer);
+  const SweepResult result = run_steered(short_runs(20, 4), store, seen, std::make_shared<run::JobControl>(), steer);
   QCOMPARE(result.finished, std::int64_t{20});
 }
 
@@ -208,7 +209,7 @@ void TestRunBorder::aStopEndsItsRunAlone() {
     if (run.control && run.id % 2 == 0)
       run.control->stop();
   };
-  const SweepResult result = run_steered(spec_of(6, 5000), store, seen, std::make_shared<run::JobControl>(), steer);
+  const SweepResult result = run_steered(short_runs(6, 5000), store, seen, std::make_shared<run::JobControl>(), steer);
   QVERIFY(!result.stopped);
   QCOMPARE(result.runs.size(), std::size_t{6});
   const store::RunReader reader(folder.file());
@@ -226,7 +227,7 @@ void TestRunBorder::aStopOfTheJobEndsTheSweep() {
     if (seen.run().id == 2 && seen.step() > 0 && !std::exchange(sent, true))
       store.send(2, {.verb = "stop-job"}); // as another process does
   };
-  const SweepResult result = run_steered(spec_of(6, 3000), store, seen, job, steer);
+  const SweepResult result = run_steered(short_runs(6, 3000), store, seen, job, steer);
   QVERIFY(result.stopped);
   QCOMPARE(result.runs.size(), std::size_t{2});
   const store::RunReader reader(folder.file());

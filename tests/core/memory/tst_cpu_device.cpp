@@ -1,6 +1,7 @@
-#include <QtTest>
+#include <QTest>
 
-#include <ATen/ATen.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
 
 #include "core/base/error.h"
 #include "core/memory/detail/budget_allocator.h"

@@ -1,9 +1,16 @@
-#include <QtTest>
+#include <QTest>
 
 #include <limits>
 
-#include <ATen/ATen.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
 
 #include "core/base/error.h"
 #include "core/model/detail/model.h"

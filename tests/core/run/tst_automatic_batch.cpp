@@ -1,6 +1,6 @@
 #include "core/run/automatic_batch.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/data/sampler.h"
 #include "test_program.h"

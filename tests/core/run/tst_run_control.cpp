@@ -4,7 +4,7 @@
 #include <future>
 #include <thread>
 
-#include <QtTest>
+#include <QTest>
 
 using namespace batchscope::run;
 

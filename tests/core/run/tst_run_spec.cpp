@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/base/json.h"

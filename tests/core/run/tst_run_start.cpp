@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/base/json.h"

@@ -1,6 +1,6 @@
 #include "core/schedule/edited.h"
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/schedule/plan.h"
@@ -13,7 +13,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-ProgressionOptions options(std::int64_t batch, const std::string& schedule) {
+ProgressionOptions run_of_300(std::int64_t batch, const std::string& schedule) {
   ProgressionOptions options;
   options.sampler.examples = 8000;
   options.batch = batch;
@@ -115,62 +115,63 @@ void TestEdited::stretchesLieOverEachOther() {
 void TestEdited::theRestIsWhatItWas() {
   QFETCH(QString, base);
   const std::string text = base.toStdString();
-  const Sizes before = sizes(options(16, text));
-  QCOMPARE(sizes(options(16, "edited:100-150=77,base=" + text)), changed(before, 100, 150, 77));
-  QCOMPARE(sizes(options(16, "edited:40-60=5,100-=77,base=" + text)),
+  const Sizes before = sizes(run_of_300(16, text));
+  QCOMPARE(sizes(run_of_300(16, "edited:100-150=77,base=" + text)), changed(before, 100, 150, 77));
+  QCOMPARE(sizes(run_of_300(16, "edited:40-60=5,100-=77,base=" + text)),
            changed(changed(before, 40, 60, 5), 100, 300, 77));
 }
 
 void TestEdited::aRunningScheduleGoesOnBeneath() {
   QFETCH(QString, base);
   const std::string text = base.toStdString();
-  const Sizes before = sizes(options(16, text));
+  const Sizes before = sizes(run_of_300(16, text));
   const std::string edited = "edited:80-150=77,base=" + text;
-  QCOMPARE(sizes(options(16, text), {{100, edited, {}}}), changed(before, 100, 150, 77));
+  QCOMPARE(sizes(run_of_300(16, text), {{100, edited, {}}}), changed(before, 100, 150, 77));
   // Once more, while the first edit holds, and when it is over.
   const std::string more = "edited:80-120=77,140-200=9,base=" + text;
-  QCOMPARE(sizes(options(16, text), {{100, edited, {}}, {110, more, {}}}),
+  QCOMPARE(sizes(run_of_300(16, text), {{100, edited, {}}, {110, more, {}}}),
            changed(changed(before, 100, 120, 77), 140, 200, 9));
-  QCOMPARE(sizes(options(16, text), {{100, edited, {}}, {160, more, {}}}),
+  QCOMPARE(sizes(run_of_300(16, text), {{100, edited, {}}, {160, more, {}}}),
            changed(changed(before, 100, 150, 77), 160, 200, 9));
 }
 
 void TestEdited::theWayBackToAScheduleThatWasLeft() {
   QFETCH(QString, base);
   const std::string text = base.toStdString();
-  const Sizes before = sizes(options(16, text));
+  const Sizes before = sizes(run_of_300(16, text));
   const std::string back = "edited:base=" + text;
-  QCOMPARE(sizes(options(16, text), {{100, "edited:90-=77,base=" + text, {}}, {150, back, {}}}),
+  QCOMPARE(sizes(run_of_300(16, text), {{100, "edited:90-=77,base=" + text, {}}, {150, back, {}}}),
            changed(before, 100, 150, 77));
-  QCOMPARE(sizes(options(16, text), {{100, "piecewise:100=77", 77}, {150, back, {}}}), changed(before, 100, 150, 77));
+  QCOMPARE(sizes(run_of_300(16, text), {{100, "piecewise:100=77", 77}, {150, back, {}}}),
+           changed(before, 100, 150, 77));
   // Its text is that of the schedule itself.
-  Progression progression(options(16, text));
+  Progression progression(run_of_300(16, text));
   progression.edit("piecewise:0=16,9=12");
   progression.edit(back);
   QCOMPARE(progression.schedule_text(), text);
 }
 
 void TestEdited::anotherBaseBeginsWhereItIsPutIn() {
-  const Sizes plain = sizes(options(16, "constant"), {{100, "step:interval=10,increment=1", 20}});
-  QCOMPARE(sizes(options(16, "constant"), {{100, "edited:150-160=77,base=step:interval=10,increment=1", 20}}),
+  const Sizes plain = sizes(run_of_300(16, "constant"), {{100, "step:interval=10,increment=1", 20}});
+  QCOMPARE(sizes(run_of_300(16, "constant"), {{100, "edited:150-160=77,base=step:interval=10,increment=1", 20}}),
            changed(plain, 150, 160, 77));
   // Within a stretch from the batch that there was, or one that is named.
   const std::string base = "base=step:interval=10,increment=1";
-  const Sizes from_16 = sizes(options(16, "constant"), {{100, "step:interval=10,increment=1", {}}});
-  QCOMPARE(sizes(options(16, "constant"), {{100, "edited:90-130=77," + base, {}}}), changed(from_16, 100, 130, 77));
-  QCOMPARE(sizes(options(16, "constant"), {{100, "edited:90-130=77,batch=20," + base, {}}}),
+  const Sizes from_16 = sizes(run_of_300(16, "constant"), {{100, "step:interval=10,increment=1", {}}});
+  QCOMPARE(sizes(run_of_300(16, "constant"), {{100, "edited:90-130=77," + base, {}}}), changed(from_16, 100, 130, 77));
+  QCOMPARE(sizes(run_of_300(16, "constant"), {{100, "edited:90-130=77,batch=20," + base, {}}}),
            changed(plain, 100, 130, 77));
 }
 
 void TestEdited::theFirstStepIsAStretchToo() {
-  const Sizes before = sizes(options(16, "linear:max=256"));
-  QCOMPARE(sizes(options(48, "edited:0-50=48,batch=16,base=linear:max=256")), changed(before, 0, 50, 48));
+  const Sizes before = sizes(run_of_300(16, "linear:max=256"));
+  QCOMPARE(sizes(run_of_300(48, "edited:0-50=48,batch=16,base=linear:max=256")), changed(before, 0, 50, 48));
 }
 
 void TestEdited::theRateKeepsItsStages() {
   const auto rates = [](const std::string& schedule) {
     std::vector<double> result;
-    const Plan planned = plan(options(16, schedule));
+    const Plan planned = plan(run_of_300(16, schedule));
     const series::Series& rate = *planned.history->find("learning_rate");
     for (std::size_t i = 0; i < 100; ++i)
       result.push_back(rate.values[i]);
@@ -192,8 +193,8 @@ void TestEdited::isReplayedFromWhatAnEditReports() {
       for (const char* first : {base, "constant"}) {
         if (first_batch_of(first).value_or(16) != 16)
           continue;
-        const Sizes once = sizes(options(16, first), {{100, text, {}}});
-        QVERIFY2(sizes(options(16, first), {{100, text, once[100]}}) == once, (text + " after " + first).c_str());
+        const Sizes once = sizes(run_of_300(16, first), {{100, text, {}}});
+        QVERIFY2(sizes(run_of_300(16, first), {{100, text, once[100]}}) == once, (text + " after " + first).c_str());
       }
     }
 }
@@ -224,7 +225,7 @@ void TestEdited::refusesBadTexts() {
   QFETCH(QString, text);
   QFETCH(QString, words);
   try {
-    Progression refused(options(16, text.toStdString()));
+    Progression refused(run_of_300(16, text.toStdString()));
     QFAIL("accepted");
   } catch (const Error& error) {
     QCOMPARE(error.kind(), Error::Kind::input);

@@ -8,34 +8,18 @@
 
 #include "core/base/error.h"
 #include "core/schedule/plan.h"
+#include "schedule_test.h"
 #include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
+using namespace batchscope::schedule::test;
 
 namespace {
 
 constexpr unsigned seed = 2718;
 
 using Sizes = std::vector<std::int64_t>;
-
-ProgressionOptions options(std::int64_t examples, std::int64_t ranks, std::int64_t batch, const std::string& schedule,
-                           RunLength length) {
-  ProgressionOptions result;
-  result.sampler.examples = examples;
-  result.sampler.ranks = ranks;
-  result.batch = batch;
-  result.schedule = schedule;
-  result.length = length;
-  return result;
-}
-
-RunLength epochs(std::int64_t count) {
-  return {.epochs = count, .examples = {}, .steps = {}};
-}
-RunLength steps(std::int64_t count) {
-  return {.epochs = {}, .examples = {}, .steps = count};
-}
 
 PlanRequest request(const ProgressionOptions& options, std::vector<PlanEdit> edits = {}) {
   PlanRequest result;

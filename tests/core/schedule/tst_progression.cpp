@@ -2,38 +2,18 @@
 #include <functional>
 #include <random>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/schedule/progression.h"
+#include "schedule_test.h"
 #include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::schedule;
+using namespace batchscope::schedule::test;
 
 namespace {
-
-ProgressionOptions options(std::int64_t examples, std::int64_t ranks, std::int64_t batch, const std::string& schedule,
-                           RunLength length) {
-  ProgressionOptions result;
-  result.sampler.examples = examples;
-  result.sampler.ranks = ranks;
-  result.batch = batch;
-  result.schedule = schedule;
-  result.length = length;
-  result.learning_rate.base = 1;
-  return result;
-}
-
-RunLength epochs(std::int64_t count) {
-  return {.epochs = count, .examples = {}, .steps = {}};
-}
-RunLength examples(std::int64_t count) {
-  return {.epochs = {}, .examples = count, .steps = {}};
-}
-RunLength steps(std::int64_t count) {
-  return {.epochs = {}, .examples = {}, .steps = count};
-}
 
 struct WholeCourse {
   std::vector<PlannedStep> steps;
@@ -216,6 +196,7 @@ private Q_SLOTS:
 
   void runsLearningRatesOverProgressThatEndsWithTheRun() {
     ProgressionOptions o = options(10, 1, 3, "constant", epochs(2));
+    o.learning_rate.base = 1;
     o.learning_rate.decay = LearningRateDecay::linear;
     // Positions 0 3 6 9 of each epoch, whatever the sizes.
     QCOMPARE(column(walk(o), [](const PlannedStep& s) { return s.learning_rate; }),
@@ -233,6 +214,7 @@ private Q_SLOTS:
 
   void usesTheNominalEffectiveBatchForTheRate() {
     ProgressionOptions o = options(100, 2, 8, "constant", epochs(1));
+    o.learning_rate.base = 1;
     o.sampler.accumulate = 2;
     o.learning_rate.rule = LearningRateRule::linear;
     o.learning_rate.reference_batch = 8;
@@ -248,6 +230,7 @@ private Q_SLOTS:
 
   void lowersTheRateWithAdaBatchsStages() {
     ProgressionOptions o = options(8, 1, 2, "adabatch:factor=2,every=1,lr-decay=0.375", epochs(3));
+    o.learning_rate.base = 1;
     o.learning_rate.rule = LearningRateRule::linear;
     o.learning_rate.reference_batch = 2;
     const WholeCourse course = walk(o);
@@ -339,6 +322,7 @@ private Q_SLOTS:
     QFETCH(int, what);
     QFETCH(QString, words);
     ProgressionOptions o = options(100, 2, 8, "constant", epochs(1));
+    o.learning_rate.base = 1;
     const std::function<void()> spoil[] = {[&] { o.batch = 51; },
                                            [&] { o.length = {}; },
                                            [&] { o.length.steps = 5; },

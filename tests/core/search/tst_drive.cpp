@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "test_program.h"

@@ -3,7 +3,7 @@
 #include <random>
 #include <set>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "core/search/finder.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include <QtTest>
+#include <QTest>
 
 using namespace batchscope;
 using namespace batchscope::search;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
 #include <string>
 
 #include <sys/resource.h>
@@ -30,6 +34,19 @@ public:
 private:
   QTemporaryDir directory_;
 };
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Equal, the sign of zero and NaN included.
+inline bool same(double a, double b) {
+  return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
+}
+
+inline std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
 
 /// A record in which every series has a value that follows from the step, so that readers can tell right from wrong.
 inline telemetry::StepRecord record_at(std::int64_t step) {

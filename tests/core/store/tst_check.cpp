@@ -25,7 +25,7 @@ void write_bytes(const std::filesystem::path& file, const std::string& bytes) {
 }
 
 // A closed database with a run of 3,000 sealed points a series.
-void make(const std::filesystem::path& file) {
+void make_sealed(const std::filesystem::path& file) {
   RunStore store(file);
   auto sealed = store.begin(new_run("sealed"));
   for (std::int64_t step = 1; step <= 3000; ++step)
@@ -60,7 +60,7 @@ private Q_SLOTS:
 
 void TestCheck::a_flipped_bit_of_a_value_is_found() {
   const Folder folder;
-  make(folder.file());
+  make_sealed(folder.file());
   QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
   std::string bytes = bytes_of(folder.file());
   const double value = record_at(2000).grad_norm;
@@ -104,7 +104,7 @@ void TestCheck::changes_behind_our_back_are_found() {
   QFETCH(QString, change);
   QFETCH(QString, line);
   const Folder folder;
-  make(folder.file());
+  make_sealed(folder.file());
   SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec(change.toStdString());
   const auto lines = RunReader(folder.file()).check();
   QVERIFY2(mentions(lines, line.toStdString()), shown(lines));
@@ -113,7 +113,7 @@ void TestCheck::changes_behind_our_back_are_found() {
 // Whatever is overwritten: the answer is lines or one Error, never a crash or another exception.
 void TestCheck::damaged_pages_are_found() {
   const Folder folder;
-  make(folder.file());
+  make_sealed(folder.file());
   // Pages that are free hold nothing, so damage to them is none; VACUUM leaves no such page.
   SQLite::Database(folder.file().string(), SQLite::OPEN_READWRITE).exec("VACUUM");
   const std::string whole = bytes_of(folder.file());

@@ -25,8 +25,8 @@ constexpr const char* no_taking =
     "CREATE TRIGGER no_taking BEFORE UPDATE ON command BEGIN SELECT RAISE(ABORT, 'refused'); END";
 constexpr const char* taking_again = "DROP TRIGGER no_taking";
 
-/// What a run was told, from the writer thread to the test's.
-class Told {
+/// Commands that a run received, from the writer thread to the test's.
+class Received {
 public:
   NewRun run(const std::string& name) {
     NewRun run = new_run(name);
@@ -67,7 +67,7 @@ private Q_SLOTS:
 void TestCommands::each_arrives_once_and_in_order() {
   const Folder folder;
   RunStore store(folder.file(), quick);
-  Told told;
+  Received told;
   auto run = store.begin(told.run("steered"));
   RunStore other(folder.file());
   const RunReader reader(folder.file());
@@ -96,7 +96,7 @@ void TestCommands::each_arrives_once_and_in_order() {
 void TestCommands::arrive_by_way_of_the_same_store() {
   const Folder folder;
   RunStore store(folder.file(), quick);
-  Told told;
+  Received told;
   auto run = store.begin(told.run("own"));
   store.send(run->id(), {.verb = "stop"});
   QTRY_COMPARE(told.commands(), Texts{"stop{}"});
@@ -107,9 +107,9 @@ void TestCommands::several_senders_and_runs_at_once() {
   RunStore store(folder.file(), quick);
   constexpr std::size_t runs = 3;
   constexpr std::size_t per_sender = 40;
-  std::array<Told, runs> told;
+  std::array<Received, runs> told;
   std::vector<std::unique_ptr<RunWriter>> writers;
-  for (Told& each : told)
+  for (Received& each : told)
     writers.push_back(store.begin(each.run("one of several")));
   std::vector<std::thread> threads;
   for (int sender = 0; sender < 2; ++sender)
@@ -126,7 +126,7 @@ void TestCommands::several_senders_and_runs_at_once() {
   for (auto& thread : threads)
     thread.join();
   loop.join();
-  for (Told& each : told) {
+  for (Received& each : told) {
     QTRY_COMPARE(each.commands().size(), 2 * per_sender);
     for (const char* text : {"step{\"n\":0}", "step{\"n\":1}"}) {
       const auto commands = each.commands();
@@ -153,7 +153,7 @@ void TestCommands::none_arrive_once_a_run_has_ended() {
   RunStore store(folder.file(),
                  {.interval = std::chrono::hours(1), .patience = milliseconds(50), .most_waiting = 1000});
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE, 5000);
-  Told told;
+  Received told;
   auto run = store.begin(told.run("ends"));
   other.exec(no_taking);
   const std::int64_t number = store.send(run->id(), {.verb = "pause"});
@@ -176,7 +176,7 @@ void TestCommands::a_database_that_refuses_delays_but_loses_none() {
   RunStore store(folder.file(),
                  {.interval = std::chrono::hours(1), .patience = milliseconds(50), .most_waiting = 1000});
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE, 5000);
-  Told told;
+  Received told;
   auto run = store.begin(told.run("refused"));
   other.exec(no_taking);
   const std::int64_t number = store.send(run->id(), {.verb = "pause"});

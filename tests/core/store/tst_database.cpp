@@ -28,11 +28,6 @@ void write_text(const fs::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
-std::string text_of(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// But for the ledgers, one beside each database that was written to.
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;

@@ -214,11 +214,11 @@ void TestKill::identities_come_back_from_their_text() {
   QVERIFY(read == identity);
 }
 
-static int write_as_second_process(int count, char** arguments) {
+static int write_until_killed(int count, char** arguments) {
   if (count == 4 && std::string(arguments[1]) == "--write-until-killed")
     write_until_killed(arguments[2], std::atoll(arguments[3]));
   return -1;
 }
 
-BATCHSCOPE_TEST(TestKill, write_as_second_process)
+BATCHSCOPE_TEST(TestKill, write_until_killed)
 #include "tst_kill.moc"

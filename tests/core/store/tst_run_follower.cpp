@@ -24,13 +24,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool same(double a, double b) {
-  return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
-}
-
 /// Everything that a follower gave, put together again by the names of series.
 struct Seen {
   std::map<std::string, std::vector<Point>> series;
@@ -472,12 +465,12 @@ void TestRunFollower::damage_is_told_and_nothing_lost() {
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());
 }
 
-static int write_as_second_process(int count, char** arguments) {
+static int write_for_followers(int count, char** arguments) {
   const std::string first = count == 4 ? arguments[1] : "";
   if (first == "--write" || first == "--write-until-killed")
     write(arguments[2], std::atoll(arguments[3]), first != "--write");
   return -1;
 }
 
-BATCHSCOPE_TEST(TestRunFollower, write_as_second_process)
+BATCHSCOPE_TEST(TestRunFollower, write_for_followers)
 #include "tst_run_follower.moc"

@@ -30,10 +30,10 @@ void add_many(const std::filesystem::path& file, int count) {
   transaction.commit();
 }
 
-/// The list as somebody has it who is told of the changes alone.
-class Told {
+/// The list as it follows from the changes alone.
+class Replayed {
 public:
-  explicit Told(const std::filesystem::path& file) : reader_(file) {}
+  explicit Replayed(const std::filesystem::path& file) : reader_(file) {}
 
   ListChanges look() {
     ListChanges changes = reader_.changes(cursor_);
@@ -91,7 +91,7 @@ void TestRunList::a_change_of_one_of_ten_thousand_reads_one() {
   const Folder folder;
   RunStore store(folder.file());
   add_many(folder.file(), 10'000);
-  Told told(folder.file());
+  Replayed told(folder.file());
   const ListChanges first = told.look();
   QVERIFY(first.all);
   QCOMPARE(first.rows.size(), std::size_t{10'000});
@@ -121,7 +121,7 @@ void TestRunList::a_change_of_one_of_ten_thousand_reads_one() {
 void TestRunList::each_kind_of_change_is_told() {
   const Folder folder;
   RunStore store(folder.file());
-  Told told(folder.file());
+  Replayed told(folder.file());
   QVERIFY(told.look().all);
   store.add_finished(new_run("one"), outcome(telemetry::RunStatus::finished));
   store.add_finished(new_run("two"), outcome(telemetry::RunStatus::failed));
@@ -142,7 +142,7 @@ void TestRunList::a_removed_run_is_told_whatever_was_seen_before() {
   RunStore store(folder.file());
   for (int i = 0; i < 3; ++i)
     store.add_finished(new_run("run"), outcome(telemetry::RunStatus::finished));
-  Told told(folder.file());
+  Replayed told(folder.file());
   told.look();
   // Marked and removed between two looks.
   store.set_deleted({2}, true);
@@ -160,7 +160,7 @@ void TestRunList::a_run_whose_process_is_gone_is_told() {
   const Folder folder;
   RunStore store(folder.file());
   auto run = store.begin(new_run("running"));
-  Told told(folder.file());
+  Replayed told(folder.file());
   QCOMPARE(told.look().rows.front().outcome.status, telemetry::RunStatus::running);
   {
     // As if its process had begun before this boot. Nothing in the table of runs changes.
@@ -194,7 +194,7 @@ void TestRunList::any_changes_in_any_order() {
   RunStore store(folder.file());
   RunStore other(folder.file());
   std::mt19937 random(7);
-  Told told(folder.file());
+  Replayed told(folder.file());
   std::vector<std::unique_ptr<RunWriter>> open;
   Ids over;
   for (int i = 0; i < 300; ++i) {

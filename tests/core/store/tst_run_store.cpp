@@ -13,17 +13,6 @@ using namespace batchscope;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
-namespace {
-
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool same(double a, double b) {
-  return a == b || (std::isnan(a) && std::isnan(b));
-}
-
-} // namespace
-
 class TestRunStore : public QObject {
   Q_OBJECT
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include <QtTest>
+#include <QTest>
 
 using namespace batchscope::sweep;
 

@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "tests/core/store/store_test.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/error.h"
 #include "test_program.h"

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <string>
 
-#include <QtTest>
+#include <QTest>
 
 #include "core/data/dataset.h"
 #include "core/memory/device.h"

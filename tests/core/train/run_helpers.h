@@ -1,10 +1,11 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "core/base/json.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/telemetry/record.h"
@@ -17,15 +18,20 @@ struct Recorded : batchscope::telemetry::Sink {
   void record(const batchscope::telemetry::StepRecord& record) override { records.push_back(record); }
   void event(batchscope::telemetry::Event event) override { events.push_back(std::move(event)); }
 
-  std::vector<nlohmann::json> details(const std::string& kind) const {
-    std::vector<nlohmann::json> found;
+  std::vector<batchscope::Json> details(const std::string& kind) const {
+    std::vector<batchscope::Json> found;
     for (const auto& event : events) {
       if (event.kind == kind)
-        found.push_back(nlohmann::json::parse(event.detail_json));
+        found.push_back(batchscope::parse_json(event.detail_json));
     }
     return found;
   }
 };
+
+/// How far a is from b, relative to b.
+inline double relative(double a, double b) {
+  return std::abs(a - b) / std::max(std::abs(b), 1e-12);
+}
 
 struct FinishedRun {
   batchscope::telemetry::RunOutcome outcome;

@@ -5,7 +5,7 @@ using namespace batchscope;
 
 namespace {
 
-const std::string device = "cpu";
+const std::string cpu = "cpu";
 
 } // namespace
 
@@ -13,10 +13,10 @@ class TestConformance : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
-  void returnsToTheBaseline() { test::returnsToTheBaseline(device, 20); }
-  void readsWithinTheLimit() { test::readsWithinTheLimit(device); }
-  void findsTheExactLargestSize() { test::findsTheExactLargestSize(device); }
-  void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(device); }
+  void returnsToTheBaseline() { test::returnsToTheBaseline(cpu, 20); }
+  void readsWithinTheLimit() { test::readsWithinTheLimit(cpu); }
+  void findsTheExactLargestSize() { test::findsTheExactLargestSize(cpu); }
+  void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(cpu); }
 };
 
 BATCHSCOPE_TEST(TestConformance)

@@ -5,7 +5,7 @@ using namespace batchscope;
 
 namespace {
 
-const std::string device = "cuda:0";
+const std::string gpu = "cuda:0";
 
 } // namespace
 
@@ -15,15 +15,15 @@ class TestConformanceGpu : public QObject {
 private Q_SLOTS:
   void initTestCase() {
     try {
-      memory::open_device(device, std::nullopt);
+      memory::open_device(gpu, std::nullopt);
     } catch (const Error& error) {
       QSKIP(error.what());
     }
   }
-  void returnsToTheBaseline() { test::returnsToTheBaseline(device, 20); }
-  void readsWithinTheLimit() { test::readsWithinTheLimit(device); }
-  void findsTheExactLargestSize() { test::findsTheExactLargestSize(device); }
-  void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(device); }
+  void returnsToTheBaseline() { test::returnsToTheBaseline(gpu, 20); }
+  void readsWithinTheLimit() { test::readsWithinTheLimit(gpu); }
+  void findsTheExactLargestSize() { test::findsTheExactLargestSize(gpu); }
+  void rollsBackWithoutATrace() { test::rollsBackWithoutATrace(gpu); }
 };
 
 BATCHSCOPE_TEST(TestConformanceGpu)

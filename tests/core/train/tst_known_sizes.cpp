@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/train/detail/known_sizes.h"
 #include "test_program.h"

@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/train/detail/oom_cause.h"
 #include "test_program.h"

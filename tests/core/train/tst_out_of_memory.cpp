@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include <numeric>
 
@@ -23,10 +23,6 @@ RunSpec tight_spec(std::int64_t batch, std::int64_t steps) {
   RunSpec spec = small_spec(batch, steps);
   spec.memory_budget = budget;
   return spec;
-}
-
-double relative(double a, double b) {
-  return std::abs(a - b) / std::max(std::abs(b), 1e-12);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include <QtTest>
+#include <QTest>
 
 #include "core/predict/peak_curve.h"
 #include "core/run/engine.h"

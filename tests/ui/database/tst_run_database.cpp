@@ -1,7 +1,9 @@
 #include <QDateTime>
 #include <QDir>
+#include <QFile>
+#include <QFileInfo>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 

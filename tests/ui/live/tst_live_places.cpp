@@ -1,5 +1,6 @@
 #include <QComboBox>
-#include <QtTest>
+#include <QFile>
+#include <QTest>
 
 #include "core/store/run_store.h"
 #include "test_program.h"

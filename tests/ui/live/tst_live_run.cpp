@@ -1,3 +1,4 @@
+#include <QFile>
 #include <QSignalSpy>
 
 #include "core/store/export.h"

@@ -2,13 +2,14 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QFile>
 #include <QFileDialog>
 #include <QLabel>
 #include <QProcess>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTest>
 #include <QUndoStack>
-#include <QtTest>
 
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/new_run_page.h"

@@ -1,6 +1,7 @@
+#include <QJsonDocument>
 #include <QSignalSpy>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 #include "test_program.h"
 #include "ui/new_run/new_run_test.h"

@@ -1,5 +1,6 @@
+#include <QFile>
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"

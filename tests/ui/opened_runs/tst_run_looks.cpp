@@ -1,5 +1,5 @@
 #include <QSet>
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "ui/opened_runs/run_looks.h"

@@ -1,5 +1,5 @@
 #include <QSignalSpy>
-#include <QtTest>
+#include <QTest>
 
 #include "core/schedule/progression.h"
 #include "core/store/run_store.h"

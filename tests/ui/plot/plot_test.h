@@ -7,6 +7,7 @@
 #include <QWheelEvent>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,16 @@
 namespace batchscope::ui::test {
 
 using Values = std::vector<double>;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+inline telemetry::StepRecord step_record(std::int64_t step) {
+  telemetry::StepRecord record;
+  record.step = step;
+  record.loss = 1 / static_cast<double>(step);
+  return record;
+}
 
 inline Values counted(int first, int count) {
   Values values;

@@ -5,16 +5,16 @@
 #include <limits>
 #include <random>
 
+#include "plot_test.h"
 #include "test_program.h"
 #include "ui/plot/curve.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
+using namespace batchscope::ui::test;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t all = 1'000'000;
 
 telemetry::StepRecord record_at(std::int64_t step, double loss) {

@@ -7,17 +7,6 @@ using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
-namespace {
-
-telemetry::StepRecord step_record(std::int64_t step) {
-  telemetry::StepRecord record;
-  record.step = step;
-  record.loss = 1 / static_cast<double>(step);
-  return record;
-}
-
-} // namespace
-
 /// What is in view, and when it is drawn.
 class TestLinkedPlots : public QObject {
   Q_OBJECT

@@ -13,9 +13,6 @@ using namespace batchscope::ui::test;
 
 namespace {
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 QByteArray content_of(const QString& file) {
   QFile input(file);
   return input.open(QIODevice::ReadOnly) ? input.readAll() : QByteArray();

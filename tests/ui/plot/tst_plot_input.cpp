@@ -1,4 +1,5 @@
 #include <QAction>
+#include <QHash>
 #include <QHelpEvent>
 #include <QMenu>
 #include <QToolTip>

@@ -7,19 +7,6 @@ using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
-namespace {
-
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
-telemetry::StepRecord step_record(std::int64_t step) {
-  telemetry::StepRecord record;
-  record.step = step;
-  record.loss = 1 / static_cast<double>(step);
-  return record;
-}
-
-} // namespace
-
 /// What is to be seen.
 class TestPlotPictures : public QObject {
   Q_OBJECT

@@ -1,9 +1,9 @@
 #include <QApplication>
 #include <QProcess>
+#include <QTest>
 #include <QtDBus/QDBusConnection>
 #include <QtDBus/QDBusConnectionInterface>
 #include <QtDBus/QDBusVariant>
-#include <QtTest>
 
 #include "test_program.h"
 #include "ui/theme/theme.h"

@@ -8,7 +8,7 @@
 #include <QListView>
 #include <QSignalSpy>
 #include <QStandardItemModel>
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "ui/theme/theme.h"

@@ -10,15 +10,19 @@
 #include <QAbstractItemView>
 #include <QAction>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFile>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFileSystemModel>
 #include <QLineEdit>
 #include <QPointer>
 #include <QPushButton>
 #include <QShortcut>
+#include <QSignalSpy>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
+#include <QTimer>
 
 #include "test_program.h"
 #include "tests/core/base/file_locks.h"

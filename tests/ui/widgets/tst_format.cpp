@@ -1,7 +1,7 @@
 #include <limits>
 
 #include <QLocale>
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "ui/widgets/format.h"

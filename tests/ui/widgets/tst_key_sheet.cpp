@@ -7,7 +7,7 @@
 #include <QLineEdit>
 #include <QScrollArea>
 #include <QScrollBar>
-#include <QtTest>
+#include <QTest>
 
 #include "test_program.h"
 #include "ui/theme/theme.h"

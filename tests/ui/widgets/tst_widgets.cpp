@@ -5,9 +5,9 @@
 #include <QStandardItemModel>
 #include <QTableView>
 #include <QTableWidget>
+#include <QTest>
 #include <QToolButton>
 #include <QToolTip>
-#include <QtTest>
 
 #include "test_program.h"
 #include "ui/theme/theme.h"

@@ -2,12 +2,13 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QLabel>
 #include <QMessageBox>
 #include <QProgressBar>
 #include <QSignalSpy>
 #include <QStatusBar>
-#include <QtTest>
+#include <QTest>
 
 #include "core/store/run_store.h"
 #include "test_program.h"

@@ -1,3 +1,5 @@
+#include <QDir>
+#include <QFile>
 #include <QFileDialog>
 #include <QLabel>
 #include <QListView>
@@ -6,8 +8,8 @@
 #include <QScrollArea>
 #include <QSignalSpy>
 #include <QStatusBar>
+#include <QTest>
 #include <QToolButton>
-#include <QtTest>
 
 #include "test_program.h"
 #include "ui/widgets/command_palette.h"

@@ -1,12 +1,13 @@
 #include <sys/stat.h>
 
 #include <QComboBox>
+#include <QFile>
 #include <QFileDialog>
 #include <QProcess>
 #include <QPushButton>
 #include <QSet>
 #include <QTableView>
-#include <QtTest>
+#include <QTest>
 
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/spec_form.h"

@@ -1,20 +1,22 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QProcess>
+#include <QProcessEnvironment>
 #include <QTemporaryDir>
-#include <QtTest>
+#include <QTest>
 
 #include <csignal>
 
 #include "test_program.h"
 #include "ui/window/settings.h"
+#include "ui/workbench_test.h"
 
 using namespace batchscope::ui;
+using namespace batchscope::ui::test;
 
 namespace {
-
-constexpr int patience_ms = 60'000;
 
 struct Outcome {
   int status = -1;

@@ -1,6 +1,9 @@
+#include <QFile>
 #include <QFileDialog>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QProcess>
-#include <QtTest>
+#include <QTest>
 
 #include <fstream>
 

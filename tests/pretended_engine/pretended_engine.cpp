@@ -1,0 +1,153 @@
+// An engine without LibTorch, under the name of the real one: under the thread sanitizer, for which LibTorch is not
+// built, the program's threads do with it what they do with the real one. It follows the schedule and obeys its
+// control; it computes nothing.
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/run/detail/engine_library.h"
+#include "core/run/engine.h"
+#include "core/run/run_plan.h"
+#include "core/search/drive.h"
+
+namespace {
+
+using namespace batchscope;
+
+constexpr std::int64_t largest_that_fits = 20;
+constexpr std::uint64_t budget = 10'000'000;
+
+/// Runs at most this fast, so that commands find it under way.
+constexpr std::chrono::microseconds step_duration{200};
+
+class PretendedSession final : public run::Session {
+public:
+  PretendedSession(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
+      : spec_((check(spec), spec)), data_(pool ? pool->open(spec.data, {}) : data::open_data(spec.data, {})) {
+    if (spec_.batch.kind == run::BatchChoice::Kind::number)
+      batch_ = spec_.batch.number;
+  }
+
+  const run::RunSpec& spec() const override { return spec_; }
+  std::int64_t examples() const override { return data_.train->size(); }
+  const data::DataSplit& data() const override { return data_; }
+  std::int64_t largest_batch() const override { return examples(); }
+  std::uint64_t budget_bytes() const override { return budget; }
+
+  search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) override {
+    search::FinderOptions wanted;
+    wanted.max_batch = largest_batch();
+    const auto finder = search::make_finder("binary", wanted);
+    search::SimulatedDevice device(largest_that_fits);
+    search::SearchResult result = search::drive(*finder, device, wanted, on_probe);
+    for (const std::int64_t batch : {*result.largest / 2, *result.largest}) {
+      result.timings.push_back({.batch = batch, .seconds = 1, .examples_per_second = static_cast<double>(batch)});
+      if (options.on_timing)
+        options.on_timing(result.timings.back());
+    }
+    result.recommended = result.automatic = result.largest;
+    return result;
+  }
+
+  std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& /*stop*/) override {
+    return std::nullopt;
+  }
+
+  void choose_batch(std::int64_t batch, const std::string& /*reason*/) override { batch_ = batch; }
+
+  run::RunStart start() const override {
+    const run::RunPlan plan = run::plan_run(spec_, examples(), *batch_);
+    run::RunStart start;
+    start.batch = *batch_;
+    start.train_examples = examples();
+    start.budget_bytes = budget;
+    start.expected_steps = plan.steps;
+    return start;
+  }
+
+  telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
+    schedule::Progression progression(run::progression_options(spec_, examples(), *batch_));
+    telemetry::RunProgress progress(telemetry::RunStatus::running, batch_);
+    telemetry::RunStatus status = telemetry::RunStatus::finished;
+    while (true) {
+      const auto requests = control.at_boundary([&] { send(sink, progression, "status", {{"status", "paused"}}); });
+      if (requests.stop) {
+        status = telemetry::RunStatus::stopped;
+        break;
+      }
+      for (const run::ScheduleEdit& edit : requests.edits)
+        apply(edit, progression, sink);
+      const auto step = progression.next();
+      if (!step)
+        break;
+      std::this_thread::sleep_for(step_duration);
+      progression.done({.loss = 1, .vram_fraction = 0.5, .tokens = 0});
+      const telemetry::StepRecord record = record_of(*step);
+      progress.take(record);
+      sink.record(record);
+    }
+    control.close();
+    telemetry::RunOutcome outcome = progress.outcome();
+    outcome.status = status;
+    return outcome;
+  }
+
+private:
+  static void send(telemetry::Sink& sink, const schedule::Progression& progression, const char* kind,
+                   const Json& detail) {
+    telemetry::Event event;
+    event.step = progression.steps_done();
+    event.kind = kind;
+    event.detail_json = json_text(detail);
+    sink.event(std::move(event));
+  }
+
+  static void apply(const run::ScheduleEdit& edit, schedule::Progression& progression, telemetry::Sink& sink) {
+    Json detail{{"schedule", edit.schedule}};
+    try {
+      progression.edit(edit.schedule, edit.batch);
+      detail["batch"] = progression.batch();
+      detail["applies_from_step"] = progression.steps_done() + 1;
+    } catch (const Error& error) {
+      detail["refused"] = error.what();
+    }
+    send(sink, progression, "edit", detail);
+  }
+
+  static telemetry::StepRecord record_of(const schedule::PlannedStep& step) {
+    telemetry::StepRecord record;
+    record.step = step.step;
+    record.examples_seen = step.takes.seen_in_total;
+    record.epoch_index = step.takes.epoch_index;
+    record.epoch = step.epoch;
+    record.train_coverage = step.train_coverage;
+    record.batch = step.batch;
+    record.effective_batch = step.takes.examples;
+    record.loss = 1 / std::sqrt(static_cast<double>(step.step));
+    record.learning_rate = step.learning_rate;
+    record.seconds = static_cast<double>(step.step) / 1000;
+    return record;
+  }
+
+  run::RunSpec spec_;
+  data::DataSplit data_;
+  std::optional<std::int64_t> batch_;
+};
+
+class PretendedEngine final : public run::Engine {
+public:
+  std::unique_ptr<run::Session> open_session(const run::RunSpec& spec,
+                                             const std::shared_ptr<data::DataPool>& pool) override {
+    return std::make_unique<PretendedSession>(spec, pool);
+  }
+  int threads() const override { return 1; }
+};
+
+} // namespace
+
+extern "C" [[gnu::visibility("default")]] batchscope::run::Engine* batchscope_engine() {
+  static PretendedEngine engine;
+  return &engine;
+}
