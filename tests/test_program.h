@@ -17,6 +17,14 @@ struct TestFile {
   int (*before)(int count, char** arguments) = nullptr;
 };
 
+/// Whether this is built for a sanitizer, which makes everything several times as long. Of what is only repeated with
+/// other values, one case is enough for it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 /// NAME as this process was started with.
 std::string name_of_tests();
 

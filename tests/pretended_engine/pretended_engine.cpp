@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -72,7 +73,9 @@ public:
     telemetry::RunProgress progress(telemetry::RunStatus::running, batch_);
     telemetry::RunStatus status = telemetry::RunStatus::finished;
     while (true) {
-      const auto requests = control.at_boundary([&] { send(sink, progression, "status", {{"status", "paused"}}); });
+      const auto requests = control.at_boundary([&] { report_paused(true, progression, sink); });
+      if (!requests.paused)
+        report_paused(false, progression, sink);
       if (requests.stop) {
         status = telemetry::RunStatus::stopped;
         break;
@@ -102,6 +105,11 @@ private:
     event.kind = kind;
     event.detail_json = json_text(detail);
     sink.event(std::move(event));
+  }
+
+  void report_paused(bool paused, const schedule::Progression& progression, telemetry::Sink& sink) {
+    if (paused != std::exchange(reported_paused_, paused))
+      send(sink, progression, "status", {{"status", paused ? "paused" : "running"}});
   }
 
   static void apply(const run::ScheduleEdit& edit, schedule::Progression& progression, telemetry::Sink& sink) {
@@ -134,6 +142,7 @@ private:
   run::RunSpec spec_;
   data::DataSplit data_;
   std::optional<std::int64_t> batch_;
+  bool reported_paused_ = false;
 };
 
 class PretendedEngine final : public run::Engine {

@@ -183,11 +183,13 @@ void TestPlan::refused_data() {
   // Known only at the step that would be too large: nothing of the document is out by then.
   row("--examples 100000000 --batch 1 --accumulate 20000000", "micro batches");
   // Said at once, and not after a lifetime.
-  row("--examples 9223372036854775807 --batch 1", "about 9.22e+18 steps");
-  row("--examples 9223372036854775807 --batch 1", "--steps");
   row("--examples 1000000000000 --batch 1 --accumulate 1000", "about 1,000,000,000 steps");
-  row("--examples 10 --batch 1 --epochs 9223372036854775807", "--steps");
-  row("--examples 9223372036854775807 --batch 1 --schedule linear:max=4", "--steps");
+  if (!sanitized) {
+    row("--examples 9223372036854775807 --batch 1", "about 9.22e+18 steps");
+    row("--examples 9223372036854775807 --batch 1", "--steps");
+    row("--examples 10 --batch 1 --epochs 9223372036854775807", "--steps");
+    row("--examples 9223372036854775807 --batch 1 --schedule linear:max=4", "--steps");
+  }
   row("--examples 10 --batch 1 --lr nan", "--lr");
   row("--examples 10 --batch 1 --lr inf", "--lr");
   row("--examples 10 --batch 1 --lr 0", "--lr");

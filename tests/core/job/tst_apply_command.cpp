@@ -182,6 +182,7 @@ void TestApplyCommand::aRunIsSteeredThroughTheDatabase() {
   QCOMPARE(edit["batch_before"].get<int>(), 4);
   QCOMPARE(edit["batch"].get<int>(), 9);
   QVERIFY(observer.edit().contains("refused"));
+  QTRY_VERIFY_WITH_TIMEOUT(reader.run(1).outcome.steps > edit["at"].get<std::int64_t>() + 4, 60'000);
   tell("stop");
   QTRY_COMPARE_WITH_TIMEOUT(reader.run(1).outcome.status, telemetry::RunStatus::stopped, 60'000);
   job.join();

@@ -15,11 +15,7 @@ using namespace batchscope::run;
 
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int random_cases = 8; // sanitizers make a case ten times as long
-#else
-constexpr int random_cases = 50;
-#endif
+constexpr int random_cases = test::sanitized ? 8 : 50;
 
 RunSpec with_batch(RunSpec spec, std::int64_t batch) {
   spec.batch = {BatchChoice::Kind::number, batch};

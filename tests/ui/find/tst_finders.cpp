@@ -20,8 +20,11 @@ private Q_SLOTS:
 
 void TestFinders::the_page_says_what_the_search_came_to_data() {
   QTest::addColumn<QString>("strategy");
-  for (const search::Strategy* strategy : search::strategies())
+  for (const search::Strategy* strategy : search::strategies()) {
     QTest::newRow(strategy->name) << QString(strategy->name);
+    if (batchscope::test::sanitized)
+      break;
+  }
 }
 
 void TestFinders::the_page_says_what_the_search_came_to() {

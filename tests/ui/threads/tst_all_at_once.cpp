@@ -47,7 +47,7 @@ void TestAllAtOnce::a_run_is_steered_while_all_else_goes_on() {
   std::int64_t followed = 0;
   const auto token = bench->run_database().follow(
       run.id(), [&](const RunBatch& batch) { followed += static_cast<std::int64_t>(batch.records.size()); });
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < 5; ++round) {
     const std::int64_t before = run.steps();
     run.edit({.schedule = "constant", .batch = 8 + round});
     planner.request(DraftPlan{small_run(1000 + round), 16});
@@ -60,9 +60,9 @@ void TestAllAtOnce::a_run_is_steered_while_all_else_goes_on() {
     run.resume();
     QTRY_VERIFY_WITH_TIMEOUT(run.steps() > before + 1 && !run.paused(), patience_ms);
   }
-  QTRY_COMPARE_WITH_TIMEOUT(exported, 10, patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(exported, 5, patience_ms);
   QTRY_VERIFY_WITH_TIMEOUT(!planned.isEmpty(), patience_ms);
-  QTRY_VERIFY_WITH_TIMEOUT(row_of(bench->run_database(), run.id())->name == "round 9", patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(row_of(bench->run_database(), run.id())->name == "round 4", patience_ms);
   QTRY_VERIFY_WITH_TIMEOUT(followed > 0, patience_ms);
 
   run.stop();

@@ -49,12 +49,12 @@ void TestUiQueue::a_loop_within_a_call_goes_on_with_the_next() {
   std::vector<int> called;
   QEventLoop dialog;
   queue.post([&] {
+    queue.post([&] {
+      called.push_back(2);
+      dialog.quit();
+    });
     dialog.exec();
     called.push_back(1);
-  });
-  queue.post([&] {
-    called.push_back(2);
-    dialog.quit();
   });
   QTRY_COMPARE(called.size(), std::size_t{2});
   QCOMPARE(called, (std::vector{2, 1}));
