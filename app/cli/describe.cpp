@@ -50,7 +50,7 @@ std::string rate_text(double per_second) {
 
 std::string describe_oom(const Json& detail) {
   std::string text =
-      fmt::format("out of memory at batch {}: asked for {} with {} of {} in use",
+      fmt::format("out of memory at batch size {}: tried to allocate {}; {} of {} already allocated",
                   count_or_dash(count_in(detail, "attempted_batch")), bytes_in(detail, "requested_bytes"),
                   bytes_in(detail, "in_use_bytes"), bytes_in(detail, "limit_bytes"));
   if (const auto action = text_in(detail, "action"); !action.empty())
@@ -184,7 +184,7 @@ std::string search_text(const Json& search, const Palette& palette) {
     add(check, "check");
   std::string text = probes.text(palette);
 
-  Table timings({{"timed batch"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"timings"}});
+  Table timings({{"timed batch size"}, {"step"}, {"examples/s"}, {"slowest"}, {"fastest"}, {"repeats"}});
   for (const Json& timing : rows_in(search, "timings"))
     timings.add({count_or_dash(count_in(timing, "batch")), format_duration(number_in(timing, "seconds")),
                  rate_text(number_in(timing, "examples_per_second")), rate_text(number_in(timing, "slowest")),

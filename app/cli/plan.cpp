@@ -232,9 +232,9 @@ Verb add_plan(CLI::App& program) {
   auto options = std::make_shared<PlanOptions>();
   options->examples = add_value(*app, "--examples", "N", "Examples in an epoch");
   options->world = add_value(*app, "--world", "W", "World size: number of processes (default 1)");
-  options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel degree");
-  options->context = add_value(*app, "--cp", "N", "Context-parallel degree");
-  options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel degree");
+  options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel size; data-parallel ranks = W / (tp * cp * sp)");
+  options->context = add_value(*app, "--cp", "N", "Context-parallel size");
+  options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (with ranks of its own, as in Ulysses)");
   options->run.add_to(*app, {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
                              "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task",
                              "--clip", "--examples", "--seed", "--on-oom", "--margin"});

@@ -41,7 +41,8 @@ Error no_size(const run::BatchChoice& choice, const search::SearchResult& result
     return error("no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or "
                  "--batch auto:largest",
                  "margin");
-  return error("throughput could not be measured: no size fits any longer; accepted: --batch with a number, "
+  return error("throughput could not be measured: none of the batch sizes found fits any longer; accepted: --batch "
+               "with a number, "
                "auto:safe or auto:largest",
                "batch");
 }

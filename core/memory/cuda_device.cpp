@@ -11,6 +11,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/devices.h"
 #include "core/memory/detail/nvml.h"
@@ -125,8 +126,8 @@ public:
     const auto [free, total] = allocator_.getMemoryInfo(device());
     limit_ = budget.value_or(static_cast<std::uint64_t>(default_share * static_cast<double>(free)));
     if (limit_ > total)
-      throw input_error("--memory-budget: " + std::to_string(limit_) + " bytes is above the " + std::to_string(total) +
-                            " bytes that cuda:" + std::to_string(index) + " has",
+      throw input_error("--memory-budget: " + format_bytes(limit_) + " is more than the " + format_bytes(total) +
+                            " that cuda:" + std::to_string(index) + " has",
                         "memory_budget");
     allocator_.emptyCache();
     allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
@@ -211,7 +212,7 @@ std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget
     at::globalContext().lazyInitDevice(c10::DeviceType::CUDA);
     const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
     if (index >= count)
-      throw gpu_missing(index, "there are " + std::to_string(count) + " CUDA devices, numbered from 0");
+      throw gpu_missing(index, "available: cuda:0 to cuda:" + std::to_string(count - 1));
     return std::make_unique<CudaDevice>(index, budget);
   } catch (const c10::Error& error) {
     throw gpu_missing(index, error.what_without_backtrace());

@@ -98,9 +98,9 @@ void settle_memory(SearchResult& result, std::int64_t highest) {
 /// Why a successful search ended early.
 std::string reason_of_end(const SearchResult& result) {
   if (const Probe& last = result.probes.back(); last.outcome == Outcome::error)
-    return fmt::format("the search ended early, because batch {} failed: {}", last.batch, last.message);
+    return fmt::format("the search ended early, because batch size {} failed: {}", last.batch, last.message);
   if (!result.checks.empty() && result.checks.back().outcome == Outcome::error)
-    return fmt::format("the safe size is unknown, because batch {} failed: {}", result.checks.back().batch,
+    return fmt::format("the safe size is unknown, because batch size {} failed: {}", result.checks.back().batch,
                        result.checks.back().message);
   return {};
 }
@@ -112,11 +112,11 @@ std::string reason_of(const SearchResult& result) {
     return "no batch size was tried";
   const Probe& last = result.probes.back();
   if (last.outcome == Outcome::error)
-    return fmt::format("batch {} failed: {}", last.batch, last.message);
+    return fmt::format("batch size {} failed: {}", last.batch, last.message);
   const auto smallest = std::min_element(result.probes.begin(), result.probes.end(),
                                          [](const Probe& a, const Probe& b) { return a.batch < b.batch; });
   const std::string what =
-      smallest->batch == 1 ? "even one example" : fmt::format("even batch {}", format_count(smallest->batch));
+      smallest->batch == 1 ? "even one example" : fmt::format("even batch size {}", format_count(smallest->batch));
   if (result.budget_bytes)
     return fmt::format("{} does not fit in {}; raise the memory budget or choose a smaller model", what,
                        format_bytes(*result.budget_bytes));

@@ -184,7 +184,7 @@ std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) 
   if (own == best)
     return "the fastest size measured: " + rate(best->examples_per_second);
   const std::string tolerance = fmt::format("{:g} %", 100 * knee_tolerance);
-  const std::string compared = fmt::format("{} against {} at batch {}", rate(own->examples_per_second),
+  const std::string compared = fmt::format("{} against {} at batch size {}", rate(own->examples_per_second),
                                            rate(best->examples_per_second), format_count(best->batch));
   if (own->examples_per_second >= (1 - knee_tolerance) * best->examples_per_second)
     return fmt::format("the smallest size within {} of the best throughput: {}", tolerance, compared);

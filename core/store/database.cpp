@@ -152,8 +152,9 @@ SQLite::Database open_existing(const fs::path& file) {
     if (may(folder_of(file), W_OK) || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY))
       throw;
     if (has_unread_writes(file))
-      throw input_error(file.string() + ": its folder cannot be written and " + file.filename().string() +
-                        "-wal has changes that are not in it yet; copy both to a writable folder and read them there");
+      throw input_error(file.string() + ": its folder is not writable, and " + file.filename().string() +
+                        "-wal has changes that are not merged into it yet; copy both to a writable folder and open "
+                        "them there");
     return {immutable_uri(file), SQLite::OPEN_READONLY | SQLite::OPEN_URI, patience_ms};
   }
 }

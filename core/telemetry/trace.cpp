@@ -33,7 +33,7 @@ const char* to_string(Phase phase) {
   case Phase::backward:
     return "backward";
   case Phase::update:
-    return "update";
+    return "optimizer step";
   case Phase::evaluation:
     return "evaluation";
   }

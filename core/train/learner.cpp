@@ -49,8 +49,8 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     const memory::OutOfMemoryInfo info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(info.limit) +
-                    " is too small for the model and its optimizer: another " + format_bytes(info.requested) +
-                    " needed with " + format_bytes(info.in_use) + " already in use",
+                    " is too small for the model and its optimizer: " + format_bytes(info.requested) +
+                    " more are needed, " + format_bytes(info.in_use) + " are already allocated",
                 "memory_budget");
   }
 }

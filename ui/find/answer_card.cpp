@@ -55,7 +55,7 @@ QString largest_reason(const SearchView& view, std::int64_t batch) {
   const bool predicted_to_fit = view.memory && view.memory->at(batch + 1).bytes <= view.budget;
   const QString reason = peak_reason(view, batch);
   return bounded && predicted_to_fit
-             ? AnswerCard::tr("%1; the largest allowed batch or the number of examples is reached").arg(reason)
+             ? AnswerCard::tr("%1; limited by the maximum batch size or the number of examples").arg(reason)
              : reason;
 }
 

@@ -95,8 +95,9 @@ PlotMark mark_of(const SearchView& view, const ProbeRow& row, int panel, const Q
 QString knee_text(double rate, double best) {
   if (rate >= best)
     return SearchPlots::tr("fastest");
-  return rate >= (1 - search::knee_tolerance) * best ? SearchPlots::tr("≥ 95 % of the best throughput")
-                                                     : SearchPlots::tr("95 % of the best within error");
+  return rate >= (1 - search::knee_tolerance) * best
+             ? SearchPlots::tr("≥ 95 % of the best throughput")
+             : SearchPlots::tr("at least 95 % of the best, within measurement error");
 }
 
 } // namespace

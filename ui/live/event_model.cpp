@@ -123,7 +123,7 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
   if (role != Qt::DisplayRole)
     return {};
   const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Batch before"), tr("Batch after"),
-                                       tr("Requested"), tr("In use"), tr("Action")};
+                                       tr("Requested"), tr("In use"), tr("Details")};
   return names[section];
 }
 

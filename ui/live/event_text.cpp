@@ -92,7 +92,7 @@ EventText other(const telemetry::Event& event, const QJsonObject& detail) {
 }
 
 QString status_text(const QString& status) {
-  const std::pair<const char*, QString> known[] = {{"running", EventTexts::tr("continued")},
+  const std::pair<const char*, QString> known[] = {{"running", EventTexts::tr("resumed")},
                                                    {"paused", EventTexts::tr("paused")},
                                                    {"stopped", EventTexts::tr("stopped")},
                                                    {"finished", EventTexts::tr("finished")},
@@ -127,7 +127,7 @@ EventText event_text(const telemetry::Event& event) {
     return text;
   }
   if (event.kind == "schedule-problem") {
-    text.what = EventTexts::tr("schedule problem");
+    text.what = EventTexts::tr("schedule error");
     text.alarming = true;
     return text;
   }

@@ -62,9 +62,9 @@ void FieldCard::show_errors() {
       wrong.append(tr("%1: %2").arg(editor->label(), editor->error()));
   }
   const bool alarming = folded_ && !wrong.isEmpty();
-  fold_->setText(!folded_   ? tr("Fewer")
-                 : alarming ? tr("More; errors: %1").arg(wrong.join(QStringLiteral("; ")))
-                            : tr("More: %1").arg(names.join(QStringLiteral(", "))));
+  fold_->setText(!folded_   ? tr("Hide advanced settings")
+                 : alarming ? tr("Advanced settings; errors: %1").arg(wrong.join(QStringLiteral("; ")))
+                            : tr("Advanced settings: %1").arg(names.join(QStringLiteral(", "))));
   fold_->setToolTip(alarming ? wrong.join(u'\n') : QString());
   fold_->setProperty("tone", alarming ? QStringLiteral("error") : QString());
   restyle(*fold_);

@@ -28,7 +28,7 @@ const std::vector<Preset>& presets() {
         {"epochs", "2"}},
        std::nullopt},
       {QT_TRANSLATE_NOOP("Presets", "Demo, large batches by accumulation"),
-       QT_TRANSLATE_NOOP("Presets", "Four micro batches of 32 give one step of 128 with little memory"),
+       QT_TRANSLATE_NOOP("Presets", "Four batches of 32 give one step of 128 with little memory"),
        {{"batch", "32"}, {"accumulate", "4"}, {"memory_budget", "32MB"}, {"epochs", "2"}},
        std::nullopt},
       {QT_TRANSLATE_NOOP("Presets", "ResNet with AdaBatch"),

@@ -43,7 +43,7 @@ QString step(const run::RunSpec& spec) {
   if (spec.accumulate == 1)
     return {};
   if (number && spec.accumulate <= INT64_MAX / spec.batch.number)
-    return Texts::tr("Each optimizer step accumulates gradients over %1 micro batches of %2, %3 examples in total.")
+    return Texts::tr("Each optimizer step accumulates gradients over %1 batches of %2, %3 examples in total.")
         .arg(format_count(spec.accumulate), format_count(spec.batch.number),
              format_count(spec.accumulate * spec.batch.number));
   return Texts::tr("Each optimizer step accumulates gradients over %1 micro batches.")

@@ -147,7 +147,7 @@ const std::vector<RunColumn>& run_columns() {
       {"examples_per_second", TEXT("Examples/s"),
        TEXT("Examples per second of training; pauses and evaluations are excluded"), 7, true, false,
        of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
-      {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors that the run recovered from"), 4, true, false,
+      {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors during the run"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
       {"seconds", TEXT("Time s"), TEXT("Time since the start of the run; pauses are excluded, evaluations included"), 7,
        true, false, of_steps<&Out::seconds>, nullptr, fixed<of_steps<&Out::seconds>, 1>},

@@ -13,13 +13,13 @@ QList<MemoryUse> memory_uses(const std::array<std::uint64_t, telemetry::use_coun
     case telemetry::Use::gradients:
       return QCoreApplication::translate("MemoryUse", "gradients");
     case telemetry::Use::optimizer:
-      return QCoreApplication::translate("MemoryUse", "optimizer");
+      return QCoreApplication::translate("MemoryUse", "optimizer state");
     case telemetry::Use::activations:
       return QCoreApplication::translate("MemoryUse", "activations");
     case telemetry::Use::workspace:
       return QCoreApplication::translate("MemoryUse", "workspace");
     case telemetry::Use::batch:
-      return QCoreApplication::translate("MemoryUse", "batch");
+      return QCoreApplication::translate("MemoryUse", "inputs");
     }
     return QString();
   };

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QEvent>
 
+#include <memory>
 #include <utility>
 
 namespace batchscope::ui {
@@ -13,24 +14,29 @@ constexpr auto posted = QEvent::User;
 
 } // namespace
 
+// The event, too, is made and read under the mutex, so that it is seen to be handed over.
 void UiQueue::post(std::function<void()> function) {
+  std::unique_ptr<QEvent> event;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(function));
+    event = std::make_unique<QEvent>(posted);
   }
-  QCoreApplication::postEvent(this, new QEvent(posted));
+  QCoreApplication::postEvent(this, event.release());
 }
 
 bool UiQueue::event(QEvent* event) {
-  if (event->type() != posted)
-    return QObject::event(event);
   std::function<void()> next;
   {
     const std::lock_guard lock(mutex_);
-    next = std::move(waiting_.front());
-    waiting_.pop_front();
+    if (event->type() == posted) {
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
   }
-  next(); // may run an event loop of its own, in which the following are called
+  if (!next)
+    return QObject::event(event);
+  next(); // may run an event loop of its own, in which later ones are called
   return true;
 }
 

@@ -49,7 +49,8 @@ void MainWindow::ask_to_close() {
   question_->setAttribute(Qt::WA_DeleteOnClose);
   const int icon = Theme::lines(2);
   question_->setIconPixmap(theme_.icon("warning").pixmap({icon, icon}, devicePixelRatioF()));
-  question_->setInformativeText(tr("It stops at its next step. Everything up to that step stays saved."));
+  question_->setInformativeText(
+      tr("Closing stops it at its next step. The steps of a run stay saved; an unfinished search is lost."));
   QPushButton* stop = question_->addButton(tr("Stop and close"), QMessageBox::AcceptRole);
   QPushButton* stay = question_->addButton(tr("Keep running"), QMessageBox::RejectRole);
   // Enter keeps what goes on: it may have been pressed for something else.

@@ -165,7 +165,7 @@ private Q_SLOTS:
     device.wrong[2] = Outcome::error;
     const SearchResult result = search_on(device, "power").result;
     QVERIFY(!result.found);
-    QCOMPARE(result.reason, std::string("batch 2 failed: no kernel"));
+    QCOMPARE(result.reason, std::string("batch size 2 failed: no kernel"));
   }
 };
 

@@ -219,7 +219,7 @@ void TestDatabase::reads_in_a_folder_that_may_not_be_written() {
   {
     const OrdinaryUser user;
     const std::string error = refusal(false, file);
-    QVERIFY2(error.find("runs.db-wal has changes that are not in it yet") != std::string::npos, error.c_str());
+    QVERIFY2(error.find("runs.db-wal has changes that are not merged into it yet") != std::string::npos, error.c_str());
   }
   fs::permissions(sub, fs::perms(0777));
 }

@@ -64,7 +64,7 @@ void TestEventText::words_data() {
                          << QStringList{"schedule clamped", "9,000", "8,000", "", "", "9000 is more than there is"}
                          << false;
   QTest::newRow("problem") << QByteArray("schedule-problem") << QByteArray(R"({"message":"division by zero"})")
-                           << QStringList{"schedule problem", "", "", "", "", "division by zero"} << true;
+                           << QStringList{"schedule error", "", "", "", "", "division by zero"} << true;
   QTest::newRow("status") << QByteArray("status") << QByteArray(R"({"status":"paused"})")
                           << QStringList{"paused", "", "", "", "", ""} << false;
   QTest::newRow("unknown") << QByteArray("checkpoint") << QByteArray(R"({"file":"a.pt","size":3})")

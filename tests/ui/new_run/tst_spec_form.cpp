@@ -192,21 +192,21 @@ private Q_SLOTS:
   void an_error_that_is_folded_away_is_said_where_it_unfolds() {
     FormHere here;
     here.form.set_spec(spec_of({{"optimizer", "sgd"}, {"momentum", "0.5"}}));
-    QToolButton* fold = here.fold("Fewer");
+    QToolButton* fold = here.fold("Hide advanced settings");
     for (auto* each : here.form.findChildren<QToolButton*>("fold"))
-      if (each->text() == "Fewer")
+      if (each->text() == "Hide advanced settings")
         fold = each;
     QVERIFY(fold);
     QTest::mouseClick(fold, Qt::LeftButton);
     QVERIFY(!here.form.editor("momentum")->isVisible());
-    QVERIFY(fold->text().startsWith("More: "));
+    QVERIFY(fold->text().startsWith("Advanced settings: "));
     type(here.form, "optimizer", "adamw"); // which has none
     QVERIFY(!here.error("momentum").isEmpty());
     QVERIFY(!here.form.editor("momentum")->isVisible()); // nothing moves
     QVERIFY2(fold->text().contains("Momentum") && fold->text().contains("errors: "), qPrintable(fold->text()));
     QCOMPARE(fold->property("tone").toString(), "error");
     type(here.form, "optimizer", "sgd");
-    QVERIFY(fold->text().startsWith("More: "));
+    QVERIFY(fold->text().startsWith("Advanced settings: "));
     QCOMPARE(fold->property("tone").toString(), "");
   }
 
@@ -277,7 +277,7 @@ private Q_SLOTS:
     QVERIFY(first({{"batch", "auto:largest"}}).contains("Searches for the largest batch size that fits"));
     QVERIFY(first({{"batch", "auto:recommended"}}).contains("within 5 % of the best throughput"));
     const QString all = run_outlook(spec_of({{"batch", "32"}, {"accumulate", "4"}, {"steps", "70"}})).join(' ');
-    QVERIFY(all.contains("4 micro batches of 32, 128 examples in total"));
+    QVERIFY(all.contains("4 batches of 32, 128 examples in total"));
     QVERIFY(all.contains("Ends after 70 optimizer steps"));
   }
 };
