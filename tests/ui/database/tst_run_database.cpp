@@ -175,7 +175,7 @@ private Q_SLOTS:
                                [&](const QString& error) { errors.append(error); });
     QCOMPARE(run_database.exports(), (QStringList{folder.path() + "/one.csv", folder.path() + "/two.csv"}));
     run_database.cancel_exports();
-    QTRY_COMPARE(errors.size(), 2);
+    QTRY_COMPARE_WITH_TIMEOUT(errors.size(), 2, 60'000);
     for (const QString& error : errors)
       QVERIFY2(error.contains("cancelled"), qPrintable(error));
     QVERIFY(run_database.exports().isEmpty());
