@@ -1,9 +1,10 @@
 #include "core/schedule/plan.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
+
+#include "core/schedule/planned_record.h"
 
 namespace batchscope::schedule {
 
@@ -15,22 +16,6 @@ constexpr std::size_t takes_between_questions = 1 << 20;
 /// A plan with more takes than this in total is cut, like one with too many steps.
 constexpr std::size_t most_takes = 100'000'000;
 constexpr std::size_t most_events = 1000;
-
-telemetry::StepRecord record_of(const PlannedStep& step) {
-  telemetry::StepRecord record;
-  record.step = step.step;
-  record.examples_seen = step.takes.seen_in_total;
-  record.epoch_index = step.takes.epoch_index;
-  record.epoch = step.epoch;
-  record.train_coverage = step.train_coverage;
-  record.batch = step.batch;
-  record.accumulate = step.takes.accumulate;
-  record.effective_batch = step.takes.examples;
-  record.loss = std::numeric_limits<double>::quiet_NaN();
-  record.learning_rate = step.learning_rate;
-  record.grad_norm = std::numeric_limits<double>::quiet_NaN();
-  return record;
-}
 
 std::int64_t end_of(const PlanSegment& segment) {
   return segment.first_step + segment.steps;
@@ -83,7 +68,7 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
       plan.estimated_steps = estimated_steps(request.options, *step);
     if (plan.needs_feedback || plan.cut)
       break;
-    history->append(record_of(*step));
+    history->append(planned_record(*step));
     if (step->step >= request.outline_from)
       outline.add(step->step, step->batch);
     count(plan, *step);

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/schedule/planned_record.h"
 #include "core/train/detail/loop.h"
 
 namespace batchscope::train {
@@ -56,19 +57,10 @@ void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
 }
 
 void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings) {
-  telemetry::StepRecord record;
-  record.step = step.step;
-  record.examples_seen = step.takes.seen_in_total;
-  record.epoch_index = step.takes.epoch_index;
-  record.epoch = step.epoch;
-  record.train_coverage = step.train_coverage;
-  record.batch = step.batch;
+  telemetry::StepRecord record = schedule::planned_record(step);
   record.micro_batch = outcome.largest_micro;
   record.micro_batches = outcome.micro_batches;
-  record.accumulate = step.takes.accumulate;
-  record.effective_batch = step.takes.examples;
   record.loss = outcome.loss;
-  record.learning_rate = step.learning_rate;
   record.grad_norm = outcome.grad_norm;
   record.seconds = seconds_since_start();
   record.allocated_bytes = static_cast<std::int64_t>(readings.in_use);

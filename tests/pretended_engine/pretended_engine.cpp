@@ -11,6 +11,7 @@
 #include "core/run/detail/engine_library.h"
 #include "core/run/engine.h"
 #include "core/run/run_plan.h"
+#include "core/schedule/planned_record.h"
 #include "core/search/drive.h"
 
 namespace {
@@ -125,16 +126,9 @@ private:
   }
 
   static telemetry::StepRecord record_of(const schedule::PlannedStep& step) {
-    telemetry::StepRecord record;
-    record.step = step.step;
-    record.examples_seen = step.takes.seen_in_total;
-    record.epoch_index = step.takes.epoch_index;
-    record.epoch = step.epoch;
-    record.train_coverage = step.train_coverage;
-    record.batch = step.batch;
-    record.effective_batch = step.takes.examples;
+    telemetry::StepRecord record = schedule::planned_record(step);
     record.loss = 1 / std::sqrt(static_cast<double>(step.step));
-    record.learning_rate = step.learning_rate;
+    record.grad_norm = 1;
     record.seconds = static_cast<double>(step.step) / 1000;
     return record;
   }
