@@ -11,7 +11,7 @@
 #include "app/cli/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/store/export.h"
 #include "core/sweep/demo.h"
 
@@ -46,7 +46,7 @@ public:
       return;
     }
     display_.say(
-        fmt::format("largest {}: bisection used {} trials with {} out-of-memory errors; prediction used {} with {}",
+        fmt::format("largest {}: bisection used {} probes with {} out-of-memory errors; prediction used {} with {}",
                     count_or_dash(result.largest), result.probes.size(), oom_probes(result), runs_, ooms_));
   }
 

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
 #include "core/run/automatic_batch.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::cli {
@@ -128,8 +128,8 @@ Colour colour_of_event(const std::string& kind) {
   return kind == "oom" || kind == "schedule-problem" ? Colour::bad : Colour::plain;
 }
 
-std::string bar(double share, int width) {
-  const double bounded = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
+std::string bar(double fraction, int width) {
+  const double bounded = std::isfinite(fraction) ? std::clamp(fraction, 0.0, 1.0) : 0.0;
   const auto filled = static_cast<std::size_t>(std::lround(bounded * width));
   return '[' + std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.') + ']';
 }
@@ -199,7 +199,7 @@ std::string search_text(const Json& search, const Palette& palette) {
     answers.emplace_back(name, count_or_dash(count_in(search, name)));
   if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
     answers.emplace_back("chosen by auto", fmt::format("{}, so that an epoch has at least {} steps",
-                                                       format_count(*automatic), run::least_steps_in_epoch));
+                                                       format_count(*automatic), run::min_steps_in_epoch));
   if (count_in(search, "budget_bytes"))
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())

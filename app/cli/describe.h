@@ -13,8 +13,8 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
 /// The colour of an event's text.
 Colour colour_of_event(const std::string& kind);
 
-/// `[#####.....]`, filled to `share` (0..1).
-std::string bar(double share, int width);
+/// `[#####.....]`, filled to `fraction` (0..1).
+std::string bar(double fraction, int width);
 
 /// The outcome of a run, as `train` and `show` print it in JSON.
 Json summary_json(const telemetry::RunOutcome& outcome);

@@ -28,9 +28,9 @@ std::size_t terminal_width() {
 }
 
 /// Share of the run that is done, 0..1.
-double share_done(const schedule::RunLength& length, const telemetry::StepRecord& record) {
+double fraction_done(const schedule::RunLength& length, const telemetry::StepRecord& record) {
   const double epochs = static_cast<double>(record.epoch_index) + record.train_coverage;
-  return std::clamp(schedule::share_done(length, record.step, record.examples_seen, epochs).value_or(0), 0.0, 1.0);
+  return std::clamp(schedule::fraction_done(length, record.step, record.examples_seen, epochs).value_or(0), 0.0, 1.0);
 }
 
 } // namespace
@@ -73,11 +73,11 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
   const bool fits = probe.outcome == search::Outcome::fits;
   std::string text = fmt::format("probe {:>2}  batch {:>7}", ++probes_, format_count(probe.batch));
   if (probe.peak_bytes) {
-    const double share = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
+    const double fraction = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
     if (palette_.terminal())
-      text += "  " + bar(fits ? share : 1, 20);
+      text += "  " + bar(fits ? fraction : 1, 20);
     text += fmt::format("  peak {:>9} of {} ({:.1f} %)", format_bytes(*probe.peak_bytes), format_bytes(budget_bytes),
-                        100 * share);
+                        100 * fraction);
   }
   if (probe.predicted_bytes)
     text += fmt::format("  predicted {:>9}", format_bytes(*probe.predicted_bytes));
@@ -159,11 +159,11 @@ void Display::ended(std::int64_t id, const telemetry::RunOutcome& outcome) {
 
 std::string Display::progress_line(const Running& running) const {
   const telemetry::StepRecord& last = running.last;
-  const double share = share_done(running.length, last);
+  const double fraction = fraction_done(running.length, last);
   const bool measured = running.length.steps || running.length.examples || running.length.epochs;
-  const std::string done = measured ? fmt::format("{} {:3.0f} %  ", bar(share, 12), 100 * share) : std::string();
+  const std::string done = measured ? fmt::format("{} {:3.0f} %  ", bar(fraction, 12), 100 * fraction) : std::string();
   const std::string budget = running.budget > 0 ? " of " + format_bytes(running.budget) : std::string();
-  const std::string left = share > 0 ? format_duration(last.seconds * (1 - share) / share) + " left" : "";
+  const std::string left = fraction > 0 ? format_duration(last.seconds * (1 - fraction) / fraction) + " left" : "";
   // What matters most first: a narrow terminal cuts the end off.
   std::string text = fmt::format("{}{}  {} examples/s  step {}  loss {}  batch {}  {}{}  epoch {:.2f}", done, left,
                                  format_count(std::llround(running.clock.examples_per_second())),

@@ -14,7 +14,7 @@
 #include "core/base/text.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/search/strategy.h"
 #include "core/store/run_store.h"
 
@@ -75,7 +75,7 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
   finder_options.margin = spec.margin;
   const auto finder = search::make_finder(strategy_of(options), finder_options);
   search::SimulatedDevice trial(*integer_of(options.capacity, 0, largest_pretended));
-  const auto result = search::drive(*finder, trial, finder_options);
+  const auto result = search::run_search(*finder, trial, finder_options);
   print_result(result, std::nullopt, context);
   return status_of(result);
 }

@@ -126,8 +126,8 @@ std::string figure(const std::optional<double>& value, int digits) {
   return value ? figure(*value, digits) : "-";
 }
 
-std::string percent(const std::optional<double>& share) {
-  return share && std::isfinite(*share) ? fmt::format("{:.2f} %", *share * 100) : "-";
+std::string percent(const std::optional<double>& fraction) {
+  return fraction && std::isfinite(*fraction) ? fmt::format("{:.2f} %", *fraction * 100) : "-";
 }
 
 std::string count_or_dash(const std::optional<std::int64_t>& value) {

@@ -65,7 +65,7 @@ std::string facts(const std::vector<std::pair<std::string, std::string>>& rows);
 /// Values as text for tables; `-` if there is none.
 std::string figure(double value, int digits = 4);
 std::string figure(const std::optional<double>& value, int digits = 4);
-std::string percent(const std::optional<double>& share);
+std::string percent(const std::optional<double>& fraction);
 std::string count_or_dash(const std::optional<std::int64_t>& value);
 std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes);
 

@@ -33,7 +33,7 @@ struct PlanOptions {
 };
 
 /// Longer plans are written only if --steps is given.
-constexpr double most_steps = 10'000'000;
+constexpr double max_steps = 10'000'000;
 
 std::string steps_text(double steps) {
   constexpr double exact = 1e15; // a double represents every integer up to here
@@ -46,10 +46,10 @@ ProgressionOptions progression_options(const PlanOptions& options, const run::Ru
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
   const run::RunPlan plan = run::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
-  if (plan.estimated_steps > most_steps)
+  if (plan.estimated_steps > max_steps)
     throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or any number given with "
                                   "--steps",
-                                  steps_text(plan.estimated_steps), format_count(std::llround(most_steps))));
+                                  steps_text(plan.estimated_steps), format_count(std::llround(max_steps))));
   return plan.options;
 }
 

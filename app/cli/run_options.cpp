@@ -103,14 +103,14 @@ std::string schedule_help() {
 }
 
 std::string read_text_file(const std::string& file) {
-  constexpr std::uintmax_t most_bytes = 16'000'000;
+  constexpr std::uintmax_t max_bytes = 16'000'000;
   std::error_code problem;
   const auto status = std::filesystem::status(file, problem);
   if (!std::filesystem::exists(status))
     throw input_error(fmt::format("{}: no such file", file));
   if (!std::filesystem::is_regular_file(status))
     throw input_error(fmt::format("{}: not a file; accepted: a JSON file", file));
-  if (std::filesystem::file_size(file, problem) > most_bytes)
+  if (std::filesystem::file_size(file, problem) > max_bytes)
     throw input_error(fmt::format("{}: too large; accepted: a JSON file of up to 16 MB", file));
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

@@ -63,7 +63,7 @@ void check_utf8(const std::string& text, const std::string& path) {
 }
 
 Characters number_characters(const std::string& text, const std::string& path) {
-  constexpr std::size_t most_distinct = 65'536;
+  constexpr std::size_t max_distinct = 65'536;
   // Numbered by first appearance; sorted once all characters are known.
   std::unordered_map<char32_t, std::uint16_t> numbers;
   Characters result;
@@ -77,8 +77,8 @@ Characters number_characters(const std::string& text, const std::string& path) {
       result.tokens.push_back(found->second);
       continue;
     }
-    if (numbers.size() == most_distinct)
-      throw input_error(fmt::format("{}: more than {} distinct characters", path, most_distinct));
+    if (numbers.size() == max_distinct)
+      throw input_error(fmt::format("{}: more than {} distinct characters", path, max_distinct));
     const auto number = static_cast<std::uint16_t>(numbers.size());
     numbers.emplace(code, number);
     result.vocabulary.push_back(code);

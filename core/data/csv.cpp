@@ -20,9 +20,9 @@ namespace batchscope::data {
 namespace {
 
 /// A target with more distinct integers than this is a quantity, not a class.
-constexpr std::size_t most_number_classes = 20;
+constexpr std::size_t max_number_classes = 20;
 /// More distinct texts than this are names or remarks, not classes.
-constexpr std::size_t most_text_classes = 1000;
+constexpr std::size_t max_text_classes = 1000;
 
 /// How to read a file.
 struct CsvOptions {
@@ -208,18 +208,18 @@ void understand_targets(Table& table, const std::string& path, const std::string
   const bool whole = std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
   if (all_numbers ? values.size() < 2 : texts.size() < 2)
     throw input_error(fmt::format("{}: the target column '{}' has the same value in every row", path, shortened(name)));
-  if (all_numbers && !(whole && values.size() <= most_number_classes)) {
+  if (all_numbers && !(whole && values.size() <= max_number_classes)) {
     table.numbers.assign(numbers.begin(), numbers.end());
     if (!std::all_of(table.numbers.begin(), table.numbers.end(), [](float v) { return std::isfinite(v); }))
       throw input_error(fmt::format("{}: the target column '{}' has numbers above 3e38", path, shortened(name)));
   } else if (all_numbers) {
     number_classes(table, numbers);
-  } else if (texts.size() <= most_text_classes) {
+  } else if (texts.size() <= max_text_classes) {
     number_classes(table, table.targets);
   } else {
     throw input_error(
         fmt::format("{}: the target column '{}' has {} distinct text values; accepted: at most {} classes", path,
-                    shortened(name), texts.size(), most_text_classes));
+                    shortened(name), texts.size(), max_text_classes));
   }
   table.targets.clear();
 }

@@ -114,9 +114,9 @@ void read_labels(const std::string& path, Images& images) {
   file.expect_end("the last label");
 }
 
-DataSplit split_images(Images read, double share) {
+DataSplit split_images(Images read, double fraction) {
   const auto images = std::make_shared<const Images>(std::move(read));
-  Split split = draw_split(images->count, share);
+  Split split = draw_split(images->count, fraction);
   std::array<std::int64_t, 256> histogram{};
   for (const std::int64_t row : split.train)
     for (std::int64_t i = 0; i < images->size(); ++i)
@@ -140,11 +140,11 @@ DataSplit split_images(Images read, double share) {
   return result;
 }
 
-DataSplit open_images(const std::string& pixels, const std::string& labels, double share) {
+DataSplit open_images(const std::string& pixels, const std::string& labels, double fraction) {
   Images images;
   read_pixels(pixels, images);
   read_labels(labels, images);
-  return split_images(std::move(images), share);
+  return split_images(std::move(images), fraction);
 }
 
 } // namespace

@@ -18,7 +18,7 @@ namespace {
 /// Memory is allocated in pieces of this size as bytes arrive, so a false size in the file costs nothing.
 constexpr std::uint64_t piece = 16U << 20;
 /// Deflate expands one byte to at most 1032.
-constexpr std::uint64_t most_expansion = 1032;
+constexpr std::uint64_t max_expansion = 1032;
 
 gzFile handle(void* file) {
   return static_cast<gzFile>(file);
@@ -57,7 +57,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
     refuse(errno != 0 ? std::strerror(errno) : "cannot be opened");
   gzbuffer(handle(file_.get()), 1U << 17);
   compressed_ = gzdirect(handle(file_.get())) == 0;
-  most_bytes_ = compressed_ ? size * most_expansion : size;
+  max_bytes_ = compressed_ ? size * max_expansion : size;
 }
 
 std::size_t InputFile::read_some(void* to, std::size_t count) {
@@ -77,10 +77,10 @@ std::size_t InputFile::read_some(void* to, std::size_t count) {
 }
 
 std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string& what) {
-  if (compressed_ && count > most_bytes_)
+  if (compressed_ && count > max_bytes_)
     refuse(fmt::format("{} should have {} bytes, more than the file can hold unpacked", what, count));
-  if (!compressed_ && count > most_bytes_ - std::min(offset_, most_bytes_))
-    refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", most_bytes_, what, count, offset_));
+  if (!compressed_ && count > max_bytes_ - std::min(offset_, max_bytes_))
+    refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", max_bytes_, what, count, offset_));
   const std::uint64_t begin = offset_;
   std::vector<std::uint8_t> bytes;
   while (bytes.size() < count) {
@@ -109,7 +109,7 @@ std::string read_text_file(const std::string& path) {
   InputFile file(path);
   if (file.compressed())
     file.refuse("is compressed with gzip; a plain text file is needed");
-  const std::vector<std::uint8_t> bytes = file.read(file.most_bytes(), "the text");
+  const std::vector<std::uint8_t> bytes = file.read(file.max_bytes(), "the text");
   std::string text(bytes.begin(), bytes.end());
   if (text.starts_with("\xEF\xBB\xBF"))
     text.erase(0, 3);

@@ -18,7 +18,7 @@ public:
   const std::string& path() const { return path_; }
   std::uint64_t offset() const { return offset_; }
   /// Upper bound for the uncompressed size: the file's size, or the most that deflate can expand it to.
-  std::uint64_t most_bytes() const { return most_bytes_; }
+  std::uint64_t max_bytes() const { return max_bytes_; }
   bool compressed() const { return compressed_; }
 
   /// Reads `count` bytes. If the file ends before, throws an error that says what the bytes were to be (`what`).
@@ -37,7 +37,7 @@ private:
   std::string path_;
   std::unique_ptr<void, Close> file_; ///< zlib's gzFile
   std::uint64_t offset_ = 0;
-  std::uint64_t most_bytes_ = 0;
+  std::uint64_t max_bytes_ = 0;
   bool compressed_ = false;
 };
 

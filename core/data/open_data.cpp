@@ -66,10 +66,10 @@ SourceText parse(const std::string& text) {
                               shortened(source.files[kind.files]), kind.form));
   if (source.files.size() < kind.files || wrong_file != source.files.end())
     source.refuse(fmt::format("a file name is missing; accepted: {}[,validation=0.2]", kind.form));
-  if (const std::string* share = source.find("validation")) {
-    source.validation = parse_number(*share, fmt::format("data '{}', validation", shortened(text)));
+  if (const std::string* fraction = source.find("validation")) {
+    source.validation = parse_number(*fraction, fmt::format("data '{}', validation", shortened(text)));
     if (!(source.validation >= 0 && source.validation <= 0.9))
-      source.refuse(fmt::format("validation is {}; accepted: 0 to 0.9", shortened(*share)));
+      source.refuse(fmt::format("validation is {}; accepted: 0 to 0.9", shortened(*fraction)));
   }
   return source;
 }

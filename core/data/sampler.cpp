@@ -11,27 +11,27 @@ namespace batchscope::data {
 namespace {
 
 /// Limit of a step's takes, so that a mistake in the options cannot allocate gigabytes.
-constexpr std::int64_t most_takes = 16'777'216;
+constexpr std::int64_t max_takes = 16'777'216;
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
 void reserve_takes(StepTakes& step, std::int64_t micro_batches) {
-  if (micro_batches > most_takes / step.ranks)
+  if (micro_batches > max_takes / step.ranks)
     throw input_error(
         fmt::format("a step would have {} micro batches on each of {} ranks; accepted: at most {} on all ranks",
-                    micro_batches, step.ranks, most_takes));
+                    micro_batches, step.ranks, max_takes));
   step.takes.reserve(static_cast<std::size_t>(micro_batches * step.ranks));
 }
 
 /// Adds one micro batch of `count` examples; the ranks from `favoured` on get the remainder.
 void add_micro_batch(StepTakes& step, std::int64_t count, std::int64_t favoured) {
-  const std::int64_t share = count / step.ranks;
+  const std::int64_t per_rank = count / step.ranks;
   const std::int64_t extra = count % step.ranks;
   for (std::int64_t rank = 0; rank < step.ranks; ++rank) {
     const std::int64_t turn = (rank - favoured + step.ranks) % step.ranks;
-    step.takes.push_back(share + (turn < extra ? 1 : 0));
+    step.takes.push_back(per_rank + (turn < extra ? 1 : 0));
   }
   step.examples += count;
 }
@@ -70,8 +70,8 @@ void require(bool holds, const char* name, std::int64_t given, std::int64_t lowe
 Sampler::Sampler(const SamplerOptions& options) : options_(options) {
   if (options.examples < 1)
     throw input_error(fmt::format("{} examples: an epoch needs at least one", options.examples));
-  require(options.ranks >= 1 && options.ranks <= most_takes, "the number of data-parallel ranks", options.ranks, 1,
-          most_takes);
+  require(options.ranks >= 1 && options.ranks <= max_takes, "the number of data-parallel ranks", options.ranks, 1,
+          max_takes);
   if (options.accumulate < 1)
     throw input_error(fmt::format("accumulate is {}; accepted: 1 or more", options.accumulate));
   if (options.effective_batch)

@@ -19,12 +19,12 @@ public:
 private:
   std::uint64_t permute(std::uint64_t value) const;
 
-  static constexpr int most_rounds = 24;
+  static constexpr int max_rounds = 24;
   std::int64_t examples_;
   int low_bits_;  ///< a number of ceil(log2 N) bits is split into two parts
   int high_bits_; ///< low_bits_ or one more
   int rounds_;    ///< even; each changes one part by a hash of the other
-  std::uint64_t keys_[most_rounds];
+  std::uint64_t keys_[max_rounds];
 };
 
 struct SamplerOptions {

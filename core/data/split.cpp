@@ -6,16 +6,16 @@
 
 namespace batchscope::data {
 
-std::int64_t held_out(std::int64_t examples, double share) {
+std::int64_t held_out(std::int64_t examples, double fraction) {
   // The small addend keeps 0.3 of 10 at 3.
-  return static_cast<std::int64_t>(std::floor(static_cast<double>(examples) * share * (1 + 1e-12)));
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(examples) * fraction * (1 + 1e-12)));
 }
 
-Split draw_split(std::int64_t examples, double share) {
+Split draw_split(std::int64_t examples, double fraction) {
   constexpr std::uint64_t seed = 0x5B11'7000; // arbitrary, but fixed
   const EpochOrder order(examples, seed, 0);
   std::vector<bool> validates(static_cast<std::size_t>(examples), false);
-  for (std::int64_t i = 0; i < held_out(examples, share); ++i)
+  for (std::int64_t i = 0; i < held_out(examples, fraction); ++i)
     validates[static_cast<std::size_t>(order.at(i))] = true;
   Split split;
   for (std::int64_t i = 0; i < examples; ++i)

@@ -11,9 +11,9 @@ struct Split {
   std::vector<std::int64_t> validation;
 };
 
-/// The number of examples held out for a share of 0..0.9; at least one is left for training.
-std::int64_t held_out(std::int64_t examples, double share);
+/// The number of examples held out for a fraction of 0..0.9; at least one is left for training.
+std::int64_t held_out(std::int64_t examples, double fraction);
 /// Draws the validation part with a fixed hash, the same in every run; both parts are in ascending order.
-Split draw_split(std::int64_t examples, double share);
+Split draw_split(std::int64_t examples, double fraction);
 
 } // namespace batchscope::data

@@ -18,10 +18,10 @@ namespace batchscope::data {
 
 namespace {
 
-constexpr std::int64_t most_classes = 1'000'000;
-constexpr std::int64_t most_numbers = std::int64_t{1} << 28; ///< floats in one example
+constexpr std::int64_t max_classes = 1'000'000;
+constexpr std::int64_t max_numbers = std::int64_t{1} << 28; ///< floats in one example
 constexpr std::size_t noise_count = 1U << 16;
-constexpr std::int64_t most_held_out = 100'000; ///< every evaluation goes through all of them
+constexpr std::int64_t max_held_out = 100'000; ///< every evaluation goes through all of them
 
 /// SplitMix64: a sequence of numbers for each example, the same in every run.
 class Hash {
@@ -99,8 +99,8 @@ private:
   float* draw_grating(std::int64_t label, float* to) const {
     const std::int64_t height = shape_.dimensions[1];
     const std::int64_t width = shape_.dimensions[2];
-    const double share = static_cast<double>(label) / static_cast<double>(shape_.classes);
-    const double angle = std::numbers::pi * share;
+    const double fraction = static_cast<double>(label) / static_cast<double>(shape_.classes);
+    const double angle = std::numbers::pi * fraction;
     const double waves = 2 * std::numbers::pi * (2 + static_cast<double>(label % 3));
     const double across = waves * std::cos(angle) / static_cast<double>(width);
     const double down = waves * std::sin(angle) / static_cast<double>(height);
@@ -202,9 +202,9 @@ std::vector<std::int64_t> read_shape(const SourceText& source) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('x', begin), text.size());
     dimensions.push_back(parse_integer(text.substr(begin, end - begin),
-                                       fmt::format("data '{}', shape", shortened(source.text)), 1, most_numbers));
-    if (__builtin_mul_overflow(product, dimensions.back(), &product) || product > most_numbers)
-      source.refuse(fmt::format("shape {} has more than {} numbers", shortened(text), most_numbers));
+                                       fmt::format("data '{}', shape", shortened(source.text)), 1, max_numbers));
+    if (__builtin_mul_overflow(product, dimensions.back(), &product) || product > max_numbers)
+      source.refuse(fmt::format("shape {} has more than {} numbers", shortened(text), max_numbers));
     begin = end + 1;
   }
   if (dimensions.size() != 1 && dimensions.size() != 3)
@@ -213,8 +213,8 @@ std::vector<std::int64_t> read_shape(const SourceText& source) {
   return dimensions;
 }
 
-template <typename Make> DataSplit split_numbers(std::int64_t examples, double share, Make make) {
-  const std::int64_t validate = std::min(held_out(examples, share), most_held_out);
+template <typename Make> DataSplit split_numbers(std::int64_t examples, double fraction, Make make) {
+  const std::int64_t validate = std::min(held_out(examples, fraction), max_held_out);
   DataSplit result;
   result.train = make(Part{0, examples - validate});
   if (validate > 0)
@@ -230,13 +230,13 @@ DataSplit open_synthetic(const SourceText& source, const DataOptions& options) {
   const std::int64_t examples = integer(source, "examples", 1, std::int64_t{1} << 50);
   if (!source.find("vocabulary") && source.find("shape")) {
     const std::vector<std::int64_t> dimensions = read_shape(source);
-    const std::int64_t classes = integer(source, "classes", 2, most_classes);
+    const std::int64_t classes = integer(source, "classes", 2, max_classes);
     const auto noise = std::make_shared<const std::vector<float>>(make_noise());
     return split_numbers(examples, source.validation, [&](Part part) {
       return std::make_shared<SyntheticValues>(dimensions, classes, part, noise);
     });
   }
-  const std::int64_t vocabulary = integer(source, "vocabulary", 2, most_classes);
+  const std::int64_t vocabulary = integer(source, "vocabulary", 2, max_classes);
   if (source.find("shape") || source.find("classes"))
     source.refuse("'vocabulary=' cannot be combined with 'shape=' or 'classes='");
   const EpochOrder order(vocabulary, 1, 0);

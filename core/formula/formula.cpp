@@ -39,10 +39,11 @@ ScheduleState first_state(const ScheduleOrigin& origin) {
   state.step += 1;
   state.batch = origin.batch;
   state.max_batch = origin.max_batch;
-  const double share = state.examples > 0 ? static_cast<double>(origin.batch) / static_cast<double>(state.examples) : 1;
-  state.epoch += share;
-  state.coverage = std::min(1.0, state.coverage + share);
-  state.progress = std::min(1.0, state.progress + share);
+  const double fraction =
+      state.examples > 0 ? static_cast<double>(origin.batch) / static_cast<double>(state.examples) : 1;
+  state.epoch += fraction;
+  state.coverage = std::min(1.0, state.coverage + fraction);
+  state.progress = std::min(1.0, state.progress + fraction);
   state.loss = state.loss_ema = 1;
   state.vram_fraction = 0.5;
   return state;

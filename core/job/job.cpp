@@ -5,7 +5,7 @@
 #include "core/job/apply_command.h"
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::job {
 

@@ -229,8 +229,8 @@ void BudgetAllocator::refuse(std::uint64_t bytes) {
   give_back_until(in_use_);
   ++refused_;
   out_of_memory_ = OutOfMemoryInfo{bytes, in_use_, in_use_ + kept_, limit_, phase_, in_use_by_, true};
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "cpu: out of memory: asked for ", bytes, " bytes with ", in_use_,
-                   " in use, limit ", limit_);
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "cpu: out of memory: tried to allocate ", bytes, " bytes with ", in_use_,
+                   " in use, budget ", limit_);
 }
 
 NotCounted::NotCounted() : before_(std::exchange(not_counted, true)) {}

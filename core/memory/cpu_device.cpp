@@ -46,7 +46,7 @@ private:
 std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget) {
   BudgetAllocator::instance().release_cache();
   if (!budget)
-    budget = static_cast<std::uint64_t>(default_share * static_cast<double>(free_host_memory()));
+    budget = static_cast<std::uint64_t>(default_fraction * static_cast<double>(free_host_memory()));
   return std::make_unique<CpuDevice>(*budget);
 }
 

@@ -124,7 +124,7 @@ public:
       : index_(index), allocator_(allocator(index)), recorder_(TraceRecorder::instance(allocator_)),
         nvml_(pci_bus_id(index)) {
     const auto [free, total] = allocator_.getMemoryInfo(device());
-    limit_ = budget.value_or(static_cast<std::uint64_t>(default_share * static_cast<double>(free)));
+    limit_ = budget.value_or(static_cast<std::uint64_t>(default_fraction * static_cast<double>(free)));
     if (limit_ > total)
       throw input_error("--memory-budget: " + format_bytes(limit_) + " is more than the " + format_bytes(total) +
                             " that cuda:" + std::to_string(index) + " has",

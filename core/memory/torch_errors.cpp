@@ -15,7 +15,7 @@ constexpr int cuda_error_memory_allocation = 2; // cudaErrorMemoryAllocation
 /// Texts that always mean out of memory.
 constexpr std::array certain = {
     "CUDA out of memory",         "CUDA error: out of memory", "DefaultCPUAllocator: can't allocate memory",
-    "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "cpu: out of memory: asked for"};
+    "CUBLAS_STATUS_ALLOC_FAILED", "CUDNN_STATUS_ALLOC_FAILED", "cpu: out of memory: tried to allocate"};
 /// Texts that may be caused by a refused request: cuDNN tries its plans in turn and ends with one of these.
 constexpr std::array hints = {"Unable to find a valid cuDNN algorithm", "was unable to find an engine",
                               "could not create a primitive", "could not execute a primitive"};

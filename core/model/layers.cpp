@@ -20,10 +20,10 @@ namespace {
 
 constexpr double norm_epsilon = 1e-5;
 constexpr double batch_norm_momentum = 0.1;
-constexpr std::int64_t most_groups = 8;
+constexpr std::int64_t max_groups = 8;
 
 std::int64_t groups_for(std::int64_t channels) {
-  std::int64_t groups = std::min(most_groups, channels);
+  std::int64_t groups = std::min(max_groups, channels);
   while (channels % groups != 0)
     --groups;
   return groups;

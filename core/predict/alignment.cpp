@@ -10,7 +10,7 @@ namespace {
 constexpr double slack = 1.02;
 
 /// Lists with more differences than this are unrelated; counting them would take quadratic memory.
-constexpr std::int64_t most_differences = 2000;
+constexpr std::int64_t max_differences = 2000;
 
 bool alike(const Allocation& small, const Allocation& large, double batch_ratio) {
   const auto before = static_cast<double>(small.bytes);
@@ -42,7 +42,7 @@ std::vector<std::size_t> align(const std::vector<Allocation>& small, const std::
   std::int64_t differences = 0;
   for (bool done = false; !done; ++differences) {
     const std::int64_t d = differences;
-    if (d > most_differences)
+    if (d > max_differences)
       return std::vector<std::size_t>(large.size(), no_counterpart);
     history.emplace_back(reach.begin() + offset - d - 1, reach.begin() + offset + d + 2);
     for (std::int64_t k = -d; k <= d && !done; k += 2) {

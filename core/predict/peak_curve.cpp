@@ -14,31 +14,31 @@ using Point = PeakCurve::Point;
 
 /// All sizes up to this are replayed: rounding matters most for the smallest steps.
 constexpr std::int64_t all_up_to = 16;
-constexpr std::size_t most_points = 64;
+constexpr std::size_t max_points = 64;
 /// An interval whose midpoint deviates less than this from its chord is not refined. The distance of a convex piecewise
 /// linear curve from its chord decreases at most linearly on both sides of its maximum, so at the midpoint it is at
 /// least half the maximum.
 constexpr double near_enough = 0.001;
 /// More points than any curve has; longer input is rejected.
-constexpr std::size_t most_points_read = 4096;
+constexpr std::size_t max_points_read = 4096;
 
 Point replayed(const MemoryModel& model, std::int64_t batch) {
   const Peak peak = model.peak(batch);
   return {batch, peak.bytes, peak.onto_gradients, peak.by};
 }
 
-std::uint64_t between(std::uint64_t low, std::uint64_t high, double share) {
-  const double value = static_cast<double>(low) + (static_cast<double>(high) - static_cast<double>(low)) * share;
+std::uint64_t between(std::uint64_t low, std::uint64_t high, double fraction) {
+  const double value = static_cast<double>(low) + (static_cast<double>(high) - static_cast<double>(low)) * fraction;
   return static_cast<std::uint64_t>(std::llround(std::max(value, 0.0)));
 }
 
 /// The point on the straight line through two points, between or beyond them.
 Point on_line(const Point& low, const Point& high, std::int64_t batch) {
-  const double share = static_cast<double>(batch - low.batch) / static_cast<double>(high.batch - low.batch);
+  const double fraction = static_cast<double>(batch - low.batch) / static_cast<double>(high.batch - low.batch);
   Point point{
-      batch, between(low.bytes, high.bytes, share), between(low.onto_gradients, high.onto_gradients, share), {}};
+      batch, between(low.bytes, high.bytes, fraction), between(low.onto_gradients, high.onto_gradients, fraction), {}};
   for (int use = 0; use < telemetry::use_count; ++use)
-    point.by[use] = between(low.by[use], high.by[use], share);
+    point.by[use] = between(low.by[use], high.by[use], fraction);
   return point;
 }
 
@@ -74,7 +74,7 @@ void refine(const MemoryModel& model, Points& points) {
   for (const auto& [batch, point] : points)
     add_stretch(model, points, batch, stretches);
   const auto better = [](const Stretch& a, const Stretch& b) { return a.off < b.off; };
-  while (!stretches.empty() && points.size() < most_points) {
+  while (!stretches.empty() && points.size() < max_points) {
     const auto worst = std::max_element(stretches.begin(), stretches.end(), better);
     const Stretch halved = *worst;
     stretches.erase(worst);
@@ -168,7 +168,7 @@ std::optional<PeakCurve> PeakCurve::from_json(const std::string& text) {
   PeakCurve curve;
   curve.error_ = number_from_json(json["error"]);
   const Json& rows = json["points"];
-  if (!(curve.error_ >= 0) || !rows.is_array() || rows.size() < 2 || rows.size() > most_points_read)
+  if (!(curve.error_ >= 0) || !rows.is_array() || rows.size() < 2 || rows.size() > max_points_read)
     return std::nullopt;
   for (const Json& row : rows) {
     const auto point = point_from(row);

@@ -37,7 +37,7 @@ public:
   /// The prediction at any size from 1; beyond the last point, extrapolated from the last two.
   Point at(std::int64_t batch) const;
   /// Relative error of the prediction, >= 0: the largest one at the sizes that were predicted before they ran, or, if
-  /// there is none, the share of the trace without a counterpart.
+  /// there is none, the fraction of the trace without a counterpart.
   double error() const { return error_; }
   /// How a nominal batch runs within `limit_bytes`: whole if it fits, else as the fewest micro batches that fit, of
   /// sizes as even as possible. The training loop arrives at the same split after an out-of-memory error.

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/search/throughput.h"
 
 namespace batchscope::run {
@@ -41,7 +41,7 @@ std::int64_t largest_automatic(const data::SamplerOptions& sampler) {
     return *sampler.effective_batch;
   // More than (n - 1) * k micro batches make n steps. There are ceil(N / b) of them with the tail, floor(N / b)
   // without.
-  constexpr std::int64_t full = least_steps_in_epoch - 1;
+  constexpr std::int64_t full = min_steps_in_epoch - 1;
   const std::int64_t examples = sampler.examples / sampler.ranks;
   if (sampler.accumulate >= examples / full)
     return 1;

@@ -11,9 +11,9 @@
 namespace batchscope::run {
 
 /// `--batch auto` keeps at least this many optimizer steps per epoch; with fewer the model learns hardly anything.
-inline constexpr std::int64_t least_steps_in_epoch = 20;
+inline constexpr std::int64_t min_steps_in_epoch = 20;
 
-/// The largest batch that leaves at least `least_steps_in_epoch` steps per epoch, at least 1. Accounts for
+/// The largest batch that leaves at least `min_steps_in_epoch` steps per epoch, at least 1. Accounts for
 /// accumulation. An explicit effective batch fixes the number of steps, so then there is no limit.
 std::int64_t largest_automatic(const data::SamplerOptions& sampler);
 

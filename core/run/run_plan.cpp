@@ -8,9 +8,9 @@ namespace batchscope::run {
 namespace {
 
 /// Walking longer plans just to count their steps takes too long.
-constexpr std::int64_t most_steps_counted = 2'000'000;
+constexpr std::int64_t max_steps_counted = 2'000'000;
 /// The same for plans with more takes (micro batches times ranks) in total.
-constexpr std::size_t most_takes_counted = 20'000'000;
+constexpr std::size_t max_takes_counted = 20'000'000;
 
 /// Product of positive numbers; a saturated one is rejected when the plan is walked.
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
@@ -64,7 +64,7 @@ void count_steps(RunPlan& plan) {
   std::size_t takes = 0;
   while (const auto step = progression.next()) {
     takes += step->takes.takes.size();
-    if (step->step > most_steps_counted || takes > most_takes_counted) {
+    if (step->step > max_steps_counted || takes > max_takes_counted) {
       plan.estimated_steps = schedule::estimated_steps(options, *step);
       return;
     }

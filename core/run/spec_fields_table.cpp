@@ -44,7 +44,7 @@ template <typename Access> std::shared_ptr<const FieldMember> length(Access acce
 
 constexpr Bounds at_least_one{.least = 1};
 constexpr Bounds above_zero{.least = 0, .includes_least = false};
-constexpr Bounds share{.least = 0, .below = 1};
+constexpr Bounds fraction{.least = 0, .below = 1};
 
 std::string range_of(const SpecField& field) {
   const auto& [least, includes_least, below] = field.bounds;
@@ -204,7 +204,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.margin; }),
        .label = "Safety margin",
        .placeholder = "FRACTION",
-       .bounds = share,
+       .bounds = fraction,
        .help = "Fraction of the memory budget that the safe batch size leaves free",
        .default_text = "0.2",
        .group = "Batch size",
@@ -259,7 +259,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.momentum; }),
        .label = "Momentum",
        .placeholder = "X",
-       .bounds = share,
+       .bounds = fraction,
        .help = "Momentum (sgd only)",
        .default_text = "0.9 for sgd",
        .group = "Optimizer",
@@ -328,7 +328,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.dropout; }),
        .label = "Dropout",
        .placeholder = "P",
-       .bounds = share,
+       .bounds = fraction,
        .help = "Probability that a unit is zeroed in a training step",
        .default_text = "0",
        .group = "Regularization"},
@@ -336,7 +336,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.label_smoothing; }),
        .label = "Label smoothing",
        .placeholder = "X",
-       .bounds = share,
+       .bounds = fraction,
        .help = "Fraction of the target probability spread over the classes",
        .default_text = "0",
        .group = "Regularization",

@@ -43,16 +43,16 @@ std::int64_t whole_batch(double value) {
   return static_cast<std::int64_t>(whole);
 }
 
-std::optional<double> share_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
-                                 std::optional<double> epochs) {
-  const auto share = [](double done, std::int64_t all) {
+std::optional<double> fraction_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
+                                    std::optional<double> epochs) {
+  const auto fraction = [](double done, std::int64_t all) {
     return done / static_cast<double>(std::max<std::int64_t>(all, 1));
   };
   if (length.steps)
-    return share(static_cast<double>(steps), *length.steps);
+    return fraction(static_cast<double>(steps), *length.steps);
   if (length.examples)
-    return share(static_cast<double>(examples), *length.examples);
-  return length.epochs && epochs ? std::optional(share(*epochs, *length.epochs)) : std::nullopt;
+    return fraction(static_cast<double>(examples), *length.examples);
+  return length.epochs && epochs ? std::optional(fraction(*epochs, *length.epochs)) : std::nullopt;
 }
 
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin) {

@@ -18,8 +18,8 @@ struct RunLength {
 
 /// Share of a run that is done, 0..1 and possibly a little more: `epochs` are passes over the data, tails that were
 /// dropped included. Nothing if the length is unset or what it counts is unknown.
-std::optional<double> share_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
-                                 std::optional<double> epochs);
+std::optional<double> fraction_done(const RunLength& length, std::int64_t steps, std::int64_t examples,
+                                    std::optional<double> epochs);
 
 /// Input of a schedule after each optimizer step.
 struct ScheduleState {

@@ -17,18 +17,18 @@ double scale_of(std::int64_t effective_batch, std::int64_t reference_batch) {
   return static_cast<double>(effective_batch) / static_cast<double>(reference_batch);
 }
 
-/// Factor of the decay at a share (0..1) of the way after the warm-up.
-double decay_factor(LearningRateDecay decay, double share) {
+/// Factor of the decay at a fraction (0..1) of the way after the warm-up.
+double decay_factor(LearningRateDecay decay, double fraction) {
   switch (decay) {
   case LearningRateDecay::constant:
     return 1;
   case LearningRateDecay::cosine:
-    return (1 + std::cos(std::numbers::pi * share)) / 2;
+    return (1 + std::cos(std::numbers::pi * fraction)) / 2;
   case LearningRateDecay::linear:
-    return 1 - share;
+    return 1 - fraction;
   case LearningRateDecay::step:
     // The small addend keeps a third that was rounded down from counting as the previous stage.
-    return std::pow(0.1, std::clamp(std::floor(3 * share + 1e-9), 0.0, 2.0));
+    return std::pow(0.1, std::clamp(std::floor(3 * fraction + 1e-9), 0.0, 2.0));
   }
   return 1;
 }
@@ -58,8 +58,8 @@ double LearningRate::next(std::int64_t step, double progress, std::int64_t effec
   if (!progress_after_warmup_)
     progress_after_warmup_ = progress;
   const double way = 1 - *progress_after_warmup_;
-  const double share = way > 0 ? std::clamp((progress - *progress_after_warmup_) / way, 0.0, 1.0) : 0;
-  return rate * decay_factor(options_.decay, share);
+  const double fraction = way > 0 ? std::clamp((progress - *progress_after_warmup_) / way, 0.0, 1.0) : 0;
+  return rate * decay_factor(options_.decay, fraction);
 }
 
 std::int64_t automatic_warmup(double scale, std::int64_t expected_steps) {

@@ -9,7 +9,7 @@ namespace batchscope::schedule {
 namespace {
 
 /// Number of cells for the search of the best staircase, whose time grows with its square.
-constexpr std::size_t most_cells = 512;
+constexpr std::size_t max_cells = 512;
 
 } // namespace
 
@@ -21,7 +21,7 @@ void Outline::add(std::int64_t step, std::int64_t batch) {
     cells_.back().sum += static_cast<double>(batch);
     return;
   }
-  const std::size_t enough = std::max(most_cells, most_);
+  const std::size_t enough = std::max(max_cells, most_);
   if (cells_.size() >= 2 * enough)
     join_cheapest(cells_, enough);
   cells_.push_back({step, 1, batch, static_cast<double>(batch), true});
@@ -108,7 +108,7 @@ std::vector<std::size_t> Outline::best_borders(const std::vector<Cell>& cells, s
 
 std::vector<PlanSegment> Outline::segments() const {
   std::vector<Cell> cells = cells_;
-  const std::size_t enough = std::max(most_cells, most_);
+  const std::size_t enough = std::max(max_cells, most_);
   while (cells.size() > enough)
     join_cheapest(cells, cells.size() - enough);
   if (cells.size() > most_) {

@@ -14,8 +14,8 @@ constexpr std::int64_t steps_between_questions = 4096;
 /// Steps of many micro batches take longer, so takes are counted.
 constexpr std::size_t takes_between_questions = 1 << 20;
 /// A plan with more takes than this in total is cut, like one with too many steps.
-constexpr std::size_t most_takes = 100'000'000;
-constexpr std::size_t most_events = 1000;
+constexpr std::size_t max_takes = 100'000'000;
+constexpr std::size_t max_events = 1000;
 
 std::int64_t end_of(const PlanSegment& segment) {
   return segment.first_step + segment.steps;
@@ -41,9 +41,9 @@ void count(Plan& plan, const PlannedStep& step) {
 std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bool()>& cancelled) {
   Plan plan;
   const auto history = std::make_shared<series::History>();
-  Outline outline(request.most_segments);
+  Outline outline(request.max_segments);
   Progression progression(request.options, [&plan](const ScheduleEvent& event) {
-    if (plan.events.size() < most_events)
+    if (plan.events.size() < max_events)
       plan.events.push_back(event);
   });
   std::size_t takes = 0;
@@ -63,7 +63,7 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
       break;
     plan.needs_feedback = progression.needs_feedback();
     takes += step->takes.takes.size();
-    plan.cut = !plan.needs_feedback && (done >= request.most_steps || takes > most_takes);
+    plan.cut = !plan.needs_feedback && (done >= request.max_steps || takes > max_takes);
     if (plan.cut)
       plan.estimated_steps = estimated_steps(request.options, *step);
     if (plan.needs_feedback || plan.cut)

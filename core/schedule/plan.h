@@ -23,9 +23,9 @@ struct PlanEdit {
 struct PlanRequest {
   ProgressionOptions options;
   std::vector<PlanEdit> edits;
-  std::int64_t outline_from = 1;        ///< first step that the outline covers
-  std::size_t most_segments = 24;       ///< of the outline, at least 1
-  std::int64_t most_steps = 20'000'000; ///< longer plans are cut there, see Plan::cut
+  std::int64_t outline_from = 1;       ///< first step that the outline covers
+  std::size_t max_segments = 24;       ///< of the outline, at least 1
+  std::int64_t max_steps = 20'000'000; ///< longer plans are cut there, see Plan::cut
 };
 
 /// The plan of a whole run, ready to be plotted like a run. The history has one record per step with step,
@@ -38,7 +38,7 @@ struct Plan {
   std::int64_t steps = 0;
   std::int64_t examples = 0;
   double epochs = 0;
-  bool cut = false;            ///< longer than most_steps
+  bool cut = false;            ///< longer than max_steps
   double estimated_steps = 0;  ///< estimated steps of the whole plan, if it is cut
   bool needs_feedback = false; ///< the schedule uses measured values, so the plan ends after `steps`
 };

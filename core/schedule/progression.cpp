@@ -15,9 +15,9 @@ thread_local std::uint64_t planned_steps = 0;
 
 constexpr double loss_smoothing = 0.98;
 /// Number of earlier schedules that a run can return to.
-constexpr std::size_t most_left = 8;
+constexpr std::size_t max_left = 8;
 
-double share(std::int64_t part, std::int64_t whole) {
+double fraction(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -139,8 +139,8 @@ bool Progression::Impl::through() const {
 }
 
 double Progression::Impl::progress_at(std::int64_t epoch_index, std::int64_t passed) const {
-  const double epochs = static_cast<double>(epoch_index) + share(passed, options_.sampler.examples);
-  return share_done(options_.length, state_.step, state_.examples_seen, epochs).value_or(0);
+  const double epochs = static_cast<double>(epoch_index) + fraction(passed, options_.sampler.examples);
+  return fraction_done(options_.length, state_.step, state_.examples_seen, epochs).value_or(0);
 }
 
 std::int64_t Progression::Impl::nominal_effective() const {
@@ -167,8 +167,8 @@ std::optional<PlannedStep> Progression::Impl::next() {
   planned.step = state_.step + 1;
   planned.batch = batch_;
   planned.nominal_effective = nominal_effective();
-  planned.epoch = share(planned.takes.seen_in_total, options_.sampler.examples);
-  planned.train_coverage = share(planned.takes.seen_in_epoch, options_.sampler.examples);
+  planned.epoch = fraction(planned.takes.seen_in_total, options_.sampler.examples);
+  planned.train_coverage = fraction(planned.takes.seen_in_epoch, options_.sampler.examples);
   planned.progress = progress_at(planned.takes.epoch_index, planned.takes.first);
   planned.learning_rate =
       rate.next(state_.step, planned.progress, planned.nominal_effective) * schedule_->learning_rate_factor(state_);
@@ -185,9 +185,9 @@ void Progression::Impl::count(const data::StepTakes& takes, const Feedback& feed
   state_.epoch_index = takes.epoch_index;
   state_.examples_seen = takes.seen_in_total;
   state_.tokens_seen += feedback.tokens;
-  state_.epoch = share(takes.seen_in_total, examples);
-  state_.coverage = share(takes.seen_in_epoch, examples);
-  state_.epochs_passed = static_cast<double>(takes.epoch_index) + share(takes.passed_in_epoch, examples);
+  state_.epoch = fraction(takes.seen_in_total, examples);
+  state_.coverage = fraction(takes.seen_in_epoch, examples);
+  state_.epochs_passed = static_cast<double>(takes.epoch_index) + fraction(takes.passed_in_epoch, examples);
   state_.progress = std::min(1.0, progress_at(takes.epoch_index, takes.passed_in_epoch));
   state_.loss = feedback.loss;
   state_.vram_fraction = feedback.vram_fraction;
@@ -255,7 +255,7 @@ void Progression::Impl::remember(const Course& course) {
   const std::string text = course.schedule->text();
   std::erase_if(left_, [&](const Course& left) { return left.schedule->text() == text; });
   left_.push_back(course);
-  if (left_.size() > most_left)
+  if (left_.size() > max_left)
     left_.erase(left_.begin());
 }
 

@@ -39,7 +39,7 @@ struct Stretch {
   double length = 1;
 
   /// 0 at the start, 1 from the end on.
-  double share(const ScheduleState& state) const {
+  double fraction(const ScheduleState& state) const {
     const double way = position_in(unit, state) - begin;
     return length > 0 ? std::clamp(way / length, 0.0, 1.0) : 1;
   }
@@ -61,16 +61,16 @@ Stretch read_stretch(const ScheduleText& text, const ScheduleOrigin& origin) {
 
 class Ramp : public BatchSchedule {
 public:
-  using Shape = double (*)(double base, double max, double share);
+  using Shape = double (*)(double base, double max, double fraction);
 
   Ramp(Shape shape, Stretch stretch, std::int64_t base, std::int64_t max, std::string text)
       : shape_(shape), stretch_(stretch), base_(base), max_(max), text_(std::move(text)) {}
 
   ScheduleAnswer next(const ScheduleState& state) override {
-    const double share = stretch_.share(state);
-    if (share >= 1)
+    const double fraction = stretch_.fraction(state);
+    if (fraction >= 1)
       return {max_, {}};
-    const double size = shape_(static_cast<double>(base_), static_cast<double>(max_), share);
+    const double size = shape_(static_cast<double>(base_), static_cast<double>(max_), fraction);
     return {std::clamp(whole_batch(size), base_, max_), {}};
   }
   bool needs_feedback() const override { return stretch_.unit == Unit::tokens; }
@@ -93,12 +93,13 @@ std::unique_ptr<BatchSchedule> make_ramp(const ScheduleText& text, const Schedul
 }
 
 std::unique_ptr<BatchSchedule> make_linear(const ScheduleText& text, const ScheduleOrigin& origin) {
-  return make_ramp(text, origin, [](double base, double max, double share) { return base + (max - base) * share; });
+  return make_ramp(text, origin,
+                   [](double base, double max, double fraction) { return base + (max - base) * fraction; });
 }
 
 std::unique_ptr<BatchSchedule> make_exponential(const ScheduleText& text, const ScheduleOrigin& origin) {
   return make_ramp(text, origin,
-                   [](double base, double max, double share) { return base * std::pow(max / base, share); });
+                   [](double base, double max, double fraction) { return base * std::pow(max / base, fraction); });
 }
 
 } // namespace

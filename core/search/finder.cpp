@@ -21,7 +21,7 @@ std::optional<std::int64_t> knee(const std::vector<Timing>& timings, double tole
   std::optional<std::int64_t> smallest;
   for (const Timing& timing : timings) {
     const double rate = timing.examples_per_second;
-    const bool good = rate > 0 && rate * (1 + std::min(timing.uncertainty, most_knee_noise)) >= (1 - tolerance) * best;
+    const bool good = rate > 0 && rate * (1 + std::min(timing.uncertainty, max_knee_noise)) >= (1 - tolerance) * best;
     if (good && std::isfinite(rate) && (!smallest || timing.batch < *smallest))
       smallest = timing.batch;
   }

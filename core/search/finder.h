@@ -36,7 +36,7 @@ struct FinderOptions {
   std::optional<std::int64_t> start;         ///< first size; each strategy has its own default
   double factor = 0.9;                       ///< of `shrink`, 0 < factor < 1
   std::int64_t max_batch = 1;                ///< min(--max-batch, N/R); never exceeded
-  double margin = 0.2;                       ///< share of the memory that the safe size leaves free, 0 <= margin < 1
+  double margin = 0.2;                       ///< fraction of the memory that the safe size leaves free, 0 <= margin < 1
   std::optional<std::uint64_t> budget_bytes; ///< limit of the device; nothing with a simulated device
 };
 
@@ -113,7 +113,7 @@ private:
 
 inline constexpr double knee_tolerance = 0.05;
 /// A size that is slower by more than the tolerance plus this is not the knee, however uncertain its timing.
-inline constexpr double most_knee_noise = 0.1;
+inline constexpr double max_knee_noise = 0.1;
 
 /// The knee: the smallest size whose throughput is within `tolerance` of the best measured one, or does not differ
 /// significantly from a throughput that is (Timing::uncertainty).

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/predict/memory_model.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::search {
 

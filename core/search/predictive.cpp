@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that ran, up to which it is trusted
-constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a share of the memory
+constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a fraction of the memory
 
 class Predictive final : public Finder {
 public:

@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::search {
 

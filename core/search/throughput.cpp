@@ -12,12 +12,12 @@ namespace batchscope::search {
 
 namespace {
 
-constexpr int least_rounds = 3;
-constexpr int most_rounds = 9;
+constexpr int min_rounds = 3;
+constexpr int max_rounds = 9;
 /// If timing has taken this long, two rounds are enough.
-constexpr double most_seconds = 20;
-/// A size whose fastest stretch is slower than this share of the best throughput is not timed again: after one round,
-/// after two, and after more. Early stretches may have been disturbed, but hardly all of them.
+constexpr double max_seconds = 20;
+/// A size whose fastest stretch is slower than this fraction of the best throughput is not timed again: after one
+/// round, after two, and after more. Early stretches may have been disturbed, but hardly all of them.
 constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
 /// Standard error of a median, as a multiple of the median absolute deviation divided by the square root of the count:
 /// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
@@ -51,9 +51,9 @@ double uncertainty(const Timed& size, const Timed& best) {
   const double centre = median(ratios);
   for (double& ratio : ratios)
     ratio = std::abs(ratio - centre);
-  const double share = 2 * error_of_median * median(ratios) / std::sqrt(static_cast<double>(pairs));
+  const double fraction = 2 * error_of_median * median(ratios) / std::sqrt(static_cast<double>(pairs));
   // It is not faster than its fastest stretch.
-  return std::min(share, *std::max_element(size.rates.begin(), size.rates.end()) / median(size.rates) - 1);
+  return std::min(fraction, *std::max_element(size.rates.begin(), size.rates.end()) / median(size.rates) - 1);
 }
 
 class Race {
@@ -66,7 +66,7 @@ public:
   }
 
   std::vector<Timing> run() {
-    for (int round = 0; round < most_rounds && !over(round); ++round) {
+    for (int round = 0; round < max_rounds && !over(round); ++round) {
       time_all(round % 2 == 1);
       std::erase_if(sizes_, [](const Timed& size) { return size.rates.empty(); });
       drop_hopeless(hopeless[std::min<std::size_t>(static_cast<std::size_t>(round), hopeless.size() - 1)]);
@@ -103,11 +103,11 @@ private:
     return best;
   }
 
-  void drop_hopeless(double share) {
+  void drop_hopeless(double fraction) {
     const Timed* fastest = best();
     if (!fastest)
       return;
-    const double bound = share * median(fastest->rates);
+    const double bound = fraction * median(fastest->rates);
     for (Timed& size : sizes_)
       size.racing = size.racing && *std::max_element(size.rates.begin(), size.rates.end()) >= bound;
   }
@@ -116,7 +116,7 @@ private:
     const auto racing = std::count_if(sizes_.begin(), sizes_.end(), [](const Timed& size) { return size.racing; });
     if (racing == 0 || (rounds >= 1 && racing == 1))
       return true;
-    return (rounds >= 2 && seconds_ > most_seconds) || (rounds >= least_rounds && settled());
+    return (rounds >= 2 && seconds_ > max_seconds) || (rounds >= min_rounds && settled());
   }
 
   /// Whether more rounds would hardly move the knee: for the knee and for each smaller size, either all stretches are

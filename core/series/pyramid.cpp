@@ -115,7 +115,7 @@ void Pyramid::append(double value) {
   values_.append(value);
   std::size_t end = values_.size();
   std::size_t width = 1;
-  for (std::size_t level = 0; level < most_levels && end % fan_out == 0; ++level) {
+  for (std::size_t level = 0; level < max_levels && end % fan_out == 0; ++level) {
     width *= fan_out;
     Gathering gathering;
     gather(level, end - fan_out, end, gathering);

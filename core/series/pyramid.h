@@ -36,7 +36,7 @@ public:
   Extremes extremes(std::size_t first, std::size_t end) const;
 
 private:
-  static constexpr std::size_t most_levels = 7; ///< a bucket of the top level has 16^7 values, which 32 bits can count
+  static constexpr std::size_t max_levels = 7; ///< a bucket of the top level has 16^7 values, which 32 bits can count
 
   /// Summary of fan_out values or buckets. Indices are relative to its first value, so the buckets of a constant series
   /// are equal and take almost no memory.

@@ -10,7 +10,7 @@ namespace batchscope::series {
 
 namespace {
 
-constexpr std::size_t most_a_pixel = 4;
+constexpr std::size_t max_per_pixel = 4;
 /// A pixel with this many buckets may end at a bucket's border. Its exact end would cost most of the time, since values
 /// and finer buckets around it are rarely in the CPU cache.
 constexpr std::size_t enough_buckets = 8;
@@ -84,7 +84,7 @@ public:
 
   /// Picks from the values [first, end), which fall on one pixel.
   void pick_from_pixel(std::size_t first, std::size_t end) {
-    if (end - first > most_a_pixel)
+    if (end - first > max_per_pixel)
       return pick_from_crowd(first, end);
     std::size_t bad = end;
     for (std::size_t i = first; i < end; ++i) {
@@ -102,7 +102,7 @@ public:
 private:
   void pick_from_crowd(std::size_t first, std::size_t end) {
     const Extremes extremes = y_.extremes(first, end);
-    std::array<std::size_t, most_a_pixel + 1> indices{first, end - 1};
+    std::array<std::size_t, max_per_pixel + 1> indices{first, end - 1};
     std::size_t count = 2;
     if (extremes.finite > 0) {
       indices[count++] = extremes.min_at;

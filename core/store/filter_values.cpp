@@ -14,7 +14,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-constexpr double least_bytes = 1e6; ///< smallest budget of a run: a smaller number is meant as MB
+constexpr double min_bytes = 1e6; ///< smallest budget of a run: a smaller number is meant as MB
 
 struct Domain {
   double lowest = -std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ Domain domain_of(telemetry::ValueKind kind) {
   case telemetry::ValueKind::amount:
   case telemetry::ValueKind::seconds:
     return {0, unbounded, false};
-  case telemetry::ValueKind::share:
+  case telemetry::ValueKind::fraction:
     return {0, 1, false};
   case telemetry::ValueKind::text:
   case telemetry::ValueKind::number:
@@ -83,7 +83,7 @@ std::optional<double> value_of(telemetry::ValueKind kind, std::string_view text)
     return value;
   if (unit.front() == ' ')
     unit.remove_prefix(1);
-  if (kind == telemetry::ValueKind::share && unit == "%")
+  if (kind == telemetry::ValueKind::fraction && unit == "%")
     return value / 100;
   if (kind == telemetry::ValueKind::bytes && !unit.empty())
     return in_bytes(value, unit);
@@ -92,7 +92,7 @@ std::optional<double> value_of(telemetry::ValueKind kind, std::string_view text)
 
 std::string accepted_values(telemetry::ValueKind kind) {
   switch (kind) {
-  case telemetry::ValueKind::share:
+  case telemetry::ValueKind::fraction:
     return "is compared with a fraction or a percentage, such as 0.97 or 97%";
   case telemetry::ValueKind::bytes:
     return "is compared with bytes, such as 90000000, 90MB or 1.5GiB";
@@ -108,11 +108,11 @@ std::string never_holds(telemetry::ValueKind kind, const std::string& operation,
   const Domain domain = domain_of(kind);
   const bool never = outside(domain, operation, bound);
   const bool bare = value_of(telemetry::ValueKind::number, text).has_value(); // without a unit
-  if (kind == telemetry::ValueKind::share && (never || (bound > domain.highest && std::isfinite(bound)))) {
+  if (kind == telemetry::ValueKind::fraction && (never || (bound > domain.highest && std::isfinite(bound)))) {
     const bool percentage = bare && bound >= domain.highest && bound <= 100;
     return "is a fraction from 0 to 1" + (percentage ? fmt::format("; did you mean {}%?", text) : std::string());
   }
-  if (kind == telemetry::ValueKind::bytes && bare && bound > 0 && bound < least_bytes)
+  if (kind == telemetry::ValueKind::bytes && bare && bound > 0 && bound < min_bytes)
     return fmt::format("is in bytes; did you mean {}MB?", text);
   if (!never)
     return {};

@@ -52,9 +52,9 @@ void FrameBuffer::add(std::int64_t step, const std::vector<double>& values) {
   }
 }
 
-RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting)
+RunBuffer::RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t max_waiting)
     : id(id), uid(std::move(uid)), on_command(run.on_command), on_trouble(run.on_trouble), on_notice(run.on_notice),
-      queue(most_waiting, run.ending), run_(without_functions(run)), progress_(run.status, run.batch) {}
+      queue(max_waiting, run.ending), run_(without_functions(run)), progress_(run.status, run.batch) {}
 
 void RunBuffer::rebind(SQLite::Database& database, std::int64_t process) {
   SQLite::Statement find(database, "SELECT id FROM run WHERE uid = ?");

@@ -345,8 +345,8 @@ RunFollower::ChunkReads RunFollower::chunks_read() const {
   return impl_->chunks_read();
 }
 
-RunFollower::Update RunFollower::poll(std::size_t most_records) {
-  return impl_->poll(std::max<std::size_t>(1, most_records));
+RunFollower::Update RunFollower::poll(std::size_t max_records) {
+  return impl_->poll(std::max<std::size_t>(1, max_records));
 }
 
 } // namespace batchscope::store

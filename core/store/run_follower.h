@@ -31,9 +31,9 @@ public:
     RunRow row;        ///< as of now; once the run has ended and `more` is false, nothing more will come
     bool more = false; ///< the next poll has data already
   };
-  /// Returns at most `most_records` records (at least 1), and about as many points of every other series. Throws Error:
+  /// Returns at most `max_records` records (at least 1), and about as many points of every other series. Throws Error:
   /// input if the run was deleted meanwhile, failed if the file cannot be read or is damaged.
-  Update poll(std::size_t most_records = 8192);
+  Update poll(std::size_t max_records = 8192);
 
   /// Sealed chunks decoded so far. Following an ended run from its beginning decodes each of its chunks once.
   struct ChunkReads {

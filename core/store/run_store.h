@@ -50,7 +50,7 @@ struct NewRun {
   /// Called each time another program has replaced the database's files, with what was done. Same rules as on_command.
   std::function<void(const std::string&)> on_notice;
   /// Whether the run is to end soon; its training loop then no longer blocks when the queue is full, see
-  /// StoreOptions::most_waiting.
+  /// StoreOptions::max_waiting.
   /// Any thread; not called after the loop has ended.
   std::function<bool()> ending;
 };
@@ -113,7 +113,7 @@ class RunWriter;
 struct StoreOptions {
   std::chrono::milliseconds interval{250};  ///< between two transactions
   std::chrono::milliseconds patience{5000}; ///< how long to wait for a file that another program has locked
-  std::size_t most_waiting =
+  std::size_t max_waiting =
       1'000'000; ///< entries of a run that wait in memory before its loop waits, unless it is ending
 };
 

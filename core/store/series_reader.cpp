@@ -136,9 +136,9 @@ std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optiona
 std::vector<Point> read_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain) {
   std::vector<Point> points;
   // Only a hint; a damaged file must not cause a huge allocation.
-  constexpr std::int64_t most_reserved = 1 << 24;
+  constexpr std::int64_t max_reserved = 1 << 24;
   if (series.summary.count > 0)
-    points.reserve(static_cast<std::size_t>(std::min(series.summary.count, most_reserved)));
+    points.reserve(static_cast<std::size_t>(std::min(series.summary.count, max_reserved)));
   const std::int64_t sealed = read_sealed(database, series, complain, points);
   read_tail(database, series, sealed, complain, points);
   return points;

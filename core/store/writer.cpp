@@ -144,7 +144,7 @@ std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
     added(uid, row);
     return row;
   });
-  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.most_waiting);
+  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.max_waiting);
   buffer->expect_notice(connection_.notice());
   const std::lock_guard lock(mutex_);
   runs_.push_back(buffer);

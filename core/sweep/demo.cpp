@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::sweep {
 

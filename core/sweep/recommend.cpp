@@ -13,8 +13,8 @@ namespace batchscope::sweep {
 namespace {
 
 /// Two standard errors of a proportion measured on this many examples.
-double uncertainty(double share, std::int64_t examples) {
-  return 2 * std::sqrt(share * (1 - share) / static_cast<double>(std::max<std::int64_t>(examples, 1)));
+double uncertainty(double fraction, std::int64_t examples) {
+  return 2 * std::sqrt(fraction * (1 - fraction) / static_cast<double>(std::max<std::int64_t>(examples, 1)));
 }
 
 bool usable(const SizeResult& size) {

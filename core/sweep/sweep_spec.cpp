@@ -66,8 +66,8 @@ run::RunSpec with_field(const char* field, const Json& value) {
 void check(const SweepSpec& spec) {
   if (spec.repeats < 1)
     throw input_error(fmt::format("--repeats: {} is not accepted; accepted: a whole number, at least 1", spec.repeats));
-  if (const std::int64_t runs = number_of_runs(spec); runs > SweepSpec::most_runs)
-    throw input_error(fmt::format("a sweep of {} runs; accepted: at most {}", runs, SweepSpec::most_runs));
+  if (const std::int64_t runs = number_of_runs(spec); runs > SweepSpec::max_runs)
+    throw input_error(fmt::format("a sweep of {} runs; accepted: at most {}", runs, SweepSpec::max_runs));
   refuse_twice("--batch", spec.batches,
                [](const auto& a, const auto& b) { return a.kind == b.kind && a.number == b.number; });
   refuse_twice("--lr", spec.learning_rates, std::equal_to<>());

@@ -10,7 +10,7 @@ namespace batchscope::sweep {
 
 /// Runs that differ in batch size, learning rate and seed: one run per combination. A plain value.
 struct SweepSpec {
-  static constexpr std::int64_t most_runs = 100'000;
+  static constexpr std::int64_t max_runs = 100'000;
 
   run::RunSpec base;
   std::vector<run::BatchChoice> batches; ///< empty: the base's batch

@@ -12,12 +12,12 @@ namespace batchscope::telemetry {
 /// Type of a field's values, which decides how they are shown and what they may be compared with.
 enum class ValueKind {
   text,
-  number,  ///< any
-  count,   ///< whole, 0 or more
-  amount,  ///< 0 or more
-  share,   ///< from 0 to 1
-  bytes,   ///< whole, 0 or more
-  seconds, ///< 0 or more
+  number,   ///< any
+  count,    ///< whole, 0 or more
+  amount,   ///< 0 or more
+  fraction, ///< from 0 to 1
+  bytes,    ///< whole, 0 or more
+  seconds,  ///< 0 or more
 };
 
 /// One member of a RunOutcome: a row of the table from which the database's columns, lists, filters and files follow.

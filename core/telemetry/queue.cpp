@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds ask_interval{50};
 
 } // namespace
 
-RecordQueue::RecordQueue(std::size_t most_waiting, std::function<bool()> ending)
-    : most_waiting_(std::max<std::size_t>(1, most_waiting)), ending_(std::move(ending)) {}
+RecordQueue::RecordQueue(std::size_t max_waiting, std::function<bool()> ending)
+    : max_waiting_(std::max<std::size_t>(1, max_waiting)), ending_(std::move(ending)) {}
 
 void RecordQueue::record(const StepRecord& record) {
   push(record);
@@ -26,7 +26,7 @@ void RecordQueue::event(Event event) {
 
 void RecordQueue::push(Entry entry) {
   std::unique_lock lock(mutex_);
-  while (waiting_.size() >= most_waiting_ && !(ending_ && ending_()))
+  while (waiting_.size() >= max_waiting_ && !(ending_ && ending_()))
     room_.wait_for(lock, ask_interval);
   waiting_.push_back(std::move(entry));
 }

@@ -16,12 +16,12 @@ using Entry = std::variant<StepRecord, Event>;
 
 /// Passes entries from one run's training loop to the one thread that stores or shows them, in order and without loss.
 /// The lock is held only long enough to append an entry or to take all of them. The loop blocks only when
-/// `most_waiting` entries are queued, that is, when the disk has not responded for minutes. A loop that is to end no
+/// `max_waiting` entries are queued, that is, when the disk has not responded for minutes. A loop that is to end no
 /// longer blocks; its remaining entries are added beyond that limit.
 class RecordQueue final : public Sink {
 public:
   /// `ending`: whether the loop is to end; called on its thread while it blocks.
-  explicit RecordQueue(std::size_t most_waiting = 1'000'000, std::function<bool()> ending = {});
+  explicit RecordQueue(std::size_t max_waiting = 1'000'000, std::function<bool()> ending = {});
 
   // --- training loop's thread ---
   void record(const StepRecord& record) override;
@@ -37,7 +37,7 @@ public:
 private:
   void push(Entry entry);
 
-  const std::size_t most_waiting_;
+  const std::size_t max_waiting_;
   const std::function<bool()> ending_;
   mutable std::mutex mutex_;
   std::condition_variable room_;

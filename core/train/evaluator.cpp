@@ -11,7 +11,7 @@ namespace batchscope::train {
 namespace {
 
 /// Larger evaluation batches are not faster.
-constexpr std::int64_t most_at_once = 512;
+constexpr std::int64_t max_at_once = 512;
 
 } // namespace
 
@@ -24,7 +24,7 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
   std::int64_t position = 0;
   if (shortage_.over(learner_.device()))
     largest_ = INT64_MAX;
-  std::int64_t size = std::min({batch, largest_, most_at_once});
+  std::int64_t size = std::min({batch, largest_, max_at_once});
   while (position < data->size()) {
     if (stop())
       return std::nullopt;

@@ -10,7 +10,7 @@ namespace {
 
 /// Factor on a predicted size after it failed, by the number of failures before.
 constexpr std::array<double, 3> after_a_miss = {0.95, 0.8, 0.5};
-/// Bisecting between fitted and failed sizes ends when the gap is this share of the fitted size.
+/// Bisecting between fitted and failed sizes ends when the gap is this fraction of the fitted size.
 constexpr double narrow_enough = 0.125;
 
 double volume(std::int64_t count, std::int64_t length) {

@@ -6,8 +6,8 @@ namespace batchscope::train {
 
 namespace {
 
-/// Minimum growth, as a share of the limit: other programs' use fluctuates all the time.
-constexpr double least_growth = 0.02;
+/// Minimum growth, as a fraction of the limit: other programs' use fluctuates all the time.
+constexpr double min_growth = 0.02;
 
 } // namespace
 
@@ -18,7 +18,7 @@ void MemoryShortage::begin(const memory::OutOfMemoryInfo& info, const memory::De
 }
 
 bool MemoryShortage::over(const memory::Device& device) const {
-  const double noticeable = least_growth * static_cast<double>(device.readings().limit);
+  const double noticeable = min_growth * static_cast<double>(device.readings().limit);
   return begun_ && static_cast<double>(room(device)) > static_cast<double>(room_) + noticeable;
 }
 

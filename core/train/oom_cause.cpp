@@ -4,7 +4,7 @@ namespace batchscope::train {
 
 namespace {
 
-/// Growth of the baseline by this share of the limit is called a leak; the same share applies to other processes'
+/// Growth of the baseline by this fraction of the limit is called a leak; the same fraction applies to other processes'
 /// growth.
 constexpr double noticeable_share = 0.02;
 /// Reserved bytes above allocated ones by this factor, with enough space in between for the request, are called

@@ -10,7 +10,7 @@
 #include "core/run/automatic_batch.h"
 #include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/search/throughput.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop.h"
@@ -138,7 +138,7 @@ private:
     const auto finder = search::make_finder(options.strategy, finder_options);
     const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
-    search::SearchResult result = search::drive(*finder, trials, finder_options, on_probe);
+    search::SearchResult result = search::run_search(*finder, trials, finder_options, on_probe);
     result.baseline_bytes = baseline_;
     device_->release_cache();
     if (result.found && options.timings)

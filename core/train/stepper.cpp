@@ -24,8 +24,8 @@ std::uint64_t bytes_to_be_had(const memory::OutOfMemoryInfo& info, std::uint64_t
 }
 
 std::string failure_text(const OutOfMemory& event) {
-  const std::string asked = "asked for " + format_bytes(event.info.requested) + " with " +
-                            format_bytes(event.info.in_use) + " in use, limit " + format_bytes(event.info.limit);
+  const std::string asked = "tried to allocate " + format_bytes(event.info.requested) + " with " +
+                            format_bytes(event.info.in_use) + " in use, budget " + format_bytes(event.info.limit);
   if (event.attempted <= 1)
     return "out of memory: even one example does not fit (" + asked +
            "); raise the memory budget or choose a smaller model";

@@ -107,11 +107,11 @@ void print_screen() {
               "event late, ms: the same", "a second", "of core", "crosshair", "processor a refresh");
   const auto spread = [](const std::vector<double>& sorted) {
     std::string text;
-    for (const double share : {0.5, 0.95, 0.99, 1.0}) {
+    for (const double fraction : {0.5, 0.95, 0.99, 1.0}) {
       char number[32] = "-";
       if (!sorted.empty())
         std::snprintf(number, sizeof number, "%6.2f ",
-                      sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))]);
+                      sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))]);
       text += number;
     }
     return text;

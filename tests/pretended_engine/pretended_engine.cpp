@@ -12,7 +12,7 @@
 #include "core/run/engine.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/planned_record.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace {
 
@@ -43,7 +43,7 @@ public:
     wanted.max_batch = largest_batch();
     const auto finder = search::make_finder("binary", wanted);
     search::SimulatedDevice device(largest_that_fits);
-    search::SearchResult result = search::drive(*finder, device, wanted, on_probe);
+    search::SearchResult result = search::run_search(*finder, device, wanted, on_probe);
     for (const std::int64_t batch : {*result.largest / 2, *result.largest}) {
       result.timings.push_back({.batch = batch, .seconds = 1, .examples_per_second = static_cast<double>(batch)});
       if (options.on_timing)

@@ -64,9 +64,9 @@ public:
 
   /// Moves the pointer on the height of that share of the plots to where x is, found as a person does: by the
   /// crosshair; the place.
-  QPoint point_at(double x, double share = 0.1) {
+  QPoint point_at(double x, double fraction = 0.1) {
     plots().refresh_now();
-    const int y = static_cast<int>(plots().height() * share);
+    const int y = static_cast<int>(plots().height() * fraction);
     int left = 0, right = plots().width() - 1;
     while (left < right) {
       const int middle = (left + right) / 2;

@@ -6,13 +6,13 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_keys.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr std::int64_t most_searches = 300;
+constexpr std::int64_t max_searches = 300;
 
 QString translated(const char* text, int count = -1) {
   return QCoreApplication::translate("batchscope::ui::RunDatabase", text, nullptr, count);
@@ -36,7 +36,7 @@ void ListWatch::look() {
     if (!changes.empty())
       listener_.list_changed(std::move(changes));
     if (version_ != version)
-      show_searches(reader_->searches(last_search_, most_searches));
+      show_searches(reader_->searches(last_search_, max_searches));
     version_ = version;
     shows_nothing_ = false;
     tell({});

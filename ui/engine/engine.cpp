@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/run/engine.h"
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/sweep/demo.h"
 #include "ui/engine/job_watch.h"
 

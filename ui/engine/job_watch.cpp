@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 namespace batchscope::ui {
 

@@ -47,9 +47,9 @@ QString when(const KnownSearch& search) {
   return at.isValid() ? QLocale().toString(at, QLocale::ShortFormat) : search.stored->created;
 }
 
-QString trials_text(const search::SearchResult& result) {
-  const std::size_t trials = result.probes.size();
-  const QString count = trials == 1 ? tr("1 trial") : tr("%1 trials").arg(trials);
+QString probes_text(const search::SearchResult& result) {
+  const std::size_t probes = result.probes.size();
+  const QString count = probes == 1 ? tr("1 probe") : tr("%1 probes").arg(probes);
   return tr("%1, %2 OOM").arg(count).arg(out_of_memory_runs(result.probes));
 }
 
@@ -110,7 +110,7 @@ SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown) 
     const QString strategy = QString::fromStdString(result.strategy);
     if (search.trials() == trials) {
       rows.same << SearchRow{search, strategy, result.found ? sequence_of(result.probes) : tr("nothing fits"),
-                             trials_text(result), tip_of(search)};
+                             probes_text(result), tip_of(search)};
       continue;
     }
     const run::RunSpec& spec = search.spec();

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_rows_shown = 8; ///< scrolls if there are more
+constexpr int max_rows_shown = 8; ///< scrolls if there are more
 
 /// `1 probe`, `3 probes`.
 QString counted(std::size_t count, const QString& one, const QString& many) {
@@ -89,7 +89,7 @@ void ProbeCard::fit() {
   for (int column = 0; column < ProbeModel::result; ++column)
     header->resizeSection(column, std::max(header->sectionSizeHint(column) + bolder,
                                            static_cast<QAbstractItemView*>(table_)->sizeHintForColumn(column)));
-  const int rows = std::clamp(model_->rowCount(), 1, most_rows_shown);
+  const int rows = std::clamp(model_->rowCount(), 1, max_rows_shown);
   table_->setFixedHeight(header->sizeHint().height() + rows * table_->verticalHeader()->defaultSectionSize() +
                          2 * table_->frameWidth());
 }

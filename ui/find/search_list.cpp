@@ -35,11 +35,11 @@ void SearchList::make_rows() {
   grid->setHorizontalSpacing(Theme::lines(0.5));
   grid->setVerticalSpacing(Theme::lines(0.25));
   QToolButton* first = nullptr;
-  for (const SearchRow& row : shown_.first(std::min(shown_.size(), most_rows))) {
+  for (const SearchRow& row : shown_.first(std::min(shown_.size(), max_rows))) {
     QToolButton* name = add_row(*grid, row);
     first = first != nullptr ? first : name;
   }
-  if (const qsizetype more = shown_.size() - most_rows; more > 0)
+  if (const qsizetype more = shown_.size() - max_rows; more > 0)
     grid->addWidget(dimmed_label(tr("and %1 older ones").arg(format_count(more)), rows_), grid->rowCount(), 0, 1, 3);
   body()->addWidget(rows_);
   rows_->setVisible(first != nullptr);

@@ -16,14 +16,14 @@ public:
   /// `none` is shown if there are no rows; if it is empty, the card is hidden instead.
   SearchList(const QString& title, const QString& none, QWidget* parent = nullptr);
 
-  /// Shows the first `most_rows` rows, and how many more there are.
+  /// Shows the first `max_rows` rows, and how many more there are.
   void show_rows(const QList<SearchRow>& rows);
 
 Q_SIGNALS:
   void chosen(const batchscope::ui::KnownSearch& search);
 
 private:
-  static constexpr qsizetype most_rows = 10;
+  static constexpr qsizetype max_rows = 10;
 
   void make_rows();
   QToolButton* add_row(QGridLayout& grid, const SearchRow& row);

@@ -169,7 +169,7 @@ void SearchPlots::show_memory(const SearchView& view) {
   QList<PlotLimit> limits;
   if (view.budget > 0)
     limits << PlotLimit{memory_, megabytes(view.budget),
-                        tr("limit %1").arg(format_bytes(static_cast<double>(view.budget)))};
+                        tr("budget %1").arg(format_bytes(static_cast<double>(view.budget)))};
   plots_->set_limits(limits);
 }
 

@@ -34,7 +34,7 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted) {
   if (drawn)
     limits += {.panel = memory_panel,
                .y = limit * to_megabytes,
-               .label = QCoreApplication::translate("batchscope::ui::LimitLine", "limit %1").arg(format_bytes(limit))};
+               .label = QCoreApplication::translate("batchscope::ui::LimitLine", "budget %1").arg(format_bytes(limit))};
   plots_.set_limits(limits);
 }
 

@@ -29,7 +29,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int text_interval_ms = 250;
-constexpr double outliers = 0.01; ///< share cut off at either end when outliers are clipped
+constexpr double outliers = 0.01; ///< fraction cut off at either end when outliers are clipped
 constexpr int page_margin = 12;
 constexpr int between_cards = 10;
 

@@ -95,7 +95,7 @@ void OomCard::show_event(const OomDetails& details) {
   const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
   QList<FactList::Fact> facts{{.name = tr("requested"), .value = bytes(details.requested_bytes)},
                               {.name = tr("in use"), .value = bytes(details.in_use_bytes)},
-                              {.name = tr("limit"), .value = bytes(details.limit_bytes)}};
+                              {.name = tr("budget"), .value = bytes(details.limit_bytes)}};
   if (details.short_by() > 0)
     facts += {.name = tr("short by"), .value = bytes(details.short_by()), .alarming = true};
   facts_->set_facts(facts);

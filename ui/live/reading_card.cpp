@@ -76,7 +76,7 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
     facts += fact;
   }
   if (limit_bytes) {
-    facts += {.name = tr("memory limit"), .value = format_bytes(*limit_bytes)};
+    facts += {.name = tr("memory budget"), .value = format_bytes(*limit_bytes)};
     all += facts.last().value;
   }
   if (all == shown_)

@@ -188,13 +188,13 @@ void RunHeader::update_figures() {
     figures_->clear();
     return;
   }
-  const auto share = run_->progress();
-  const bool known = share && run_->status() != "loading";
+  const auto fraction = run_->progress();
+  const bool known = fraction && run_->status() != "loading";
   const int maximum = known ? progress_steps : 0; // 0: a busy indicator
   if (progress_->maximum() != maximum)
     progress_->setMaximum(maximum);
   if (known)
-    progress_->setValue(static_cast<int>(*share * progress_steps));
+    progress_->setValue(static_cast<int>(*fraction * progress_steps));
   fit_figures();
 }
 

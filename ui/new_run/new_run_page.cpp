@@ -35,7 +35,7 @@ constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
 constexpr double side_lines = 20;
-constexpr int most_undone = 200;
+constexpr int max_undone = 200;
 
 // Data of the entries that are not presets.
 const QString last_entry = QStringLiteral("last");
@@ -96,7 +96,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   help_->show_field(run::spec_fields().front());
   fill_presets();
   texts_ = form_->texts();
-  undo_.setUndoLimit(most_undone);
+  undo_.setUndoLimit(max_undone);
   show_form();
 }
 

@@ -23,7 +23,7 @@ QString beginning(const run::RunSpec& spec) {
     return Texts::tr(
                "Searches for the smallest batch size within 5 % of the best throughput, then trains with it, or with "
                "a smaller one if an epoch would have fewer than %1 steps.")
-        .arg(run::least_steps_in_epoch);
+        .arg(run::min_steps_in_epoch);
   case Choice::largest:
     return Texts::tr("Searches for the largest batch size that fits in the memory budget, then trains with it.");
   case Choice::recommended:

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr qint64 most_bytes = 1'000'000;
+constexpr qint64 max_bytes = 1'000'000;
 
 Error file_error(const QString& file, const QString& why) {
   return input_error(QStringLiteral("%1: %2").arg(file, why).toStdString());
@@ -24,7 +24,7 @@ run::RunSpec read_spec_file(const QString& file) {
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly))
     throw file_error(file, source.errorString());
-  if (source.size() > most_bytes)
+  if (source.size() > max_bytes)
     throw file_error(file, QCoreApplication::translate("SpecFile", "too large for a file with the settings of a run"));
   try {
     return run::run_spec_from_json(source.readAll().toStdString());

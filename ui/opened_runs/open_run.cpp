@@ -98,9 +98,9 @@ std::optional<double> OpenRun::progress() const {
   schedule::RunLength length = spec_ ? spec_->length : schedule::RunLength{};
   if (const auto expected = expected_steps())
     length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = expected};
-  const auto share =
-      schedule::share_done(length, steps(), static_cast<std::int64_t>(last_examples()), last(*history_, "epoch"));
-  return share ? std::optional(std::clamp(*share, 0.0, 1.0)) : std::nullopt;
+  const auto fraction =
+      schedule::fraction_done(length, steps(), static_cast<std::int64_t>(last_examples()), last(*history_, "epoch"));
+  return fraction ? std::optional(std::clamp(*fraction, 0.0, 1.0)) : std::nullopt;
 }
 
 double OpenRun::seconds() const {

@@ -16,7 +16,7 @@ namespace batchscope::ui {
 namespace {
 
 /// Limit for interactive plans: about a second, and some hundred megabytes at worst.
-constexpr std::int64_t most_steps = 2'000'000;
+constexpr std::int64_t max_steps = 2'000'000;
 
 } // namespace
 
@@ -75,7 +75,7 @@ private:
     try {
       const auto* draft = std::get_if<DraftPlan>(&request);
       schedule::PlanRequest wanted = draft != nullptr ? request_of(*draft) : std::get<0>(request);
-      wanted.most_steps = most_steps;
+      wanted.max_steps = max_steps;
       const auto made = schedule::make_plan(wanted, [&] { return newest_ != number; });
       if (!made)
         return;

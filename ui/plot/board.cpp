@@ -224,7 +224,7 @@ std::optional<Range> Board::full_range(std::optional<Range> full) const {
 void Board::follow() {
   if (scene.dragged_handle) // a dragged handle must stay under the pointer, even if its plan becomes longer
     return;
-  constexpr double of_the_plan = 0.1; // share of the width right of the newest data, for the next planned steps
+  constexpr double of_the_plan = 0.1; // fraction of the width right of the newest data, for the next planned steps
   const auto curves = curves_range();
   const auto full = full_range(curves);
   double newest = curves ? curves->second : 1;

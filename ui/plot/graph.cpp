@@ -161,7 +161,7 @@ void Graph::drawLinePlot(QCPPainter* painter, const QVector<QPointF>& all) const
     return;
   const double columns = std::clamp(std::abs(points.back().x() - points.front().x()), 1.0, furthest);
   const double a_column = static_cast<double>(points.size()) / columns;
-  constexpr double rare = 0.1; // share of columns: levels this long are noticed as lines
+  constexpr double rare = 0.1; // fraction of columns: levels this long are noticed as lines
   if (steps_ && a_column < rare)
     points = corners(points, true);
   const bool dense = a_column > (dashed_ ? 1.5 : 2) && points.size() > 200;

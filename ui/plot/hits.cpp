@@ -20,8 +20,8 @@ class Texts {
 double distance(const QPointF& at, const QPointF& a, const QPointF& b) {
   const QPointF along = b - a;
   const double length = QPointF::dotProduct(along, along);
-  const double share = length > 0 ? std::clamp(QPointF::dotProduct(at - a, along) / length, 0.0, 1.0) : 0;
-  return QLineF(at, a + share * along).length();
+  const double fraction = length > 0 ? std::clamp(QPointF::dotProduct(at - a, along) / length, 0.0, 1.0) : 0;
+  return QLineF(at, a + fraction * along).length();
 }
 
 /// Distance in px from the pointer to a curve as drawn.

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double pan_of_a_key = 0.1; ///< share of the width
+constexpr double pan_of_a_key = 0.1; ///< fraction of the width
 constexpr double zoom_of_a_key = 0.8;
 constexpr double tens = 10;
 

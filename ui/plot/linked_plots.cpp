@@ -58,9 +58,9 @@ bool LinkedPlots::log(int panel) const {
   return where && where->log;
 }
 
-void LinkedPlots::set_clipping(double share) {
+void LinkedPlots::set_clipping(double fraction) {
   constexpr double most = 0.45;
-  impl_->board.clipping = std::clamp(share, 0.0, most);
+  impl_->board.clipping = std::clamp(fraction, 0.0, most);
   impl_->board.fit_anew();
   impl_->board.touch_soon();
 }

@@ -105,8 +105,8 @@ public:
   int add_panel(const PanelSpec& spec);
   void set_log(int panel, bool log);
   bool log(int panel) const;
-  /// Ignores this share of the smallest and largest values when choosing the y range (0: none).
-  void set_clipping(double share);
+  /// Ignores this fraction of the smallest and largest values when choosing the y range (0: none).
+  void set_clipping(double fraction);
   void set_panel_visible(int panel, bool visible);
 
   /// Adds a curve and returns its number.

@@ -11,7 +11,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double least_pause = 33;       ///< ms: 30 frames per second are enough
+constexpr double min_pause = 33;         ///< ms: 30 frames per second are enough
 constexpr double pause_to_cost = 12;     ///< a little more than ten: there is some cost around each draw
 constexpr std::size_t costs_in_mean = 8; ///< draws
 constexpr std::size_t times_kept = 300;
@@ -71,9 +71,9 @@ bool Pacer::now() {
 
 double Pacer::pause() const {
   if (costs_.empty())
-    return least_pause;
+    return min_pause;
   const double mean = std::accumulate(costs_.begin(), costs_.end(), 0.0) / static_cast<double>(costs_.size());
-  return std::max(least_pause, pause_to_cost * mean);
+  return std::max(min_pause, pause_to_cost * mean);
 }
 
 } // namespace batchscope::ui

@@ -20,9 +20,9 @@ constexpr double entry_gap = 16;    ///< between entries
 double widest_that_fits(std::vector<double> widths, double room) {
   std::sort(widths.begin(), widths.end());
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    const double share = room / static_cast<double>(widths.size() - i);
-    if (widths[i] > share)
-      return share;
+    const double fraction = room / static_cast<double>(widths.size() - i);
+    if (widths[i] > fraction)
+      return fraction;
     room -= widths[i];
   }
   return widths.empty() ? 0 : widths.back();

@@ -12,8 +12,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double label_gap = 8;  ///< px between a mark and its label
-constexpr double most_bend = 48; ///< px between an arrow's curve and the straight line
+constexpr double label_gap = 8; ///< px between a mark and its label
+constexpr double max_bend = 48; ///< px between an arrow's curve and the straight line
 
 /// Makes a label readable where a curve passes through it.
 void clear_behind(const Picture& picture, QCPPainter& painter, const QRectF& place) {
@@ -48,12 +48,12 @@ void paint_arrow(const Picture& picture, QCPPainter& painter, const PlotArrow& a
   const QPointF to(panel.x_pixel(arrow.x1), panel.y_pixel(arrow.y1));
   const QLineF straight(from, to);
   constexpr double shortest = 14;
-  const bool out_of_view = std::max(from.x(), to.x()) + most_bend < panel.area().left() ||
-                           std::min(from.x(), to.x()) - most_bend > panel.area().right();
+  const bool out_of_view = std::max(from.x(), to.x()) + max_bend < panel.area().left() ||
+                           std::min(from.x(), to.x()) - max_bend > panel.area().right();
   if (out_of_view || !(straight.length() >= shortest))
     return;
   const QPointF across = QPointF(straight.dy(), -straight.dx()) / straight.length();
-  const double bend = std::min(most_bend, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
+  const double bend = std::min(max_bend, straight.length() * 0.22) * (straight.dx() < 0 ? -1 : 1);
   const QPointF control = straight.center() + across * bend;
   const auto beside = [](const QPointF& end, const QPointF& towards) { // leaves the marks at the ends free
     const QLineF line(end, towards);

@@ -33,11 +33,11 @@ private:
   std::optional<Range> range_;
 };
 
-/// Adds all values but `share` of them at either end.
-void add_clipped(std::vector<double>& values, double share, Gathered& gathered) {
+/// Adds all values but `fraction` of them at either end.
+void add_clipped(std::vector<double>& values, double fraction, Gathered& gathered) {
   if (values.empty())
     return;
-  const auto skipped = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+  const auto skipped = static_cast<std::ptrdiff_t>(fraction * static_cast<double>(values.size()));
   const auto low = values.begin() + skipped;
   const auto high = values.end() - 1 - skipped;
   std::nth_element(values.begin(), low, values.end());

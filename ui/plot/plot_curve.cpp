@@ -12,8 +12,8 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-QColor mixed(const QColor& color, const QColor& with, double share) {
-  const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * share)); };
+QColor mixed(const QColor& color, const QColor& with, double fraction) {
+  const auto mix = [fraction](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * fraction)); };
   return {mix(color.red(), with.red()), mix(color.green(), with.green()), mix(color.blue(), with.blue())};
 }
 

@@ -80,7 +80,7 @@ void View::show(double from, double to) {
 void View::zoom(double factor, double around) {
   const double from = to_place(range_.first, log_);
   const double to = to_place(range_.second, log_);
-  const double width = std::max((to - from) * factor, least_width());
+  const double width = std::max((to - from) * factor, min_width());
   const double all = to_place(full_.second, log_) - to_place(full_.first, log_);
   constexpr double nearly = 0.999;
   if (width >= nearly * all)
@@ -92,11 +92,11 @@ void View::zoom(double factor, double around) {
   put(middle - left * width, width);
 }
 
-void View::move(const Range& start, double share) {
+void View::move(const Range& start, double fraction) {
   const double from = to_place(start.first, log_);
   const double to = to_place(start.second, log_);
   const Range before = range_;
-  put(from + share * (to - from), to - from);
+  put(from + fraction * (to - from), to - from);
   if (range_ == before)
     return;
   all_ = false;
@@ -114,7 +114,7 @@ void View::put(double from, double width) {
   range_ = {to_value(from, log_), to_value(from + width, log_)};
 }
 
-double View::least_width() const {
+double View::min_width() const {
   if (log_)
     return 0.02;
   const double digits = 1e-10 * std::max(std::abs(range_.first), std::abs(range_.second));

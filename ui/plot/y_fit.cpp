@@ -9,7 +9,7 @@ namespace {
 
 constexpr double room = 0.08;  ///< above the values, relative to their height
 constexpr double foot = 0.03;  ///< below zero, so that a line at zero is visible
-constexpr double least = 0.55; ///< share of its height that an axis has to use to be kept
+constexpr double least = 0.55; ///< fraction of its height that an axis has to use to be kept
 
 Range fitted_places(Range wanted, bool from_zero) {
   auto [low, high] = wanted;

@@ -43,7 +43,7 @@ struct RunColumn {
   int characters;    ///< initial width for the values; the title always fits
   bool shown;        ///< shown by default
   bool dimmed;       ///< secondary
-  /// Null for a text column. No value: the run has none. In the unit of the key, as stored: bytes, a share 0..1,
+  /// Null for a text column. No value: the run has none. In the unit of the key, as stored: bytes, a fraction 0..1,
   /// seconds; shown_text() may use another unit, which the title names.
   std::optional<double> (*number)(const store::RunRow&);
   /// Null for a number column.

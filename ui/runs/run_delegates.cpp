@@ -43,9 +43,9 @@ void draw_shape(QPainter& painter, const QString& status, const QRectF& box, con
   }
 }
 
-QColor tint(const QColor& color, double share) {
+QColor tint(const QColor& color, double fraction) {
   QColor result = color;
-  result.setAlphaF(static_cast<float>(share));
+  result.setAlphaF(static_cast<float>(fraction));
   return result;
 }
 
@@ -75,13 +75,13 @@ void StatusDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelI
 void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   QStyledItemDelegate::paint(painter, option, index);
   const QString status = index.data(RunTableModel::status_role).toString();
-  const QVariant share = index.data(RunTableModel::progress_role);
+  const QVariant fraction = index.data(RunTableModel::progress_role);
   const Role role = role_of_status(status);
   const bool in_field = role != Role::dimmed && role != Role::good; // needs attention
   const QColor color = theme_.color(role);
   QString text = index.data().toString();
-  if (share.isValid())
-    text += tr(" %1 %").arg(std::floor(share.toDouble() * 100), 0, 'f', 0);
+  if (fraction.isValid())
+    text += tr(" %1 %").arg(std::floor(fraction.toDouble() * 100), 0, 'f', 0);
 
   const QFontMetricsF metrics(option.font);
   const double shape = std::round(metrics.height() * 0.5);
@@ -96,7 +96,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   if (in_field) {
     const double width = std::min(gap * 3 + shape + metrics.horizontalAdvance(text), cell.width());
     draw_field(*painter, {left, cell.center().y() - height / 2, width, height}, color,
-               share.isValid() ? std::optional(share.toDouble()) : std::nullopt);
+               fraction.isValid() ? std::optional(fraction.toDouble()) : std::nullopt);
     left += gap;
   }
   draw_shape(*painter, status, {left, cell.center().y() - shape / 2, shape, shape}, color);

@@ -263,8 +263,8 @@ QVariant RunTableModel::data(const QModelIndex& index, int role) const {
   case status_role:
     return status_name(run.outcome.status);
   case progress_role: {
-    const auto share = progress(run);
-    return share ? QVariant(*share) : QVariant();
+    const auto fraction = progress(run);
+    return fraction ? QVariant(*fraction) : QVariant();
   }
   case series_role: {
     const auto at = plotted_.indexOf(run.id);

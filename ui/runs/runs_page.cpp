@@ -202,8 +202,8 @@ void RunsPage::follow_workbench() {
 }
 
 void RunsPage::show_changes(const store::ListChanges& changes) {
-  constexpr std::size_t most_one_by_one = 200; // more are inserted together
-  if (changes.all || changes.rows.size() + changes.removed.size() > most_one_by_one)
+  constexpr std::size_t max_one_by_one = 200; // more are inserted together
+  if (changes.all || changes.rows.size() + changes.removed.size() > max_one_by_one)
     return show_runs();
   table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
   ask_for_lengths(changes.rows);

@@ -15,7 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_events_shown = 6; ///< scrolls if there are more
+constexpr int max_events_shown = 6; ///< scrolls if there are more
 
 std::optional<series::Extremes> sizes_of(const schedule::Plan& plan) {
   const series::Series* sizes = plan.history->find("batch");
@@ -130,14 +130,14 @@ void PlanCards::show_memory(const PlanEditor& editor) {
   if (!known)
     return;
   if (!sizes) {
-    memory_->set_facts({{tr("limit"), format_bytes(static_cast<double>(editor.limit_bytes())), {}}});
+    memory_->set_facts({{tr("budget"), format_bytes(static_cast<double>(editor.limit_bytes())), {}}});
     return;
   }
   const auto largest = std::llround(sizes->max);
   const predict::Split split = *editor.split(largest);
   const double whole = static_cast<double>(editor.memory()->at(largest).bytes);
   const bool in_parts = split.fits && split.micro_batches > 1;
-  QList<FactList::Fact> facts{{tr("limit"), format_bytes(static_cast<double>(editor.limit_bytes())), {}},
+  QList<FactList::Fact> facts{{tr("budget"), format_bytes(static_cast<double>(editor.limit_bytes())), {}},
                               {tr("predicted peak"), format_bytes(highest_peak(editor)), {}, !split.fits}};
   if (in_parts || !split.fits)
     facts << FactList::Fact{tr("%1 as one batch").arg(format_count(largest)), format_bytes(whole), {}, true};
@@ -173,7 +173,7 @@ void PlanCards::show_events(const schedule::Plan& plan) {
   events_card_->set_title(tr("Clamped steps (%1)").arg(texts.size()));
   if (texts != events_->stringList())
     events_->setStringList(texts);
-  events_view_->setFixedHeight(std::clamp(static_cast<int>(texts.size()), 1, most_events_shown) * Theme::lines(2.6));
+  events_view_->setFixedHeight(std::clamp(static_cast<int>(texts.size()), 1, max_events_shown) * Theme::lines(2.6));
 }
 
 } // namespace batchscope::ui

@@ -15,7 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int most_clamps_marked = 50;
+constexpr int max_clamps_marked = 50;
 
 /// Maximum of a series; 0 if there is none.
 double greatest(const series::History& history, const char* name) {
@@ -154,7 +154,7 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
       std::max(planned_peak, editor.run() != nullptr ? greatest(*editor.run()->history(), "peak_bytes") : 0);
   QList<PlotLimit> limits;
   if (peak >= near_share * limit)
-    limits << PlotLimit{memory, limit * to_megabytes, tr("limit %1").arg(format_bytes(limit))};
+    limits << PlotLimit{memory, limit * to_megabytes, tr("budget %1").arg(format_bytes(limit))};
   plots_->set_limits(limits);
 }
 
@@ -222,7 +222,7 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
   if (editor.plan())
     for (const schedule::ScheduleEvent& event : editor.plan()->events)
       if (event.step + 1 >= editor.changeable_from() && event.step < editor.plan()->steps &&
-          ++clamps <= most_clamps_marked)
+          ++clamps <= max_clamps_marked)
         add(PlotMark::Kind::note, event.step + 1,
             event.kind == "clamp" ? tr("clamped") : tr("unchanged (schedule error)"));
   plots_->set_marks(marks);

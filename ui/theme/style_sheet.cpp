@@ -182,8 +182,8 @@ QGroupBox { border: none; margin-top: 20u; font-weight: 600; }
 QGroupBox::title { subcontrol-origin: margin; subcontrol-position: top left; }
 )";
 
-QColor mixed(const QColor& one, const QColor& other, float share) {
-  const auto part = [share](float a, float b) { return a + (b - a) * share; };
+QColor mixed(const QColor& one, const QColor& other, float fraction) {
+  const auto part = [fraction](float a, float b) { return a + (b - a) * fraction; };
   return QColor::fromRgbF(part(one.redF(), other.redF()), part(one.greenF(), other.greenF()),
                           part(one.blueF(), other.blueF()));
 }

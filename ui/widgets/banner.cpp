@@ -12,10 +12,10 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr int from_edges = 12;         ///< px
-constexpr double widest = 56;          ///< lines of text
-constexpr qsizetype longest = 600;     ///< characters shown
-constexpr double most_of_height = 0.5; ///< share of the parent's height
+constexpr int from_edges = 12;              ///< px
+constexpr double widest = 56;               ///< lines of text
+constexpr qsizetype longest = 600;          ///< characters shown
+constexpr double max_height_fraction = 0.5; ///< fraction of the parent's height
 
 } // namespace
 
@@ -103,7 +103,7 @@ void Banner::place() {
   const int width = std::min({natural, Theme::lines(widest), std::max(1, over.width() - 2 * from_edges)});
   layout()->invalidate();
   const int wanted = hasHeightForWidth() ? heightForWidth(width) : sizeHint().height();
-  const int height = std::min(wanted, static_cast<int>(over.height() * most_of_height));
+  const int height = std::min(wanted, static_cast<int>(over.height() * max_height_fraction));
   setGeometry((over.width() - width) / 2, over.height() - height - from_edges, width, height);
 }
 

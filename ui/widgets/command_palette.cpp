@@ -25,7 +25,7 @@ namespace {
 
 constexpr int shortcut_role = Qt::UserRole + 1;
 constexpr int why_not_role = Qt::UserRole + 2;
-constexpr int most_rows = 14;
+constexpr int max_rows = 14;
 
 /// Draws the command's text on the left and its shortcut on the right; a disabled command is dimmed, with the reason on
 /// the right.
@@ -111,7 +111,7 @@ CommandPalette::CommandPalette(const Theme& theme, QWidget* parent)
   layout->addWidget(filter_);
   layout->addWidget(list_);
   layout->addWidget(nothing_);
-  // As high as the results, up to most_rows.
+  // As high as the results, up to max_rows.
   layout->setSizeConstraint(QLayout::SetFixedSize);
   connect(filter_, &QLineEdit::textChanged, this, &CommandPalette::look_for);
   connect(list_, &QListView::clicked, this, &CommandPalette::trigger_current);
@@ -163,7 +163,7 @@ void CommandPalette::look_for(const QString& words) {
   list_->setVisible(any);
   nothing_->setVisible(!any);
   if (any) {
-    const int rows = std::min(shown_->rowCount(), most_rows);
+    const int rows = std::min(shown_->rowCount(), max_rows);
     list_->setFixedHeight(rows * list_->sizeHintForRow(0) + 2 * list_->frameWidth());
     list_->setCurrentIndex(shown_->index(0, 0));
     list_->scrollToTop();

@@ -9,7 +9,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double least_lines = 2; ///< of width: a few letters
+constexpr double min_lines = 2; ///< of width: a few letters
 
 } // namespace
 
@@ -19,7 +19,7 @@ ElidedLabel::ElidedLabel(Qt::TextElideMode mode, QWidget* parent) : QLabel(paren
 
 QSize ElidedLabel::minimumSizeHint() const {
   const QSize whole = QLabel::sizeHint();
-  return {std::min(whole.width(), Theme::lines(least_lines)), whole.height()};
+  return {std::min(whole.width(), Theme::lines(min_lines)), whole.height()};
 }
 
 QString ElidedLabel::fitted() const {

@@ -78,11 +78,11 @@ QString format_number(double value, int digits) {
   return locale.toString(value, 'g', digits);
 }
 
-QString format_percent(double share, int decimals) {
-  if (QString text = unusual(share); !text.isEmpty())
+QString format_percent(double fraction, int decimals) {
+  if (QString text = unusual(fraction); !text.isEmpty())
     return text;
   return QCoreApplication::translate("batchscope::ui::Format", "%1 %")
-      .arg(reader().toString(share * 100, 'f', decimals));
+      .arg(reader().toString(fraction * 100, 'f', decimals));
 }
 
 QString format_parts(std::int64_t parts, std::int64_t size) {

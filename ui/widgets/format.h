@@ -8,12 +8,12 @@
 // Numbers for display in the user's locale: with thousands separators and only significant digits.
 namespace batchscope::ui {
 
-QString format_count(std::int64_t count);               ///< 1,234
-QString format_bytes(double bytes);                     ///< 366.2 MB (decimal units)
-QString format_megabytes(double bytes);                 ///< 344.3, 0.05: if the unit is shown elsewhere
-QString format_duration(double seconds);                ///< 0:41, 1:02:03
-QString format_number(double value, int digits = 4);    ///< significant digits; NaN and infinities as such
-QString format_percent(double share, int decimals = 1); ///< 47.2 %
+QString format_count(std::int64_t count);                  ///< 1,234
+QString format_bytes(double bytes);                        ///< 366.2 MB (decimal units)
+QString format_megabytes(double bytes);                    ///< 344.3, 0.05: if the unit is shown elsewhere
+QString format_duration(double seconds);                   ///< 0:41, 1:02:03
+QString format_number(double value, int digits = 4);       ///< significant digits; NaN and infinities as such
+QString format_percent(double fraction, int decimals = 1); ///< 47.2 %
 /// A batch as it is split: 272, or 2 x 136.
 QString format_parts(std::int64_t parts, std::int64_t size);
 

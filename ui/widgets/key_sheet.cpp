@@ -22,7 +22,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr double column_width = 25; // lines of text
-constexpr int most_columns = 3;
+constexpr int max_columns = 3;
 
 bool matches(const KeyGroup& group, const KeyHelp& line, const QString& words) {
   const QString text = QStringLiteral("%1 %2 %3").arg(group.place, line.keys, line.what);
@@ -99,7 +99,7 @@ void KeySheet::open_with(const QList<KeyGroup>& groups) {
   groups_ = groups;
   filter_->clear();
   const QRect over = parentWidget()->window()->geometry();
-  resize(std::min(Theme::lines(column_width * most_columns + 4), over.width() * 9 / 10), over.height() * 9 / 10);
+  resize(std::min(Theme::lines(column_width * max_columns + 4), over.width() * 9 / 10), over.height() * 9 / 10);
   move(over.center() - rect().center());
   show_keys();
   open();
@@ -117,7 +117,7 @@ void KeySheet::show_keys() {
     qsizetype lines = 0;
   };
   std::vector<Column> columns;
-  const int count = std::clamp(width() / Theme::lines(column_width), 1, most_columns);
+  const int count = std::clamp(width() / Theme::lines(column_width), 1, max_columns);
   for (int i = 0; i < count; ++i) {
     columns.push_back({new QVBoxLayout, 0});
     columns.back().layout->setSpacing(Theme::lines(1));

@@ -8,7 +8,7 @@ namespace batchscope::ui {
 namespace {
 
 /// More runs in one plot cannot be told apart.
-constexpr qsizetype most_opened = 8;
+constexpr qsizetype max_opened = 8;
 
 } // namespace
 
@@ -32,8 +32,8 @@ Workbench::~Workbench() {
 void Workbench::open(const QList<qint64>& ids) {
   QList<OpenRun*> runs;
   for (const qint64 id : ids) {
-    if (runs.size() == most_opened) {
-      Q_EMIT note(tr("Only the first %1 runs are plotted together.").arg(most_opened));
+    if (runs.size() == max_opened) {
+      Q_EMIT note(tr("Only the first %1 runs are plotted together.").arg(max_opened));
       break;
     }
     OpenRun* run = find_opened(id);
@@ -91,7 +91,7 @@ void Workbench::watch(Job* job) {
     // The runs of one job belong together: the new one precedes the earlier ones.
     QList<OpenRun*> runs{run};
     if (job == shown_job_)
-      runs += runs_.first(std::min(runs_.size(), most_opened - 1));
+      runs += runs_.first(std::min(runs_.size(), max_opened - 1));
     shown_job_ = job;
     set_opened(runs);
   });

@@ -14,6 +14,6 @@ std::unique_ptr<Device> open_cpu(std::optional<std::uint64_t> budget);
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget);
 
 /// Share of the free memory that is the default budget.
-inline constexpr double default_share = 0.8;
+inline constexpr double default_fraction = 0.8;
 
 } // namespace batchscope::memory

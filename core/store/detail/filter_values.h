@@ -9,8 +9,8 @@
 // Values with which `list --where` compares the fields of a run.
 namespace batchscope::store::detail {
 
-/// Parses a number in the field's unit: `0.97` or `97%` for a share, `90000000`, `90MB` or `85.8MiB` for bytes, `90`,
-/// `90s`, `1.5min` or `2h` for seconds; NaN and Infinity. Nothing if the text is not a number.
+/// Parses a number in the field's unit: `0.97` or `97%` for a fraction, `90000000`, `90MB` or `85.8MiB` for bytes,
+/// `90`, `90s`, `1.5min` or `2h` for seconds; NaN and Infinity. Nothing if the text is not a number.
 std::optional<double> value_of(telemetry::ValueKind kind, std::string_view text);
 
 /// Description of what value_of() accepts, for error messages: `is compared with a number`.

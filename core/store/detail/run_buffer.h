@@ -44,7 +44,7 @@ struct FrameBuffer {
 /// thread only, but for `queue`.
 class RunBuffer {
 public:
-  RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t most_waiting);
+  RunBuffer(std::int64_t id, std::string uid, const NewRun& run, std::size_t max_waiting);
 
   std::atomic<std::int64_t> id; ///< only rebind() changes it; any thread may read it
   const std::string uid;

@@ -76,15 +76,15 @@ private Q_SLOTS:
     QCOMPARE(held_out(4, 0.2), 0);
     QCOMPARE(held_out(1, 0.9), 0);
     for (std::int64_t n : {1, 2, 5, 10, 1000}) {
-      for (double share : {0.0, 0.2, 0.5, 0.9}) {
-        const Split split = draw_split(n, share);
-        QCOMPARE(static_cast<std::int64_t>(split.validation.size()), held_out(n, share));
+      for (double fraction : {0.0, 0.2, 0.5, 0.9}) {
+        const Split split = draw_split(n, fraction);
+        QCOMPARE(static_cast<std::int64_t>(split.validation.size()), held_out(n, fraction));
         std::vector<std::int64_t> all = split.train;
         all.insert(all.end(), split.validation.begin(), split.validation.end());
         std::sort(all.begin(), all.end());
         QCOMPARE(all, numbers_below(n));
         QVERIFY(std::is_sorted(split.train.begin(), split.train.end()));
-        QCOMPARE(draw_split(n, share).validation, split.validation);
+        QCOMPARE(draw_split(n, fraction).validation, split.validation);
       }
     }
   }

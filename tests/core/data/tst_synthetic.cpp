@@ -137,8 +137,8 @@ private Q_SLOTS:
         most = std::max(most, count);
       usual += most;
     }
-    const double share = usual / (800.0 * 32);
-    QVERIFY2(share > 0.85 && share < 0.91, qPrintable(QString::number(share)));
+    const double fraction = usual / (800.0 * 32);
+    QVERIFY2(fraction > 0.85 && fraction < 0.91, qPrintable(QString::number(fraction)));
     QCOMPARE(data.train->layout(some).loss_terms, 96);
   }
 };

@@ -4,7 +4,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/sweep/sweep.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
@@ -18,7 +18,7 @@ namespace {
 
 /// The writer wakes up for what it is asked to do only, so that each refusal is where the test wants it.
 const store::StoreOptions on_demand{
-    .interval = std::chrono::hours(1), .patience = std::chrono::milliseconds(20), .most_waiting = 1'000'000};
+    .interval = std::chrono::hours(1), .patience = std::chrono::milliseconds(20), .max_waiting = 1'000'000};
 
 SweepSpec sweep_of(const std::vector<std::int64_t>& batches) {
   SweepSpec spec;

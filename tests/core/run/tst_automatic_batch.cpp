@@ -33,10 +33,10 @@ private Q_SLOTS:
           const std::int64_t largest = largest_automatic(options);
           QVERIFY(largest >= 1);
           if (largest > 1)
-            QVERIFY(steps_in_epoch(options, largest) >= least_steps_in_epoch);
+            QVERIFY(steps_in_epoch(options, largest) >= min_steps_in_epoch);
           // One more is too many, unless it is more than there are examples.
           if (largest + 1 <= examples && (!drop_last || (largest + 1) * accumulate <= examples))
-            QVERIFY(steps_in_epoch(options, largest + 1) < least_steps_in_epoch);
+            QVERIFY(steps_in_epoch(options, largest + 1) < min_steps_in_epoch);
         }
       }
     }

@@ -77,7 +77,7 @@ double distance(const Sizes& sizes, const std::vector<std::size_t>& begins) {
 }
 
 /// Of all staircases with at most so many stretches.
-double least_distance(const Sizes& sizes, std::size_t most) {
+double min_distance(const Sizes& sizes, std::size_t most) {
   double least = std::numeric_limits<double>::infinity();
   for (unsigned borders = 0; borders < 1u << (sizes.size() - 1); ++borders) {
     std::vector<std::size_t> begins = {0};
@@ -313,7 +313,7 @@ void TestPlan::a_piecewise_schedule_does_what_its_outline_says() {
   RandomPlans plans(random);
   for (int number = 0; number < 1000; ++number) {
     PlanRequest asked = plans.next();
-    asked.most_segments = 1'000'000;
+    asked.max_segments = 1'000'000;
     const bool drop_last = asked.options.sampler.drop_last;
     const std::int64_t length = make_plan(asked)->steps;
     const std::int64_t after = plans.below(length);
@@ -357,7 +357,7 @@ void TestPlan::finds_the_closest_staircase() {
       QCOMPARE(segment.batch, std::llround(sum / static_cast<double>(segment.steps)));
       QCOMPARE(segment.exact, std::count(first, first + segment.steps, *first) == segment.steps);
     }
-    const double reached = distance(sizes, begins), least = least_distance(sizes, most);
+    const double reached = distance(sizes, begins), least = min_distance(sizes, most);
     QVERIFY2(reached <= least + 1e-9,
              qPrintable(QStringLiteral("%1 > %2, case %3").arg(reached).arg(least).arg(number)));
   }
@@ -404,7 +404,7 @@ void TestPlan::bounds_the_outline_of_restless_plans() {
   for (const std::size_t most : {0, 1, 24, 100, 900}) {
     PlanRequest asked = request(
         options(100'000'000, 1, 1, "formula:1 + 500 * abs(sin(step / 3000)) + 20 * abs(sin(step * 7))", steps(30'000)));
-    asked.most_segments = most;
+    asked.max_segments = most;
     const Plan plan = *make_plan(asked);
     QCOMPARE(plan.outline.size(), std::max<std::size_t>(most, 1));
     const Sizes sizes = batches(plan), drawn = batches(plan.outline);
@@ -444,12 +444,12 @@ void TestPlan::stops_where_it_would_have_to_measure() {
 
 void TestPlan::cuts_what_is_too_long() {
   PlanRequest asked = request(options(1000, 1, 1, "constant", steps(100)));
-  asked.most_steps = 99;
+  asked.max_steps = 99;
   const Plan cut = *make_plan(asked);
   QVERIFY(cut.cut);
   QCOMPARE(cut.steps, 99);
   QCOMPARE(cut.history->steps(), std::size_t{99});
-  asked.most_steps = 100;
+  asked.max_steps = 100;
   QVERIFY(!make_plan(asked)->cut);
   QCOMPARE(make_plan(asked)->estimated_steps, 0.0);
 }
@@ -460,15 +460,15 @@ void TestPlan::says_how_many_steps_a_cut_plan_has() {
     asked.options.sampler.drop_last = drop_last;
     const std::int64_t all = make_plan(asked)->steps;
     for (const std::int64_t cut : {1, 7, 130, 300}) {
-      asked.most_steps = cut;
+      asked.max_steps = cut;
       QCOMPARE(make_plan(asked)->estimated_steps, static_cast<double>(all));
     }
     asked.options.length = {.epochs = {}, .examples = 2000, .steps = {}};
-    asked.most_steps = 20;
+    asked.max_steps = 20;
     QCOMPARE(make_plan(asked)->estimated_steps, 250.0);
   }
   PlanRequest asked = request(options(std::numeric_limits<std::int64_t>::max(), 1, 1, "constant", epochs(1)));
-  asked.most_steps = 10;
+  asked.max_steps = 10;
   QCOMPARE(make_plan(asked)->estimated_steps, 9223372036854775807.0);
 }
 

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "test_program.h"
 
 using namespace batchscope;
@@ -13,7 +13,7 @@ namespace {
 /// A pretended device with memory: blocks of a random made-up network whose sizes are affine in the batch.
 class PretendedMemory final : public Trial {
 public:
-  /// `lost`: share of the memory that is never to be had, of which the traces say nothing (fragmentation).
+  /// `lost`: fraction of the memory that is never to be had, of which the traces say nothing (fragmentation).
   PretendedMemory(std::mt19937& random, std::uint64_t budget, double lost = 0)
       : budget_(static_cast<std::uint64_t>(static_cast<double>(budget) * (1 - lost))) {
     const int layers = 1 + static_cast<int>(random() % 12);
@@ -142,7 +142,7 @@ private Q_SLOTS:
       SimulatedDevice trial(capacity);
       const FinderOptions options{.max_batch = 5000};
       const auto finder = make_finder("predictive", options);
-      const SearchResult result = drive(*finder, trial, options);
+      const SearchResult result = run_search(*finder, trial, options);
       QCOMPARE(result.largest, std::optional(capacity));
     }
   }
@@ -158,7 +158,7 @@ private Q_SLOTS:
       const auto finder = make_finder("predictive", options);
       std::vector<Probe> seen;
       std::size_t curves = 0;
-      const SearchResult result = drive(*finder, memory, options, [&](const Probe& probe) {
+      const SearchResult result = run_search(*finder, memory, options, [&](const Probe& probe) {
         seen.push_back(probe);
         const auto curve = curve_of(seen, options.max_batch);
         QCOMPARE(curve.has_value(),
@@ -202,7 +202,7 @@ private Q_SLOTS:
     SimulatedDevice trial(100);
     const FinderOptions options{.max_batch = 5000};
     const auto finder = make_finder("binary", options);
-    const SearchResult result = drive(*finder, trial, options);
+    const SearchResult result = run_search(*finder, trial, options);
     QVERIFY(!result.memory);
     QVERIFY(to_json(result).find("\"memory\":null") != std::string::npos);
     std::mt19937 random(14);
@@ -215,7 +215,7 @@ private Q_SLOTS:
     SimulatedDevice trial(0);
     const FinderOptions options{.max_batch = 5000};
     const auto finder = make_finder("predictive", options);
-    const SearchResult result = drive(*finder, trial, options);
+    const SearchResult result = run_search(*finder, trial, options);
     QVERIFY(!result.found);
     QCOMPARE(result.probes.back().batch, std::int64_t{1});
   }

@@ -13,15 +13,15 @@ using namespace batchscope::search;
 
 namespace {
 
-/// A machine on which a size has a true rate, and other programs take a share of each stretch.
+/// A machine on which a size has a true rate, and other programs take a fraction of each stretch.
 class Machine {
 public:
   std::optional<Stretch> time(std::int64_t batch) {
     order.push_back(batch);
     if (refused.contains(batch))
       return std::nullopt;
-    const double share = disturb ? disturb(batch) : 0;
-    const double rate = rates.at(batch) * (1 - share);
+    const double fraction = disturb ? disturb(batch) : 0;
+    const double rate = rates.at(batch) * (1 - fraction);
     return Stretch{static_cast<double>(batch) / rate, rate, seconds};
   }
 
@@ -34,7 +34,7 @@ public:
 
   std::map<std::int64_t, double> rates{};
   std::set<std::int64_t> refused{};
-  std::function<double(std::int64_t)> disturb{}; ///< share that is taken from a stretch of this size
+  std::function<double(std::int64_t)> disturb{}; ///< fraction that is taken from a stretch of this size
   double seconds = 0.2;                          ///< that a stretch takes
   std::vector<std::int64_t> order{};
 };

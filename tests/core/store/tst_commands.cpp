@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const StoreOptions quick{.interval = milliseconds(2), .patience = milliseconds(5000), .most_waiting = 1000};
+const StoreOptions quick{.interval = milliseconds(2), .patience = milliseconds(5000), .max_waiting = 1000};
 
 // Between the two no command can be taken.
 constexpr const char* no_taking =
@@ -150,8 +150,7 @@ void TestCommands::a_run_without_a_receiver_leaves_them() {
 
 void TestCommands::none_arrive_once_a_run_has_ended() {
   const Folder folder;
-  RunStore store(folder.file(),
-                 {.interval = std::chrono::hours(1), .patience = milliseconds(50), .most_waiting = 1000});
+  RunStore store(folder.file(), {.interval = std::chrono::hours(1), .patience = milliseconds(50), .max_waiting = 1000});
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE, 5000);
   Received told;
   auto run = store.begin(told.run("ends"));
@@ -173,8 +172,7 @@ void TestCommands::none_arrive_once_a_run_has_ended() {
 
 void TestCommands::a_database_that_refuses_delays_but_loses_none() {
   const Folder folder;
-  RunStore store(folder.file(),
-                 {.interval = std::chrono::hours(1), .patience = milliseconds(50), .most_waiting = 1000});
+  RunStore store(folder.file(), {.interval = std::chrono::hours(1), .patience = milliseconds(50), .max_waiting = 1000});
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE, 5000);
   Received told;
   auto run = store.begin(told.run("refused"));

@@ -52,8 +52,7 @@ std::string refusal(bool writing, const fs::path& file) {
   const std::string error = error_of(
       [&] {
         if (writing)
-          RunStore(file,
-                   StoreOptions{.interval = milliseconds(250), .patience = milliseconds(50), .most_waiting = 100});
+          RunStore(file, StoreOptions{.interval = milliseconds(250), .patience = milliseconds(50), .max_waiting = 100});
         else
           RunReader{file};
       },

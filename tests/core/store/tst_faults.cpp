@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-const StoreOptions impatient{.interval = milliseconds(5), .patience = milliseconds(20), .most_waiting = 50};
+const StoreOptions impatient{.interval = milliseconds(5), .patience = milliseconds(20), .max_waiting = 50};
 
 std::string full(const Folder& folder) {
   return folder.file().string() +
@@ -72,7 +72,7 @@ void TestFaults::a_disk_that_is_full_at_once() {
 
 void TestFaults::a_disk_that_fills_up_loses_nothing() {
   const Folder folder;
-  RunStore store(folder.file(), {.interval = milliseconds(5), .patience = milliseconds(20), .most_waiting = 1'000'000});
+  RunStore store(folder.file(), {.interval = milliseconds(5), .patience = milliseconds(20), .max_waiting = 1'000'000});
   auto run = store.begin(new_run("full"));
   std::int64_t step = 0;
   std::string error;

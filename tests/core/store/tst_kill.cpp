@@ -26,11 +26,11 @@ using namespace batchscope::store::test;
 
 namespace {
 
-constexpr std::int64_t most_steps = 200'000;
+constexpr std::int64_t max_steps = 200'000;
 
 /// When each step was pushed, by the clock that all processes share; in memory that survives a process.
 struct PushTimes {
-  std::array<std::atomic<std::int64_t>, most_steps + 1> nanoseconds;
+  std::array<std::atomic<std::int64_t>, max_steps + 1> nanoseconds;
   std::atomic<std::int64_t> last_step;
 };
 

@@ -117,7 +117,7 @@ Seen all_of(RunFollower& follower, std::size_t most = 8192) {
 // The other process.
 [[noreturn]] void write(const std::filesystem::path& file, std::int64_t steps, bool killed) {
   {
-    RunStore store(file, {.interval = milliseconds(3), .patience = milliseconds(5000), .most_waiting = 1'000'000});
+    RunStore store(file, {.interval = milliseconds(3), .patience = milliseconds(5000), .max_waiting = 1'000'000});
     auto run = store.begin(new_run("elsewhere"));
     for (std::int64_t step = 1; step <= steps; ++step) {
       report(run->sink(), step);
@@ -204,7 +204,7 @@ void TestRunFollower::a_run_written_by_another_thread_data() {
 void TestRunFollower::a_run_written_by_another_thread() {
   QFETCH(unsigned, seed);
   const Folder folder;
-  RunStore store(folder.file(), {.interval = milliseconds(1), .patience = milliseconds(5000), .most_waiting = 100'000});
+  RunStore store(folder.file(), {.interval = milliseconds(1), .patience = milliseconds(5000), .max_waiting = 100'000});
   auto run = store.begin(new_run("growing"));
   std::thread loop([&] {
     std::mt19937 random(seed);

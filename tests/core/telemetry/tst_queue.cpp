@@ -119,16 +119,16 @@ void TestQueue::a_loop_that_ends_waits_no_longer() {
 }
 
 void TestQueue::two_threads_pass_everything_in_order_data() {
-  QTest::addColumn<int>("most_waiting");
+  QTest::addColumn<int>("max_waiting");
   QTest::newRow("waits never") << 1'000'000;
   QTest::newRow("waits") << 100;
   QTest::newRow("smallest") << 1;
 }
 
 void TestQueue::two_threads_pass_everything_in_order() {
-  QFETCH(int, most_waiting);
+  QFETCH(int, max_waiting);
   constexpr std::int64_t count = 100'000;
-  RecordQueue queue(static_cast<std::size_t>(most_waiting));
+  RecordQueue queue(static_cast<std::size_t>(max_waiting));
   std::thread loop([&] {
     for (std::int64_t step = 1; step <= count; ++step) {
       if (step % 10 == 0)

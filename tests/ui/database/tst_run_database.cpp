@@ -7,7 +7,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 #include "ui/workbench_test.h"

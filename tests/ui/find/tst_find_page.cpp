@@ -6,7 +6,7 @@
 #include <QSignalSpy>
 #include <QTranslator>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "test_program.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"

@@ -1,6 +1,6 @@
 #include <QSignalSpy>
 
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 #include "core/search/strategy.h"
 #include "test_program.h"
 #include "ui/find/find_test.h"

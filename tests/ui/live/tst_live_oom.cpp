@@ -178,7 +178,7 @@ void TestLiveOom::values_between_two_cursors() {
 void TestLiveOom::fits_a_small_window() {
   auto* figures = live_->page().findChild<QLabel*>("run-figures");
   QVERIFY(figures->text().contains("examples/s"));
-  QVERIFY(!live_->texts("reading-facts").contains("memory limit")); // it is in the plot
+  QVERIFY(!live_->texts("reading-facts").contains("memory budget")); // it is in the plot
   const QSize before = live_->page().size();
   live_->page().resize(940, 640); // what the rail leaves of 1024
   QCOMPARE(live_->page().width(), 940);

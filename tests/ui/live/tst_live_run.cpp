@@ -97,7 +97,7 @@ void TestLiveRun::watched_paused_stepped_and_stopped() {
   QVERIFY(live.plots().isVisible());
   QTRY_VERIFY(live.texts("reading-facts").contains("peak memory"));
   QTRY_VERIFY(live.page().findChild<QLabel*>("run-figures")->text().contains(" of 2,000,000"));
-  QVERIFY(live.texts("reading-facts").contains("memory limit\n100.0 MB")); // too far away to be drawn
+  QVERIFY(live.texts("reading-facts").contains("memory budget\n100.0 MB")); // too far away to be drawn
   QCOMPARE(live.page().findChild<QLabel*>("run-status")->text(), QString("running"));
   QVERIFY(!live.button("Step")->isEnabled()); // only a paused run makes single steps
 

@@ -171,15 +171,15 @@ void TestPlotScales::zooming_keeps_the_place() {
     view.set_integer(false);
     view.set_log(log);
     view.set_full(Range(1, 1000), 1000);
-    const auto share = [&](double x) {
+    const auto fraction = [&](double x) {
       return (to_place(x, log) - to_place(view.range().first, log)) /
              (to_place(view.range().second, log) - to_place(view.range().first, log));
     };
-    const double before = share(300);
+    const double before = fraction(300);
     view.zoom(0.5, 300);
-    QVERIFY(std::abs(share(300) - before) < 1e-9);
+    QVERIFY(std::abs(fraction(300) - before) < 1e-9);
     view.zoom(0.25, 300);
-    QVERIFY(std::abs(share(300) - before) < 1e-9);
+    QVERIFY(std::abs(fraction(300) - before) < 1e-9);
     QVERIFY(!view.following());
     for (int i = 0; i < 200; ++i)
       view.zoom(0.5, 300);

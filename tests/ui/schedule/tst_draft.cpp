@@ -369,7 +369,7 @@ void TestDraft::memory_is_predicted_where_it_is_asked_for() {
   const auto split = job->predicted()->split(94, 24'000'000);
   QCOMPARE(split.micro_batches, std::int64_t(2));
   QCOMPARE(here.fact("largest batch runs as"), QString("2 × %1").arg(split.micro_batch));
-  QCOMPARE(here.fact("limit"), QString("24.0 MB"));
+  QCOMPARE(here.fact("budget"), QString("24.0 MB"));
   here.keep_picture("memory");
 
   // A draft that differs only in what takes no memory knows it at once; one of another net does not.

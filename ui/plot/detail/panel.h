@@ -72,7 +72,8 @@ public:
   double x_value(double pixel) const { return rect_->axis(QCPAxis::atBottom)->pixelToCoord(pixel); }
   double y_value(double pixel) const { return rect_->axis(QCPAxis::atLeft)->pixelToCoord(pixel); }
 
-  /// Chooses the y range for the visible values. `clipping` is the share of values at either end that may be cut off.
+  /// Chooses the y range for the visible values. `clipping` is the fraction of values at either end that may be cut
+  /// off.
   void fit(const std::vector<std::unique_ptr<Curve>>& curves, int number, const Scene& scene, const View& view,
            double clipping);
   /// Sets ranges and ticks of the axes; returns the width of the widest label.

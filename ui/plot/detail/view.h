@@ -30,12 +30,12 @@ public:
   void show(double from, double to);
   /// Makes the range `factor` times as wide around a value, which keeps its place on the screen.
   void zoom(double factor, double around);
-  /// Moves the range `start` right by a share of its width, within the full range.
-  void move(const Range& start, double share);
+  /// Moves the range `start` right by a fraction of its width, within the full range.
+  void move(const Range& start, double fraction);
 
 private:
   void put(double from, double width); ///< positions; limited to the full range
-  double least_width() const;
+  double min_width() const;
 
   Range full_{0, 1};
   Range range_{0, 1};

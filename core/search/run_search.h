@@ -9,17 +9,17 @@ namespace batchscope::search {
 /// Runs a search: calls `trial` for each proposal of the finder and passes the result to the finder and to `on_probe`,
 /// then does the same with the runs that determine the safe size. Fills the whole result but the recommended size, the
 /// timings and the baseline. Throws what `trial` throws. One thread.
-SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
-                   const std::function<void(const Probe&)>& on_probe = {});
+SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& options,
+                        const std::function<void(const Probe&)>& on_probe = {});
 
 /// The largest size that ran with a measured peak of at most (1 - margin) of the budget; if memory is unknown, (1 -
 /// margin) of the largest size. Nothing if no size qualifies.
 std::optional<std::int64_t> safe_size(const SearchResult& result, double margin);
 
 /// The memory curve up to the size `highest`, from the traces of the two largest probes that have one. Its error is the
-/// largest relative error of the predictions for sizes that then ran and fitted, else the share of the traces without a
-/// counterpart. Nothing if fewer than two probes have a trace, or the traces do not match. May be called after any
-/// probe of a running search. Takes a few milliseconds.
+/// largest relative error of the predictions for sizes that then ran and fitted, else the fraction of the traces
+/// without a counterpart. Nothing if fewer than two probes have a trace, or the traces do not match. May be called
+/// after any probe of a running search. Takes a few milliseconds.
 std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest);
 
 /// A search as JSON: printed by `find --json` and kept by the store; without its number in the database.

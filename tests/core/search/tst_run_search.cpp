@@ -1,4 +1,4 @@
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 #include <map>
 
@@ -47,7 +47,7 @@ Told search_on(Device& device, const std::string& strategy) {
   const FinderOptions options{.max_batch = 5000, .margin = 0.2, .budget_bytes = budget};
   const auto finder = make_finder(strategy, options);
   Told told;
-  told.result = drive(*finder, device, options, [&](const Probe& probe) { told.probes.push_back(probe.batch); });
+  told.result = run_search(*finder, device, options, [&](const Probe& probe) { told.probes.push_back(probe.batch); });
   return told;
 }
 
@@ -170,4 +170,4 @@ private Q_SLOTS:
 };
 
 BATCHSCOPE_TEST(TestDrive)
-#include "tst_drive.moc"
+#include "tst_run_search.moc"

@@ -1,4 +1,4 @@
-#include "core/search/drive.h"
+#include "core/search/run_search.h"
 
 #include <algorithm>
 #include <limits>
@@ -58,8 +58,8 @@ std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double l
     return fits == below.batch ? 0 : fits;
   }
   // Peaks grow about linearly between two sizes; below the smallest measured size nothing is known.
-  const double share = below.batch == 0 ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
-  const auto step = static_cast<std::int64_t>(share * static_cast<double>(above.batch - below.batch));
+  const double fraction = below.batch == 0 ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
+  const auto step = static_cast<std::int64_t>(fraction * static_cast<double>(above.batch - below.batch));
   return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
 }
 
@@ -125,8 +125,8 @@ std::string reason_of(const SearchResult& result) {
 
 } // namespace
 
-SearchResult drive(Finder& finder, Trial& trial, const FinderOptions& options,
-                   const std::function<void(const Probe&)>& on_probe) {
+SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& options,
+                        const std::function<void(const Probe&)>& on_probe) {
   SearchResult result;
   result.strategy = finder.name();
   result.budget_bytes = options.budget_bytes;
