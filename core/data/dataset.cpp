@@ -31,6 +31,31 @@ void Dataset::fill_numbers(std::span<const std::int64_t> /*indices*/, float* /*n
   throw missing("numbers as targets");
 }
 
+std::int64_t longest_example(const Dataset& data) {
+  if (data.shape().input != ExampleShape::Input::tokens)
+    return 0;
+  std::int64_t longest = 0;
+  std::int64_t length = 0;
+  const std::int64_t most = data.shape().dimensions.front();
+  for (std::int64_t index = 0; index < data.size() && length < most; ++index) {
+    const std::int64_t own = data.layout(std::span(&index, 1)).length;
+    if (own > length) {
+      length = own;
+      longest = index;
+    }
+  }
+  return longest;
+}
+
+ExampleShape longest_shape(const Dataset& data) {
+  ExampleShape shape = data.shape();
+  if (shape.input == ExampleShape::Input::tokens && data.size() > 0) {
+    const std::int64_t longest = longest_example(data);
+    shape.dimensions.front() = data.layout(std::span(&longest, 1)).length;
+  }
+  return shape;
+}
+
 BatchLayout layout_without_length(std::span<const std::int64_t> indices) {
   const auto count = static_cast<std::int64_t>(indices.size());
   return {.count = count, .length = 1, .loss_terms = count};

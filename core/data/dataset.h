@@ -56,6 +56,13 @@ public:
   virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const;
 };
 
+/// An example of the greatest length (tokens; any for other inputs), which needs the most memory. Stops at the first
+/// one of the maximum length; else takes a look at each.
+std::int64_t longest_example(const Dataset& data);
+
+/// The shape of the examples; for tokens, with the length of the longest one.
+ExampleShape longest_shape(const Dataset& data);
+
 /// A data set, split into training and validation examples.
 struct DataSplit {
   std::shared_ptr<const Dataset> train;

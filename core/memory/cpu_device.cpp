@@ -21,7 +21,7 @@ public:
   }
 
   std::string name() const override { return "cpu"; }
-  bool is_cuda() const override { return false; }
+  DeviceKind kind() const override { return DeviceKind::cpu; }
   int index() const override { return 0; }
   Readings readings() const override { return allocator_.readings(); }
   void reset_peak() override { allocator_.reset_peak(); }

@@ -143,7 +143,7 @@ public:
   }
 
   std::string name() const override { return "cuda:" + std::to_string(index_); }
-  bool is_cuda() const override { return true; }
+  DeviceKind kind() const override { return DeviceKind::cuda; }
   int index() const override { return index_; }
 
   Readings readings() const override {

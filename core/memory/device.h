@@ -31,13 +31,15 @@ struct OutOfMemoryInfo {
   bool by_use_known = false;
 };
 
+enum class DeviceKind { cpu, cuda, meta };
+
 /// A device with a memory budget. One thread uses it; readings() may be called from any thread.
 class Device {
 public:
   virtual ~Device() = default;
 
-  virtual std::string name() const = 0; ///< `cpu`, `cuda:0`
-  virtual bool is_cuda() const = 0;
+  virtual std::string name() const = 0; ///< `cpu`, `cuda:0`, `meta`
+  virtual DeviceKind kind() const = 0;
   virtual int index() const = 0; ///< of a CUDA device, else 0
 
   virtual Readings readings() const = 0;

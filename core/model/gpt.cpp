@@ -4,6 +4,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
@@ -16,6 +17,13 @@ namespace {
 constexpr double embedding_deviation = 0.02;
 constexpr std::int64_t feed_forward_factor = 4;
 
+/// LibTorch chooses an implementation by the device; for `meta`, that of `cpu`.
+at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double dropout) {
+  if (query.is_meta() && dropout == 0)
+    return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, /*is_causal=*/true));
+  return at::scaled_dot_product_attention(query, key, value, /*attn_mask=*/{}, dropout, /*is_causal=*/true);
+}
+
 struct DecoderBlock {
   DecoderBlock(const LayerContext& context, std::int64_t width, std::int64_t heads)
       : attention_norm(context, width), query_key_value(context, width, 3 * width), projection(context, width, width),
@@ -25,8 +33,7 @@ struct DecoderBlock {
   at::Tensor attend(const at::Tensor& x, double dropout) const {
     const std::int64_t count = x.size(0), length = x.size(1), width = x.size(2);
     const auto parts = query_key_value(x).view({count, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-    const at::Tensor mixed =
-        at::scaled_dot_product_attention(parts[0], parts[1], parts[2], /*attn_mask=*/{}, dropout, /*is_causal=*/true);
+    const at::Tensor mixed = causal_attention(parts[0], parts[1], parts[2], dropout);
     return projection(mixed.transpose(1, 2).reshape({count, length, width}));
   }
 

@@ -32,11 +32,19 @@ std::int64_t groups_for(std::int64_t channels) {
 } // namespace
 
 at::Tensor LayerContext::uniform(at::IntArrayRef shape, double bound) const {
+  if (device.is_meta())
+    return without_values(shape);
   return parameter(at::empty(shape, at::kFloat).uniform_(-bound, bound, generator).to(device));
 }
 
 at::Tensor LayerContext::normal(at::IntArrayRef shape, double deviation) const {
+  if (device.is_meta())
+    return without_values(shape);
   return parameter(at::empty(shape, at::kFloat).normal_(0.0, deviation, generator).to(device));
+}
+
+at::Tensor LayerContext::without_values(at::IntArrayRef shape) const {
+  return parameter(at::empty(shape, at::TensorOptions(at::kFloat).device(device)));
 }
 
 at::Tensor LayerContext::constant(at::IntArrayRef shape, double value) const {

@@ -53,6 +53,9 @@ public:
     const std::int64_t pixels = height * width, pooled_pixels = (height / 2) * (width / 2);
     const at::Tensor pooled = at::empty({x.size(0), x.size(1), height / 2, width / 2}, x.options());
     const at::Tensor places = at::empty(pooled.sizes(), x.options().dtype(at::kLong));
+    context->save_for_backward({x, places});
+    if (x.is_meta())
+      return pooled;
     const auto* from = x.const_data_ptr<float>();
     auto* to = pooled.mutable_data_ptr<float>();
     auto* to_places = places.mutable_data_ptr<std::int64_t>();
@@ -62,7 +65,6 @@ public:
                          pool_plane(from + plane * pixels, height, width, to + plane * pooled_pixels,
                                     to_places + plane * pooled_pixels);
                      });
-    context->save_for_backward({x, places});
     return pooled;
   }
 
@@ -77,7 +79,7 @@ public:
 } // namespace
 
 at::Tensor max_pool_2x2(const at::Tensor& x) {
-  const bool own = x.is_cpu() && x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() > 0;
+  const bool own = (x.is_cpu() || x.is_meta()) && x.scalar_type() == at::kFloat && x.is_contiguous() && x.numel() > 0;
   return own ? MaxPool2x2::apply(x) : at::max_pool2d(x, 2);
 }
 

@@ -4,35 +4,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/predict/peak_predictor.h"
 #include "core/telemetry/trace.h"
 
 namespace batchscope::predict {
-
-/// Predicted peak of a step at one batch size, in bytes, and its breakdown by use.
-struct Peak {
-  std::uint64_t bytes = 0;
-  std::array<std::uint64_t, telemetry::use_count>
-      by{}; ///< indexed by Use; frees of blocks older than the trace are not subtracted
-  /// The peak of a micro batch after the first one of its step. The gradients accumulated so far are held throughout;
-  /// its own are allocated, added to them and freed. Equal to `bytes` if the traced step had several micro batches.
-  std::uint64_t onto_gradients = 0;
-};
 
 /// Predicts the memory of an optimizer step at any batch size from allocation traces at two batch sizes.
 ///
 /// Each block of the larger trace is matched with its counterpart in the smaller one; its size at another batch is the
 /// straight line through the two sizes. Replaying the larger trace with these sizes gives the peak of that batch,
 /// wherever in the step it occurs. Blocks without a counterpart keep their size. Immutable; any thread.
-class MemoryModel {
+class MemoryModel final : public PeakPredictor {
 public:
   /// Requires `small.batch < large.batch`.
   MemoryModel(const telemetry::Trace& small, const telemetry::Trace& large);
 
-  Peak peak(std::int64_t batch) const;
-  /// The largest batch in [lowest, highest] whose predicted peak is at most `bytes`, found by bisection; lowest - 1 if
-  /// there is none.
-  std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
-  /// The same for micro batches after the first one of their step (Peak::onto_gradients).
+  Peak peak(std::int64_t batch) const override;
+  std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const override;
+  const MemoryModel& model() const override { return *this; }
+  /// largest_within() for micro batches after the first one of their step (Peak::onto_gradients).
   std::int64_t largest_onto_gradients_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const;
   /// Share (0..1) of the larger trace's bytes without a counterpart: how poor the match is.
   double unmatched() const { return unmatched_; }

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "core/data/dataset.h"
+#include "core/run/dry_run.h"
 #include "core/run/session.h"
 
 namespace batchscope::run {
@@ -14,6 +16,10 @@ public:
   /// With `pool`, the data are shared with the pool's other users.
   /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
   virtual std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) = 0;
+  /// Builds the model of a spec without its weights, for `examples` training examples of a shape; see DryRun. Throws
+  /// Error (input) for a model that does not fit the shape.
+  virtual std::unique_ptr<DryRun> dry_run(const RunSpec& spec, const data::ExampleShape& shape,
+                                          std::int64_t examples) = 0;
   virtual int threads() const = 0; ///< host threads used for computing
 };
 

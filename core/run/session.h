@@ -57,10 +57,11 @@ public:
   virtual search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) = 0;
   search::SearchResult find(const SearchOptions& options) { return find(options, {}); }
 
-  /// Predicts the memory of a step at any size up to largest_batch(), from two small probes (16 and 8 examples, or
-  /// fewer if these do not fit or the data have fewer). Returns nothing if not even two sizes fit, if the traces do not
-  /// match, or if `stop` returns true between the probes. Restores all state as find() does; takes as long as a few
-  /// steps.
+  /// Predicts the memory of a step at any size up to largest_batch(): on `cpu` from a dry run, which runs nothing and
+  /// takes milliseconds; on a GPU, or if the model has an operator without a kernel for dry runs, from two small probes
+  /// (16 and 8 examples, or fewer if these do not fit or the data have fewer), which take as long as a few steps and
+  /// restore all state as find() does. Nothing if not even two sizes fit, if the traces do not match, or if `stop`
+  /// returns true between the probes.
   virtual std::optional<predict::PeakCurve> predict_memory(const std::function<bool()>& stop) = 0;
   std::optional<predict::PeakCurve> predict_memory() { return predict_memory({}); }
 

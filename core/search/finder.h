@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/predict/peak_curve.h"
+#include "core/predict/peak_predictor.h"
 #include "core/telemetry/trace.h"
 
 namespace batchscope::search {
@@ -38,6 +39,9 @@ struct FinderOptions {
   std::int64_t max_batch = 1;                ///< min(--max-batch, N/R); never exceeded
   double margin = 0.2;                       ///< fraction of the memory that the safe size leaves free, 0 <= margin < 1
   std::optional<std::uint64_t> budget_bytes; ///< limit of the device; nothing with a simulated device
+  /// The memory of a step as known before anything runs; null if it is not. `predictive` then runs the safe size first,
+  /// to see how right it is, and then the largest.
+  std::shared_ptr<const predict::PeakPredictor> memory{};
 };
 
 /// A search strategy, independent of any device: proposes a size, receives the probe, proposes again. Its answer is

@@ -22,6 +22,10 @@ std::optional<double> largest_error(const std::vector<Probe>& probes) {
 
 } // namespace
 
+predict::PeakCurve curve_of(const predict::MemoryModel& model, const std::vector<Probe>& probes, std::int64_t highest) {
+  return {model, highest, largest_error(probes).value_or(model.unmatched())};
+}
+
 std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest) {
   std::vector<const telemetry::Trace*> traces;
   for (const Probe& probe : probes) {
@@ -36,7 +40,7 @@ std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std
   const predict::MemoryModel model(**(traces.end() - 2), *traces.back());
   if (!model.usable())
     return std::nullopt;
-  return predict::PeakCurve(model, highest, largest_error(probes).value_or(model.unmatched()));
+  return curve_of(model, probes, highest);
 }
 
 } // namespace batchscope::search

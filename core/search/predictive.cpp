@@ -1,4 +1,5 @@
-// Two small probes, a memory model, and a trial to verify it: see core/predict/memory_model.h.
+// A memory model and a trial to verify it: see core/predict/memory_model.h. The model comes from a dry run, or from two
+// small probes.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -13,17 +14,22 @@ namespace {
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that ran, up to which it is trusted
 constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a fraction of the memory
+/// Memory that the first size leaves free if a dry run predicts it, whatever the margin: it shows how right that is.
+constexpr double min_margin = 0.1;
 
 class Predictive final : public Finder {
 public:
-  explicit Predictive(const FinderOptions& options) : options_(options) {}
+  explicit Predictive(const FinderOptions& options) : options_(options), model_(options.memory), dry_(model_) {}
 
   std::string name() const override { return "predictive"; }
   std::optional<std::int64_t> largest() const override { return fits_ > 0 ? std::optional(fits_) : std::nullopt; }
   bool largest_is_exact() const override { return fits_ > 0 && settled(); }
 
   std::optional<std::uint64_t> predict(std::int64_t batch) const override {
-    return model_ ? std::optional(model_->peak(batch).bytes) : std::nullopt;
+    if (!model_)
+      return std::nullopt;
+    const auto bytes = static_cast<std::int64_t>(model_->peak(batch).bytes) + correction_;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
   }
 
   std::optional<Proposal> propose() override {
@@ -44,16 +50,31 @@ public:
       return;
     }
     fits_ = std::max(fits_, probe.batch);
-    if (model_ && probe.peak_bytes)
+    if (model_ && probe.peak_bytes) {
       last_error_ = std::abs(static_cast<double>(*predict(probe.batch)) / static_cast<double>(*probe.peak_bytes) - 1);
+      if (dry_)
+        correction_ = static_cast<std::int64_t>(*probe.peak_bytes - model_->peak(probe.batch).bytes);
+    }
     if (probe.trace == nullptr)
       return;
     traces_[probe.batch] = probe.trace;
-    if (traces_.size() >= 2)
-      model_.emplace(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
+    if (traces_.size() >= 2 && !(dry_ && last_error_ <= certain_error))
+      use_traces();
   }
 
 private:
+  void use_traces() {
+    model_ =
+        std::make_shared<const predict::MemoryModel>(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
+    dry_ = false;
+    correction_ = 0;
+  }
+
+  std::int64_t largest_within(double bytes, std::int64_t lowest, std::int64_t highest) const {
+    const double room = bytes - static_cast<double>(correction_);
+    return model_->largest_within(static_cast<std::uint64_t>(std::max(room, 0.0)), lowest, highest);
+  }
+
   /// No more trials: no larger size is allowed, or it did not fit, or a trusted model predicts that.
   bool settled() const { return fits_ == options_.max_batch || fits_ + 1 == fails_ || !next_batch(); }
 
@@ -66,11 +87,11 @@ private:
       return without_memory();
     if (!model_)
       return second();
-    if (!model_->usable())
+    if (!model_->model().usable())
       return without_memory();
     if (fails_ != unknown)
       return below_failure();
-    const std::int64_t goal = model_->largest_within(*options_.budget_bytes, fits_ + 1, highest());
+    const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
     if (goal > fits_)
       return goal;
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
@@ -83,14 +104,17 @@ private:
   std::int64_t below_failure() const {
     const double room = static_cast<double>(std::min(*options_.budget_bytes, *predict(fails_)));
     const double slack = first_slack * std::pow(4, std::max(broken_promises_ - 1, 0)) * room;
-    const std::int64_t goal =
-        model_->largest_within(static_cast<std::uint64_t>(std::max(room - slack, 0.0)), fits_ + 1, highest());
+    const std::int64_t goal = largest_within(room - slack, fits_ + 1, highest());
     return goal > fits_ ? goal : fits_ + (fails_ - fits_) / 2;
   }
 
   std::int64_t first() const {
     if (fails_ != unknown)
       return fails_ / 2;
+    if (model_ && options_.budget_bytes && !options_.start) {
+      const double room = static_cast<double>(*options_.budget_bytes) * (1 - std::max(options_.margin, min_margin));
+      return std::max<std::int64_t>(largest_within(room, 1, options_.max_batch), 1);
+    }
     return std::min(options_.start.value_or(first_batch), options_.max_batch);
   }
 
@@ -118,14 +142,16 @@ private:
   bool over_ = false;
   double last_error_ = 1;
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
-  std::optional<predict::MemoryModel> model_;
+  std::shared_ptr<const predict::PeakPredictor> model_;
+  bool dry_;                    ///< model_ is from a dry run
+  std::int64_t correction_ = 0; ///< bytes by which the last size that fitted needed more than model_ says
 };
 
 } // namespace
 
 extern const Strategy predictive_strategy;
 const Strategy predictive_strategy{.name = "predictive",
-                                   .help = "probe two small sizes, predict the largest, verify it with a real run",
+                                   .help = "predict the largest from a dry run, verify it with a real run",
                                    .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
                                      return std::make_unique<Predictive>(options);
                                    }};

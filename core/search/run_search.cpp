@@ -87,10 +87,11 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
 }
 
 /// The curve from all trials. Drops the traces afterwards: they are large and not needed any more.
-void settle_memory(SearchResult& result, std::int64_t highest) {
+void settle_memory(SearchResult& result, const FinderOptions& options) {
   std::vector<Probe> runs = result.probes;
   runs.insert(runs.end(), result.checks.begin(), result.checks.end());
-  result.memory = curve_of(runs, highest);
+  result.memory =
+      options.memory ? curve_of(options.memory->model(), runs, options.max_batch) : curve_of(runs, options.max_batch);
   for (Probe& probe : result.probes)
     probe.trace.reset();
 }
@@ -141,7 +142,7 @@ SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& optio
   result.largest_is_exact = finder.largest_is_exact();
   result.found = result.largest.has_value();
   settle_safe_size(finder, trial, result, options.margin, on_probe);
-  settle_memory(result, options.max_batch);
+  settle_memory(result, options);
   result.safe = safe_size(result, options.margin);
   result.reason = reason_of(result);
   return result;

@@ -21,6 +21,8 @@ std::optional<std::int64_t> safe_size(const SearchResult& result, double margin)
 /// without a counterpart. Nothing if fewer than two probes have a trace, or the traces do not match. May be called
 /// after any probe of a running search. Takes a few milliseconds.
 std::optional<predict::PeakCurve> curve_of(const std::vector<Probe>& probes, std::int64_t highest);
+/// The curve of a known model, with the error that the probes show.
+predict::PeakCurve curve_of(const predict::MemoryModel& model, const std::vector<Probe>& probes, std::int64_t highest);
 
 /// A search as JSON: printed by `find --json` and kept by the store; without its number in the database.
 std::string to_json(const SearchResult& result, int indent = -1);

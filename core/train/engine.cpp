@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include "core/run/detail/engine_library.h"
+#include "core/train/detail/dry_run.h"
 #include "core/train/detail/session.h"
 
 namespace {
@@ -12,6 +13,11 @@ public:
   std::unique_ptr<batchscope::run::Session>
   open_session(const batchscope::run::RunSpec& spec, const std::shared_ptr<batchscope::data::DataPool>& pool) override {
     return batchscope::train::open_session(spec, pool);
+  }
+  std::unique_ptr<batchscope::run::DryRun> dry_run(const batchscope::run::RunSpec& spec,
+                                                   const batchscope::data::ExampleShape& shape,
+                                                   std::int64_t examples) override {
+    return batchscope::train::make_dry_run(spec, shape, examples);
   }
   int threads() const override { return at::get_num_threads(); }
 };

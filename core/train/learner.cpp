@@ -24,23 +24,45 @@ namespace {
 using Target = data::ExampleShape::Target;
 using telemetry::Phase;
 
-/// Examples are gathered in host memory; a GPU gets a copy.
-at::Tensor host_empty(at::IntArrayRef shape, at::ScalarType type, const c10::Device& device) {
-  return at::empty(shape, at::TensorOptions(type).pinned_memory(device.is_cuda()));
+c10::Device torch_device(const memory::Device& device) {
+  switch (device.kind()) {
+  case memory::DeviceKind::cpu:
+    return c10::kCPU;
+  case memory::DeviceKind::cuda:
+    return {c10::kCUDA, static_cast<c10::DeviceIndex>(device.index())};
+  case memory::DeviceKind::meta:
+    return c10::kMeta;
+  }
+  return c10::kCPU;
+}
+
+/// Examples are gathered in host memory, by `fill`; a GPU gets a copy. On `meta` there is nothing to fill.
+template <typename Value, typename Fill>
+at::Tensor load_tensor(at::IntArrayRef shape, at::ScalarType type, const c10::Device& device, const Fill& fill) {
+  if (device.is_meta())
+    return at::empty(shape, at::TensorOptions(type).device(device));
+  const at::Tensor tensor = at::empty(shape, at::TensorOptions(type).pinned_memory(device.is_cuda()));
+  fill(tensor.data_ptr<Value>());
+  return tensor.to(device, /*non_blocking=*/true);
+}
+
+/// The value of a scalar, for which the device is waited for; 0 on `meta`.
+double value_of(const at::Tensor& scalar) {
+  return scalar.is_meta() ? 0.0 : scalar.item<double>();
 }
 
 } // namespace
 
 Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
-    : data_(std::move(data)), device_(device),
-      where_(device.is_cuda() ? c10::Device(c10::kCUDA, device.index()) : c10::Device(c10::kCPU)),
-      label_smoothing_(spec.label_smoothing) {
+    : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
     model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
+    if (where_.is_meta())
+      return; // nothing is drawn
     generator_ = at::globalContext().defaultGenerator(where_);
     generator_.set_current_seed(spec.seed);
   } catch (const std::exception& error) {
@@ -76,24 +98,21 @@ Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, con
   const data::ExampleShape& shape = data.shape();
   Batch batch;
   if (shape.input == data::ExampleShape::Input::tokens) {
-    batch.input = host_empty({layout.count, layout.length}, at::kLong, where_);
-    data.fill_tokens(examples, layout.length, batch.input.data_ptr<std::int64_t>());
+    batch.input = load_tensor<std::int64_t>({layout.count, layout.length}, at::kLong, where_,
+                                            [&](std::int64_t* to) { data.fill_tokens(examples, layout.length, to); });
   } else {
     std::vector<std::int64_t> sizes = {layout.count};
     sizes.insert(sizes.end(), shape.dimensions.begin(), shape.dimensions.end());
-    batch.input = host_empty(sizes, at::kFloat, where_);
-    data.fill_inputs(examples, batch.input.data_ptr<float>());
+    batch.input = load_tensor<float>(sizes, at::kFloat, where_, [&](float* to) { data.fill_inputs(examples, to); });
   }
   if (shape.target == Target::number) {
-    batch.target = host_empty({layout.count, 1}, at::kFloat, where_);
-    data.fill_numbers(examples, batch.target.data_ptr<float>());
+    batch.target =
+        load_tensor<float>({layout.count, 1}, at::kFloat, where_, [&](float* to) { data.fill_numbers(examples, to); });
   } else {
     const std::int64_t labels = shape.target == Target::next_token ? layout.count * layout.length : layout.count;
-    batch.target = host_empty({labels}, at::kLong, where_);
-    data.fill_labels(examples, layout.length, batch.target.data_ptr<std::int64_t>());
+    batch.target = load_tensor<std::int64_t>({labels}, at::kLong, where_,
+                                             [&](std::int64_t* to) { data.fill_labels(examples, layout.length, to); });
   }
-  batch.input = batch.input.to(where_, /*non_blocking=*/true);
-  batch.target = batch.target.to(where_, /*non_blocking=*/true);
   return batch;
 }
 
@@ -145,6 +164,8 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
 Learner::Moved Learner::copy_moved() const {
   const memory::NotCounted own;
   Moved moved;
+  if (where_.is_meta())
+    return moved;
   for (const at::Tensor& buffer : model_->buffers())
     moved.buffers.push_back(buffer.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
   if (model_->dropout() > 0)
@@ -222,7 +243,7 @@ double Learner::take_window_loss() {
   const at::Tensor sum =
       window_losses_.size() == 1 ? window_losses_.front() : at::stack(window_losses_).sum(at::kDouble);
   window_losses_.clear();
-  return sum.item<double>();
+  return value_of(sum);
 }
 
 void Learner::tag_gradients() {
@@ -238,7 +259,7 @@ double Learner::gradient_norm() {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : model_->parameters())
     gradients.push_back(parameter.grad());
-  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2))).item<double>();
+  return value_of(at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2))));
 }
 
 void Learner::update(double learning_rate, double weight_decay, std::optional<double> clip) {

@@ -12,6 +12,7 @@
 #include "core/run/run_plan.h"
 #include "core/search/run_search.h"
 #include "core/search/throughput.h"
+#include "core/train/detail/dry_run.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop.h"
 #include "core/train/detail/session.h"
@@ -134,7 +135,8 @@ private:
                                                .factor = options.factor,
                                                .max_batch = largest_batch(),
                                                .margin = options.margin,
-                                               .budget_bytes = device_->readings().limit};
+                                               .budget_bytes = device_->readings().limit,
+                                               .memory = dry_predictor()};
     const auto finder = search::make_finder(options.strategy, finder_options);
     const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
@@ -147,7 +149,22 @@ private:
     return result;
   }
 
+  /// Null for a GPU, whose kernels are not known without running them, and if an operator has no kernel for a dry run.
+  std::shared_ptr<const predict::PeakPredictor> dry_predictor() const {
+    if (device_->kind() != memory::DeviceKind::cpu || largest_batch() < 2)
+      return nullptr;
+    try {
+      return std::make_shared<const run::DryRunPredictor>(
+          make_dry_run(spec_, data::longest_shape(*data_.train), examples()), device_->readings().limit,
+          largest_batch());
+    } catch (const Error&) {
+      return nullptr;
+    }
+  }
+
   std::optional<predict::PeakCurve> predict(const std::function<bool()>& stop) {
+    if (const auto predictor = dry_predictor())
+      return predict::PeakCurve(predictor->model(), largest_batch(), run::dry_run_error);
     const auto stopping = [&] { return stop && stop(); };
     LearnerTrials trials(*learner_, trial_options({}));
     std::vector<search::Probe> probes;

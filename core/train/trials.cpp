@@ -19,27 +19,20 @@ double seconds_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-/// The longest example, for the highest memory that a run may need.
-std::int64_t longest_example(const data::Dataset& data) {
-  std::int64_t longest = 0;
-  std::int64_t length = 0;
-  const std::int64_t most = data.shape().dimensions.front();
-  for (std::int64_t index = 0; index < data.size() && length < most; ++index) {
-    const std::int64_t own = data.layout(std::span(&index, 1)).length;
-    if (own > length) {
-      length = own;
-      longest = index;
-    }
-  }
-  return longest;
-}
-
 } // namespace
+
+data::SamplerOptions probe_options(data::SamplerOptions options, std::int64_t batch) {
+  if (options.effective_batch) {
+    options.accumulate = batch < *options.effective_batch ? 2 : 1;
+    options.effective_batch.reset();
+  }
+  return options;
+}
 
 LearnerTrials::LearnerTrials(Learner& learner, const TrialOptions& options)
     : learner_(learner), options_(options), before_(learner.snapshot()) {
   if (learner_.train_data().shape().input == data::ExampleShape::Input::tokens)
-    longest_ = longest_example(learner_.train_data());
+    longest_ = data::longest_example(learner_.train_data());
 }
 
 void LearnerTrials::fill_window(std::int64_t batch, const data::SamplerOptions& options) {
@@ -53,17 +46,6 @@ void LearnerTrials::fill_window(std::int64_t batch, const data::SamplerOptions& 
     window_.indices()[first] = *longest_;
     first += micro.size();
   }
-}
-
-/// With a given effective batch, the number of micro batches depends on their size. Two of exactly the proposed size
-/// have the same peak as any number: the second already finds the gradients of the first.
-data::SamplerOptions LearnerTrials::probe_options(std::int64_t batch) const {
-  data::SamplerOptions options = options_.sampler;
-  if (options.effective_batch) {
-    options.accumulate = batch < *options.effective_batch ? 2 : 1;
-    options.effective_batch.reset();
-  }
-  return options;
 }
 
 bool LearnerTrials::step() {
@@ -80,7 +62,7 @@ search::Probe LearnerTrials::run(const search::Proposal& proposal) {
   search::Probe probe;
   probe.batch = proposal.batch;
   probe.predicted_bytes = proposal.predicted_bytes;
-  fill_window(proposal.batch, probe_options(proposal.batch));
+  fill_window(proposal.batch, probe_options(options_.sampler, proposal.batch));
   learner_.device().release_cache();
   learner_.device().reset_peak();
   try {

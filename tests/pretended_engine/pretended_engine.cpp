@@ -139,11 +139,31 @@ private:
   bool reported_paused_ = false;
 };
 
+/// A step that needs 100 KB for the model and 10 KB for each example.
+class PretendedDryRun final : public run::DryRun {
+public:
+  telemetry::Trace trace(std::int64_t batch) override {
+    telemetry::Trace trace;
+    trace.batch = batch;
+    trace.start_bytes = 100'000;
+    const auto bytes = static_cast<std::uint64_t>(batch) * 10'000;
+    trace.events = {{0, true, telemetry::Phase::forward, bytes}, {0, false, telemetry::Phase::backward, bytes}};
+    trace.peak_bytes = trace.start_bytes + bytes;
+    return trace;
+  }
+  std::int64_t parameter_count() const override { return 1000; }
+  std::int64_t largest_whole_batch() const override { return INT64_MAX; }
+};
+
 class PretendedEngine final : public run::Engine {
 public:
   std::unique_ptr<run::Session> open_session(const run::RunSpec& spec,
                                              const std::shared_ptr<data::DataPool>& pool) override {
     return std::make_unique<PretendedSession>(spec, pool);
+  }
+  std::unique_ptr<run::DryRun> dry_run(const run::RunSpec& /*spec*/, const data::ExampleShape& /*shape*/,
+                                       std::int64_t /*examples*/) override {
+    return std::make_unique<PretendedDryRun>();
   }
   int threads() const override { return 1; }
 };

@@ -7,8 +7,8 @@
 
 #include <c10/core/Allocator.h>
 
+#include "core/memory/detail/block_counter.h"
 #include "core/memory/device.h"
-#include "core/telemetry/trace.h"
 
 namespace batchscope::memory {
 
@@ -56,37 +56,31 @@ private:
   mutable std::mutex mutex_;
   // All below: guarded by mutex_.
   std::uint64_t limit_ = UINT64_MAX;
-  std::uint64_t in_use_ = 0;
+  BlockCounter live_;
   std::uint64_t kept_ = 0;
-  std::uint64_t peak_ = 0;       ///< since reset_peak
-  std::uint64_t high_water_ = 0; ///< since release_cache; bounds the cache
+  std::uint64_t high_water_ = 0; ///< most bytes in use since release_cache; bounds the cache
   std::uint64_t refused_ = 0;
-  std::array<std::uint64_t, telemetry::use_count> in_use_by_{};
-  telemetry::Phase phase_ = telemetry::Phase::setup;
   std::optional<OutOfMemoryInfo> out_of_memory_;
   /// Cached blocks by capacity, each queue oldest first, and all of them as a list from oldest to newest.
   std::unordered_map<std::size_t, std::deque<Header*>> kept_by_size_;
   Header* oldest_ = nullptr;
   Header* newest_ = nullptr;
-  bool tracing_ = false;
-  std::uint32_t trace_serial_ = 0;
-  std::uint32_t trace_blocks_ = 0;
-  telemetry::Trace trace_;
 };
 
-/// While one exists, allocations of this thread are the program's own (snapshots): neither counted nor refused.
+/// While one exists, allocations of this thread are the program's own (snapshots): neither counted against the budget
+/// nor refused.
 class NotCounted {
 public:
-  NotCounted();
+  NotCounted() : NotCounted(nullptr) {}
+  /// Counts them with `counter`, which must outlive the blocks and is used by this thread only.
+  explicit NotCounted(BlockCounter* counter);
   ~NotCounted();
   NotCounted(const NotCounted&) = delete;
   NotCounted& operator=(const NotCounted&) = delete;
 
 private:
   bool before_;
+  BlockCounter* counter_before_;
 };
-
-/// The use that a block allocated in a phase counts as, until it is retagged.
-telemetry::Use use_of(telemetry::Phase phase);
 
 } // namespace batchscope::memory

@@ -21,6 +21,9 @@ struct LayerContext {
   at::Tensor uniform(at::IntArrayRef shape, double bound) const;
   at::Tensor normal(at::IntArrayRef shape, double deviation) const;
   at::Tensor constant(at::IntArrayRef shape, double value) const;
+
+private:
+  at::Tensor without_values(at::IntArrayRef shape) const;
 };
 
 /// x W^T + b; weights uniform in +-1/sqrt(in), as in PyTorch's nn.Linear.

@@ -20,6 +20,10 @@ struct TrialOptions {
   std::function<bool()> stop; ///< called before each trial; true ends the search with Error (failed, "stopped")
 };
 
+/// With a given effective batch, the number of micro batches depends on their size. Two of exactly the proposed size
+/// have the same peak as any number: the second already finds the gradients of the first.
+data::SamplerOptions probe_options(data::SamplerOptions options, std::int64_t batch);
+
 /// Trials of a search: runs the trainer's own optimizer step at a size twice and measures the second. After each trial,
 /// weights, optimizer, buffers and generator are restored to their state at construction.
 class LearnerTrials final : public search::Trial {
@@ -32,7 +36,6 @@ public:
 
 private:
   void fill_window(std::int64_t batch, const data::SamplerOptions& options);
-  data::SamplerOptions probe_options(std::int64_t batch) const;
   bool run_steps(bool trace, search::Probe& probe);
   bool step();
 

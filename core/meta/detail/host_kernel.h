@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <ATen/core/Tensor.h>
+
+namespace batchscope::meta {
+
+/// Runs a kernel with inputs that it holds, and returns its outputs.
+using RunKernel = std::function<std::vector<at::Tensor>()>;
+using PrepareKernel = std::function<RunKernel(std::int64_t examples)>;
+
+/// A call of a kernel of `cpu`.
+struct HostKernelCall {
+  std::string key;                                ///< the kernel and all its shapes without the number of examples
+  std::int64_t examples = 1;                      ///< the first dimension of what grows with the batch
+  std::int64_t elements = 1;                      ///< of its largest tensor, for each example
+  std::int64_t operations = 1;                    ///< multiplications and additions, for each example
+  PrepareKernel prepare;                          ///< makes its inputs for any number of examples
+  std::vector<std::vector<std::int64_t>> outputs; ///< shapes at `examples`; an empty one is not wanted
+};
+
+/// Makes the blocks of the call on `meta`: its outputs and the memory that the kernel uses while it runs, in the same
+/// order. They are learnt by running the kernel with a few examples on the host, uncounted; later calls with the same
+/// key only repeat them. Of a kernel for which that would take longer than a fraction of a second, only the outputs are
+/// made. Any thread.
+std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
+
+} // namespace batchscope::meta

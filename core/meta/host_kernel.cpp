@@ -1,0 +1,159 @@
+#include "core/meta/detail/host_kernel.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include "core/memory/detail/block_counter.h"
+#include "core/memory/detail/budget_allocator.h"
+
+namespace batchscope::meta {
+
+namespace {
+
+/// Kernels are learnt with the number of examples asked for, or, above the first of these, with a smaller number that
+/// they treat alike; see examples_to_learn_with().
+constexpr std::int64_t enough_examples = 67;
+constexpr std::int64_t fewest_examples = 5;
+/// Bounds of one run: of the elements of its largest tensor, and of its operations.
+constexpr std::int64_t max_elements = 1 << 22;
+constexpr std::int64_t max_operations = 1 << 29;
+constexpr std::size_t max_kernels = 4096; ///< remembered; beyond, all are forgotten
+
+struct HostBlock {
+  std::uint64_t bytes = 0;
+  int output = -1; ///< the output that it becomes, or -1 for workspace
+};
+
+struct HostEvent {
+  std::size_t block = 0;
+  bool allocates = true;
+};
+
+struct HostKernel {
+  std::vector<HostBlock> blocks;
+  std::vector<HostEvent> events;
+};
+
+/// The blocks that are left when the kernel returns are its outputs, recognized by their size.
+void name_outputs(HostKernel& kernel, const std::vector<at::Tensor>& outputs) {
+  std::vector<bool> alive(kernel.blocks.size(), false);
+  for (const HostEvent& event : kernel.events)
+    alive[event.block] = event.allocates;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined())
+      continue;
+    for (std::size_t block = 0; block < alive.size(); ++block) {
+      if (alive[block] && kernel.blocks[block].bytes == outputs[i].storage().nbytes()) {
+        kernel.blocks[block].output = static_cast<int>(i);
+        alive[block] = false;
+        break;
+      }
+    }
+  }
+}
+
+HostKernel learn(std::int64_t examples, const PrepareKernel& prepare) {
+  memory::BlockCounter counter;
+  HostKernel kernel;
+  const at::NoGradGuard no_grad;
+  const memory::NotCounted own(&counter);
+  const RunKernel run = prepare(examples);
+  run(); // the first time, kernels fill caches of their own
+  counter.start_trace();
+  std::vector<at::Tensor> outputs = run();
+  const telemetry::Trace trace = counter.stop_trace();
+  for (const telemetry::TraceEvent& event : trace.events) {
+    if (event.block == telemetry::block_from_before)
+      continue;
+    kernel.events.push_back({event.block, event.allocates});
+    if (event.allocates)
+      kernel.blocks.push_back({event.bytes});
+  }
+  name_outputs(kernel, outputs);
+  outputs.clear(); // while `counter` exists
+  return kernel;
+}
+
+/// What is known of kernels, for all threads of the process.
+std::shared_ptr<const HostKernel> known_kernel(const std::string& key, std::int64_t examples,
+                                               const PrepareKernel& prepare) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const HostKernel>> kernels;
+  const std::string whole_key = key + " x" + std::to_string(examples);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = kernels.find(whole_key); found != kernels.end())
+      return found->second;
+  }
+  auto learnt = std::make_shared<const HostKernel>(learn(examples, prepare));
+  const std::lock_guard lock(mutex);
+  if (kernels.size() >= max_kernels)
+    kernels.clear();
+  kernels[whole_key] = learnt;
+  return learnt;
+}
+
+/// How a kernel divides its work among threads depends on the common divisors of their number and the examples', and so
+/// does its workspace. A number with the same divisors times a prime keeps that, and shows what grows with the batch:
+/// the blocks whose size it divides (those of weights would have to have the prime as a factor). 0 if even the fewest
+/// examples would take too long.
+std::int64_t examples_to_learn_with(const HostKernelCall& call) {
+  const std::int64_t affordable = std::min(max_elements / std::max<std::int64_t>(call.elements, 1),
+                                           max_operations / std::max<std::int64_t>(call.operations, 1));
+  const std::int64_t wanted = std::min(enough_examples, affordable);
+  if (call.examples <= wanted)
+    return call.examples;
+  if (wanted < fewest_examples)
+    return 0;
+  std::int64_t divisor = 1;
+  for (std::int64_t threads = at::get_num_threads(); threads > 1; --threads)
+    divisor = std::lcm(divisor, std::gcd(call.examples, threads));
+  for (const std::int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}) {
+    if (divisor * prime >= wanted)
+      return std::min(divisor * prime, call.examples);
+  }
+  return call.examples;
+}
+
+} // namespace
+
+std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
+  const auto output = [&](std::size_t i) {
+    return at::empty(call.outputs[i], at::TensorOptions(at::kFloat).device(at::kMeta));
+  };
+  std::vector<at::Tensor> made(call.outputs.size());
+  if (const std::int64_t learnt = examples_to_learn_with(call); learnt > 0) {
+    const auto kernel = known_kernel(call.key, learnt, call.prepare);
+    const auto workspace = [&](std::uint64_t bytes) {
+      const bool grows = bytes % (static_cast<std::uint64_t>(learnt) * sizeof(float)) == 0;
+      const auto now = static_cast<std::int64_t>(bytes);
+      return at::empty({grows ? now / learnt * call.examples : now}, at::TensorOptions(at::kByte).device(at::kMeta));
+    };
+    std::vector<at::Tensor> blocks(kernel->blocks.size());
+    for (const HostEvent& event : kernel->events) {
+      const HostBlock& block = kernel->blocks[event.block];
+      if (!event.allocates)
+        blocks[event.block].reset();
+      else if (block.output >= 0)
+        made[static_cast<std::size_t>(block.output)] = output(static_cast<std::size_t>(block.output));
+      else
+        blocks[event.block] = workspace(block.bytes);
+    }
+  }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (!made[i].defined() && !call.outputs[i].empty())
+      made[i] = output(i);
+  }
+  return made;
+}
+
+} // namespace batchscope::meta
