@@ -70,7 +70,7 @@ private:
   static std::string heading(sweep::DemoStage stage) {
     switch (stage) {
     case sweep::DemoStage::search:
-      return fmt::format("Which batch size fits in {}? Two small probes, a prediction, one run to verify it",
+      return fmt::format("Which batch size fits in {}? A prediction from a dry run, and two real runs that verify it",
                          format_bytes(*sweep::demo_spec().memory_budget));
     case sweep::DemoStage::bisection:
       return "The same answer by bisection, which needs out-of-memory errors to find it";

@@ -29,8 +29,7 @@ void BlockCounter::remove(const Block& block) {
   if (!tracing_)
     return;
   const bool known = block.trace_serial == trace_serial_;
-  trace_.events.push_back(
-      {known ? block.trace_number : telemetry::block_from_before, false, phase_, block.capacity});
+  trace_.events.push_back({known ? block.trace_number : telemetry::block_from_before, false, phase_, block.capacity});
 }
 
 void BlockCounter::retag(Block& block, telemetry::Use use) {

@@ -18,9 +18,11 @@ public:
   /// The allocations and frees of one step with this nominal batch (1 to the number of examples), as `cpu` counts them.
   /// Throws Error (failed) if an operator of the model has no kernel without data, naming it.
   virtual telemetry::Trace trace(std::int64_t batch) = 0;
+  /// Whether all traces so far have the workspace of all kernels; see Engine::dry_run().
+  virtual bool complete() const = 0;
   virtual std::int64_t parameter_count() const = 0;
-  /// The largest nominal batch, at least 1, of which an epoch has enough examples for all micro batches of a step: up to
-  /// it, the blocks of a step grow in proportion to the batch.
+  /// The largest nominal batch, at least 1, of which an epoch has enough examples for all micro batches of a step: up
+  /// to it, the blocks of a step grow in proportion to the batch.
   virtual std::int64_t largest_whole_batch() const = 0;
 };
 

@@ -16,10 +16,12 @@ public:
   /// With `pool`, the data are shared with the pool's other users.
   /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
   virtual std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) = 0;
-  /// Builds the model of a spec without its weights, for `examples` training examples of a shape; see DryRun. Throws
-  /// Error (input) for a model that does not fit the shape.
-  virtual std::unique_ptr<DryRun> dry_run(const RunSpec& spec, const data::ExampleShape& shape,
-                                          std::int64_t examples) = 0;
+  enum class Workspace { learn, known_only };
+  /// Builds the model of a spec without its weights, for `examples` training examples of a shape; see DryRun. The model
+  /// fits the shape. The workspace of a convolution that was not met before is learnt by running that kernel, which
+  /// takes some tens of milliseconds; with known_only it is left out.
+  virtual std::unique_ptr<DryRun> dry_run(const RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples,
+                                          Workspace workspace) = 0;
   virtual int threads() const = 0; ///< host threads used for computing
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/data/sampler.h"
 #include "core/memory/detail/torch_errors.h"
+#include "core/meta/detail/host_kernel.h"
 #include "core/meta/detail/meta_device.h"
 #include "core/run/model_spec.h"
 #include "core/train/detail/learner.h"
@@ -35,12 +36,12 @@ private:
 
 class LearnerDryRun final : public run::DryRun {
 public:
-  LearnerDryRun(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples)
-      : sampler_{.examples = examples,
-                 .ranks = 1,
-                 .accumulate = spec.accumulate,
-                 .effective_batch = spec.effective_batch,
-                 .drop_last = spec.drop_last},
+  LearnerDryRun(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples, bool learns_workspace)
+      : learns_workspace_(learns_workspace), sampler_{.examples = examples,
+                                                      .ranks = 1,
+                                                      .accumulate = spec.accumulate,
+                                                      .effective_batch = spec.effective_batch,
+                                                      .drop_last = spec.drop_last},
         learning_rate_(run::learning_rate_or_default(spec)), weight_decay_(run::weight_decay_or_default(spec)),
         clip_(spec.clip), device_(meta::MetaDevice::open()) {
     const meta::MetaDevice::Scope scope(*device_);
@@ -49,6 +50,24 @@ public:
   }
 
   telemetry::Trace trace(std::int64_t batch) override {
+    if (learns_workspace_)
+      return traced(batch);
+    const meta::KnownKernelsOnly known_only;
+    telemetry::Trace trace = traced(batch);
+    complete_ = complete_ && !known_only.missed();
+    return trace;
+  }
+
+  bool complete() const override { return complete_; }
+  std::int64_t largest_whole_batch() const override {
+    if (sampler_.effective_batch)
+      return std::max<std::int64_t>(std::min(sampler_.examples / 2, *sampler_.effective_batch - 1), 1);
+    return std::max<std::int64_t>(sampler_.examples / sampler_.accumulate, 1);
+  }
+  std::int64_t parameter_count() const override { return learner_->parameter_count(); }
+
+private:
+  telemetry::Trace traced(std::int64_t batch) {
     const meta::MetaDevice::Scope scope(*device_);
     const data::StepTakes takes = data::Sampler(probe_options(sampler_, batch)).next(batch);
     const std::vector<std::int64_t> indices(
@@ -71,15 +90,8 @@ public:
     return recorded;
   }
 
-  std::int64_t largest_whole_batch() const override {
-    if (sampler_.effective_batch)
-      return std::max<std::int64_t>(std::min(sampler_.examples / 2, *sampler_.effective_batch - 1), 1);
-    return std::max<std::int64_t>(sampler_.examples / sampler_.accumulate, 1);
-  }
-
-  std::int64_t parameter_count() const override { return learner_->parameter_count(); }
-
-private:
+  bool learns_workspace_;
+  bool complete_ = true;
   data::SamplerOptions sampler_;
   double learning_rate_;
   double weight_decay_;
@@ -91,8 +103,8 @@ private:
 } // namespace
 
 std::unique_ptr<run::DryRun> make_dry_run(const run::RunSpec& spec, const data::ExampleShape& shape,
-                                          std::int64_t examples) {
-  return std::make_unique<LearnerDryRun>(spec, shape, examples);
+                                          std::int64_t examples, bool learns_workspace) {
+  return std::make_unique<LearnerDryRun>(spec, shape, examples, learns_workspace);
 }
 
 } // namespace batchscope::train

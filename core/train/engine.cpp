@@ -15,9 +15,9 @@ public:
     return batchscope::train::open_session(spec, pool);
   }
   std::unique_ptr<batchscope::run::DryRun> dry_run(const batchscope::run::RunSpec& spec,
-                                                   const batchscope::data::ExampleShape& shape,
-                                                   std::int64_t examples) override {
-    return batchscope::train::make_dry_run(spec, shape, examples);
+                                                   const batchscope::data::ExampleShape& shape, std::int64_t examples,
+                                                   Workspace workspace) override {
+    return batchscope::train::make_dry_run(spec, shape, examples, workspace == Workspace::learn);
   }
   int threads() const override { return at::get_num_threads(); }
 };

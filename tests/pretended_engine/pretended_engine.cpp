@@ -153,6 +153,7 @@ public:
   }
   std::int64_t parameter_count() const override { return 1000; }
   std::int64_t largest_whole_batch() const override { return INT64_MAX; }
+  bool complete() const override { return true; }
 };
 
 class PretendedEngine final : public run::Engine {
@@ -162,7 +163,7 @@ public:
     return std::make_unique<PretendedSession>(spec, pool);
   }
   std::unique_ptr<run::DryRun> dry_run(const run::RunSpec& /*spec*/, const data::ExampleShape& /*shape*/,
-                                       std::int64_t /*examples*/) override {
+                                       std::int64_t /*examples*/, Workspace /*workspace*/) override {
     return std::make_unique<PretendedDryRun>();
   }
   int threads() const override { return 1; }

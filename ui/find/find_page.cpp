@@ -19,6 +19,7 @@
 #include "ui/find/search_list.h"
 #include "ui/find/search_plots.h"
 #include "ui/widgets/commands.h"
+#include "ui/widgets/format.h"
 #include "ui/workbench/known_memory.h"
 
 namespace batchscope::ui {
@@ -29,7 +30,8 @@ constexpr double side_width = 25; // in lines of text
 
 } // namespace
 
-FindPage::FindPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
+FindPage::FindPage(Workbench& workbench, QWidget* parent)
+    : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()) {
   make_actions();
   setup_ = new FindSetup(this);
   setup_->hide();
@@ -70,7 +72,10 @@ void FindPage::make_actions() {
   setup_action_ = make_command(this, tr("Change search settings"), tr("Model, data, device and memory budget"),
                                Qt::CTRL | Qt::Key_E);
   setup_action_->setCheckable(true);
-  connect(setup_action_, &QAction::toggled, this, [this](bool shown) { setup_->setVisible(shown); });
+  connect(setup_action_, &QAction::toggled, this, [this](bool shown) {
+    setup_->setVisible(shown);
+    request_forecast();
+  });
 }
 
 QWidget* FindPage::make_body() {
@@ -131,7 +136,10 @@ QWidget* FindPage::make_body() {
 }
 
 void FindPage::follow_workbench() {
+  connect(&forecaster_, &Forecaster::computed, this, &FindPage::show_forecast);
+  connect(&forecaster_, &Forecaster::refused, this, [this] { setup_->show_forecast({}); });
   connect(setup_, &FindSetup::changed, this, [this] {
+    request_forecast();
     show_settings();
     show_header();
   });
@@ -296,6 +304,27 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   if (!batch && view.found())
     batch = view.result->recommended ? view.result->recommended : view.result->largest;
   memory_->show_size(view, batch ? batch : largest_so_far(view));
+}
+
+void FindPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  request_forecast();
+}
+
+void FindPage::request_forecast() {
+  if (isVisible() && setup_action_->isChecked())
+    forecaster_.request(setup_->spec());
+}
+
+void FindPage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {
+  const QString budget = format_bytes(static_cast<double>(forecast->budget_bytes));
+  if (!forecast->largest)
+    return setup_->show_forecast(tr("Computed: even one example does not fit in %1.").arg(budget));
+  const auto peak = static_cast<double>(forecast->curve.at(*forecast->largest).bytes);
+  setup_->show_forecast(
+      tr("Computed: the largest batch size that fits is %1, with %2 of %3. A search runs it to verify "
+         "this, and measures throughput.")
+          .arg(format_count(*forecast->largest), format_bytes(peak), budget));
 }
 
 /// If not even one size was run, there is nothing else to show.

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "ui/find/known_search.h"
+#include "ui/memory/forecaster.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
 
@@ -38,6 +40,9 @@ public:
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+protected:
+  void showEvent(QShowEvent* event) override;
+
 private:
   void make_actions();
   QWidget* make_body();
@@ -53,6 +58,9 @@ private:
   bool searching() const; ///< the search that is shown is running
   void refresh();
   void show_size(std::optional<std::int64_t> batch);
+  /// What is known before a search; only while the settings are seen.
+  void request_forecast();
+  void show_forecast(const std::shared_ptr<const run::Forecast>& forecast);
   void show_settings();
   void show_header();
   void show_error(const SearchView& failed);
@@ -60,6 +68,7 @@ private:
   run::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
+  Forecaster forecaster_;
   KnownSearch shown_;
   bool error_shown_ = false; ///< of the search that is shown
 

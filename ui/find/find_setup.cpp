@@ -25,10 +25,21 @@ bool uses_factor(const std::string& strategy) {
 
 } // namespace
 
+void FindSetup::show_forecast(const QString& text) {
+  forecast_->setText(text);
+  forecast_->setVisible(!text.isEmpty());
+}
+
 FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
-  auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(0, 0, 0, 0);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(4);
+  auto* row = new QHBoxLayout;
   row->setSpacing(10);
+  column->addLayout(row);
+  forecast_ = dimmed_label({}, this);
+  forecast_->setObjectName(QStringLiteral("forecast"));
+  column->addWidget(forecast_);
   for (const auto& [key, stretch] : {std::pair{"model", 3},
                                      {"data", 3},
                                      {"optimizer", 1},

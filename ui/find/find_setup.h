@@ -10,6 +10,8 @@
 #include "core/run/run_spec.h"
 #include "ui/engine/engine.h"
 
+class QLabel;
+
 namespace batchscope::ui {
 
 class LabelledEdit;
@@ -32,6 +34,8 @@ public:
   std::optional<FindRequest> request();
   /// Shows an error of the search itself at its field, if it is about one of these fields.
   void show_error(const std::string& field, const QString& message);
+  /// What is known of the answer before a search; empty: nothing.
+  void show_forecast(const QString& text);
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);
@@ -52,6 +56,7 @@ private:
   std::map<std::string, LabelledEdit*> fields_; ///< by spec key
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
+  QLabel* forecast_ = nullptr;
   NoteLine* elsewhere_ = nullptr; ///< errors of fields that are not here
 };
 

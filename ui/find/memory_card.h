@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ui/find/search_view.h"
-#include "ui/widgets/widgets.h"
+#include "ui/memory/memory_parts.h"
 
 namespace batchscope::ui {
 
@@ -12,14 +12,11 @@ class MemoryCard : public Card {
 public:
   explicit MemoryCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// If the search predicts no memory, it says which strategy does.
+  /// If no memory is predicted, says why.
   void show_size(const SearchView& view, std::optional<std::int64_t> batch);
 
 private:
-  void fill(const predict::PeakCurve::Point& point, std::uint64_t budget);
-
-  PartsBar* parts_;
-  QLabel* text_;
+  MemoryParts* parts_;
 };
 
 } // namespace batchscope::ui

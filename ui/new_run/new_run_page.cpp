@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "ui/memory/forecast_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/field_help.h"
@@ -34,7 +35,7 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
-constexpr double side_lines = 20;
+constexpr double side_lines = 23;
 constexpr int max_undone = 200;
 
 // Data of the entries that are not presets.
@@ -59,7 +60,7 @@ QScrollArea* scrolled(QWidget* content, QWidget* parent) {
 } // namespace
 
 NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), form_(new SpecForm) {
+    : Page(parent), workbench_(workbench), form_(new SpecForm), forecaster_(workbench.engine().data()) {
   make_actions();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
@@ -162,7 +163,14 @@ QWidget* NewRunPage::make_side() {
   outlook_text_->setTextFormat(Qt::RichText);
   outlook_->body()->addWidget(outlook_text_);
   help_ = new FieldHelp(side);
+  forecast_ = new ForecastCard(workbench_.theme(), side);
+  connect(&forecaster_, &Forecaster::computed, this, [this](const std::shared_ptr<const run::Forecast>& forecast) {
+    if (form_->spec())
+      forecast_->show_forecast(*forecast, *form_->spec());
+  });
+  connect(&forecaster_, &Forecaster::refused, forecast_, &ForecastCard::show_none);
   column->addWidget(outlook_);
+  column->addWidget(forecast_);
   column->addWidget(help_);
   column->addStretch();
   return side;
@@ -245,6 +253,22 @@ void NewRunPage::show_form() {
   own_settings_ =
       !spec || (matching < 0 && !same_settings(*spec, {}) && !(last_started_ && same_settings(*spec, *last_started_)));
   show_waiting();
+  request_forecast();
+}
+
+/// Only what is seen is computed: the first forecast loads the engine.
+void NewRunPage::request_forecast() {
+  if (!isVisible())
+    return;
+  if (form_->spec())
+    return forecaster_.request(*form_->spec());
+  forecaster_.cancel();
+  forecast_->show_none({});
+}
+
+void NewRunPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  request_forecast();
 }
 
 void NewRunPage::show_read_only() {

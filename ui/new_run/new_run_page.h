@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/run/run_spec.h"
+#include "ui/memory/forecaster.h"
 #include "ui/new_run/data_file.h"
 #include "ui/workbench/page.h"
 
@@ -19,6 +20,7 @@ namespace batchscope::ui {
 class Card;
 class CommandCard;
 class FieldHelp;
+class ForecastCard;
 class Job;
 class SpecForm;
 class Workbench;
@@ -49,6 +51,9 @@ public:
   void load(const QString& file);
   void save(const QString& file);
 
+protected:
+  void showEvent(QShowEvent* event) override;
+
 private:
   void make_actions();
   QAction* add_action(const QString& text, const QString& icon, const QString& help, const QKeySequence& shortcut,
@@ -62,6 +67,7 @@ private:
   void show_form();
   void show_read_only();
   void show_waiting();
+  void request_forecast();
   void watch(Job* job);
   void show_failure(const Job& job);
   void ask_for_data(std::optional<DataKind> kind);
@@ -81,6 +87,8 @@ private:
   SpecForm* form_;
   Card* outlook_ = nullptr;
   QLabel* outlook_text_ = nullptr;
+  ForecastCard* forecast_ = nullptr;
+  Forecaster forecaster_;
   FieldHelp* help_ = nullptr;
   CommandCard* command_ = nullptr;
   std::optional<run::RunSpec> last_started_;

@@ -150,7 +150,7 @@ void PlanEditor::change_draft(const DraftPlan& draft) {
 void PlanEditor::set_memory(const std::optional<predict::PeakCurve>& memory, std::uint64_t limit_bytes) {
   memory_ = memory;
   limit_ = limit_bytes;
-  Q_EMIT plan_changed();
+  Q_EMIT memory_changed();
 }
 
 std::optional<predict::Split> PlanEditor::split(std::int64_t batch) const {

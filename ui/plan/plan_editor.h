@@ -78,6 +78,7 @@ public:
 
 Q_SIGNALS:
   void plan_changed();
+  void memory_changed();
   void error_changed();
   void applied();
   void apply_refused(const QString& error);

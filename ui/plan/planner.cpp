@@ -1,15 +1,11 @@
 #include "ui/plan/planner.h"
 
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-#include <variant>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
-#include "ui/threads/ui_queue.h"
+#include "ui/threads/latest_task.h"
 
 namespace batchscope::ui {
 
@@ -20,69 +16,32 @@ constexpr std::int64_t max_steps = 2'000'000;
 
 } // namespace
 
-/// The planning thread. Only the newest request waits; a request in progress is cancelled for it.
 class Planner::Impl {
 public:
   Impl(Planner& planner, std::shared_ptr<data::DataPool> data)
-      : planner_(planner), data_(data ? std::move(data) : std::make_shared<data::DataPool>()),
-        thread_([this] { loop(); }) {}
+      : planner_(planner), data_(data ? std::move(data) : std::make_shared<data::DataPool>()) {}
 
-  ~Impl() {
-    {
-      const std::lock_guard lock(mutex_);
-      closing_ = true;
-      ++newest_;
-    }
-    wake_.notify_one();
-    thread_.join();
+  void request(const schedule::PlanRequest& request) {
+    task_.start([this, request](const LatestTask::Progress& progress) { work([&] { return request; }, progress); });
   }
-
-  void request(std::variant<schedule::PlanRequest, DraftPlan> request) {
-    {
-      const std::lock_guard lock(mutex_);
-      waiting_ = std::move(request);
-      ++newest_;
-    }
-    wake_.notify_one();
+  void request(const DraftPlan& draft) {
+    task_.start(
+        [this, draft](const LatestTask::Progress& progress) { work([&] { return request_of(draft); }, progress); });
   }
-
-  void cancel() {
-    const std::lock_guard lock(mutex_);
-    waiting_.reset();
-    ++newest_;
-  }
+  void cancel() { task_.cancel(); }
 
 private:
-  using Request = std::variant<schedule::PlanRequest, DraftPlan>;
-
-  void loop() {
-    while (true) {
-      std::optional<Request> request;
-      std::uint64_t number = 0;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [this] { return closing_ || waiting_; });
-        if (closing_)
-          return;
-        request.swap(waiting_);
-        number = newest_;
-      }
-      work(*request, number);
-    }
-  }
-
-  void work(const Request& request, std::uint64_t number) {
+  void work(const std::function<schedule::PlanRequest()>& make_request, const LatestTask::Progress& progress) {
     try {
-      const auto* draft = std::get_if<DraftPlan>(&request);
-      schedule::PlanRequest wanted = draft != nullptr ? request_of(*draft) : std::get<0>(request);
-      wanted.max_steps = max_steps;
-      const auto made = schedule::make_plan(wanted, [&] { return newest_ != number; });
+      schedule::PlanRequest request = make_request();
+      request.max_steps = max_steps;
+      const auto made = schedule::make_plan(request, [&] { return progress.replaced(); });
       if (!made)
         return;
       auto plan = std::make_shared<const schedule::Plan>(*made);
-      post(number, [this, plan] { Q_EMIT planner_.planned(plan); });
+      progress.post([this, plan] { Q_EMIT planner_.planned(plan); });
     } catch (const std::exception& error) {
-      post(number, [this, what = QString::fromUtf8(error.what())] { Q_EMIT planner_.refused(what); });
+      progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT planner_.refused(what); });
     }
   }
 
@@ -95,25 +54,9 @@ private:
     return request;
   }
 
-  /// Does not report a result that was replaced meanwhile.
-  void post(std::uint64_t number, std::function<void()> tell) {
-    results_.post([this, number, tell = std::move(tell)] {
-      if (newest_ == number)
-        tell();
-    });
-  }
-
   Planner& planner_;
   const std::shared_ptr<data::DataPool> data_;
-  UiQueue results_;
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::optional<Request> waiting_; ///< guarded by mutex_
-  bool closing_ = false;           ///< guarded by mutex_
-  std::atomic<std::uint64_t> newest_{0};
-
-  std::thread thread_; ///< last: it uses all of the above
+  LatestTask task_; ///< last: its thread uses the others
 };
 
 Planner::Planner(std::shared_ptr<data::DataPool> data, QObject* parent)

@@ -11,6 +11,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/error.h"
+#include "core/run/spec_keys.h"
 #include "ui/schedule/plan_cards.h"
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_header.h"
@@ -30,7 +31,8 @@ constexpr double side_width = 19;        // in lines of text
 } // namespace
 
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()) {
+    : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()),
+      forecaster_(workbench.engine().data()) {
   make_actions();
   empty_ = new EmptyState(tr("Plan a run before it starts"),
                           tr("See batch size, coverage, epochs, learning rate and memory over the whole training, and "
@@ -126,6 +128,13 @@ QWidget* SchedulePage::make_body() {
 void SchedulePage::connect_parts() {
   connect(empty_, &EmptyState::action_chosen, this, [this] { edit_proposed({}); });
   connect(&editor_, &PlanEditor::plan_changed, this, &SchedulePage::show_plan);
+  connect(&editor_, &PlanEditor::memory_changed, this, [this] {
+    if (!isVisible())
+      return; // shown with the page
+    plots_->update_plan(editor_);
+    cards_->show_plan(editor_);
+    show_prediction();
+  });
   connect(&editor_, &PlanEditor::error_changed, this, [this] {
     form_->set_error(editor_.error());
     show_header();
@@ -152,6 +161,12 @@ void SchedulePage::connect_parts() {
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(&plots_->plots(), &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
+  connect(&forecaster_, &Forecaster::computed, this, &SchedulePage::show_forecast);
+  connect(&forecaster_, &Forecaster::refused, this, [this] {
+    forecasting_ = false;
+    forecast_key_.clear();
+    show_prediction();
+  });
   connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
   connect(header_, &ScheduleHeader::again_wanted, this, [this] {
@@ -208,6 +223,8 @@ void SchedulePage::show_prediction() {
   const bool known = editor_.memory() && editor_.limit_bytes() > 0;
   if (known || !editor_.is_draft())
     return cards_->set_prediction(known ? QString() : tr("No memory prediction for this run."), false);
+  if (forecasting_)
+    return cards_->set_prediction({}, false);
   const bool waiting = prediction_ && prediction_->state() == Job::State::waiting;
   if (waiting || (prediction_ && prediction_->state() == Job::State::working)) {
     const Job* working = workbench_.engine().working();
@@ -329,15 +346,29 @@ void SchedulePage::edit_run(OpenRun* run) {
   show_plan();
 }
 
-/// A draft's memory is what this session knows of its spec; a run has its own.
+/// A draft's memory is what this session has measured of its spec, else a forecast; a run has its own.
 void SchedulePage::find_memory() {
   if (!editor_.is_draft() || !has_draft_)
     return;
-  const auto known = known_memory(workbench_, editor_.draft().spec);
-  if (known)
-    editor_.set_memory(known->curve, known->limit_bytes);
-  else
+  const run::RunSpec& spec = editor_.draft().spec;
+  const std::string key = run::memory_key(spec);
+  const auto known = known_memory(workbench_, spec);
+  forecasting_ = !known;
+  if (known) {
+    forecaster_.cancel();
+    return editor_.set_memory(known->curve, known->limit_bytes);
+  }
+  if (key != forecast_key_)
     editor_.set_memory(std::nullopt, 0);
+  forecast_key_ = key;
+  forecaster_.request(spec);
+}
+
+void SchedulePage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {
+  forecasting_ = false;
+  if (editor_.is_draft())
+    editor_.set_memory(forecast->curve, forecast->budget_bytes);
+  show_prediction();
 }
 
 bool SchedulePage::changeable() const {

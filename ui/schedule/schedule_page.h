@@ -3,6 +3,7 @@
 #include <QPointer>
 #include <QTimer>
 
+#include "ui/memory/forecaster.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
@@ -59,6 +60,7 @@ private:
   void take_keyboard();
   void let_go_of_run();
   void find_memory();
+  void show_forecast(const std::shared_ptr<const run::Forecast>& forecast);
 
   void show_plan();
   void show_header();
@@ -76,7 +78,10 @@ private:
   Workbench& workbench_;
   PlanEditor editor_;
   bool has_draft_ = false;
-  QPointer<Job> prediction_;
+  Forecaster forecaster_;
+  std::string forecast_key_; ///< of the spec whose forecast is shown
+  bool forecasting_ = false;
+  QPointer<Job> prediction_;  ///< where no forecast is possible
   bool start_wanted_ = false; ///< start once the preview is applied
   QString start_error_;       ///< error of the last start, if a field of this page shows it
   QTimer new_events_;         ///< combines events that arrive together

@@ -29,4 +29,20 @@ struct HostKernelCall {
 /// made. Any thread.
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
 
+/// While one exists, this thread learns no kernels: of those that are not known, only the outputs are made.
+class KnownKernelsOnly {
+public:
+  KnownKernelsOnly();
+  ~KnownKernelsOnly();
+  KnownKernelsOnly(const KnownKernelsOnly&) = delete;
+  KnownKernelsOnly& operator=(const KnownKernelsOnly&) = delete;
+
+  bool missed() const { return missed_; } ///< whether a kernel was not known
+
+private:
+  friend std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
+  KnownKernelsOnly* before_;
+  bool missed_ = false;
+};
+
 } // namespace batchscope::meta

@@ -10,6 +10,6 @@ namespace batchscope::train {
 
 /// See run::Engine::dry_run().
 std::unique_ptr<run::DryRun> make_dry_run(const run::RunSpec& spec, const data::ExampleShape& shape,
-                                          std::int64_t examples);
+                                          std::int64_t examples, bool learns_workspace = true);
 
 } // namespace batchscope::train

@@ -147,7 +147,9 @@ private Q_SLOTS:
                                      .dimensions = {3, 16, 16},
                                      .classes = 4};
       for (std::int64_t batch = 1; !over; batch = batch % 50 + 1)
-        engine().dry_run(spec_of("resnet:width=8,blocks=1", small_images), shape, 500)->trace(batch);
+        engine()
+            .dry_run(spec_of("resnet:width=8,blocks=1", small_images), shape, 500, Engine::Workspace::learn)
+            ->trace(batch);
     });
     const FinishedRun beside = run_to_end(spec);
     over = true;

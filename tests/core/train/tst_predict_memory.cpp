@@ -39,7 +39,7 @@ void add_models() {
 
 } // namespace
 
-/// Two small probes foretell the memory of sizes that were never run.
+/// The memory of sizes that were never run.
 class TestPredictMemory : public QObject {
   Q_OBJECT
 

@@ -139,16 +139,6 @@ private Q_SLOTS:
     QCOMPARE(changed.count(), 1);
   }
 
-  void aPredictionIsCancelledBetweenItsProbes() {
-    Job* job = engine_->predict(growing_run());
-    connect(job, &Job::state_changed, job, [job] {
-      if (job->state() == Job::State::working)
-        job->cancel();
-    });
-    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
-    QVERIFY(!job->predicted());
-  }
-
   void theLoadIsToldWhileADatabaseIsLocked() {
     QVERIFY(engine_->idle());
     std::optional<LockedElsewhere> lock(folder_.path().toStdString() + "/runs.db");

@@ -1,0 +1,50 @@
+#include "core/run/forecast.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/host.h"
+#include "core/run/dry_run.h"
+#include "core/run/engine.h"
+#include "core/run/model_spec.h"
+
+namespace batchscope::run {
+
+namespace {
+
+constexpr double default_fraction = 0.8; ///< of the free memory, as the device takes it
+
+std::int64_t max_batch(const RunSpec& spec, std::int64_t examples) {
+  const std::int64_t most = std::min(examples, spec.max_batch.value_or(examples));
+  return std::max<std::int64_t>(std::min(most, spec.effective_batch.value_or(most)), 1);
+}
+
+} // namespace
+
+Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace) {
+  check(spec);
+  if (spec.device != "cpu")
+    throw Error(Error::Kind::unavailable, "memory of " + spec.device + " is predicted from two small probes only");
+  const ModelSpec model = about_field("model", [&] { return parse_model(spec.model); });
+  const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, {.context = model.context()}); });
+  about_field("model", [&] { check_fits(model, data.train->shape()); });
+  const std::int64_t examples = data.train->size();
+  const std::int64_t most = max_batch(spec, examples);
+  const std::uint64_t budget = spec.memory_budget.value_or(
+      static_cast<std::uint64_t>(default_fraction * static_cast<double>(free_host_memory())));
+  auto made = engine().dry_run(spec, data::longest_shape(*data.train), examples, workspace);
+  const DryRun& dry_run = *made;
+  const std::uint64_t model_bytes = made->trace(1).start_bytes;
+  const DryRunPredictor predictor(std::move(made), budget, most);
+  const std::int64_t largest = predictor.largest_within(budget, 1, most);
+  return {.curve = predict::PeakCurve(predictor.model(), most, dry_run_error),
+          .examples = examples,
+          .max_batch = most,
+          .parameters = dry_run.parameter_count(),
+          .model_bytes = model_bytes,
+          .budget_bytes = budget,
+          .complete = dry_run.complete(),
+          .largest = largest > 0 ? std::optional(largest) : std::nullopt};
+}
+
+} // namespace batchscope::run

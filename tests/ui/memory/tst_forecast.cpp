@@ -1,0 +1,145 @@
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <algorithm>
+
+#include "core/run/engine.h"
+#include "test_program.h"
+#include "ui/memory/forecast_card.h"
+#include "ui/memory/forecaster.h"
+#include "ui/theme/theme.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+
+namespace {
+
+constexpr int patience_ms = 60'000;
+
+run::RunSpec spec_of(const char* model, std::uint64_t budget = 10'000'000) {
+  run::RunSpec spec;
+  spec.model = model;
+  spec.memory_budget = budget;
+  spec.batch = {run::BatchChoice::Kind::number, 32};
+  return spec;
+}
+
+/// A forecaster and what it says last.
+struct Watched {
+  Watched() : forecaster(std::make_shared<data::DataPool>()) {
+    QObject::connect(&forecaster, &Forecaster::computed, [this](const auto& forecast) {
+      last = forecast;
+      ++count;
+    });
+    QObject::connect(&forecaster, &Forecaster::refused, [this](const QString& why) { error = why; });
+  }
+  Forecaster forecaster;
+  std::shared_ptr<const run::Forecast> last;
+  QString error;
+  int count = 0;
+};
+
+} // namespace
+
+/// The memory of a run before it starts.
+class TestForecast : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void comesAtOnceAndThenCompletely() {
+    Watched watched;
+    watched.forecaster.request(spec_of("resnet:width=7,blocks=1"));
+    QTRY_VERIFY_WITH_TIMEOUT(watched.last && watched.last->complete, patience_ms);
+    QCOMPARE(watched.count, 2); // its convolutions were not known before
+    const auto first = watched.last;
+    QVERIFY(first->largest.has_value());
+    QVERIFY(first->curve.at(*first->largest).bytes <= first->budget_bytes);
+    QCOMPARE(first->examples, std::int64_t{8000});
+    watched.forecaster.request(spec_of("resnet:width=7,blocks=1"));
+    QTRY_COMPARE_WITH_TIMEOUT(watched.count, 3, patience_ms);
+    QVERIFY(watched.last->complete);
+    QCOMPARE(*watched.last->largest, *first->largest);
+  }
+
+  void onlyTheNewestCounts() {
+    Watched watched;
+    for (int width = 2; width <= 40; ++width)
+      watched.forecaster.request(spec_of(qPrintable(QString("mlp:hidden=%1").arg(width))));
+    QTRY_VERIFY_WITH_TIMEOUT(watched.last && watched.last->parameters == 784 * 40 + 40 + 400 + 10, patience_ms);
+    QCOMPARE(watched.count, 1);
+    watched.forecaster.request(spec_of("mlp"));
+    watched.forecaster.cancel();
+    QTest::qWait(50);
+    QCOMPARE(watched.count, 1);
+  }
+
+  void saysWhyThereIsNone_data() {
+    QTest::addColumn<QString>("field");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("model of other data") << "model"
+                                         << "gpt"
+                                         << "choose cnn";
+    QTest::newRow("missing file") << "data"
+                                  << "text:/nowhere.txt"
+                                  << "nowhere.txt";
+    QTest::newRow("GPU") << "device"
+                         << "cuda:0"
+                         << "cuda:0";
+  }
+  void saysWhyThereIsNone() {
+    QFETCH(QString, field);
+    QFETCH(QString, value);
+    QFETCH(QString, said);
+    Watched watched;
+    run::RunSpec spec = spec_of("mlp");
+    (field == "model" ? spec.model : field == "data" ? spec.data : spec.device) = value.toStdString();
+    watched.forecaster.request(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(!watched.error.isEmpty(), patience_ms);
+    QVERIFY2(watched.error.contains(said), qPrintable(watched.error));
+    QCOMPARE(watched.count, 0);
+  }
+
+  void theCardSaysWhatItComesTo_data() {
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<int>("batch"); // 0: a search chooses it
+    QTest::addColumn<QString>("title");
+    QTest::addColumn<QString>("remark");
+    QTest::newRow("fits") << "mlp" << 32 << "Memory at batch size 32 (MB)"
+                          << "";
+    QTest::newRow("in parts") << "cnn:width=8" << 400 << "Memory at batch size 400 (MB)"
+                              << "Will run as";
+    QTest::newRow("not at all") << "mlp:hidden=60000" << 32 << "Memory at batch size 32 (MB)"
+                                << "Even one example";
+    QTest::newRow("largest") << "cnn:width=8" << 0 << "Memory at batch size 80 (MB)"
+                             << "";
+  }
+  void theCardSaysWhatItComesTo() {
+    QFETCH(QString, model);
+    QFETCH(int, batch);
+    QFETCH(QString, title);
+    QFETCH(QString, remark);
+    run::RunSpec spec = spec_of(qPrintable(model));
+    spec.batch = batch > 0 ? run::BatchChoice{run::BatchChoice::Kind::number, batch}
+                           : run::BatchChoice{run::BatchChoice::Kind::largest, 0};
+    data::DataPool pool;
+    const Theme theme;
+    const auto says = [](const QWidget& widget, const QString& text) {
+      const auto labels = widget.findChildren<QLabel*>();
+      return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text() == text; });
+    };
+    ForecastCard card(theme);
+    card.show_forecast(run::forecast(spec, pool), spec);
+    QVERIFY(says(card, title));
+    const auto* said = card.findChild<QLabel*>("forecast-remark");
+    QVERIFY2(said->text().startsWith(remark) || remark.isEmpty(), qPrintable(said->text()));
+    QCOMPARE(said->isHidden(), remark.isEmpty());
+    card.show_none("no such file");
+    QVERIFY(says(card, "no such file"));
+  }
+};
+
+BATCHSCOPE_TEST(TestForecast)
+#include "tst_forecast.moc"

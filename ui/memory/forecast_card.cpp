@@ -1,0 +1,75 @@
+#include "ui/memory/forecast_card.h"
+
+#include <QVBoxLayout>
+
+#include <algorithm>
+
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+QString fits_text(const run::Forecast& forecast) {
+  if (!forecast.largest)
+    return ForecastCard::tr("none");
+  if (*forecast.largest == forecast.max_batch)
+    return ForecastCard::tr("all %1 allowed").arg(format_count(forecast.max_batch));
+  return format_count(*forecast.largest);
+}
+
+} // namespace
+
+ForecastCard::ForecastCard(const Theme& theme, QWidget* parent)
+    : Card({}, parent), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)),
+      remark_(dimmed_label({}, this)) {
+  setObjectName(QStringLiteral("forecast"));
+  remark_->setWordWrap(true);
+  remark_->setObjectName(QStringLiteral("forecast-remark"));
+  body()->addWidget(parts_);
+  body()->addWidget(facts_);
+  body()->addWidget(remark_);
+  show_none({});
+}
+
+void ForecastCard::show_none(const QString& why) {
+  set_title(tr("Memory"));
+  set_alarming(false);
+  parts_->show_text(why.isEmpty() ? tr("Not known yet.") : why);
+  facts_->hide();
+  remark_->hide();
+}
+
+void ForecastCard::show_forecast(const run::Forecast& forecast, const run::RunSpec& spec) {
+  const bool number = spec.batch.kind == run::BatchChoice::Kind::number;
+  const std::int64_t batch = number ? std::min(spec.batch.number, forecast.max_batch) : forecast.largest.value_or(1);
+  const predict::PeakCurve::Point point = forecast.curve.at(batch);
+  const predict::Split split = forecast.curve.split(batch, forecast.budget_bytes);
+  set_title(tr("Memory at batch size %1 (MB)").arg(format_count(batch)));
+  set_alarming(!split.fits || (split.micro_batches > 1 && spec.on_oom == run::OnOom::fail));
+  parts_->show_peak(point, forecast.budget_bytes);
+  facts_->set_facts({{tr("largest batch that fits"),
+                      fits_text(forecast),
+                      {},
+                      !forecast.largest,
+                      tr("Computed from a dry run; a search verifies it with a real one")},
+                     {tr("budget"), format_bytes(static_cast<double>(forecast.budget_bytes)), {}},
+                     {tr("model and optimizer"), format_bytes(static_cast<double>(forecast.model_bytes)), {}},
+                     {tr("parameters"), format_count(forecast.parameters), {}}});
+  facts_->show();
+  QString remark;
+  if (!split.fits)
+    remark = tr("Even one example does not fit. Raise the budget or choose a smaller model.");
+  else if (split.micro_batches > 1)
+    remark = spec.on_oom == run::OnOom::fail
+                 ? tr("The run will end with an out-of-memory error.")
+                 : tr("Will run as %1.").arg(format_parts(split.micro_batches, split.micro_batch));
+  if (!forecast.complete)
+    remark += (remark.isEmpty() ? QString() : QStringLiteral(" ")) + tr("Measuring the workspace of convolutions…");
+  remark_->setText(remark);
+  remark_->setVisible(!remark.isEmpty());
+}
+
+} // namespace batchscope::ui
+
+#include "moc_forecast_card.cpp"

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+#include <memory>
+
+#include "core/run/forecast.h"
+#include "ui/threads/latest_task.h"
+
+namespace batchscope::ui {
+
+/// Computes the memory of a run that has not started, on a thread of its own, while the user types: a new request
+/// replaces the one before. A forecast comes within 100 ms; if it lacks the workspace of convolutions, the complete one
+/// follows. UI thread.
+class Forecaster : public QObject {
+  Q_OBJECT
+
+public:
+  /// `data` is shared with others.
+  explicit Forecaster(std::shared_ptr<data::DataPool> data, QObject* parent = nullptr);
+
+  void request(const run::RunSpec& spec);
+  void cancel(); ///< discards the pending result
+
+Q_SIGNALS:
+  void computed(const std::shared_ptr<const batchscope::run::Forecast>& forecast);
+  void refused(const QString& error); ///< the spec or the data are invalid, or the device is a GPU
+
+private:
+  void work(const run::RunSpec& spec, const LatestTask::Progress& progress);
+
+  std::shared_ptr<data::DataPool> data_;
+  data::DataSplit held_; ///< of the last request, so that the next one need not read them; its thread only
+  LatestTask task_;      ///< last: its thread uses the others
+};
+
+} // namespace batchscope::ui

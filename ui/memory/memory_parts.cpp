@@ -1,0 +1,44 @@
+#include "ui/memory/memory_parts.h"
+
+#include <QVBoxLayout>
+
+#include <cmath>
+
+#include "ui/texts/memory_uses.h"
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+MemoryParts::MemoryParts(const Theme& theme, QWidget* parent)
+    : QWidget(parent), parts_(new PartsBar(theme, this)), text_(dimmed_label({}, this)) {
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  text_->setWordWrap(true);
+  column->addWidget(parts_);
+  column->addWidget(text_);
+}
+
+void MemoryParts::show_text(const QString& text) {
+  parts_->hide();
+  text_->setText(text);
+}
+
+void MemoryParts::show_peak(const predict::PeakCurve::Point& point, std::uint64_t budget_bytes) {
+  QList<StackedBar::Part> parts;
+  for (const MemoryUse& use : memory_uses(point.by))
+    parts.append({use.name, static_cast<double>(use.bytes), use.series});
+  const bool over = budget_bytes > 0 && point.bytes > budget_bytes;
+  const double difference = std::abs(static_cast<double>(budget_bytes) - static_cast<double>(point.bytes));
+  if (over)
+    parts.append({tr("over budget"), difference, 0, true});
+  parts_->set_parts(parts, static_cast<double>(budget_bytes));
+  parts_->show();
+  const QString peak = format_bytes(static_cast<double>(point.bytes));
+  text_->setText(budget_bytes == 0 ? tr("%1 at the peak of a step").arg(peak)
+                 : over ? tr("%1 at the peak of a step, %2 over the budget").arg(peak, format_bytes(difference))
+                        : tr("%1 at the peak of a step, %2 free").arg(peak, format_bytes(difference)));
+}
+
+} // namespace batchscope::ui
+
+#include "moc_memory_parts.cpp"
