@@ -113,7 +113,7 @@ double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t
   const auto writer = store.begin({.name = "bench", .spec_json = run::to_json(spec)});
   const telemetry::RunOutcome summary = session->run(writer->sink(), control);
   const double seconds = seconds_since(begin);
-  writer->finish({.status = run::to_string(summary.status), .reason = summary.reason});
+  writer->finish(summary);
   return seconds;
 }
 
