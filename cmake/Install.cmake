@@ -7,7 +7,7 @@ set_target_properties(batchscope_engine batchscope_formula PROPERTIES
   INSTALL_RPATH "$ORIGIN" INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS batchscope batchscope-cli DESTINATION bin)
 install(TARGETS batchscope_core batchscope_engine batchscope_formula DESTINATION lib/batchscope)
-install(DIRECTORY "${resources}/demo" DESTINATION share/batchscope)
+install(DIRECTORY "${resources}/demo" "${resources}/cards" DESTINATION share/batchscope)
 install(FILES "${resources}/desktop/batchscope.desktop" DESTINATION share/applications)
 install(FILES "${resources}/desktop/batchscope.metainfo.xml" DESTINATION share/metainfo)
 install(FILES "${resources}/desktop/batchscope.xml" DESTINATION share/mime/packages)

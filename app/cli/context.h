@@ -53,5 +53,6 @@ Verb add_restore(CLI::App& program);
 Verb add_purge(CLI::App& program);
 Verb add_check(CLI::App& program);
 Verb add_demo(CLI::App& program);
+Verb add_estimate(CLI::App& program);
 
 } // namespace batchscope::cli

@@ -12,7 +12,9 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/estimate/cards.h"
 #include "core/run/engine.h"
+#include "core/run/forecast.h"
 #include "core/run/session.h"
 #include "core/search/run_search.h"
 #include "core/search/strategy.h"
@@ -29,6 +31,7 @@ struct FindOptions {
   CLI::Option* factor = nullptr;
   CLI::Option* capacity = nullptr;
   CLI::Option* no_timings = nullptr;
+  CLI::Option* target = nullptr;
 };
 
 /// Far above every real device, and far enough below the end of the numbers for a size to be doubled.
@@ -80,6 +83,37 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
   return status_of(result);
 }
 
+/// Computed from dry runs; nothing is run or stored. The recommended size would have to be measured.
+int find_for_target(const FindOptions& options, run::RunSpec spec, const Context& context) {
+  for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
+           options.strategy, options.start, options.factor, options.capacity, options.no_timings,
+           options.run.find("--memory-budget"), options.run.find("--device")})
+    exclude(options.target, other);
+  const estimate::Target target = estimate::parse_target(*text_of(options.target), "--for");
+  spec.memory_budget = target.usable_bytes();
+  data::DataPool pool;
+  const run::Forecast forecast = run::forecast(spec, pool);
+  const auto or_null = [](const std::optional<std::int64_t>& size) { return size ? Json(*size) : Json(nullptr); };
+  if (context.json) {
+    print_json({{"computed", true},
+                {"found", forecast.largest.has_value()},
+                {"largest", or_null(forecast.largest)},
+                {"safe", or_null(forecast.safe)},
+                {"recommended", nullptr},
+                {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
+                {"budget_bytes", target.usable_bytes()},
+                {"peak_bytes", forecast.largest ? Json(forecast.curve.at(*forecast.largest).bytes) : Json(nullptr)}});
+  } else {
+    print(facts({{"computed, not run", "a dry run of the trainer's own step"},
+                 {"usable memory", format_bytes(target.usable_bytes())},
+                 {"left for context and libraries", format_bytes(target.reserve_bytes)},
+                 {"largest", count_or_dash(forecast.largest)},
+                 {"safe", count_or_dash(forecast.safe)},
+                 {"recommended", "- (its throughput must be measured)"}}));
+  }
+  return forecast.largest ? exit_status::done : exit_status::job_failed;
+}
+
 int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
   run::Session::SearchOptions search_options;
   search_options.strategy = strategy_of(options);
@@ -121,6 +155,8 @@ int run_find(const FindOptions& options, const Context& context) {
   check(spec);
   if (options.capacity->count() > 0)
     return find_pretended(options, spec, context);
+  if (options.target->count() > 0)
+    return find_for_target(options, spec, context);
   return find_on_device(options, spec, context);
 }
 
@@ -138,6 +174,8 @@ Verb add_find(CLI::App& program) {
   options->capacity = add_value(*app, "--capacity", "C", "Simulate a device that fits batch sizes up to C");
   options->no_timings =
       add_switch(*app, "--no-timings", "Do not measure throughput; the result then has no recommended size");
+  options->target = add_value(*app, "--for", "SIZE|CARD",
+                              "Compute, without running anything, what fits into 24GB or a card such as rtx-4090");
   options->run.add_to(*app, {"--batch", "--name"});
   app->footer(help + "\n" + schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};

@@ -34,7 +34,8 @@ int run(int argc, const char* const* argv) {
   const std::vector<Verb> verbs{add_plan(program),    add_find(program),   add_train(program), add_watch(program),
                                 add_steer(program),   add_sweep(program),  add_list(program),  add_show(program),
                                 add_export(program),  add_rename(program), add_note(program),  add_delete(program),
-                                add_restore(program), add_purge(program),  add_check(program), add_demo(program)};
+                                add_restore(program), add_purge(program),  add_check(program), add_demo(program),
+                                add_estimate(program)};
   if (parse(program, argc, argv)) {
     finish_output();
     return exit_status::done;

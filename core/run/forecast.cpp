@@ -36,7 +36,12 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
   const DryRun& dry_run = *made;
   const std::uint64_t model_bytes = made->trace(1).start_bytes;
   const DryRunPredictor predictor(std::move(made), budget, most);
-  const std::int64_t largest = predictor.largest_within(budget, 1, most);
+  const auto fitting = [&](double bytes) {
+    const std::int64_t largest = predictor.largest_within(static_cast<std::uint64_t>(bytes), 1, most);
+    return largest > 0 ? std::optional(largest) : std::nullopt;
+  };
+  const auto room = static_cast<double>(budget);
+  const auto largest = fitting(room), safe = fitting(room * (1 - spec.margin));
   return {.curve = predict::PeakCurve(predictor.model(), most, dry_run_error),
           .examples = examples,
           .max_batch = most,
@@ -44,7 +49,8 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
           .model_bytes = model_bytes,
           .budget_bytes = budget,
           .complete = dry_run.complete(),
-          .largest = largest > 0 ? std::optional(largest) : std::nullopt};
+          .largest = largest,
+          .safe = safe};
 }
 
 } // namespace batchscope::run

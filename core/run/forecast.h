@@ -21,6 +21,7 @@ struct Forecast {
   std::uint64_t budget_bytes = 0; ///< the spec's, else 80 % of the memory that is free now
   bool complete = true;           ///< false: without the workspace of convolutions, which may be a third of the peak
   std::optional<std::int64_t> largest; ///< the largest batch that fits in the budget; nothing if not even one example
+  std::optional<std::int64_t> safe;    ///< the same with the spec's margin of the budget left free
 };
 
 /// Computes it from dry runs on `cpu`; nothing is trained and no memory taken. `pool`: where the data are read, once.

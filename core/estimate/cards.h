@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace batchscope::estimate {
+
+/// A graphics card, a row of resources/cards/cards.csv.
+struct Card {
+  std::string name; ///< `rtx-4090`, `h100-80gb`
+  std::uint64_t memory_bytes = 0;
+  double bandwidth = 0; ///< bytes per second
+  int year = 0;         ///< of its introduction
+  std::string source;   ///< where these figures are from
+};
+
+/// All cards, read once. Throws Error (failed) if the file is missing or damaged.
+const std::vector<Card>& cards();
+
+/// Memory to fit into: a number with a unit (`24GB`), or a card's name.
+struct Target {
+  std::string name;               ///< of the card; empty for a size
+  std::uint64_t memory_bytes = 0; ///< of the card, or the size
+  /// What a program cannot use of a card: the CUDA context, the libraries' workspaces, and what the driver keeps.
+  std::uint64_t reserve_bytes = 0;
+
+  std::uint64_t usable_bytes() const { return memory_bytes - reserve_bytes; }
+};
+
+/// Throws Error (input) for a text that is neither, naming the cards whose names are nearest.
+Target parse_target(const std::string& text, const std::string& option);
+
+} // namespace batchscope::estimate
