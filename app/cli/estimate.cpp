@@ -10,7 +10,7 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/estimate/cards.h"
+#include "core/estimate/card_fit.h"
 #include "core/estimate/formula.h"
 #include "core/run/forecast.h"
 #include "core/run/model_spec.h"
@@ -96,6 +96,10 @@ void print_answers(const Json& answer, std::int64_t batch, const std::optional<T
     rows.emplace_back("parameters", format_count(std::llround(answer["parameters"].get<double>())));
   if (target)
     rows.emplace_back("fit into", target_text(*target));
+  if (answer.contains("reserved_bytes"))
+    rows.emplace_back("reserved by the allocator",
+                      fmt::format("{} ({:.1f} % unused) at the largest batch, by LibTorch's own CUDA allocator",
+                                  bytes_text(answer["reserved_bytes"]), 100 * answer["fragmentation"].get<double>()));
   rows.emplace_back("computed, not run", answer["method"] == "dry-run" ? "a dry run of the trainer's own step"
                                                                        : "formulas; see README, \"Will it fit?\"");
   print(facts(rows));
@@ -193,7 +197,7 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
 
 // --- from a built-in model ---
 
-run::RunSpec spec_of(const EstimateOptions& options, const std::optional<Target>& target) {
+run::RunSpec spec_of(const EstimateOptions& options) {
   run::RunSpec spec;
   options.run.apply(spec);
   const run::ModelSpec model = run::parse_model(spec.model);
@@ -204,8 +208,6 @@ run::RunSpec spec_of(const EstimateOptions& options, const std::optional<Target>
                        : fmt::format("synthetic:examples={},shape={},classes={}", examples, *text_of(options.shape),
                                      integer_of(options.classes, 2, most).value_or(1000));
   }
-  if (target)
-    spec.memory_budget = target->usable_bytes();
   return spec;
 }
 
@@ -217,11 +219,13 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
                                                    "with --parameters or --config");
   }
   const auto target = target_of(options);
-  const run::RunSpec spec = spec_of(options, target);
+  const run::RunSpec spec = spec_of(options);
   data::DataPool pool;
-  const run::Forecast forecast = run::forecast(spec, pool);
-  const std::int64_t batch = integer_of(options.batch, 1, forecast.max_batch)
-                                 .value_or(target ? forecast.largest.value_or(1) : std::int64_t{1});
+  const std::optional<estimate::CardFit> fit =
+      target ? std::optional(estimate::fit_into(spec, *target, pool)) : std::nullopt;
+  const run::Forecast forecast = fit ? fit->forecast : run::forecast(spec, pool);
+  const std::int64_t batch =
+      integer_of(options.batch, 1, forecast.max_batch).value_or(fit ? fit->largest.value_or(1) : std::int64_t{1});
   const predict::PeakCurve::Point point = forecast.curve.at(batch);
   Json by = Json::object();
   for (int use = 0; use < telemetry::use_count; ++use)
@@ -236,7 +240,11 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
                                         by["batch"].get<std::uint64_t>()},
               {"total_bytes", point.bytes},
               {"by", by}};
-  answer["max_batch"] = target && forecast.largest ? Json(*forecast.largest) : target ? Json(0) : Json(nullptr);
+  answer["max_batch"] = fit ? Json(fit->largest.value_or(0)) : Json(nullptr);
+  if (fit && fit->reserve) {
+    answer["reserved_bytes"] = fit->reserve->reserved_bytes; // for max_batch, or one example if that is 0
+    answer["fragmentation"] = json_number(five_decimals(fit->reserve->fragmentation()));
+  }
   if (const run::ModelSpec model = run::parse_model(spec.model); model.name == "gpt") {
     const Transformer shape{.family = {},
                             .parameters = static_cast<double>(forecast.parameters),

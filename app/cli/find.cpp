@@ -12,9 +12,8 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/estimate/cards.h"
+#include "core/estimate/card_fit.h"
 #include "core/run/engine.h"
-#include "core/run/forecast.h"
 #include "core/run/session.h"
 #include "core/search/run_search.h"
 #include "core/search/strategy.h"
@@ -84,34 +83,34 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
 }
 
 /// Computed from dry runs; nothing is run or stored. The recommended size would have to be measured.
-int find_for_target(const FindOptions& options, run::RunSpec spec, const Context& context) {
+int find_for_target(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
   for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
            options.strategy, options.start, options.factor, options.capacity, options.no_timings,
            options.run.find("--memory-budget"), options.run.find("--device")})
     exclude(options.target, other);
   const estimate::Target target = estimate::parse_target(*text_of(options.target), "--for");
-  spec.memory_budget = target.usable_bytes();
   data::DataPool pool;
-  const run::Forecast forecast = run::forecast(spec, pool);
+  const estimate::CardFit fit = estimate::fit_into(spec, target, pool);
   const auto or_null = [](const std::optional<std::int64_t>& size) { return size ? Json(*size) : Json(nullptr); };
   if (context.json) {
     print_json({{"computed", true},
-                {"found", forecast.largest.has_value()},
-                {"largest", or_null(forecast.largest)},
-                {"safe", or_null(forecast.safe)},
+                {"found", fit.largest.has_value()},
+                {"largest", or_null(fit.largest)},
+                {"safe", or_null(fit.safe)},
                 {"recommended", nullptr},
                 {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
                 {"budget_bytes", target.usable_bytes()},
-                {"peak_bytes", forecast.largest ? Json(forecast.curve.at(*forecast.largest).bytes) : Json(nullptr)}});
+                {"peak_bytes", fit.largest ? Json(fit.forecast.curve.at(*fit.largest).bytes) : Json(nullptr)},
+                {"reserved_bytes", fit.reserve ? Json(fit.reserve->reserved_bytes) : Json(nullptr)}});
   } else {
     print(facts({{"computed, not run", "a dry run of the trainer's own step"},
                  {"usable memory", format_bytes(target.usable_bytes())},
                  {"left for context and libraries", format_bytes(target.reserve_bytes)},
-                 {"largest", count_or_dash(forecast.largest)},
-                 {"safe", count_or_dash(forecast.safe)},
+                 {"largest", count_or_dash(fit.largest)},
+                 {"safe", count_or_dash(fit.safe)},
                  {"recommended", "- (its throughput must be measured)"}}));
   }
-  return forecast.largest ? exit_status::done : exit_status::job_failed;
+  return fit.largest ? exit_status::done : exit_status::job_failed;
 }
 
 int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {

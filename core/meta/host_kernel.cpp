@@ -108,7 +108,7 @@ KnownKernels& known_kernels() {
   return kernels;
 }
 
-thread_local KnownKernelsOnly* known_only = nullptr;
+thread_local LearningScope* scope = nullptr;
 
 /// How a kernel divides its work among threads depends on the common divisors of their number and the examples', and so
 /// does its workspace. A number with the same divisors times a prime keeps that, and shows what grows with the batch:
@@ -134,9 +134,9 @@ std::int64_t examples_to_learn_with(const HostKernelCall& call) {
 
 } // namespace
 
-KnownKernelsOnly::KnownKernelsOnly() : before_(std::exchange(known_only, this)) {}
-KnownKernelsOnly::~KnownKernelsOnly() {
-  known_only = before_;
+LearningScope::LearningScope(Learning learning) : before_(std::exchange(scope, this)), learning_(learning) {}
+LearningScope::~LearningScope() {
+  scope = before_;
 }
 
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
@@ -144,11 +144,12 @@ std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
     return at::empty(call.outputs[i], at::TensorOptions(at::kFloat).device(at::kMeta));
   };
   std::vector<at::Tensor> made(call.outputs.size());
-  const std::int64_t learnt = examples_to_learn_with(call);
+  const Learning learning = scope != nullptr ? scope->learning_ : Learning::all;
+  const std::int64_t learnt = learning == Learning::none ? 0 : examples_to_learn_with(call);
   const std::string key = call.key + " x" + std::to_string(learnt);
   auto kernel = learnt > 0 ? known_kernels().find(key) : nullptr;
-  if (!kernel && learnt > 0 && known_only != nullptr) {
-    known_only->missed_ = true;
+  if (!kernel && learnt > 0 && learning == Learning::known_only) {
+    scope->missed_ = true;
   } else if (!kernel && learnt > 0) {
     kernel = std::make_shared<const HostKernel>(learn(learnt, call.prepare));
     known_kernels().add(key, kernel);

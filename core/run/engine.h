@@ -16,7 +16,11 @@ public:
   /// With `pool`, the data are shared with the pool's other users.
   /// Throws Error: input (bad spec, bad data), unavailable (device), failed (budget below the model itself).
   virtual std::unique_ptr<Session> open_session(const RunSpec& spec, const std::shared_ptr<data::DataPool>& pool) = 0;
-  enum class Workspace { learn, known_only };
+  enum class Workspace {
+    learn,
+    known_only,
+    none ///< of no kernel: those of `cpu` say nothing about a GPU's
+  };
   /// Builds the model of a spec without its weights, for `examples` training examples of a shape; see DryRun. The model
   /// fits the shape. The workspace of a convolution that was not met before is learnt by running that kernel, which
   /// takes some tens of milliseconds; with known_only it is left out.

@@ -16,6 +16,8 @@ namespace batchscope::train {
 
 namespace {
 
+using Workspace = run::Engine::Workspace;
+
 /// Examples of one shape without content, all of the greatest length.
 class ShapeOnly final : public data::Dataset {
 public:
@@ -34,28 +36,42 @@ private:
   std::int64_t examples_;
 };
 
+meta::Learning learning_of(Workspace workspace) {
+  switch (workspace) {
+  case Workspace::learn:
+    return meta::Learning::all;
+  case Workspace::known_only:
+    return meta::Learning::known_only;
+  case Workspace::none:
+    return meta::Learning::none;
+  }
+  return meta::Learning::all;
+}
+
 class LearnerDryRun final : public run::DryRun {
 public:
-  LearnerDryRun(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples, bool learns_workspace)
-      : learns_workspace_(learns_workspace), sampler_{.examples = examples,
-                                                      .ranks = 1,
-                                                      .accumulate = spec.accumulate,
-                                                      .effective_batch = spec.effective_batch,
-                                                      .drop_last = spec.drop_last},
-        learning_rate_(run::learning_rate_or_default(spec)), weight_decay_(run::weight_decay_or_default(spec)),
-        clip_(spec.clip), device_(meta::MetaDevice::open()) {
+  LearnerDryRun(const run::RunSpec& spec, const data::ExampleShape& shape, std::int64_t examples, Workspace workspace)
+      : spec_(spec), shape_(shape), workspace_(workspace), sampler_{.examples = examples,
+                                                                    .ranks = 1,
+                                                                    .accumulate = spec.accumulate,
+                                                                    .effective_batch = spec.effective_batch,
+                                                                    .drop_last = spec.drop_last},
+        device_(meta::MetaDevice::open()) {
     const meta::MetaDevice::Scope scope(*device_);
-    learner_ = std::make_unique<Learner>(
-        spec, data::DataSplit{.train = std::make_shared<ShapeOnly>(shape, examples), .validation = nullptr}, *device_);
+    learner_ = make_learner(*device_);
   }
 
   telemetry::Trace trace(std::int64_t batch) override {
-    if (learns_workspace_)
-      return traced(batch);
-    const meta::KnownKernelsOnly known_only;
-    telemetry::Trace trace = traced(batch);
-    complete_ = complete_ && !known_only.missed();
-    return trace;
+    return traced(*device_, batch, [&] { step(*learner_, batch); });
+  }
+
+  telemetry::Trace trace_from_start(std::int64_t batch) override {
+    const auto device = meta::MetaDevice::open();
+    return traced(*device, batch, [&] {
+      const auto learner = make_learner(*device);
+      step(*learner, batch);
+      step(*learner, batch);
+    });
   }
 
   bool complete() const override { return complete_; }
@@ -67,8 +83,28 @@ public:
   std::int64_t parameter_count() const override { return learner_->parameter_count(); }
 
 private:
-  telemetry::Trace traced(std::int64_t batch) {
-    const meta::MetaDevice::Scope scope(*device_);
+  std::unique_ptr<Learner> make_learner(memory::Device& device) const {
+    const auto data = std::make_shared<ShapeOnly>(shape_, sampler_.examples);
+    return std::make_unique<Learner>(spec_, data::DataSplit{.train = data, .validation = nullptr}, device);
+  }
+
+  template <typename Work> telemetry::Trace traced(meta::MetaDevice& device, std::int64_t batch, const Work& work) {
+    const meta::MetaDevice::Scope scope(device);
+    const meta::LearningScope learning(learning_of(workspace_));
+    device.start_trace();
+    try {
+      work();
+    } catch (...) {
+      device.stop_trace();
+      throw;
+    }
+    telemetry::Trace recorded = device.stop_trace();
+    recorded.batch = batch;
+    complete_ = complete_ && !learning.missed();
+    return recorded;
+  }
+
+  void step(Learner& learner, std::int64_t batch) const {
     const data::StepTakes takes = data::Sampler(probe_options(sampler_, batch)).next(batch);
     const std::vector<std::int64_t> indices(
         static_cast<std::size_t>(*std::max_element(takes.takes.begin(), takes.takes.end())));
@@ -77,25 +113,15 @@ private:
       if (count > 0)
         window.push_back(MicroBatch(indices).first(static_cast<std::size_t>(count)));
     }
-    device_->start_trace();
-    try {
-      learner_->attempt(window);
-      learner_->update(learning_rate_, weight_decay_, clip_);
-    } catch (...) {
-      device_->stop_trace();
-      throw;
-    }
-    telemetry::Trace recorded = device_->stop_trace();
-    recorded.batch = batch;
-    return recorded;
+    learner.attempt(window);
+    learner.update(run::learning_rate_or_default(spec_), run::weight_decay_or_default(spec_), spec_.clip);
   }
 
-  bool learns_workspace_;
+  run::RunSpec spec_;
+  data::ExampleShape shape_;
+  Workspace workspace_;
   bool complete_ = true;
   data::SamplerOptions sampler_;
-  double learning_rate_;
-  double weight_decay_;
-  std::optional<double> clip_;
   std::unique_ptr<meta::MetaDevice> device_; // outlives the learner's tensors
   std::unique_ptr<Learner> learner_;
 };
@@ -103,8 +129,8 @@ private:
 } // namespace
 
 std::unique_ptr<run::DryRun> make_dry_run(const run::RunSpec& spec, const data::ExampleShape& shape,
-                                          std::int64_t examples, bool learns_workspace) {
-  return std::make_unique<LearnerDryRun>(spec, shape, examples, learns_workspace);
+                                          std::int64_t examples, run::Engine::Workspace workspace) {
+  return std::make_unique<LearnerDryRun>(spec, shape, examples, workspace);
 }
 
 } // namespace batchscope::train

@@ -17,7 +17,7 @@ public:
   std::unique_ptr<batchscope::run::DryRun> dry_run(const batchscope::run::RunSpec& spec,
                                                    const batchscope::data::ExampleShape& shape, std::int64_t examples,
                                                    Workspace workspace) override {
-    return batchscope::train::make_dry_run(spec, shape, examples, workspace == Workspace::learn);
+    return batchscope::train::make_dry_run(spec, shape, examples, workspace);
   }
   int threads() const override { return at::get_num_threads(); }
 };

@@ -29,19 +29,26 @@ struct HostKernelCall {
 /// made. Any thread.
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
 
-/// While one exists, this thread learns no kernels: of those that are not known, only the outputs are made.
-class KnownKernelsOnly {
-public:
-  KnownKernelsOnly();
-  ~KnownKernelsOnly();
-  KnownKernelsOnly(const KnownKernelsOnly&) = delete;
-  KnownKernelsOnly& operator=(const KnownKernelsOnly&) = delete;
+enum class Learning {
+  all,
+  known_only, ///< of kernels that are not known, only the outputs are made
+  none        ///< of all kernels
+};
 
-  bool missed() const { return missed_; } ///< whether a kernel was not known
+/// While one exists, what like_host_kernel() does on this thread; without one, it learns all.
+class LearningScope {
+public:
+  explicit LearningScope(Learning learning);
+  ~LearningScope();
+  LearningScope(const LearningScope&) = delete;
+  LearningScope& operator=(const LearningScope&) = delete;
+
+  bool missed() const { return missed_; } ///< whether a kernel was not known, with known_only
 
 private:
   friend std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
-  KnownKernelsOnly* before_;
+  LearningScope* before_;
+  Learning learning_;
   bool missed_ = false;
 };
 

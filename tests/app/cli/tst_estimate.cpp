@@ -82,6 +82,21 @@ private Q_SLOTS:
     QVERIFY2(none.err.isEmpty() && none.out.contains("computed"), none.shown().constData());
   }
 
+  /// Of a card, what its allocator reserves counts.
+  void reservesOnACard() {
+    const CliProgram program;
+    const Outcome outcome = program.run(
+        {"estimate", "--json", "--model", "gpt:layers=4,heads=4,width=256,context=256", "--for", "rtx-3080-10gb"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    const QJsonObject answer = outcome.json();
+    if (!answer.contains("reserved_bytes"))
+      QSKIP("this torch was built without CUDA");
+    const double usable = answer["for"].toObject()["usable_bytes"].toDouble();
+    QVERIFY(answer["reserved_bytes"].toDouble() <= usable);
+    QVERIFY(answer["reserved_bytes"].toDouble() > 0.95 * usable);
+    QVERIFY(answer["reserved_bytes"].toDouble() > 0.99 * answer["total_bytes"].toDouble());
+  }
+
   void refused_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("said");
