@@ -18,8 +18,8 @@ public:
   /// The allocations and frees of one step with this nominal batch (1 to the number of examples), as `cpu` counts them.
   /// Throws Error (failed) if an operator of the model has no kernel without data, naming it.
   virtual telemetry::Trace trace(std::int64_t batch) = 0;
-  /// The allocations from nothing on: of the model, the optimizer's state and two steps with this batch, for an allocator
-  /// whose answer depends on what came before.
+  /// The allocations from nothing on: of the model, the optimizer's state and two steps with this batch, for an
+  /// allocator whose answer depends on what came before.
   virtual telemetry::Trace trace_from_start(std::int64_t batch) = 0;
   /// Whether all traces so far have the workspace of all kernels; see Engine::dry_run().
   virtual bool complete() const = 0;

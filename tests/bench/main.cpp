@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "finder_table.h"
+#include "memory_table.h"
 #include "reading_cost.h"
 #include "screen_cost.h"
 #include "series_rate.h"
@@ -131,10 +132,39 @@ void print_screen() {
   std::printf("goals: refresh at most 16 ms, no event later than that, at most 10 %% of a core\n");
 }
 
+/// All models at five sizes and two lengths or image sizes.
+void print_memory() {
+  std::printf("\nPeak of a step, MB: a dry run made before it beside the real one (goal: at most 0.1 %% off)\n");
+  std::printf("%-42s %6s %10s %10s %10s %8s %9s %9s\n", "model and data", "batch", "real", "dry run", "error", "ms",
+              "formula", "thumb");
+  const std::vector<std::int64_t> sizes{1, 7, 32, 100, 300};
+  double worst = 0;
+  const auto print = [&](const std::string& model, const std::string& data) {
+    for (const MemoryRow& row : measure_memory(model, "synthetic:examples=5000," + data, sizes)) {
+      const double error = row.dry_bytes / row.real_bytes - 1;
+      worst = std::max(worst, std::abs(error));
+      std::printf("%-42s %6lld %10.3f %10.3f %8.4f %% %8.1f", (model + " " + data).c_str(),
+                  static_cast<long long>(row.batch), row.real_bytes / 1e6, row.dry_bytes / 1e6, 100 * error,
+                  row.dry_milliseconds);
+      if (row.formula_bytes > 0)
+        std::printf(" %7.0f %% %7.0f %%", 100 * (row.formula_bytes / row.real_bytes - 1),
+                    100 * (row.rule_of_thumb_bytes / row.real_bytes - 1));
+      std::printf("\n");
+    }
+  };
+  for (const char* model : {"mlp", "cnn", "cnn:norm=batch", "resnet", "resnet:norm=batch"}) {
+    for (const char* shape : {"shape=1x16x16,classes=10", "shape=3x32x32,classes=10"})
+      print(model, shape);
+  }
+  for (const char* context : {"64", "192"})
+    print("gpt:layers=2,heads=4,width=64,context=" + std::string(context), "vocabulary=100");
+  std::printf("largest error: %.4f %%\n", 100 * worst);
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
-  // plan, series, screen, store, reading, training or finder; else all
+  // plan, series, screen, store, reading, training, memory or finder; else all
   const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
@@ -151,6 +181,8 @@ int main(int count, char** arguments) {
     print_reading(folder);
   if (wanted("training"))
     print_training(folder);
+  if (wanted("memory"))
+    print_memory();
   if (wanted("finder"))
     print_finder();
   std::filesystem::remove_all(folder);
