@@ -1,9 +1,11 @@
 #include "ui/memory/forecast_card.h"
 
+#include <QComboBox>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -21,15 +23,52 @@ QString fits_text(const run::Forecast& forecast) {
 } // namespace
 
 ForecastCard::ForecastCard(const Theme& theme, QWidget* parent)
-    : Card({}, parent), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)),
+    : Card({}, parent), target_(new QComboBox(this)), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)),
       remark_(dimmed_label({}, this)) {
   setObjectName(QStringLiteral("forecast"));
   remark_->setWordWrap(true);
   remark_->setObjectName(QStringLiteral("forecast-remark"));
+  fill_targets();
+  body()->addWidget(target_);
   body()->addWidget(parts_);
   body()->addWidget(facts_);
   body()->addWidget(remark_);
   show_none({});
+}
+
+void ForecastCard::fill_targets() {
+  target_->setObjectName(QStringLiteral("fit-into"));
+  target_->setAccessibleName(tr("Memory to fit into"));
+  target_->setToolTip(tr("Compute what fits into this run's budget, or into a card that need not be here"));
+  target_->addItem(tr("Fit into the memory budget"));
+  try {
+    for (const estimate::Card& card : estimate::cards())
+      target_->addItem(
+          tr("Fit into %1, %2")
+              .arg(QString::fromStdString(card.name), format_bytes(static_cast<double>(card.memory_bytes))),
+          QString::fromStdString(card.name));
+  } catch (const Error&) {
+    // Without its table, only the budget is offered.
+  }
+  connect(target_, &QComboBox::activated, this, &ForecastCard::target_changed);
+}
+
+QString ForecastCard::target() const {
+  return target_->currentData().toString();
+}
+
+void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& spec) {
+  run::Forecast forecast = fit.forecast;
+  forecast.largest = fit.largest;
+  QList<FactList::Fact> more;
+  if (fit.reserve)
+    more << FactList::Fact{
+        tr("reserved for it"),
+        format_bytes(static_cast<double>(fit.reserve->reserved_bytes)),
+        {},
+        false,
+        tr("By LibTorch's own CUDA allocator, %1 of it unused").arg(format_percent(fit.reserve->fragmentation()))};
+  show_peak(forecast, spec, more);
 }
 
 void ForecastCard::show_none(const QString& why) {
@@ -41,6 +80,11 @@ void ForecastCard::show_none(const QString& why) {
 }
 
 void ForecastCard::show_forecast(const run::Forecast& forecast, const run::RunSpec& spec) {
+  show_peak(forecast, spec, {});
+}
+
+void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& spec,
+                             const QList<FactList::Fact>& more) {
   const bool number = spec.batch.kind == run::BatchChoice::Kind::number;
   const std::int64_t batch = number ? std::min(spec.batch.number, forecast.max_batch) : forecast.largest.value_or(1);
   const predict::PeakCurve::Point point = forecast.curve.at(batch);
@@ -48,14 +92,22 @@ void ForecastCard::show_forecast(const run::Forecast& forecast, const run::RunSp
   set_title(tr("Memory at batch size %1 (MB)").arg(format_count(batch)));
   set_alarming(!split.fits || (split.micro_batches > 1 && spec.on_oom == run::OnOom::fail));
   parts_->show_peak(point, forecast.budget_bytes);
-  facts_->set_facts({{tr("largest batch that fits"),
-                      fits_text(forecast),
-                      {},
-                      !forecast.largest,
-                      tr("Computed from a dry run; a search verifies it with a real one")},
-                     {tr("budget"), format_bytes(static_cast<double>(forecast.budget_bytes)), {}},
-                     {tr("model and optimizer"), format_bytes(static_cast<double>(forecast.model_bytes)), {}},
-                     {tr("parameters"), format_count(forecast.parameters), {}}});
+  QList<FactList::Fact> facts{{tr("largest batch that fits"),
+                               fits_text(forecast),
+                               {},
+                               !forecast.largest,
+                               tr("Computed from a dry run; a search verifies it with a real one")}};
+  facts << more
+        << FactList::Fact{target().isEmpty() ? tr("budget") : tr("usable of the card"),
+                          format_bytes(static_cast<double>(forecast.budget_bytes)),
+                          {},
+                          false,
+                          target().isEmpty() ? QString()
+                                             : tr("Its memory less 0.7 GB for the CUDA context and libraries, and 2 % "
+                                                  "for the driver; cuDNN's workspace is not known")}
+        << FactList::Fact{tr("model and optimizer"), format_bytes(static_cast<double>(forecast.model_bytes)), {}}
+        << FactList::Fact{tr("parameters"), format_count(forecast.parameters), {}};
+  facts_->set_facts(facts);
   facts_->show();
   QString remark;
   if (!split.fits)

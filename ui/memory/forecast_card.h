@@ -2,8 +2,10 @@
 
 #include <memory>
 
-#include "core/run/forecast.h"
+#include "core/estimate/card_fit.h"
 #include "ui/memory/memory_parts.h"
+
+class QComboBox;
 
 namespace batchscope::ui {
 
@@ -17,10 +19,22 @@ public:
 
   /// At the batch size of the spec, or at the largest that fits if a search is to choose it.
   void show_forecast(const run::Forecast& forecast, const run::RunSpec& spec);
+  /// The same for a card.
+  void show_fit(const estimate::CardFit& fit, const run::RunSpec& spec);
   /// Why there is no forecast.
   void show_none(const QString& why);
 
+  /// The card that the user chose to fit into; empty: the run's own budget.
+  QString target() const;
+
+Q_SIGNALS:
+  void target_changed();
+
 private:
+  void fill_targets();
+  void show_peak(const run::Forecast& forecast, const run::RunSpec& spec, const QList<FactList::Fact>& more);
+
+  QComboBox* target_;
   MemoryParts* parts_;
   FactList* facts_;
   QLabel* remark_;

@@ -13,13 +13,32 @@ void Forecaster::request(const run::RunSpec& spec) {
   task_.start([this, spec](const LatestTask::Progress& progress) { work(spec, progress); });
 }
 
+void Forecaster::request_card(const run::RunSpec& spec, const QString& card) {
+  task_.start([this, spec, card](const LatestTask::Progress& progress) {
+    try {
+      hold_data(spec);
+      const estimate::Target target = estimate::parse_target(card.toStdString(), "--for");
+      run::RunSpec on_cpu = spec; // where it is run dry
+      on_cpu.device = "cpu";
+      auto fit = std::make_shared<const estimate::CardFit>(estimate::fit_into(on_cpu, target, *data_));
+      progress.post([this, fit] { Q_EMIT card_computed(fit); });
+    } catch (const std::exception& error) {
+      progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
+    }
+  });
+}
+
+void Forecaster::hold_data(const run::RunSpec& spec) {
+  held_ = data_->open(spec.data, {.context = run::parse_model(spec.model).context()});
+}
+
 void Forecaster::cancel() {
   task_.cancel();
 }
 
 void Forecaster::work(const run::RunSpec& spec, const LatestTask::Progress& progress) {
   try {
-    held_ = data_->open(spec.data, {.context = run::parse_model(spec.model).context()});
+    hold_data(spec);
     for (const auto workspace : {run::Engine::Workspace::known_only, run::Engine::Workspace::learn}) {
       if (progress.replaced())
         return;

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "core/estimate/card_fit.h"
 #include "core/run/forecast.h"
 #include "ui/threads/latest_task.h"
 
@@ -21,13 +22,17 @@ public:
   explicit Forecaster(std::shared_ptr<data::DataPool> data, QObject* parent = nullptr);
 
   void request(const run::RunSpec& spec);
+  /// For a card that need not be here, by its name.
+  void request_card(const run::RunSpec& spec, const QString& card);
   void cancel(); ///< discards the pending result
 
 Q_SIGNALS:
   void computed(const std::shared_ptr<const batchscope::run::Forecast>& forecast);
+  void card_computed(const std::shared_ptr<const batchscope::estimate::CardFit>& fit);
   void refused(const QString& error); ///< the spec or the data are invalid, or the device is a GPU
 
 private:
+  void hold_data(const run::RunSpec& spec);
   void work(const run::RunSpec& spec, const LatestTask::Progress& progress);
 
   std::shared_ptr<data::DataPool> data_;

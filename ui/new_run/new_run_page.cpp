@@ -168,6 +168,11 @@ QWidget* NewRunPage::make_side() {
     if (form_->spec())
       forecast_->show_forecast(*forecast, *form_->spec());
   });
+  connect(&forecaster_, &Forecaster::card_computed, this, [this](const std::shared_ptr<const estimate::CardFit>& fit) {
+    if (form_->spec())
+      forecast_->show_fit(*fit, *form_->spec());
+  });
+  connect(forecast_, &ForecastCard::target_changed, this, &NewRunPage::request_forecast);
   connect(&forecaster_, &Forecaster::refused, forecast_, &ForecastCard::show_none);
   column->addWidget(outlook_);
   column->addWidget(forecast_);
@@ -260,6 +265,8 @@ void NewRunPage::show_form() {
 void NewRunPage::request_forecast() {
   if (!isVisible())
     return;
+  if (form_->spec() && !forecast_->target().isEmpty())
+    return forecaster_.request_card(*form_->spec(), forecast_->target());
   if (form_->spec())
     return forecaster_.request(*form_->spec());
   forecaster_.cancel();

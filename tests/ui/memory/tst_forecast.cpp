@@ -1,4 +1,4 @@
-#include <QElapsedTimer>
+#include <QComboBox>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
@@ -100,6 +100,34 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(!watched.error.isEmpty(), patience_ms);
     QVERIFY2(watched.error.contains(said), qPrintable(watched.error));
     QCOMPARE(watched.count, 0);
+  }
+
+  void aGraphicsCardCanBeChosen() {
+    Watched watched;
+    std::shared_ptr<const estimate::CardFit> fit;
+    QString error;
+    connect(&watched.forecaster, &Forecaster::card_computed, this, [&](const auto& computed) { fit = computed; });
+    run::RunSpec spec = spec_of("resnet");
+    watched.forecaster.request_card(spec, "rtx-3090");
+    QTRY_VERIFY_WITH_TIMEOUT(fit, patience_ms);
+    const Theme theme;
+    ForecastCard card(theme);
+    auto* targets = card.findChild<QComboBox*>("fit-into");
+    QVERIFY(targets->count() > 20);
+    QVERIFY(card.target().isEmpty());
+    QSignalSpy changed(&card, &ForecastCard::target_changed);
+    targets->setCurrentIndex(targets->findData("rtx-3090"));
+    Q_EMIT targets->activated(targets->currentIndex());
+    QCOMPARE(changed.count(), 1);
+    QCOMPARE(card.target(), QString("rtx-3090"));
+    card.show_fit(*fit, spec);
+    const auto labels = card.findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(),
+                        [](const QLabel* label) { return label->text() == "usable of the card"; }));
+    QVERIFY(fit->largest.has_value());
+    QCOMPARE(watched.count, 0);
+    watched.forecaster.request_card(spec, "rtx-9999");
+    QTRY_VERIFY_WITH_TIMEOUT(watched.error.contains("rtx-9999"), patience_ms);
   }
 
   void theCardSaysWhatItComesTo_data() {
