@@ -82,6 +82,26 @@ private:
   std::uint64_t budget_;
 };
 
+/// A dry run that is off by a factor.
+class OffPredictor final : public predict::PeakPredictor {
+public:
+  OffPredictor(const PretendedMemory& memory, double factor)
+      : model_(memory.trace_at(500), memory.trace_at(1000)), factor_(factor) {}
+  predict::Peak peak(std::int64_t batch) const override {
+    predict::Peak peak = model_.peak(batch);
+    peak.bytes = static_cast<std::uint64_t>(static_cast<double>(peak.bytes) * factor_);
+    return peak;
+  }
+  std::int64_t largest_within(std::uint64_t bytes, std::int64_t lowest, std::int64_t highest) const override {
+    return model_.largest_within(static_cast<std::uint64_t>(static_cast<double>(bytes) / factor_), lowest, highest);
+  }
+  const predict::MemoryModel& model() const override { return model_; }
+
+private:
+  predict::MemoryModel model_;
+  double factor_;
+};
+
 } // namespace
 
 class TestPredictive : public QObject {
@@ -134,6 +154,34 @@ private Q_SLOTS:
       QVERIFY2(largest == 20'000 || !memory.fits(largest + 1), where);
       QVERIFY2(largest == 0 || memory.fits(largest), where);
       QVERIFY2(memory.runs <= 24, where);
+    }
+  }
+
+  /// With a dry run that is right, two runs and no out-of-memory error; with one that is wrong, the same answer in a
+  /// few more.
+  void findsTheExactSizeFromADryRun_data() {
+    QTest::addColumn<double>("factor");
+    for (const double factor : {1.0, 0.9995, 1.002, 0.95, 1.05, 0.5, 2.0})
+      QTest::addRow("times %g", factor) << factor;
+  }
+  void findsTheExactSizeFromADryRun() {
+    QFETCH(double, factor);
+    std::mt19937 random(7);
+    for (int round = 0; round < 100; ++round) {
+      const std::uint64_t budget = 5'000'000 + random() % 50'000'000;
+      PretendedMemory memory(random, budget);
+      const auto finder = make_finder(
+          "predictive",
+          {.max_batch = 20'000, .budget_bytes = budget, .memory = std::make_shared<OffPredictor>(memory, factor)});
+      while (const auto proposal = finder->propose())
+        finder->tell(memory.run(*proposal));
+      const std::int64_t largest = finder->largest().value_or(0);
+      QVERIFY(largest == 20'000 || !memory.fits(largest + 1));
+      QVERIFY(largest == 0 || memory.fits(largest));
+      QVERIFY(finder->largest_is_exact());
+      QVERIFY2(memory.runs <= (factor == 1.0 ? 2 : 24), qPrintable(QString::number(memory.runs)));
+      if (factor == 1.0)
+        QCOMPARE(memory.ooms, 0);
     }
   }
 
