@@ -32,7 +32,7 @@ constexpr double side_width = 19;        // in lines of text
 
 SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), editor_(workbench.undo_stack(), workbench.engine().data()),
-      forecaster_(workbench.engine().data()) {
+      memory_(workbench) {
   make_actions();
   empty_ = new EmptyState(tr("Plan a run before it starts"),
                           tr("See batch size, coverage, epochs, learning rate and memory over the whole training, and "
@@ -161,13 +161,14 @@ void SchedulePage::connect_parts() {
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(&plots_->plots(), &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
-  connect(&forecaster_, &Forecaster::computed, this, &SchedulePage::show_forecast);
-  connect(&forecaster_, &Forecaster::refused, this, [this] {
-    forecasting_ = false;
-    forecast_key_.clear();
-    show_prediction();
+  connect(cards_, &PlanCards::prediction_wanted, this, [this] { memory_.probe(draft_spec()); });
+  connect(&memory_, &DraftMemory::known_changed, this, [this] {
+    if (!editor_.is_draft())
+      return;
+    const auto& known = memory_.known();
+    editor_.set_memory(known ? std::optional(known->curve) : std::nullopt, known ? known->limit_bytes : 0);
   });
-  connect(cards_, &PlanCards::prediction_wanted, this, &SchedulePage::predict);
+  connect(&memory_, &DraftMemory::text_changed, this, &SchedulePage::show_prediction);
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
   connect(header_, &ScheduleHeader::again_wanted, this, [this] {
     if (editor_.run() != nullptr && editor_.run()->spec())
@@ -191,11 +192,6 @@ void SchedulePage::connect_parts() {
     // Does not replace a draft that the user is editing.
     if (workbench_.current() != nullptr && !editor_.has_preview())
       edit_run(workbench_.current());
-  });
-  connect(&workbench_.engine(), &Engine::job_changed, this, [this](const Job* job) {
-    if (job == prediction_ || job->predicted())
-      find_memory();
-    show_prediction();
   });
 }
 
@@ -223,19 +219,7 @@ void SchedulePage::show_prediction() {
   const bool known = editor_.memory() && editor_.limit_bytes() > 0;
   if (known || !editor_.is_draft())
     return cards_->set_prediction(known ? QString() : tr("No memory prediction for this run."), false);
-  if (forecasting_)
-    return cards_->set_prediction({}, false);
-  const bool waiting = prediction_ && prediction_->state() == Job::State::waiting;
-  if (waiting || (prediction_ && prediction_->state() == Job::State::working)) {
-    const Job* working = workbench_.engine().working();
-    return cards_->set_prediction(waiting && working != nullptr ? tr("Queued behind: %1").arg(working->title())
-                                                                : tr("Running two small probes."),
-                                  false);
-  }
-  const bool failed = prediction_ && prediction_->state() == Job::State::failed;
-  cards_->set_prediction(failed ? prediction_->error()
-                                : tr("Two small probes predict the memory of every batch size in this plan."),
-                         true);
+  cards_->set_prediction(memory_.text(), memory_.can_probe());
 }
 
 /// Lists the draft and all opened runs.
@@ -346,29 +330,10 @@ void SchedulePage::edit_run(OpenRun* run) {
   show_plan();
 }
 
-/// A draft's memory is what this session has measured of its spec, else a forecast; a run has its own.
+/// A run has its own memory.
 void SchedulePage::find_memory() {
-  if (!editor_.is_draft() || !has_draft_)
-    return;
-  const run::RunSpec& spec = editor_.draft().spec;
-  const std::string key = run::memory_key(spec);
-  const auto known = known_memory(workbench_, spec);
-  forecasting_ = !known;
-  if (known) {
-    forecaster_.cancel();
-    return editor_.set_memory(known->curve, known->limit_bytes);
-  }
-  if (key != forecast_key_)
-    editor_.set_memory(std::nullopt, 0);
-  forecast_key_ = key;
-  forecaster_.request(spec);
-}
-
-void SchedulePage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {
-  forecasting_ = false;
-  if (editor_.is_draft())
-    editor_.set_memory(forecast->curve, forecast->budget_bytes);
-  show_prediction();
+  if (editor_.is_draft() && has_draft_)
+    memory_.look_up(editor_.draft().spec);
 }
 
 bool SchedulePage::changeable() const {
@@ -454,12 +419,6 @@ run::RunSpec SchedulePage::draft_spec() const {
   run::RunSpec spec = editor_.draft().spec;
   spec.batch = {run::BatchChoice::Kind::number, editor_.draft().batch};
   return spec;
-}
-
-void SchedulePage::predict() {
-  prediction_ = workbench_.engine().predict(draft_spec());
-  connect(prediction_, &Job::progressed, this, &SchedulePage::show_prediction);
-  show_prediction();
 }
 
 QList<QAction*> SchedulePage::page_actions() const {

@@ -3,8 +3,8 @@
 #include <QPointer>
 #include <QTimer>
 
-#include "ui/memory/forecaster.h"
 #include "ui/plan/plan_editor.h"
+#include "ui/schedule/draft_memory.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
 
@@ -60,7 +60,6 @@ private:
   void take_keyboard();
   void let_go_of_run();
   void find_memory();
-  void show_forecast(const std::shared_ptr<const run::Forecast>& forecast);
 
   void show_plan();
   void show_header();
@@ -72,16 +71,12 @@ private:
   void start(const run::RunSpec& spec);
   void show_start_error(const Job& job);
   run::RunSpec draft_spec() const;
-  void predict();
   bool changeable() const;
 
   Workbench& workbench_;
   PlanEditor editor_;
   bool has_draft_ = false;
-  Forecaster forecaster_;
-  std::string forecast_key_; ///< of the spec whose forecast is shown
-  bool forecasting_ = false;
-  QPointer<Job> prediction_;  ///< where no forecast is possible
+  DraftMemory memory_;
   bool start_wanted_ = false; ///< start once the preview is applied
   QString start_error_;       ///< error of the last start, if a field of this page shows it
   QTimer new_events_;         ///< combines events that arrive together

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+
+#include <optional>
+#include <string>
+
+#include "ui/memory/forecaster.h"
+#include "ui/workbench/known_memory.h"
+
+namespace batchscope::ui {
+
+/// The memory of the spec that is being planned: what this session has measured of it, else a forecast, else, where
+/// none is possible (on a GPU), what two small probes say, which the user has to ask for. UI thread.
+class DraftMemory : public QObject {
+  Q_OBJECT
+
+public:
+  explicit DraftMemory(Workbench& workbench, QObject* parent = nullptr);
+
+  /// Of this spec from now on. What is known of the same settings stays until there is something newer.
+  void look_up(const run::RunSpec& spec);
+  /// Runs two small probes as a job.
+  void probe(const run::RunSpec& spec);
+
+  const std::optional<KnownMemory>& known() const { return known_; }
+  /// If nothing is known: why, or what would make it known.
+  QString text() const;
+  /// Whether probe() would help.
+  bool can_probe() const;
+
+Q_SIGNALS:
+  void known_changed();
+  void text_changed();
+
+private:
+  void set(const std::optional<KnownMemory>& memory);
+
+  Workbench& workbench_;
+  Forecaster forecaster_;
+  std::optional<KnownMemory> known_;
+  std::optional<run::RunSpec> spec_;
+  std::string key_; ///< run::memory_key() of spec_
+  bool forecasting_ = false;
+  QPointer<Job> probing_;
+};
+
+} // namespace batchscope::ui
