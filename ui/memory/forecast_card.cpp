@@ -74,6 +74,8 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& sp
 void ForecastCard::show_none(const QString& why) {
   set_title(tr("Memory"));
   set_alarming(false);
+  if (facts_->isVisible())
+    setMinimumHeight(height()); // what stands below stays where it is while a field is being corrected
   parts_->show_text(why.isEmpty() ? tr("Not known yet.") : why);
   facts_->hide();
   remark_->hide();
@@ -109,6 +111,7 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
         << FactList::Fact{tr("parameters"), format_count(forecast.parameters), {}};
   facts_->set_facts(facts);
   facts_->show();
+  setMinimumHeight(0);
   QString remark;
   if (!split.fits)
     remark = tr("Even one example does not fit. Raise the budget or choose a smaller model.");

@@ -35,7 +35,7 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
-constexpr double side_lines = 23;
+constexpr double side_lines = 24;
 constexpr int max_undone = 200;
 
 // Data of the entries that are not presets.

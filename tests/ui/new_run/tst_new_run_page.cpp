@@ -11,6 +11,7 @@
 #include <QTest>
 #include <QUndoStack>
 
+#include "ui/memory/forecast_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/new_run_page.h"
 #include "ui/new_run/new_run_test.h"
@@ -50,6 +51,12 @@ struct PageHere {
     presets()->setFocus();
     presets()->setCurrentIndex(index);
     Q_EMIT presets()->activated(index);
+  }
+  bool shows_forecast() {
+    const auto labels = page.findChild<ForecastCard*>()->findChildren<QLabel*>();
+    return std::any_of(labels.begin(), labels.end(),
+                       [](const QLabel* each) { return each->text().startsWith("Memory at batch size"); }) &&
+           page.findChild<QLabel*>("forecast-remark")->isHidden();
   }
   QString label(const char* name) { return page.findChild<QLabel*>(name)->text(); }
   void choose_file(const QString& file, QDialogButtonBox::StandardButton button) {
@@ -202,6 +209,8 @@ private Q_SLOTS:
       return all;
     };
     here.form.editor("name")->setFocus();
+    // The forecast comes when it is computed; until then its card is shorter.
+    QTRY_VERIFY_WITH_TIMEOUT(here.shows_forecast(), patience_ms);
     const auto before = places();
     QVERIFY(before.size() > 15);
     // As the engine says it, long, and at fields that are folded away.
