@@ -5,6 +5,7 @@
 #include "core/job/apply_command.h"
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
+#include "core/run/model_spec.h"
 #include "core/search/run_search.h"
 
 namespace batchscope::job {
@@ -50,6 +51,7 @@ Error no_size(const run::BatchChoice& choice, const search::SearchResult& result
 } // namespace
 
 std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control) {
+  run::check_trains(run::parse_model(session.spec().model));
   const run::RunSpec& spec = session.spec();
   const run::BatchChoice choice = spec.batch;
   if (choice.kind == run::BatchChoice::Kind::number)

@@ -4,37 +4,25 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/gelu.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/linear.h>
+
+#include "core/model/detail/attention.h"
 
 namespace batchscope::model {
 
 namespace {
 
-/// Initial standard deviation of embedding weights (Radford et al. 2019).
-constexpr double embedding_deviation = 0.02;
-constexpr std::int64_t feed_forward_factor = 4;
-
-/// LibTorch chooses an implementation by the device; for `meta`, that of `cpu`.
-at::Tensor causal_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double dropout) {
-  if (query.is_meta() && dropout == 0)
-    return std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, /*is_causal=*/true));
-  return at::scaled_dot_product_attention(query, key, value, /*attn_mask=*/{}, dropout, /*is_causal=*/true);
-}
-
 struct DecoderBlock {
-  DecoderBlock(const LayerContext& context, std::int64_t width, std::int64_t heads)
+  DecoderBlock(const LayerContext& context, std::int64_t width, std::int64_t inner, std::int64_t heads)
       : attention_norm(context, width), query_key_value(context, width, 3 * width), projection(context, width, width),
-        feed_norm(context, width), feed_in(context, width, feed_forward_factor * width),
-        feed_out(context, feed_forward_factor * width, width), heads(heads) {}
+        feed_norm(context, width), feed_in(context, width, inner), feed_out(context, inner, width), heads(heads) {}
 
   at::Tensor attend(const at::Tensor& x, double dropout) const {
     const std::int64_t count = x.size(0), length = x.size(1), width = x.size(2);
     const auto parts = query_key_value(x).view({count, length, 3, heads, width / heads}).permute({2, 0, 3, 1, 4});
-    const at::Tensor mixed = causal_attention(parts[0], parts[1], parts[2], dropout);
-    return projection(mixed.transpose(1, 2).reshape({count, length, width}));
+    return projection(join_heads(attention(parts[0], parts[1], parts[2], dropout, /*causal=*/true)));
   }
 
   LayerNorm attention_norm;
@@ -48,12 +36,14 @@ class Gpt final : public Model {
 public:
   explicit Gpt(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        tokens_(context_.normal({options.shape.vocabulary, options.spec.size("width")}, embedding_deviation)),
-        positions_(context_.normal({options.spec.size("context"), options.spec.size("width")}, embedding_deviation)),
-        final_norm_(context_, options.spec.size("width")),
-        output_(context_, options.spec.size("width"), outputs_for(options.shape)) {
-    for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer)
-      blocks_.emplace_back(context_, options.spec.size("width"), options.spec.size("heads"));
+        tokens_(embedding_weights(context_, options.shape.vocabulary, options.spec.size("width"))),
+        positions_(embedding_weights(context_, options.spec.size("positions"), options.spec.size("width"))),
+        final_norm_(context_, options.spec.size("width")) {
+    const run::ModelSpec& spec = options.spec;
+    if (spec.size("tied") == 0)
+      output_.emplace(context_, spec.size("width"), outputs_for(options.shape));
+    for (std::int64_t layer = 0; layer < spec.size("layers"); ++layer)
+      blocks_.emplace_back(context_, spec.size("width"), spec.size("inner"), spec.size("heads"));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
@@ -63,7 +53,8 @@ public:
       x = x + drop(block.attend(block.attention_norm(x), training ? dropout() : 0.0), training);
       x = x + drop(block.feed_out(at::gelu(block.feed_in(block.feed_norm(x)))), training);
     }
-    return output_(final_norm_(x));
+    x = final_norm_(x);
+    return output_ ? (*output_)(x) : at::linear(x, tokens_);
   }
 
 private:
@@ -71,12 +62,12 @@ private:
   at::Tensor tokens_, positions_;
   std::vector<DecoderBlock> blocks_;
   LayerNorm final_norm_;
-  Linear output_;
+  std::optional<Linear> output_; ///< none: the embedding's weights
 };
 
 } // namespace
 
-/// Decoder with learned position embeddings, pre-norm blocks and scaled dot-product attention.
+/// Decoder (Radford et al. 2019) with learned position embeddings, pre-norm blocks and scaled dot-product attention.
 std::unique_ptr<Model> make_gpt(const NetworkOptions& options) {
   return std::make_unique<Gpt>(options);
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/conv2d.h>
@@ -11,7 +13,10 @@
 #include <ATen/ops/group_norm.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/mean.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/pow.h>
+#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 
 namespace batchscope::model {
@@ -51,12 +56,19 @@ at::Tensor LayerContext::constant(at::IntArrayRef shape, double value) const {
   return parameter(at::full(shape, value, at::TensorOptions(at::kFloat).device(device)));
 }
 
-Linear::Linear(const LayerContext& context, std::int64_t in, std::int64_t out)
-    : weight(context.uniform({out, in}, 1.0 / std::sqrt(static_cast<double>(in)))),
-      bias(context.uniform({out}, 1.0 / std::sqrt(static_cast<double>(in)))) {}
+Linear::Linear(const LayerContext& context, std::int64_t in, std::int64_t out, bool has_bias)
+    : weight(context.uniform({out, in}, 1.0 / std::sqrt(static_cast<double>(in)))) {
+  if (has_bias)
+    bias = context.uniform({out}, 1.0 / std::sqrt(static_cast<double>(in)));
+}
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
-  return at::linear(x, weight, bias);
+  return at::linear(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
+}
+
+at::Tensor embedding_weights(const LayerContext& context, std::int64_t rows, std::int64_t width) {
+  constexpr double deviation = 0.02;
+  return context.normal({rows, width}, deviation);
 }
 
 Convolution::Convolution(const LayerContext& context, std::int64_t in, std::int64_t out, std::int64_t kernel,
@@ -83,6 +95,12 @@ at::Tensor ChannelNorm::operator()(const at::Tensor& x, bool training) const {
     return at::group_norm(x, groups, weight, bias, norm_epsilon);
   return at::batch_norm(x, weight, bias, mean, variance, training, batch_norm_momentum, norm_epsilon,
                         /*cudnn_enabled=*/true);
+}
+
+RmsNorm::RmsNorm(const LayerContext& context, std::int64_t width) : weight(context.constant({width}, 1.0)) {}
+
+at::Tensor RmsNorm::operator()(const at::Tensor& x) const {
+  return weight * (x * (x.pow(2).mean(-1, /*keepdim=*/true) + norm_epsilon).rsqrt());
 }
 
 LayerNorm::LayerNorm(const LayerContext& context, std::int64_t width)

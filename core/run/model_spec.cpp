@@ -24,10 +24,38 @@ ModelSpec::Norm norm_from(const std::string& value) {
   return value == "group" ? ModelSpec::Norm::group : ModelSpec::Norm::batch;
 }
 
-void check_heads(const ModelSpec& spec) {
-  if (spec.size("width") % spec.size("heads") != 0)
-    throw input_error(fmt::format("--model: {}:width={} is not divisible by heads={}", spec.name, spec.size("width"),
-                                  spec.size("heads")));
+void check_divides(const ModelSpec& spec, const char* size, const char* by) {
+  if (spec.size(size) % spec.size(by) != 0)
+    throw input_error(fmt::format("--model: {}:{}={} is not divisible by {}={}", spec.name, size, spec.size(size), by,
+                                  spec.size(by)));
+}
+
+void set_if_open(ModelSpec& spec, const char* name, std::int64_t value) {
+  if (std::int64_t& size = spec.sizes.at(name); size == 0)
+    size = value;
+}
+
+void complete_gpt(ModelSpec& spec) {
+  check_divides(spec, "width", "heads");
+  set_if_open(spec, "inner", 4 * spec.size("width"));
+  set_if_open(spec, "positions", spec.size("context"));
+  if (spec.size("positions") < spec.size("context"))
+    throw input_error(fmt::format("--model: {}:context={} is longer than positions={}", spec.name, spec.size("context"),
+                                  spec.size("positions")));
+}
+
+/// The inner width is that of the first Llama's code: two thirds of 4 x width, rounded up to a multiple of 256.
+void complete_llama(ModelSpec& spec) {
+  constexpr std::int64_t multiple = 256;
+  set_if_open(spec, "kv-heads", spec.size("heads"));
+  check_divides(spec, "heads", "kv-heads");
+  if (spec.size("head-width") == 0)
+    check_divides(spec, "width", "heads");
+  set_if_open(spec, "head-width", spec.size("width") / spec.size("heads"));
+  if (spec.size("head-width") % 2 != 0)
+    throw input_error(fmt::format("--model: {}:head-width={} is odd; rotary positions take pairs", spec.name,
+                                  spec.size("head-width")));
+  set_if_open(spec, "inner", (8 * spec.size("width") / 3 + multiple - 1) / multiple * multiple);
 }
 
 const ModelKind* find_kind(const std::string& name) {
@@ -55,7 +83,7 @@ void set_parameter(ModelSpec& spec, const ModelKind& kind, const std::string& ke
   if (size == kind.sizes.end())
     throw input_error(
         fmt::format("--model: {} has no parameter '{}'; accepted: {}", kind.name, shortened(key), names_of(kind)));
-  spec.sizes[key] = parse_integer(value, fmt::format("--model {}:{}", kind.name, key), 1, size->highest);
+  spec.sizes[key] = parse_integer(value, fmt::format("--model {}:{}", kind.name, key), size->lowest, size->highest);
 }
 
 bool takes(const ModelKind& kind, Input input) {
@@ -97,26 +125,58 @@ void check_image(const data::ExampleShape& shape) {
 } // namespace
 
 const std::vector<ModelKind>& model_kinds() {
+  constexpr std::int64_t max_context = 65536;
+  const ModelKind::Size layers{.name = "layers", .standard = 4, .highest = 256, .grows = true};
+  const ModelKind::Size heads{.name = "heads", .standard = 4, .highest = 256};
+  const ModelKind::Size width{.name = "width", .standard = 128, .highest = 16384, .grows = true};
+  const ModelKind::Size context{.name = "context", .standard = default_context, .highest = max_context, .grows = true};
+  const ModelKind::Size inner{.name = "inner", .standard = 0, .highest = 262144, .lowest = 0};
+  const ModelKind::Size positions{.name = "positions", .standard = 0, .highest = 1 << 20, .lowest = 0};
+  const auto flag = [](const char* name) {
+    return ModelKind::Size{.name = name, .standard = 0, .highest = 1, .lowest = 0};
+  };
   static const std::vector<ModelKind> kinds = {
       {.name = "cnn",
        .example = "cnn:width=64",
-       .sizes = {{"width", 32, 1024}},
+       .sizes = {{.name = "width", .standard = 32, .highest = 1024, .grows = true}},
        .inputs = {Input::image},
        .has_norm = true},
       {.name = "mlp",
        .example = "mlp:hidden=256",
-       .sizes = {{"hidden", 256, 65536}, {"layers", 1, 64}},
+       .sizes = {{.name = "hidden", .standard = 256, .highest = 65536, .grows = true},
+                 {.name = "layers", .standard = 1, .highest = 64, .grows = true}},
        .inputs = {Input::image, Input::features}},
       {.name = "resnet",
        .example = "resnet:width=16",
-       .sizes = {{"width", 16, 1024}, {"blocks", 2, 32}},
+       .sizes = {{.name = "width", .standard = 16, .highest = 1024, .grows = true},
+                 {.name = "blocks", .standard = 2, .highest = 32, .grows = true}},
        .inputs = {Input::image},
        .has_norm = true},
       {.name = "gpt",
        .example = "gpt:layers=4,heads=4,width=128,context=128",
-       .sizes = {{"layers", 4, 256}, {"heads", 4, 256}, {"width", 128, 16384}, {"context", default_context, 65536}},
+       .sizes = {layers, heads, width, context, inner, positions, flag("tied")},
        .inputs = {Input::tokens},
-       .check = check_heads},
+       .complete = complete_gpt},
+      {.name = "llama",
+       .example = "llama:layers=4,heads=4,kv-heads=2,width=128,context=128",
+       .sizes = {layers,
+                 heads,
+                 width,
+                 context,
+                 inner,
+                 {.name = "kv-heads", .standard = 0, .highest = 256, .lowest = 0},
+                 {.name = "head-width", .standard = 0, .highest = 1024, .lowest = 0},
+                 flag("tied"),
+                 flag("bias"),
+                 flag("head-norms")},
+       .inputs = {Input::tokens},
+       .complete = complete_llama},
+      {.name = "bert",
+       .example = "bert:layers=12,heads=12,width=768,context=512",
+       .sizes = {layers, heads, width, context, inner, positions, {.name = "types", .standard = 2, .highest = 1024}},
+       .inputs = {Input::tokens},
+       .complete = complete_gpt,
+       .masked = true},
   };
   return kinds;
 }
@@ -141,21 +201,44 @@ ModelSpec parse_model(const std::string& text) {
     spec.sizes[size.name] = size.standard;
   for (const auto& [key, value] : named.parameters)
     set_parameter(spec, *kind, key, value);
-  if (kind->check)
-    kind->check(spec);
+  if (kind->complete)
+    kind->complete(spec);
   return spec;
 }
 
+const ModelKind& kind_of(const ModelSpec& spec) {
+  return *find_kind(spec.name);
+}
+
+std::string with_size(const std::string& text, const std::string& name, std::int64_t value) {
+  NamedParameters named = parse_named(text, "--model");
+  std::vector<std::string> parameters;
+  for (const auto& [key, each] : named.parameters) {
+    if (key != name)
+      parameters.push_back(key + '=' + each);
+  }
+  parameters.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}:{}", named.name, fmt::join(parameters, ","));
+}
+
 void check_fits(const ModelSpec& spec, const data::ExampleShape& shape) {
-  if (!takes(*find_kind(spec.name), shape.input))
+  if (!takes(kind_of(spec), shape.input))
     throw input_error(
         fmt::format("--model: the data has {}; choose {}", describe(shape.input), models_for(shape.input)));
   if (shape.input == Input::image)
     check_image(shape);
 }
 
+void check_trains(const ModelSpec& spec) {
+  if (kind_of(spec).masked)
+    throw input_error(fmt::format("--model: {} learns to fill masked tokens in, for which there are no data here; "
+                                  "accepted: another model, or estimate and find, which compute and measure its memory",
+                                  spec.name),
+                      "model");
+}
+
 bool has_batch_norm(const ModelSpec& spec) {
-  return find_kind(spec.name)->has_norm && spec.norm == ModelSpec::Norm::batch;
+  return kind_of(spec).has_norm && spec.norm == ModelSpec::Norm::batch;
 }
 
 } // namespace batchscope::run

@@ -58,8 +58,10 @@ std::string range_of(const SpecField& field) {
 
 std::vector<std::string> model_examples() {
   std::vector<std::string> examples{RunSpec{}.model};
-  for (const ModelKind& kind : model_kinds())
-    examples.emplace_back(kind.example);
+  for (const ModelKind& kind : model_kinds()) {
+    if (!kind.masked)
+      examples.emplace_back(kind.example);
+  }
   return examples;
 }
 
@@ -102,8 +104,8 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Model",
        .placeholder = "MODEL",
        .choices = model_examples(),
-       .help = "Built-in model and its sizes: cnn:width=32,norm=group, mlp:hidden=256, resnet:width=16 or "
-               "gpt:layers=4,heads=4,width=128,context=128",
+       .help = "Built-in model and its sizes: cnn:width=32,norm=group, mlp:hidden=256, resnet:width=16, "
+               "gpt:layers=4,heads=4,width=128,context=128 or llama:layers=4,heads=4,kv-heads=2,width=128",
        .default_text = "cnn",
        .group = "Model and data",
        .check = check_model},

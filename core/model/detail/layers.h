@@ -26,12 +26,15 @@ private:
   at::Tensor without_values(at::IntArrayRef shape) const;
 };
 
-/// x W^T + b; weights uniform in +-1/sqrt(in), as in PyTorch's nn.Linear.
+/// x W^T + b; weights uniform in +-1/sqrt(in), as in PyTorch's nn.Linear. Without bias, `bias` is undefined.
 struct Linear {
-  Linear(const LayerContext& context, std::int64_t in, std::int64_t out);
+  Linear(const LayerContext& context, std::int64_t in, std::int64_t out, bool has_bias = true);
   at::Tensor operator()(const at::Tensor& x) const;
   at::Tensor weight, bias;
 };
+
+/// [rows, width], drawn with standard deviation 0.02 (Radford et al. 2019).
+at::Tensor embedding_weights(const LayerContext& context, std::int64_t rows, std::int64_t width);
 
 /// Square convolution without bias (a norm follows), weights initialized as in PyTorch's nn.Conv2d.
 struct Convolution {
@@ -48,6 +51,13 @@ struct ChannelNorm {
   run::ModelSpec::Norm kind;
   std::int64_t groups;
   at::Tensor weight, bias, mean, variance;
+};
+
+/// x / sqrt(mean(x^2) + epsilon) * weight, of the last dimension (Zhang and Sennrich 2019).
+struct RmsNorm {
+  RmsNorm(const LayerContext& context, std::int64_t width);
+  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor weight;
 };
 
 struct LayerNorm {

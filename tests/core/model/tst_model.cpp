@@ -82,8 +82,54 @@ private Q_SLOTS:
     QCOMPARE(model->buffers().empty(), !spec.contains("norm=batch"));
   }
 
+  /// The counts of the checkpoints on Hugging Face, at sizes that fit into a test: those of their formulas.
+  void transformersHaveTheirParameters() {
+    const std::int64_t w = 16, inner = 24, v = 20;
+    QCOMPARE(parameters(*make("gpt:layers=2,heads=2,width=16,context=8,positions=10,inner=24,tied=1", text(8, v))),
+             (v + 10) * w + 2 * (4 * w * w + 4 * w + 2 * w * inner + inner + w + 4 * w) + 2 * w);
+    const std::int64_t attention = 2 * w * w + 2 * w * (w / 2);
+    QCOMPARE(parameters(*make("llama:layers=2,heads=4,kv-heads=2,width=16,inner=24,context=8", text(8, v))),
+             2 * v * w + 2 * (attention + 3 * w * inner + 2 * w) + w);
+    QCOMPARE(
+        parameters(*make("llama:layers=2,heads=4,kv-heads=2,width=16,inner=24,context=8,tied=1,bias=1,head-norms=1",
+                         text(8, v))),
+        v * w + 2 * (attention + 3 * w * inner + 2 * w + 2 * w + 2 * (w / 4)) + w);
+    QCOMPARE(parameters(*make("bert:layers=2,heads=2,width=16,inner=24,context=8,positions=10", text(8, v))),
+             (v + 10 + 2) * w + 2 * w + 2 * (4 * w * w + 4 * w + 2 * w * inner + inner + w + 4 * w) + w * w + w +
+                 2 * w + v);
+  }
+
+  /// Rotations of position p and q turn a query and a key so that their product depends on p - q alone.
+  void rotaryPositionsAreRelative() {
+    const auto model = make("llama:layers=1,heads=2,width=16,context=12", text(12, 20));
+    const at::NoGradGuard no_grad;
+    at::Tensor tokens = at::randint(20, {1, 12}, at::kLong);
+    tokens.slice(1, 1, 12) = tokens[0][1].clone(); // the same everywhere but at the first
+    const at::Tensor logits = model->forward(tokens, false);
+    // One layer of equal tokens says the same at each position, but for the first token's share.
+    tokens[0][0] = tokens[0][1];
+    const at::Tensor equal = model->forward(tokens, false);
+    QVERIFY(at::allclose(equal.select(1, 3), equal.select(1, 11), 1e-4, 1e-5));
+    QVERIFY(!at::allclose(logits.select(1, 3), logits.select(1, 11), 1e-4, 1e-5));
+  }
+
+  void encodersSeeAll() {
+    const auto model = make("bert:layers=1,heads=2,width=16,context=8", text(8, 20));
+    const at::NoGradGuard no_grad;
+    at::Tensor tokens = at::randint(20, {1, 8}, at::kLong);
+    const at::Tensor before = model->forward(tokens, false);
+    tokens[0][7] = (tokens[0][7].item<std::int64_t>() + 1) % 20;
+    QVERIFY(!at::allclose(before.select(1, 0), model->forward(tokens, false).select(1, 0)));
+  }
+
+  void seesOnlyThePast_data() {
+    QTest::addColumn<QString>("spec");
+    QTest::newRow("gpt") << "gpt:layers=2,heads=2,width=16,context=8";
+    QTest::newRow("llama") << "llama:layers=2,heads=4,kv-heads=2,width=16,context=8";
+  }
   void seesOnlyThePast() {
-    const auto model = make("gpt:layers=2,heads=2,width=16,context=8", text(8, 20));
+    QFETCH(QString, spec);
+    const auto model = make(spec, text(8, 20));
     const at::NoGradGuard no_grad;
     at::Tensor tokens = at::randint(20, {1, 8}, at::kLong);
     const at::Tensor before = model->forward(tokens, false);
@@ -146,6 +192,12 @@ private Q_SLOTS:
                            << "65536";
     QTest::newRow("no number") << "gpt:layers=many"
                                << "256";
+    QTest::newRow("context") << "gpt:context=20,positions=10"
+                             << "positions=10";
+    QTest::newRow("key heads") << "llama:heads=4,kv-heads=3"
+                               << "kv-heads=3";
+    QTest::newRow("odd heads") << "llama:head-width=3"
+                               << "head-width=3 is odd";
     QTest::newRow("norm") << "resnet:norm=layer"
                           << "group, batch";
     QTest::newRow("heads") << "gpt:heads=3,width=128"

@@ -84,6 +84,11 @@ private Q_SLOTS:
     row("resnet:width=8,blocks=1", large_images);
     row("gpt:layers=2,heads=2,width=16,context=12", tokens);
     row("gpt:layers=1,heads=4,width=64,context=200", tokens);
+    row("gpt:layers=2,heads=2,width=16,context=12,positions=20,inner=24,tied=1", tokens);
+    row("llama:layers=2,heads=4,kv-heads=2,width=16,context=12", tokens);
+    row("llama:layers=2,heads=2,width=16,head-width=4,inner=24,context=64,tied=1,bias=1,head-norms=1", tokens);
+    row("bert:layers=2,heads=2,width=16,context=12,positions=20", tokens);
+    row("llama:layers=2,heads=4,kv-heads=2,width=16,context=12", tokens, "dropout");
     for (const char* setting : {"sgd", "adam", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
       row("resnet:width=8,blocks=1", small_images, setting);
       row("gpt:layers=2,heads=2,width=16,context=12", tokens, setting);

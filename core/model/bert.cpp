@@ -1,0 +1,76 @@
+#include "core/model/detail/networks.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+
+#include "core/model/detail/attention.h"
+
+namespace batchscope::model {
+
+namespace {
+
+struct EncoderBlock {
+  EncoderBlock(const LayerContext& context, std::int64_t width, std::int64_t inner, std::int64_t heads)
+      : heads(heads), query(context, width, width), key(context, width, width), value(context, width, width),
+        projection(context, width, width), attention_norm(context, width), feed_in(context, width, inner),
+        feed_out(context, inner, width), feed_norm(context, width) {}
+
+  at::Tensor attend(const at::Tensor& x, double dropout) const {
+    return projection(join_heads(attention(split_heads(query(x), heads), split_heads(key(x), heads),
+                                           split_heads(value(x), heads), dropout, /*causal=*/false)));
+  }
+
+  std::int64_t heads;
+  Linear query, key, value, projection;
+  LayerNorm attention_norm;
+  Linear feed_in, feed_out;
+  LayerNorm feed_norm;
+};
+
+class Bert final : public Model {
+public:
+  explicit Bert(const NetworkOptions& options)
+      : Model(options.dropout), context_(layer_context(options.generator, options.device)),
+        tokens_(embedding_weights(context_, options.shape.vocabulary, options.spec.size("width"))),
+        positions_(embedding_weights(context_, options.spec.size("positions"), options.spec.size("width"))),
+        types_(embedding_weights(context_, options.spec.size("types"), options.spec.size("width"))),
+        norm_(context_, options.spec.size("width")),
+        head_(context_, options.spec.size("width"), options.spec.size("width")),
+        head_norm_(context_, options.spec.size("width")),
+        head_bias_(context_.constant({outputs_for(options.shape)}, 0.0)) {
+    for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer)
+      blocks_.emplace_back(context_, options.spec.size("width"), options.spec.size("inner"),
+                           options.spec.size("heads"));
+  }
+
+  at::Tensor forward(const at::Tensor& input, bool training) override {
+    at::Tensor x = at::embedding(tokens_, input) + positions_.slice(0, 0, input.size(1)) + types_.select(0, 0);
+    x = drop(norm_(x), training);
+    for (const EncoderBlock& block : blocks_) {
+      x = block.attention_norm(x + drop(block.attend(x, training ? dropout() : 0.0), training));
+      x = block.feed_norm(x + drop(block.feed_out(at::gelu(block.feed_in(x))), training));
+    }
+    return at::linear(head_norm_(at::gelu(head_(x))), tokens_, head_bias_);
+  }
+
+private:
+  LayerContext context_;
+  at::Tensor tokens_, positions_, types_;
+  LayerNorm norm_;
+  std::vector<EncoderBlock> blocks_;
+  Linear head_;
+  LayerNorm head_norm_;
+  at::Tensor head_bias_;
+};
+
+} // namespace
+
+/// Encoder (Devlin et al. 2018) with its head for masked tokens, whose output weights are the embedding's.
+std::unique_ptr<Model> make_bert(const NetworkOptions& options) {
+  return std::make_unique<Bert>(options);
+}
+
+} // namespace batchscope::model
