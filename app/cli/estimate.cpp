@@ -6,12 +6,17 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
+#include "app/cli/estimate_answer.h"
 #include "app/cli/output.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
+#include "core/base/host.h"
 #include "core/base/text.h"
 #include "core/estimate/card_fit.h"
 #include "core/estimate/formula.h"
+#include "core/estimate/growth.h"
+#include "core/estimate/savings.h"
+#include "core/run/engine.h"
 #include "core/run/forecast.h"
 #include "core/run/model_spec.h"
 
@@ -45,82 +50,20 @@ struct EstimateOptions {
   CLI::Option* shards = nullptr;
 
   CLI::Option* target = nullptr;
+  CLI::Option* verify = nullptr;
   CLI::Option* cards = nullptr;
 };
 
 /// As many as the largest batch that is asked about; made-up data take no memory.
-constexpr std::int64_t examples = 10'000'000;
+constexpr std::int64_t most_examples = 10'000'000;
+constexpr std::int64_t default_vocabulary = 50'257; // of GPT-2
+constexpr std::int64_t default_classes = 1000;
 constexpr std::int64_t default_sequence = 512;
 constexpr std::int64_t most = std::int64_t{1} << 40;
 
 std::optional<Target> target_of(const EstimateOptions& options) {
   const auto text = text_of(options.target);
   return text ? std::optional(estimate::parse_target(*text, "--for")) : std::nullopt;
-}
-
-// --- answers as JSON and as text ---
-
-Json json_of(const Estimate& estimate, std::optional<std::int64_t> max_batch) {
-  const auto bytes = [](double value) { return json_number(std::round(value)); };
-  Json json{{"parameters_bytes", bytes(estimate.parameters)},
-            {"gradients_bytes", bytes(estimate.gradients)},
-            {"optimizer_bytes", bytes(estimate.optimizer)},
-            {"activations_bytes", bytes(estimate.activations)},
-            {"total_bytes", bytes(estimate.total())}};
-  json["max_batch"] = max_batch ? Json(*max_batch) : Json(nullptr);
-  return json;
-}
-
-Json json_of(const Target& target) {
-  return {{"name", target.name.empty() ? Json(nullptr) : Json(target.name)},
-          {"memory_bytes", target.memory_bytes},
-          {"reserve_bytes", target.reserve_bytes},
-          {"usable_bytes", target.usable_bytes()}};
-}
-
-std::string bytes_text(const Json& bytes) {
-  return bytes.is_number() ? format_bytes(static_cast<std::uint64_t>(bytes.get<double>())) : "-";
-}
-
-std::string target_text(const Target& target) {
-  if (target.name.empty())
-    return format_bytes(target.memory_bytes);
-  return fmt::format("{}: {}, of which {} are left for the CUDA context, libraries and driver", target.name,
-                     format_bytes(target.memory_bytes), format_bytes(target.reserve_bytes));
-}
-
-/// The answers beside each other, one row each.
-void print_answers(const Json& answer, std::int64_t batch, const std::optional<Target>& target) {
-  std::vector<std::pair<std::string, std::string>> rows{{"batch size", format_count(batch)}};
-  if (answer.contains("parameters"))
-    rows.emplace_back("parameters", format_count(std::llround(answer["parameters"].get<double>())));
-  if (target)
-    rows.emplace_back("fit into", target_text(*target));
-  if (answer.contains("reserved_bytes"))
-    rows.emplace_back("reserved by the allocator",
-                      fmt::format("{} ({:.1f} % unused) at the largest batch, by LibTorch's own CUDA allocator",
-                                  bytes_text(answer["reserved_bytes"]), 100 * answer["fragmentation"].get<double>()));
-  rows.emplace_back("computed, not run", answer["method"] == "dry-run" ? "a dry run of the trainer's own step"
-                                                                       : "formulas; see README, \"Will it fit?\"");
-  print(facts(rows));
-  Table table({{"method", Table::Align::left},
-               {"weights"},
-               {"gradients"},
-               {"optimizer"},
-               {"activations"},
-               {"total"},
-               {"largest batch"}});
-  const auto add = [&](const std::string& name, const Json& row) {
-    table.add({name, bytes_text(row["parameters_bytes"]), bytes_text(row["gradients_bytes"]),
-               bytes_text(row["optimizer_bytes"]), bytes_text(row["activations_bytes"]), bytes_text(row["total_bytes"]),
-               row["max_batch"].is_number() ? format_count(row["max_batch"].get<std::int64_t>()) : "-"});
-  };
-  add(answer["method"].get<std::string>(), answer);
-  if (answer.contains("formula"))
-    add("formula", answer["formula"]);
-  if (answer.contains("rule_of_thumb"))
-    add("rule of thumb", answer["rule_of_thumb"]);
-  print(table.text(Palette::for_stdout()));
 }
 
 void add_formulas(Json& answer, const Transformer& model, const Training& training, const std::optional<Target>& target,
@@ -135,6 +78,87 @@ void add_formulas(Json& answer, const Transformer& model, const Training& traini
   else
     answer["formula"] = std::move(formula);
   answer["rule_of_thumb"] = json_of(rule_of_thumb(model, training), largest(estimate::rule_of_thumb));
+}
+
+// --- dry and real runs ---
+
+/// A built-in model on the user's data, or on data that are made up and take no memory.
+struct Subject {
+  run::RunSpec spec;
+  std::string made_up; ///< the data without their number of examples; empty: the user's
+
+  run::RunSpec with_examples(std::int64_t count) const {
+    run::RunSpec made = spec;
+    if (!made_up.empty())
+      made.data = fmt::format("{},examples={}", made_up, count);
+    return made;
+  }
+};
+
+struct DryAnswer {
+  run::RunSpec spec;
+  run::Forecast forecast;
+  std::optional<estimate::CardFit> fit;
+  std::int64_t batch = 1;
+  Json json;
+};
+
+/// `batch`: nothing for the largest that fits the target.
+DryAnswer dry_run(const Subject& subject, const std::optional<Target>& target, std::optional<std::int64_t> batch,
+                  data::DataPool& pool) {
+  run::RunSpec spec = subject.with_examples(most_examples);
+  if (batch)
+    spec.batch = {.kind = run::BatchChoice::Kind::number, .number = *batch};
+  std::optional<estimate::CardFit> fit;
+  if (target)
+    fit = estimate::fit_into(spec, *target, pool);
+  DryAnswer answer{
+      .spec = spec, .forecast = fit ? fit->forecast : run::forecast(spec, pool), .fit = fit, .batch = 1, .json = {}};
+  if (batch && *batch > answer.forecast.max_batch)
+    throw input_error(fmt::format("--batch: {} is not accepted; accepted: 1 to {}", *batch, answer.forecast.max_batch));
+  answer.batch = batch.value_or(answer.fit ? answer.fit->largest.value_or(1) : std::int64_t{1});
+  answer.json = json_of(answer.forecast, answer.batch,
+                        answer.fit ? std::optional(answer.fit->largest.value_or(0)) : std::nullopt);
+  if (answer.fit && answer.fit->reserve) {
+    answer.json["reserved_bytes"] = answer.fit->reserve->reserved_bytes; // for max_batch, or one example if that is 0
+    answer.json["fragmentation"] = json_number(five_decimals(answer.fit->reserve->fragmentation()));
+  }
+  return answer;
+}
+
+class NoSink final : public telemetry::Sink {
+public:
+  void record(const telemetry::StepRecord& /*record*/) override {}
+  void event(telemetry::Event /*event*/) override {}
+};
+
+/// The peak of two real steps on `cpu`.
+std::uint64_t measure(const Subject& subject, const DryAnswer& dry) {
+  const std::uint64_t needed = dry.forecast.curve.at(dry.batch).bytes, free = free_host_memory();
+  if (needed > free / 10 * 9)
+    throw Error(Error::Kind::unavailable,
+                fmt::format("--verify: a real run takes {}, and {} are free here; without it, "
+                            "the answer is computed",
+                            format_bytes(needed), format_bytes(free)));
+  constexpr std::int64_t steps = 2; // the first creates the optimizer's state
+  run::RunSpec spec = subject.with_examples(std::max<std::int64_t>(dry.batch * dry.spec.accumulate * steps, 2));
+  spec.batch = {.kind = run::BatchChoice::Kind::number, .number = dry.batch};
+  spec.length = {.epochs = {}, .examples = {}, .steps = steps};
+  spec.on_oom = run::OnOom::fail;
+  const auto session = run::open_session(spec);
+  NoSink sink;
+  run::RunControl control;
+  const telemetry::RunOutcome outcome = session->run(sink, control);
+  if (outcome.peak_bytes == 0)
+    throw Error(Error::Kind::failed, "--verify: the real run failed: " + outcome.reason);
+  return outcome.peak_bytes;
+}
+
+void print_answer(const Json& answer, std::int64_t batch, const std::optional<Target>& target, const Context& context) {
+  if (context.json)
+    print_json(answer);
+  else
+    print_answers(answer, batch, target);
 }
 
 // --- from numbers or a config.json ---
@@ -156,6 +180,12 @@ Transformer transformer_of(const EstimateOptions& options) {
   model.width = *integer_of(options.hidden, 1, most);
   model.heads = integer_of(options.heads, 1, most).value_or(std::max<std::int64_t>(model.width / 64, 1));
   model.vocabulary = integer_of(options.vocabulary, 1, most).value_or(0);
+  model.model = fmt::format("gpt:layers={},heads={},width={}", model.layers, model.heads, model.width);
+  try {
+    run::parse_model(model.model);
+  } catch (const Error&) {
+    model.model.clear(); // beyond the bounds of the engine, not of the formula
+  }
   return model;
 }
 
@@ -165,6 +195,10 @@ Training training_of(const EstimateOptions& options, const Transformer& model) {
   const std::int64_t positions = model.positions > 0 ? model.positions : default_sequence;
   training.sequence =
       static_cast<double>(integer_of(options.sequence, 1, most).value_or(std::min(positions, default_sequence)));
+  const bool learned_positions = model.family == "gpt2" || model.family == "bert";
+  if (learned_positions && training.sequence > static_cast<double>(model.positions))
+    throw input_error(
+        fmt::format("--sequence: {:.0f} is longer than this model's {} positions", training.sequence, model.positions));
   training.precision = estimate::precision_from(text_of(options.precision).value_or("fp32"));
   training.optimizer = estimate::optimizer_from(text_of(options.optimizer).value_or("adam"));
   training.attention = estimate::attention_from(text_of(options.attention).value_or("fused"));
@@ -180,35 +214,69 @@ Training training_of(const EstimateOptions& options, const Transformer& model) {
   return training;
 }
 
+/// The same as a run of the engine, which trains all weights in fp32 with fused attention; nothing for any other.
+std::optional<Subject> subject_of(const Transformer& model, const Training& training) {
+  const bool runs = training.precision == Training::Precision::fp32 && !training.checkpointing &&
+                    training.attention == Training::Attention::fused && training.lora_rank == 0 &&
+                    training.shards == 1 && training.optimizer != Training::Optimizer::adam8bit;
+  if (!runs || model.model.empty())
+    return std::nullopt;
+  Subject subject;
+  subject.spec.model = run::with_size(model.model, "context", std::llround(training.sequence));
+  subject.made_up =
+      fmt::format("synthetic:vocabulary={}", model.vocabulary > 0 ? model.vocabulary : default_vocabulary);
+  if (training.optimizer != Training::Optimizer::adam) {
+    subject.spec.optimizer = "sgd";
+    subject.spec.momentum = training.optimizer == Training::Optimizer::momentum ? 0.9 : 0.0;
+  }
+  return subject;
+}
+
 int estimate_by_formula(const EstimateOptions& options, const Context& context) {
   const Transformer model = transformer_of(options);
   const Training training = training_of(options, model);
   const auto target = target_of(options);
+  const auto batch = static_cast<std::int64_t>(training.batch);
   Json answer{{"method", "formula"}, {"parameters", json_number(model.parameters)}};
   add_formulas(answer, model, training, target, true);
-  if (target)
+  data::DataPool pool;
+  const auto subject = subject_of(model, training);
+  std::optional<DryAnswer> dry;
+  if (subject) {
+    dry = dry_run(*subject, target, batch, pool);
+    answer["dry_run"] = dry->json;
+  }
+  if (options.verify->count() > 0) {
+    if (!dry)
+      throw input_error("--verify: the engine trains all weights in fp32 without checkpointing; accepted: without "
+                        "options that say otherwise");
+    add_measured(answer, measure(*subject, *dry));
+  }
+  if (target) {
     answer["for"] = json_of(*target);
-  if (context.json)
-    print_json(answer);
-  else
-    print_answers(answer, std::llround(training.batch), target);
+    answer["room"] =
+        dry ? room_json(batch, estimate::room_to_grow(dry->spec, *target, batch, pool), dry->fit->savings)
+            : room_json(batch, {}, estimate::savings(model, training, static_cast<double>(target->usable_bytes()), {}));
+  }
+  print_answer(answer, batch, target, context);
   return exit_status::done;
 }
 
 // --- from a built-in model ---
 
-run::RunSpec spec_of(const EstimateOptions& options) {
-  run::RunSpec spec;
-  options.run.apply(spec);
-  const run::ModelSpec model = run::parse_model(spec.model);
-  const bool tokens = model.name == "gpt";
-  if (options.run.find("--data")->count() == 0 && (tokens || options.shape->count() > 0)) {
-    spec.data = tokens ? fmt::format("synthetic:examples={},vocabulary={}", examples,
-                                     integer_of(options.vocabulary, 1, most).value_or(50'257))
-                       : fmt::format("synthetic:examples={},shape={},classes={}", examples, *text_of(options.shape),
-                                     integer_of(options.classes, 2, most).value_or(1000));
-  }
-  return spec;
+Subject subject_of(const EstimateOptions& options) {
+  Subject subject;
+  options.run.apply(subject.spec);
+  const bool tokens = run::parse_model(subject.spec.model).sizes.count("context") > 0;
+  if (options.run.find("--data")->count() > 0 || (!tokens && options.shape->count() == 0))
+    return subject;
+  if (tokens)
+    subject.made_up =
+        fmt::format("synthetic:vocabulary={}", integer_of(options.vocabulary, 1, most).value_or(default_vocabulary));
+  else
+    subject.made_up = fmt::format("synthetic:shape={},classes={}", *text_of(options.shape),
+                                  integer_of(options.classes, 2, most).value_or(default_classes));
+  return subject;
 }
 
 int estimate_by_dry_run(const EstimateOptions& options, const Context& context) {
@@ -219,52 +287,23 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
                                                    "with --parameters or --config");
   }
   const auto target = target_of(options);
-  const run::RunSpec spec = spec_of(options);
+  const Subject subject = subject_of(options);
+  const std::optional<std::int64_t> batch = integer_of(options.batch, 1, most);
   data::DataPool pool;
-  const std::optional<estimate::CardFit> fit =
-      target ? std::optional(estimate::fit_into(spec, *target, pool)) : std::nullopt;
-  const run::Forecast forecast = fit ? fit->forecast : run::forecast(spec, pool);
-  const std::int64_t batch =
-      integer_of(options.batch, 1, forecast.max_batch).value_or(fit ? fit->largest.value_or(1) : std::int64_t{1});
-  const predict::PeakCurve::Point point = forecast.curve.at(batch);
-  Json by = Json::object();
-  for (int use = 0; use < telemetry::use_count; ++use)
-    by[telemetry::to_string(static_cast<telemetry::Use>(use))] = point.by[static_cast<std::size_t>(use)];
-  Json answer{{"method", "dry-run"},
-              {"parameters", forecast.parameters},
-              {"batch", batch},
-              {"parameters_bytes", by["parameters"]},
-              {"gradients_bytes", by["gradients"]},
-              {"optimizer_bytes", by["optimizer"]},
-              {"activations_bytes", by["activations"].get<std::uint64_t>() + by["workspace"].get<std::uint64_t>() +
-                                        by["batch"].get<std::uint64_t>()},
-              {"total_bytes", point.bytes},
-              {"by", by}};
-  answer["max_batch"] = fit ? Json(fit->largest.value_or(0)) : Json(nullptr);
-  if (fit && fit->reserve) {
-    answer["reserved_bytes"] = fit->reserve->reserved_bytes; // for max_batch, or one example if that is 0
-    answer["fragmentation"] = json_number(five_decimals(fit->reserve->fragmentation()));
-  }
-  if (const run::ModelSpec model = run::parse_model(spec.model); model.name == "gpt") {
-    const Transformer shape{.family = {},
-                            .parameters = static_cast<double>(forecast.parameters),
-                            .layers = model.size("layers"),
-                            .width = model.size("width"),
-                            .heads = model.size("heads"),
-                            .vocabulary = integer_of(options.vocabulary, 1, most).value_or(50'257),
-                            .positions = model.context()};
-    Training training;
-    training.batch = static_cast<double>(batch);
-    training.sequence = static_cast<double>(model.context());
-    training.optimizer = spec.optimizer == "sgd" ? Training::Optimizer::momentum : Training::Optimizer::adam;
-    add_formulas(answer, shape, training, target, false);
-  }
-  if (target)
+  DryAnswer dry = dry_run(subject, target, batch, pool);
+  Json& answer = dry.json;
+  const auto shape = estimate::transformer_of(run::parse_model(subject.spec.model), dry.forecast.parameters,
+                                              integer_of(options.vocabulary, 1, most).value_or(default_vocabulary));
+  if (shape)
+    add_formulas(answer, *shape, estimate::training_of(dry.spec, dry.batch), target, false);
+  if (options.verify->count() > 0)
+    add_measured(answer, measure(subject, dry));
+  if (target) {
     answer["for"] = json_of(*target);
-  if (context.json)
-    print_json(answer);
-  else
-    print_answers(answer, batch, target);
+    answer["room"] =
+        room_json(dry.fit->batch, estimate::room_to_grow(dry.spec, *target, dry.fit->batch, pool), dry.fit->savings);
+  }
+  print_answer(answer, dry.batch, target, context);
   return exit_status::done;
 }
 
@@ -303,9 +342,10 @@ int run_estimate(const EstimateOptions& options, const Context& context) {
 } // namespace
 
 Verb add_estimate(CLI::App& program) {
-  auto* app = program.add_subcommand("estimate", "Compute the memory of a training; nothing is run or stored");
+  auto* app = program.add_subcommand("estimate", "Compute the memory of a training; nothing is stored");
   auto options = std::make_shared<EstimateOptions>();
   options->target = add_value(*app, "--for", "SIZE|CARD", "Memory to fit into: 24GB, or a card such as rtx-4090");
+  options->verify = add_switch(*app, "--verify", "Run two real steps here too, and print the error of each answer");
   options->cards = add_switch(*app, "--cards", "List the cards");
   options->batch = add_value(*app, "--batch", "N", "Batch size (default: the largest that fits --for, else 1)");
   options->shape = add_value(*app, "--shape", "CxHxW", "Shape of an example, instead of --data");

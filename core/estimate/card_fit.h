@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/data/data_pool.h"
 #include "core/estimate/cards.h"
 #include "core/estimate/reserve.h"
+#include "core/estimate/savings.h"
 #include "core/run/forecast.h"
 
 namespace batchscope::estimate {
@@ -18,6 +20,8 @@ struct CardFit {
   /// Of a card: what the allocator reserves for the largest batch, or for one example if none fits. Nothing for a size,
   /// and if this torch was built without CUDA; then sizes and cards are treated alike.
   std::optional<Reserve> reserve;
+  std::int64_t batch = 1;      ///< the spec's, or 1 if a search is to choose it
+  std::vector<Saving> savings; ///< at that batch; of a transformer
 };
 
 /// Takes a fraction of a second. Throws what forecast() and reserve() throw; not if torch was built without CUDA.

@@ -16,9 +16,6 @@ namespace {
 using Precision = Training::Precision;
 using Optimizer = Training::Optimizer;
 
-/// Largest batch that is computed; every estimate grows with the batch.
-constexpr double most = 9e15;
-
 /// Bytes of one number that is computed with.
 double bytes_of(Precision precision) {
   return precision == Precision::fp32 ? 4 : 2;
@@ -87,6 +84,15 @@ Value choice_from(const std::string& text, const char* option,
 
 } // namespace
 
+Training training_of(const run::RunSpec& spec, std::int64_t batch) {
+  Training training;
+  training.batch = static_cast<double>(batch);
+  training.sequence = static_cast<double>(run::parse_model(spec.model).context());
+  if (spec.optimizer == "sgd")
+    training.optimizer = run::momentum_or_default(spec) > 0 ? Optimizer::momentum : Optimizer::sgd;
+  return training;
+}
+
 Estimate rule_of_thumb(const Transformer& model, const Training& training) {
   constexpr std::array bytes{4.0, 4.0, 2.0, 1.0, 0.5};
   const double each = bytes[static_cast<std::size_t>(training.precision)];
@@ -124,7 +130,7 @@ std::int64_t max_batch(Estimate (*estimate)(const Transformer&, const Training&)
   const double each = estimate(model, one).total() - fixed;
   if (each <= 0 || fixed >= bytes)
     return 0;
-  return static_cast<std::int64_t>(std::min(std::floor((bytes - fixed) / each), most));
+  return static_cast<std::int64_t>(std::min(std::floor((bytes - fixed) / each), largest_computed_batch));
 }
 
 Training::Precision precision_from(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/estimate/transformer.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::estimate {
 
@@ -24,6 +25,9 @@ struct Training {
   double lora_rank = 0; ///< 0: all parameters are trained; else adapters on the query and value projections
   double shards = 1;    ///< ranks over which weights, gradients and optimizer state are divided (ZeRO stage 3, FSDP)
 };
+
+/// Of a run of the engine with this batch.
+Training training_of(const run::RunSpec& spec, std::int64_t batch);
 
 /// Bytes per device.
 struct Estimate {
@@ -46,6 +50,9 @@ Estimate rule_of_thumb(const Transformer& model, const Training& training);
 ///   Recomputation in Large Transformer Models"), twice that in 32 bit, without the quadratic part for fused attention;
 ///   the logits; with checkpointing 2 s b h a layer in 16 bit and one whole layer.
 Estimate by_formula(const Transformer& model, const Training& training);
+
+/// Every estimate grows with the batch; larger ones are not looked at.
+inline constexpr double largest_computed_batch = 9e15;
 
 /// The largest whole batch whose estimate is within `bytes`; 0 if none is. `estimate` is rule_of_thumb or by_formula.
 std::int64_t max_batch(Estimate (*estimate)(const Transformer&, const Training&), const Transformer& model,

@@ -60,7 +60,9 @@ Transformer gpt2(const Config& config) {
           .width = std::llround(width),
           .heads = std::llround(config.size("n_head")),
           .vocabulary = std::llround(vocabulary),
-          .positions = std::llround(positions)};
+          .positions = std::llround(positions),
+          .model = fmt::format("gpt:layers={},heads={},width={},inner={},positions={},tied=1", layers,
+                               config.size("n_head"), width, inner, positions)};
 }
 
 Transformer bert(const Config& config) {
@@ -77,7 +79,9 @@ Transformer bert(const Config& config) {
           .width = std::llround(width),
           .heads = std::llround(config.size("num_attention_heads")),
           .vocabulary = std::llround(vocabulary),
-          .positions = std::llround(positions)};
+          .positions = std::llround(positions),
+          .model = fmt::format("bert:layers={},heads={},width={},inner={},positions={},types={}", layers,
+                               config.size("num_attention_heads"), width, inner, positions, types)};
 }
 
 struct LlamaVariant {
@@ -91,20 +95,26 @@ Transformer llama_like(const Config& config, const LlamaVariant& variant) {
   const double heads = config.size("num_attention_heads");
   const double head = config.optional_size("head_dim").value_or(std::floor(width / heads));
   const double queries = heads * head;
-  const double keys = config.optional_size("num_key_value_heads").value_or(heads) * head;
+  const double key_heads = config.optional_size("num_key_value_heads").value_or(heads);
+  const double keys = key_heads * head;
+  const bool tied = config.flag("tie_word_embeddings");
   double layer = 2 * width * queries + 2 * width * keys + 3 * width * inner + 2 * width;
   if (variant.bias)
     layer += queries + 2 * keys;
   if (variant.head_norms)
     layer += 2 * head;
-  const double embeddings = (config.flag("tie_word_embeddings") ? 1 : 2) * vocabulary * width;
+  const double embeddings = (tied ? 1 : 2) * vocabulary * width;
   return {.family = {},
           .parameters = embeddings + layers * layer + width,
           .layers = std::llround(layers),
           .width = std::llround(width),
           .heads = std::llround(heads),
           .vocabulary = std::llround(vocabulary),
-          .positions = std::llround(config.optional_size("max_position_embeddings").value_or(0))};
+          .positions = std::llround(config.optional_size("max_position_embeddings").value_or(0)),
+          .model =
+              fmt::format("llama:layers={},heads={},kv-heads={},head-width={},width={},inner={},tied={:d},bias={:d},"
+                          "head-norms={:d}",
+                          layers, heads, key_heads, head, width, inner, tied, variant.bias, variant.head_norms)};
 }
 
 struct Family {
@@ -128,6 +138,20 @@ std::vector<std::string> families() {
   for (const Family& family : known_families)
     names.emplace_back(family.name);
   return names;
+}
+
+std::optional<Transformer> transformer_of(const run::ModelSpec& model, std::int64_t parameters,
+                                          std::int64_t vocabulary) {
+  if (model.sizes.count("heads") == 0)
+    return std::nullopt;
+  return Transformer{.family = {},
+                     .parameters = static_cast<double>(parameters),
+                     .layers = model.size("layers"),
+                     .width = model.size("width"),
+                     .heads = model.size("heads"),
+                     .vocabulary = vocabulary,
+                     .positions = model.context(),
+                     .model = {}};
 }
 
 Transformer transformer_from_config(const std::string& json, const std::string& name) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/run/model_spec.h"
 
 namespace batchscope::estimate {
 
@@ -15,6 +18,7 @@ struct Transformer {
   std::int64_t heads = 0;
   std::int64_t vocabulary = 0;
   std::int64_t positions = 0; ///< longest sequence
+  std::string model;          ///< the same as a built-in model, to run dry; without its context. Empty if there is none
 };
 
 /// Reads a Hugging Face `config.json` of one of families(), and counts the parameters of the model exactly: GPT-2 and
@@ -23,5 +27,9 @@ struct Transformer {
 /// beyond 2^63.
 Transformer transformer_from_config(const std::string& json, const std::string& name);
 std::vector<std::string> families();
+
+/// Of a built-in model; nothing if it is no transformer.
+std::optional<Transformer> transformer_of(const run::ModelSpec& model, std::int64_t parameters,
+                                          std::int64_t vocabulary);
 
 } // namespace batchscope::estimate

@@ -24,15 +24,20 @@ QString fits_text(const run::Forecast& forecast) {
 
 ForecastCard::ForecastCard(const Theme& theme, QWidget* parent)
     : Card({}, parent), target_(new QComboBox(this)), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)),
+      savings_title_(new QLabel(tr("Largest batch with one change, by formula"), this)), savings_(new FactList(this)),
       remark_(dimmed_label({}, this)) {
   setObjectName(QStringLiteral("forecast"));
   remark_->setWordWrap(true);
+  savings_title_->setWordWrap(true);
+  savings_title_->setObjectName(QStringLiteral("savings"));
   remark_->setObjectName(QStringLiteral("forecast-remark"));
   fill_targets();
   body()->addWidget(target_);
   body()->addWidget(parts_);
   body()->addWidget(facts_);
   body()->addWidget(remark_);
+  body()->addWidget(savings_title_);
+  body()->addWidget(savings_);
   show_none({});
 }
 
@@ -69,6 +74,16 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& sp
         false,
         tr("By LibTorch's own CUDA allocator, %1 of it unused").arg(format_percent(fit.reserve->fragmentation()))};
   show_peak(forecast, spec, more);
+  QList<FactList::Fact> savings;
+  for (const estimate::Saving& saving : fit.savings)
+    savings << FactList::Fact{QString::fromStdString(saving.title),
+                              saving.max_batch > 0 ? format_count(saving.max_batch) : tr("none"),
+                              {},
+                              saving.max_batch < fit.batch,
+                              tr("%1 at batch size %2").arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
+  savings_->set_facts(savings);
+  savings_title_->setVisible(!savings.isEmpty());
+  savings_->setVisible(!savings.isEmpty());
 }
 
 void ForecastCard::show_none(const QString& why) {
@@ -77,12 +92,14 @@ void ForecastCard::show_none(const QString& why) {
   if (facts_->isVisible())
     setMinimumHeight(height()); // what stands below stays where it is while a field is being corrected
   parts_->show_text(why.isEmpty() ? tr("Not known yet.") : why);
-  facts_->hide();
-  remark_->hide();
+  for (QWidget* part : std::initializer_list<QWidget*>{facts_, remark_, savings_title_, savings_})
+    part->hide();
 }
 
 void ForecastCard::show_forecast(const run::Forecast& forecast, const run::RunSpec& spec) {
   show_peak(forecast, spec, {});
+  savings_title_->hide();
+  savings_->hide();
 }
 
 void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& spec,

@@ -37,6 +37,8 @@ private:
   QComboBox* target_;
   MemoryParts* parts_;
   FactList* facts_;
+  QLabel* savings_title_;
+  FactList* savings_; ///< largest batch with each change
   QLabel* remark_;
 };
 

@@ -37,6 +37,62 @@ private Q_SLOTS:
     QVERIFY(!program.files().contains("default.db"));
   }
 
+  /// A dry run beside the formulas, with the parameters that the formula counts; a real run proves it.
+  void runsAConfigDry() {
+    const CliProgram program;
+    const auto write = [&](const QByteArray& text) {
+      QFile file(program.path("config.json"));
+      if (!file.open(QFile::WriteOnly) || file.write(text) != text.size())
+        qFatal("a test's file could not be written");
+      return file.fileName();
+    };
+    const QString gpt2 = write(R"({"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 128,
+                                   "vocab_size": 500})");
+    const Outcome outcome =
+        program.run({"estimate", "--json", "--config", gpt2, "--sequence", "64", "--batch", "4", "--verify"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    const QJsonObject answer = outcome.json(), dry = answer["dry_run"].toObject();
+    QCOMPARE(dry["parameters"].toDouble(), answer["parameters"].toDouble());
+    QVERIFY(answer["measured_bytes"].toDouble() > 0);
+    QVERIFY2(std::abs(dry["error"].toDouble()) < 0.001, outcome.shown().constData());
+    for (const QJsonObject& other : {answer, answer["rule_of_thumb"].toObject()})
+      QVERIFY(other["error"].isDouble());
+    // What is trained otherwise is computed by formula only.
+    const Outcome mixed = program.run({"estimate", "--json", "--config", gpt2, "--precision", "mixed"});
+    QVERIFY(mixed.status == 0 && !mixed.json().contains("dry_run"));
+    // Billions, with sequence 4096.
+    const QString large =
+        write(R"({"model_type": "llama", "hidden_size": 16384, "num_hidden_layers": 126, "num_attention_heads": 128,
+                  "num_key_value_heads": 8, "intermediate_size": 53248, "vocab_size": 128256})");
+    const Outcome huge = program.run({"estimate", "--json", "--config", large, "--sequence", "4096"});
+    QCOMPARE(huge.json()["dry_run"].toObject()["parameters"].toDouble(), 405853388800.0);
+  }
+
+  /// What is said to fit does, and a little more does not.
+  void roomToGrow() {
+    const CliProgram program;
+    const auto total = [&](const QString& model) {
+      return program.run({"estimate", "--json", "--model", model, "--vocabulary", "500", "--batch", "8"})
+          .json()["total_bytes"]
+          .toDouble();
+    };
+    const Outcome outcome = program.run({"estimate", "--json", "--model", "llama:layers=2,heads=4,width=64,context=32",
+                                         "--vocabulary", "500", "--batch", "8", "--for", "100MB"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    const QJsonObject room = outcome.json()["room"].toObject(), growth = room["growth"].toObject();
+    QCOMPARE(room["batch"].toInt(), 8);
+    QCOMPARE(room["savings"].toArray().size(), 5);
+    const auto largest = [&](const char* size) { return growth[size].toObject()["largest"].toInt(); };
+    QVERIFY(total(QString("llama:layers=%1,heads=4,width=64,context=32").arg(largest("layers"))) <= 100e6);
+    QVERIFY(total(QString("llama:layers=%1,heads=4,width=64,context=32").arg(largest("layers") + 1)) > 100e6);
+    QVERIFY(total(QString("llama:layers=2,heads=4,width=%1,context=32").arg(largest("width"))) <= 100e6);
+    QVERIFY(total(QString("llama:layers=2,heads=4,width=%1,context=32").arg(largest("width") + 8)) > 100e6);
+    QVERIFY(total(QString("llama:layers=2,heads=4,width=64,context=%1").arg(largest("context"))) <= 100e6);
+    QVERIFY(total(QString("llama:layers=2,heads=4,width=64,context=%1").arg(largest("context") + 1)) > 100e6);
+    const Outcome none = program.run({"estimate", "--json", "--model", "cnn:width=1000", "--for", "1MB"});
+    QVERIFY(none.json()["room"].toObject()["growth"].toObject().isEmpty());
+  }
+
   void imagesOfAnyShape() {
     const CliProgram program;
     const auto activations = [&](const char* shape) {
@@ -97,6 +153,23 @@ private Q_SLOTS:
     QVERIFY(answer["reserved_bytes"].toDouble() > 0.99 * answer["total_bytes"].toDouble());
   }
 
+  void noRoomForARealRun() {
+    const CliProgram program;
+    const Outcome outcome = program.run({"estimate", "--model", "gpt:layers=100,heads=64,width=8192", "--verify"});
+    QVERIFY2(outcome.status != 0 && outcome.err.contains("free here") && outcome.out.isEmpty(),
+             outcome.shown().constData());
+  }
+
+  void masksAreNotTrained() {
+    const CliProgram program;
+    for (const char* verb : {"train", "find"}) {
+      const Outcome outcome = program.run({verb, "--model", "bert:layers=1,width=16,context=8", "--data",
+                                           "synthetic:vocabulary=50,examples=20", "--memory-budget", "20MB"});
+      QCOMPARE(outcome.status, verb == std::string("train") ? 2 : 0);
+      QVERIFY(verb == std::string("find") || outcome.err.contains("masked"));
+    }
+  }
+
   void refused_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("said");
@@ -112,6 +185,8 @@ private Q_SLOTS:
     row("quantized without adapters", {"--parameters", "1e6", "--layers", "1", "--hidden", "8", "--precision", "4bit"},
         "--lora-rank");
     row("precision of a dry run", {"--model", "cnn", "--precision", "fp16"}, "--precision is not accepted");
+    row("another training",
+        {"--parameters", "1e6", "--layers", "1", "--hidden", "64", "--precision", "fp16", "--verify"}, "--verify");
     row("missing file", {"--config", "/nowhere.json"}, "/nowhere.json");
     row("batch beyond the data", {"--model", "cnn", "--data", "demo", "--batch", "8001"}, "8000");
   }

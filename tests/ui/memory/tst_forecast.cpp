@@ -130,6 +130,29 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(watched.error.contains("rtx-9999"), patience_ms);
   }
 
+  void whatToChangeToFit() {
+    run::RunSpec spec = spec_of("gpt:layers=8,heads=8,width=512,context=512");
+    spec.data = "synthetic:vocabulary=50257,examples=100000";
+    data::DataPool pool;
+    const auto fit = estimate::fit_into(spec, estimate::parse_target("4GB", "--for"), pool);
+    QVERIFY(!fit.savings.empty());
+    const Theme theme;
+    ForecastCard card(theme);
+    card.show_fit(fit, spec);
+    const auto said = [&] {
+      QStringList texts;
+      for (const QLabel* label : card.findChildren<QLabel*>()) {
+        if (!label->isHidden())
+          texts << label->text();
+      }
+      return texts.join('\n');
+    };
+    for (const estimate::Saving& saving : fit.savings)
+      QVERIFY2(said().contains(QString::fromStdString(saving.title)), qPrintable(said()));
+    card.show_forecast(run::forecast(spec, pool), spec);
+    QVERIFY(card.findChild<QLabel*>("savings")->isHidden());
+  }
+
   void theCardSaysWhatItComesTo_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<int>("batch"); // 0: a search chooses it

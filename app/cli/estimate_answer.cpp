@@ -1,0 +1,162 @@
+#include "app/cli/estimate_answer.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/cli/output.h"
+#include "core/base/text.h"
+
+namespace batchscope::cli {
+
+using estimate::Estimate;
+using estimate::Target;
+
+Json json_of(const Estimate& estimate, std::optional<std::int64_t> max_batch) {
+  const auto bytes = [](double value) { return json_number(std::round(value)); };
+  Json json{{"parameters_bytes", bytes(estimate.parameters)},
+            {"gradients_bytes", bytes(estimate.gradients)},
+            {"optimizer_bytes", bytes(estimate.optimizer)},
+            {"activations_bytes", bytes(estimate.activations)},
+            {"total_bytes", bytes(estimate.total())}};
+  json["max_batch"] = max_batch ? Json(*max_batch) : Json(nullptr);
+  return json;
+}
+
+Json json_of(const Target& target) {
+  return {{"name", target.name.empty() ? Json(nullptr) : Json(target.name)},
+          {"memory_bytes", target.memory_bytes},
+          {"reserve_bytes", target.reserve_bytes},
+          {"usable_bytes", target.usable_bytes()}};
+}
+
+Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
+               const std::vector<estimate::Saving>& savings) {
+  Json room{{"batch", batch}, {"growth", Json::object()}, {"savings", Json::array()}};
+  for (const estimate::Growth& each : growth)
+    room["growth"][each.size] = {{"now", each.now}, {"largest", each.largest}};
+  for (const estimate::Saving& each : savings)
+    room["savings"].push_back({{"change", each.name},
+                               {"title", each.title},
+                               {"total_bytes", json_number(std::round(each.total_bytes))},
+                               {"max_batch", each.max_batch}});
+  return room;
+}
+
+Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch) {
+  const predict::PeakCurve::Point point = forecast.curve.at(batch);
+  Json by = Json::object();
+  for (int use = 0; use < telemetry::use_count; ++use)
+    by[telemetry::to_string(static_cast<telemetry::Use>(use))] = point.by[static_cast<std::size_t>(use)];
+  Json json{{"method", "dry-run"},
+            {"parameters", forecast.parameters},
+            {"batch", batch},
+            {"parameters_bytes", by["parameters"]},
+            {"gradients_bytes", by["gradients"]},
+            {"optimizer_bytes", by["optimizer"]},
+            {"activations_bytes", by["activations"].get<std::uint64_t>() + by["workspace"].get<std::uint64_t>() +
+                                      by["batch"].get<std::uint64_t>()},
+            {"total_bytes", point.bytes},
+            {"by", by}};
+  json["max_batch"] = max_batch ? Json(*max_batch) : Json(nullptr);
+  return json;
+}
+
+void add_measured(Json& answer, std::uint64_t measured_bytes) {
+  const auto add = [&](Json& part) {
+    const double error = part["total_bytes"].get<double>() / static_cast<double>(measured_bytes) - 1;
+    part["error"] = json_number(five_decimals(error));
+  };
+  answer["measured_bytes"] = measured_bytes;
+  add(answer);
+  for (const char* other : {"dry_run", "formula", "rule_of_thumb"}) {
+    if (answer.contains(other))
+      add(answer[other]);
+  }
+}
+
+namespace {
+
+std::string bytes_text(const Json& bytes) {
+  return bytes.is_number() ? format_bytes(static_cast<std::uint64_t>(bytes.get<double>())) : "-";
+}
+
+std::string target_text(const Target& target) {
+  if (target.name.empty())
+    return format_bytes(target.memory_bytes);
+  return fmt::format("{}: {}, of which {} are left for the CUDA context, libraries and driver", target.name,
+                     format_bytes(target.memory_bytes), format_bytes(target.reserve_bytes));
+}
+
+void print_room(const Json& room) {
+  const std::string batch = format_count(room["batch"].get<std::int64_t>());
+  if (const Json& growth = room["growth"]; !growth.empty()) {
+    std::vector<std::string> parts;
+    for (const auto& [size, each] : growth.items())
+      parts.push_back(fmt::format("{} {} to {}", size, format_count(each["now"].get<std::int64_t>()),
+                                  format_count(each["largest"].get<std::int64_t>())));
+    print(facts({{"room to grow", fmt::format("at batch size {}, one alone: {}", batch, fmt::join(parts, "; "))}}));
+  }
+  if (const Json& savings = room["savings"]; !savings.empty()) {
+    Table table(
+        {{"one change alone, by formula", Table::Align::left}, {"total at batch size " + batch}, {"largest batch"}});
+    for (const Json& each : savings)
+      table.add({each["title"].get<std::string>(), bytes_text(each["total_bytes"]),
+                 format_count(each["max_batch"].get<std::int64_t>())});
+    print(table.text(Palette::for_stdout()));
+  }
+}
+
+} // namespace
+
+void print_answers(const Json& answer, std::int64_t batch, const std::optional<Target>& target) {
+  std::vector<std::pair<std::string, std::string>> rows{{"batch size", format_count(batch)}};
+  if (answer.contains("parameters"))
+    rows.emplace_back("parameters", format_count(std::llround(answer["parameters"].get<double>())));
+  if (target)
+    rows.emplace_back("fit into", target_text(*target));
+  if (answer.contains("reserved_bytes"))
+    rows.emplace_back("reserved by the allocator",
+                      fmt::format("{} ({:.1f} % unused) at the largest batch, by LibTorch's own CUDA allocator",
+                                  bytes_text(answer["reserved_bytes"]), 100 * answer["fragmentation"].get<double>()));
+  if (answer.contains("measured_bytes"))
+    rows.emplace_back("measured in a real run", bytes_text(answer["measured_bytes"]));
+  const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");
+  rows.emplace_back("computed, not run", std::string(dry ? "a dry run of the trainer's own step in fp32, and " : "") +
+                                             "formulas; see README, \"Will it fit?\"");
+  print(facts(rows));
+  std::vector<Table::Column> columns{{"method", Table::Align::left},
+                                     {"weights"},
+                                     {"gradients"},
+                                     {"optimizer"},
+                                     {"activations"},
+                                     {"total"},
+                                     {"largest batch"}};
+  if (answer.contains("measured_bytes"))
+    columns.push_back({"against the real run"});
+  Table table(columns);
+  const auto add = [&](const std::string& name, const Json& row) {
+    std::vector<std::string> cells{name};
+    for (const char* part : {"parameters", "gradients", "optimizer", "activations", "total"})
+      cells.push_back(bytes_text(row[std::string(part) + "_bytes"]));
+    cells.push_back(row["max_batch"].is_number() ? format_count(row["max_batch"].get<std::int64_t>()) : "-");
+    if (row.contains("error"))
+      cells.push_back(fmt::format("{:+.1f} %", 100 * row["error"].get<double>()));
+    table.add(cells);
+  };
+  add(answer["method"].get<std::string>(), answer);
+  if (answer.contains("dry_run"))
+    add("dry-run", answer["dry_run"]);
+  if (answer.contains("formula"))
+    add("formula", answer["formula"]);
+  if (answer.contains("rule_of_thumb"))
+    add("rule of thumb", answer["rule_of_thumb"]);
+  print(table.text(Palette::for_stdout()));
+  if (answer.contains("room"))
+    print_room(answer["room"]);
+}
+
+} // namespace batchscope::cli

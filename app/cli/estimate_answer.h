@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/estimate/cards.h"
+#include "core/estimate/formula.h"
+#include "core/estimate/growth.h"
+#include "core/estimate/savings.h"
+#include "core/run/forecast.h"
+
+namespace batchscope::cli {
+
+/// Parts of the answer of `estimate`, as scripts read them.
+Json json_of(const estimate::Estimate& estimate, std::optional<std::int64_t> max_batch);
+Json json_of(const estimate::Target& target);
+/// What would change the answer, at a batch size.
+Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
+               const std::vector<estimate::Saving>& savings);
+/// Of a dry run with this batch.
+Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch);
+
+/// Sets `error` of all totals in the answer: their relative difference from what a real run took.
+void add_measured(Json& answer, std::uint64_t measured_bytes);
+
+/// The answers beside each other, one row each, and what would change them.
+void print_answers(const Json& answer, std::int64_t batch, const std::optional<estimate::Target>& target);
+
+} // namespace batchscope::cli

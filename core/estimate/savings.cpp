@@ -1,0 +1,85 @@
+#include "core/estimate/savings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace batchscope::estimate {
+
+namespace {
+
+constexpr double adapter_rank = 16;
+
+struct Change {
+  const char* name;
+  const char* title;
+  /// False if it is made already.
+  bool (*make)(Training& training);
+};
+
+constexpr std::array changes{
+    Change{"checkpointing", "activation checkpointing",
+           [](Training& training) { return !std::exchange(training.checkpointing, true); }},
+    Change{"mixed", "mixed precision (16 bit)",
+           [](Training& training) {
+             return std::exchange(training.precision, Training::Precision::mixed) == Training::Precision::fp32;
+           }},
+    Change{"adam8bit", "8-bit Adam",
+           [](Training& training) {
+             return std::exchange(training.optimizer, Training::Optimizer::adam8bit) == Training::Optimizer::adam;
+           }},
+    Change{"lora", "LoRA of rank 16, in 16 bit",
+           [](Training& training) {
+             if (training.precision == Training::Precision::fp32)
+               training.precision = Training::Precision::mixed;
+             return std::exchange(training.lora_rank, adapter_rank) == 0;
+           }},
+    Change{"half-sequence", "half the sequence length",
+           [](Training& training) {
+             training.sequence = std::floor(training.sequence / 2);
+             return training.sequence >= 1;
+           }},
+};
+
+double fixed(const Estimate& estimate) {
+  return estimate.total() - estimate.activations;
+}
+
+double scale(double known, double formula) {
+  return formula > 0 ? known / formula : 1;
+}
+
+} // namespace
+
+KnownMemory known_memory(const run::Forecast& forecast) {
+  // Where activations, not the optimizer's step, make the peak.
+  const std::int64_t large = std::clamp<std::int64_t>(forecast.max_batch, 2, std::int64_t{1} << 20);
+  const auto high = forecast.curve.at(large), low = forecast.curve.at(large / 2);
+  const auto part = [&](telemetry::Use use) { return static_cast<double>(high.by[static_cast<std::size_t>(use)]); };
+  return {.model = part(telemetry::Use::parameters) * 2 + part(telemetry::Use::optimizer), // gradients like parameters
+          .per_example = (static_cast<double>(high.bytes) - static_cast<double>(low.bytes)) /
+                         static_cast<double>(large - large / 2)};
+}
+
+std::vector<Saving> savings(const Transformer& model, const Training& training, double usable_bytes,
+                            const std::optional<KnownMemory>& known) {
+  const Estimate formula = by_formula(model, training);
+  const double fixed_scale = known ? scale(known->model, fixed(formula)) : 1;
+  const double activation_scale = known ? scale(known->per_example, formula.activations / training.batch) : 1;
+  std::vector<Saving> all;
+  for (const Change& change : changes) {
+    Training changed = training;
+    if (!change.make(changed))
+      continue;
+    const Estimate estimate = by_formula(model, changed);
+    const double model_bytes = fixed_scale * fixed(estimate),
+                 each = activation_scale * estimate.activations / training.batch;
+    const double batch = std::floor(std::max(usable_bytes - model_bytes, 0.0) / each);
+    all.push_back({change.name, change.title, model_bytes + each * training.batch,
+                   static_cast<std::int64_t>(std::min(batch, largest_computed_batch))});
+  }
+  return all;
+}
+
+} // namespace batchscope::estimate
