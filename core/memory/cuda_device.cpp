@@ -204,6 +204,10 @@ private:
 
 } // namespace
 
+std::unique_ptr<Device> make_cuda_device(int index, std::optional<std::uint64_t> budget) {
+  return std::make_unique<CudaDevice>(index, budget);
+}
+
 std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget) {
   load_libraries(index);
   try {
@@ -213,7 +217,7 @@ std::unique_ptr<Device> open_cuda(int index, std::optional<std::uint64_t> budget
     const int count = c10::impl::VirtualGuardImpl(c10::kCUDA).deviceCount();
     if (index >= count)
       throw gpu_missing(index, "available: cuda:0 to cuda:" + std::to_string(count - 1));
-    return std::make_unique<CudaDevice>(index, budget);
+    return make_cuda_device(index, budget);
   } catch (const c10::Error& error) {
     throw gpu_missing(index, error.what_without_backtrace());
   }
