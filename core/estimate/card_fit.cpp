@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/estimate/fit_trial.h"
+#include "core/predict/reserved_predictor.h"
 #include "core/run/engine.h"
 #include "core/run/model_spec.h"
 
@@ -13,17 +14,9 @@ namespace {
 
 using run::Engine;
 
-/// The largest batch that the allocator can serve, at most `highest`; 0 if none.
+/// The largest batch of which a dry run fits into `bytes`; 0 if none.
 std::int64_t largest_reserved(run::DryRun& dry_run, const Target& target, std::uint64_t bytes, std::int64_t highest) {
-  std::int64_t largest = 0;
-  std::int64_t too_large = highest + 1;
-  std::int64_t next = highest; // usually it loses little to fragmentation
-  while (too_large - largest > 1) {
-    (fits(dry_run, next, target, bytes) ? largest : too_large) = next;
-    const std::int64_t gap = too_large - largest;
-    next = largest == 0 && gap > 16 ? too_large - gap / 8 : largest + gap / 2;
-  }
-  return largest;
+  return predict::largest_served([&](std::int64_t batch) { return fits(dry_run, batch, target, bytes); }, 1, highest);
 }
 
 std::optional<std::int64_t> or_nothing(std::int64_t batch) {
@@ -66,7 +59,7 @@ CardFit fit_into(const run::RunSpec& spec, const Target& target, data::DataPool&
     fit.safe = or_nothing(largest_reserved(*dry_run, target, margin, *fit.safe));
   try {
     constexpr std::uint64_t unlimited = std::uint64_t{1} << 46; // address space
-    fit.reserve = reserve(dry_run->trace_from_start(fit.largest.value_or(1)), unlimited);
+    fit.reserve = predict::reserve(dry_run->trace_from_start(fit.largest.value_or(1)), unlimited);
   } catch (const Error& error) {
     if (error.kind() != Error::Kind::unavailable)
       throw;

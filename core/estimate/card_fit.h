@@ -6,8 +6,8 @@
 
 #include "core/data/data_pool.h"
 #include "core/estimate/cards.h"
-#include "core/estimate/reserve.h"
 #include "core/estimate/savings.h"
+#include "core/predict/reserve.h"
 #include "core/run/forecast.h"
 
 namespace batchscope::estimate {
@@ -19,7 +19,7 @@ struct CardFit {
   std::optional<std::int64_t> safe;    ///< the same with the spec's margin left free
   /// Of a card: what the allocator reserves for the largest batch, or for one example if none fits. Nothing for a size,
   /// and if this torch was built without CUDA; then sizes and cards are treated alike.
-  std::optional<Reserve> reserve;
+  std::optional<predict::Reserve> reserve;
   std::int64_t batch = 1;      ///< the spec's, or 1 if a search is to choose it
   std::vector<Saving> savings; ///< at that batch; of a transformer
 };

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/base/error.h"
-#include "core/estimate/reserve.h"
+#include "core/predict/reserve.h"
 #include "core/run/engine.h"
 
 namespace batchscope::estimate {
@@ -12,7 +12,7 @@ namespace {
 
 std::optional<bool> fits_reserved(run::DryRun& dry_run, std::int64_t batch, std::uint64_t bytes) {
   try {
-    return reserve(dry_run.trace_from_start(batch), bytes).fits;
+    return predict::reserve(dry_run.trace_from_start(batch), bytes).fits;
   } catch (const Error& error) {
     if (error.kind() != Error::Kind::unavailable)
       throw;

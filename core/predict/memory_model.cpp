@@ -106,8 +106,7 @@ MemoryModel::MemoryModel(const telemetry::Trace& small, const telemetry::Trace& 
 
 std::uint64_t MemoryModel::size_at(const Step& step, std::int64_t batch) const {
   const double asked = step.bytes_at_large + step.bytes_per_example * static_cast<double>(batch - large_batch_);
-  const auto whole = static_cast<std::uint64_t>(std::max(std::llround(asked), 0LL));
-  return (whole + granularity_ - 1) / granularity_ * granularity_;
+  return counted(static_cast<std::uint64_t>(std::max(std::llround(asked), 0LL)));
 }
 
 Peak MemoryModel::peak(std::int64_t batch) const {
@@ -141,6 +140,15 @@ Peak MemoryModel::peak(std::int64_t batch) const {
     }
   }
   return peak;
+}
+
+std::vector<telemetry::TraceEvent> MemoryModel::events(std::int64_t batch) const {
+  std::vector<telemetry::TraceEvent> events;
+  for (const Step& step : steps_) {
+    if (step.block != telemetry::block_from_before)
+      events.push_back({step.block, step.allocates, step.phase, size_at(step, batch)});
+  }
+  return events;
 }
 
 std::uint64_t MemoryModel::all_gradients(std::int64_t batch) const {

@@ -29,6 +29,20 @@ predict::MemoryModel model_for(DryRun& dry_run, std::uint64_t budget_bytes, std:
 
 } // namespace
 
+std::vector<std::uint64_t> held_blocks(DryRun& dry_run) {
+  std::map<std::uint32_t, std::uint64_t> alive; // numbered in the order of allocation
+  for (const telemetry::TraceEvent& event : dry_run.trace_from_start(1).events) {
+    if (event.allocates)
+      alive[event.block] = event.bytes;
+    else
+      alive.erase(event.block);
+  }
+  std::vector<std::uint64_t> held;
+  for (const auto& [block, bytes] : alive)
+    held.push_back(bytes);
+  return held;
+}
+
 DryRunPredictor::DryRunPredictor(std::unique_ptr<DryRun> dry_run, std::uint64_t budget_bytes, std::int64_t max_batch)
     : dry_run_(std::move(dry_run)), model_(model_for(*dry_run_, budget_bytes, std::max<std::int64_t>(max_batch, 2))) {}
 

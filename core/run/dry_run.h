@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "core/predict/memory_model.h"
 #include "core/telemetry/trace.h"
@@ -19,7 +20,7 @@ public:
   /// Throws Error (failed) if an operator of the model has no kernel without data, naming it.
   virtual telemetry::Trace trace(std::int64_t batch) = 0;
   /// The allocations from nothing on: of the model, the optimizer's state and two steps with this batch, for an
-  /// allocator whose answer depends on what came before.
+  /// allocator whose answer depends on what came before. At its end, what is held between steps is still there.
   virtual telemetry::Trace trace_from_start(std::int64_t batch) = 0;
   /// Whether all traces so far have the workspace of all kernels; see Engine::dry_run().
   virtual bool complete() const = 0;
@@ -28,6 +29,9 @@ public:
   /// to it, the blocks of a step grow in proportion to the batch.
   virtual std::int64_t largest_whole_batch() const = 0;
 };
+
+/// Bytes of the blocks that a run holds between its steps, in the order in which they are allocated.
+std::vector<std::uint64_t> held_blocks(DryRun& dry_run);
 
 /// Relative error of a dry run's peak, as an upper bound; exact at nearly all sizes.
 inline constexpr double dry_run_error = 0.001;

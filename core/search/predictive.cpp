@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/predict/memory_model.h"
+#include "core/predict/reserved_predictor.h"
 #include "core/search/strategy.h"
 
 namespace batchscope::search {
@@ -13,7 +14,9 @@ namespace {
 
 constexpr std::int64_t first_batch = 8; // kernels behave alike from here on
 constexpr double certain_error = 1e-4;  // relative error of the model at a size that ran, up to which it is trusted
-constexpr double first_slack = 0.001;   // initial allowance for the model's error, as a fraction of the memory
+/// The same with a caching allocator, which leaves the ends of some blocks unused.
+constexpr double certain_error_reserved = 5e-3;
+constexpr double first_slack = 0.001; // initial allowance for the model's error, as a fraction of the memory
 /// Memory that the first size leaves free if a dry run predicts it, whatever the margin: it shows how right that is.
 constexpr double min_margin = 0.1;
 
@@ -49,9 +52,11 @@ public:
       broken_promises_ += model_ ? 1 : 0;
       return;
     }
+    if (probe.batch > fits_ && probe.peak_bytes)
+      largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
     if (model_ && probe.peak_bytes) {
-      last_error_ = std::abs(static_cast<double>(*predict(probe.batch)) / static_cast<double>(*probe.peak_bytes) - 1);
+      last_error_ = error_at(probe.batch, *probe.peak_bytes);
       if (dry_)
         correction_ = static_cast<std::int64_t>(*probe.peak_bytes - model_->peak(probe.batch).bytes);
     }
@@ -63,11 +68,22 @@ public:
   }
 
 private:
+  double error_at(std::int64_t batch, std::uint64_t peak_bytes) const {
+    return std::abs(static_cast<double>(*predict(batch)) / static_cast<double>(peak_bytes) - 1);
+  }
+
   void use_traces() {
-    model_ =
+    auto model =
         std::make_shared<const predict::MemoryModel>(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
+    if (options_.held_blocks)
+      model_ = std::make_shared<const predict::ReservedPredictor>(std::move(model), *options_.held_blocks);
+    else
+      model_ = std::move(model);
     dry_ = false;
     correction_ = 0;
+    // The model comes from this size; what the allocator makes of it does not.
+    if (options_.held_blocks && fits_ == traces_.rbegin()->first)
+      last_error_ = error_at(fits_, largest_peak_);
   }
 
   std::int64_t largest_within(double bytes, std::int64_t lowest, std::int64_t highest) const {
@@ -95,7 +111,8 @@ private:
     if (goal > fits_)
       return goal;
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
-    return last_error_ <= certain_error ? std::nullopt : std::optional(fits_ + 1);
+    return last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error) ? std::nullopt
+                                                                                          : std::optional(fits_ + 1);
   }
 
   /// A size failed, so the device refuses earlier than the model predicts (its sizes are wrong, or memory is
@@ -141,6 +158,7 @@ private:
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
+  std::uint64_t largest_peak_ = 0; ///< measured at fits_
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::shared_ptr<const predict::PeakPredictor> model_;
   bool dry_;                    ///< model_ is from a dry run

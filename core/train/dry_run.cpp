@@ -67,8 +67,9 @@ public:
 
   telemetry::Trace trace_from_start(std::int64_t batch) override {
     const auto device = meta::MetaDevice::open();
+    std::unique_ptr<Learner> learner; // outlives the trace
     return traced(*device, batch, [&] {
-      const auto learner = make_learner(*device);
+      learner = make_learner(*device);
       step(*learner, batch);
       step(*learner, batch);
     });

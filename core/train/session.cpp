@@ -136,7 +136,8 @@ private:
                                                .max_batch = largest_batch(),
                                                .margin = options.margin,
                                                .budget_bytes = device_->readings().limit,
-                                               .memory = dry_predictor()};
+                                               .memory = dry_predictor(),
+                                               .held_blocks = held_blocks()};
     const auto finder = search::make_finder(options.strategy, finder_options);
     const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
@@ -159,6 +160,18 @@ private:
           largest_batch());
     } catch (const Error&) {
       return nullptr;
+    }
+  }
+
+  /// Nothing for `cpu`, whose allocator is exact, and if an operator has no kernel for a dry run.
+  std::optional<std::vector<std::uint64_t>> held_blocks() const {
+    if (device_->kind() != memory::DeviceKind::cuda)
+      return std::nullopt;
+    try {
+      return run::held_blocks(
+          *make_dry_run(spec_, data::longest_shape(*data_.train), examples(), run::Engine::Workspace::none));
+    } catch (const Error&) {
+      return std::nullopt;
     }
   }
 

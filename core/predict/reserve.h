@@ -5,7 +5,7 @@
 
 #include "core/telemetry/trace.h"
 
-namespace batchscope::estimate {
+namespace batchscope::predict {
 
 /// What LibTorch's CUDA caching allocator makes of a sequence of allocations.
 struct Reserve {
@@ -26,4 +26,4 @@ struct Reserve {
 /// process cannot be started or ends early. Any thread.
 Reserve reserve(const telemetry::Trace& trace, std::uint64_t capacity);
 
-} // namespace batchscope::estimate
+} // namespace batchscope::predict

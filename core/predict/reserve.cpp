@@ -1,4 +1,4 @@
-#include "core/estimate/reserve.h"
+#include "core/predict/reserve.h"
 
 #include <array>
 #include <cstdio>
@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/part.h"
 
-namespace batchscope::estimate {
+namespace batchscope::predict {
 
 namespace {
 
@@ -125,4 +125,4 @@ Reserve reserve(const telemetry::Trace& trace, std::uint64_t capacity) {
   return reserve;
 }
 
-} // namespace batchscope::estimate
+} // namespace batchscope::predict

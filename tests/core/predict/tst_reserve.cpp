@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/estimate/reserve.h"
+#include "core/predict/reserve.h"
 #include "test_program.h"
 
 using namespace batchscope;
-using namespace batchscope::estimate;
+using namespace batchscope::predict;
 
 namespace {
 
