@@ -26,6 +26,10 @@ constexpr std::int64_t fewest_examples = 5;
 /// Bounds of one run: of the elements of its largest tensor, and of its operations.
 constexpr std::int64_t max_elements = 1 << 22;
 constexpr std::int64_t max_operations = 1 << 28;
+/// Kernels of small images divide large batches in other ways, but are quick: below these bounds, more examples.
+constexpr std::int64_t few_elements = 1 << 20;
+constexpr std::int64_t few_operations = 1 << 27;
+constexpr std::int64_t most_examples = 509;
 constexpr std::size_t max_kernels = 4096; ///< remembered; beyond, all are forgotten
 
 struct HostBlock {
@@ -115,9 +119,12 @@ thread_local LearningScope* scope = nullptr;
 /// the blocks whose size it divides (those of weights would have to have the prime as a factor). 0 if even the fewest
 /// examples would take too long.
 std::int64_t examples_to_learn_with(const HostKernelCall& call) {
-  const std::int64_t affordable = std::min(max_elements / std::max<std::int64_t>(call.elements, 1),
-                                           max_operations / std::max<std::int64_t>(call.operations, 1));
-  const std::int64_t wanted = std::min(enough_examples, affordable);
+  const auto within = [&](std::int64_t elements, std::int64_t operations) {
+    return std::min(elements / std::max<std::int64_t>(call.elements, 1),
+                    operations / std::max<std::int64_t>(call.operations, 1));
+  };
+  const std::int64_t wanted = std::min(std::clamp(within(few_elements, few_operations), enough_examples, most_examples),
+                                       within(max_elements, max_operations));
   if (call.examples <= wanted)
     return call.examples;
   if (wanted < fewest_examples)
@@ -125,7 +132,7 @@ std::int64_t examples_to_learn_with(const HostKernelCall& call) {
   std::int64_t divisor = 1;
   for (std::int64_t threads = at::get_num_threads(); threads > 1; --threads)
     divisor = std::lcm(divisor, std::gcd(call.examples, threads));
-  for (const std::int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}) {
+  for (const std::int64_t prime : {5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 127, 257, 509}) {
     if (divisor * prime >= wanted)
       return std::min(divisor * prime, call.examples);
   }
