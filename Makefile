@@ -54,7 +54,8 @@ soak: build
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	GOMP_SPINCOUNT=10000 build/bin/batchscope_bench
-	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py; \
+	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py && \
+	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/finder_twin.py; \
 	else echo 'No comparison with PyTorch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
 
 screenshots: build

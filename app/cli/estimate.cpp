@@ -134,7 +134,7 @@ public:
 
 /// The peak of two real steps on `cpu`.
 std::uint64_t measure(const Subject& subject, const DryAnswer& dry) {
-  const std::uint64_t needed = dry.forecast.curve.at(dry.batch).bytes, free = free_host_memory();
+  const std::uint64_t needed = dry.forecast.at(dry.batch).bytes, free = free_host_memory();
   if (needed > free / 10 * 9)
     throw Error(Error::Kind::unavailable,
                 fmt::format("--verify: a real run takes {}, and {} are free here; without it, "

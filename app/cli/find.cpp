@@ -100,7 +100,7 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
                 {"recommended", nullptr},
                 {"for", target.name.empty() ? Json(nullptr) : Json(target.name)},
                 {"budget_bytes", target.usable_bytes()},
-                {"peak_bytes", fit.largest ? Json(fit.forecast.curve.at(*fit.largest).bytes) : Json(nullptr)},
+                {"peak_bytes", fit.largest ? Json(fit.forecast.at(*fit.largest).bytes) : Json(nullptr)},
                 {"reserved_bytes", fit.reserve ? Json(fit.reserve->reserved_bytes) : Json(nullptr)}});
   } else {
     print(facts({{"computed, not run", "a dry run of the trainer's own step"},

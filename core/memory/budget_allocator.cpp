@@ -201,7 +201,9 @@ void BudgetAllocator::refuse(std::uint64_t bytes) {
 }
 
 NotCounted::NotCounted(BlockCounter* counter)
-    : before_(std::exchange(not_counted, true)), counter_before_(std::exchange(own_counter, counter)) {}
+    : before_(std::exchange(not_counted, true)), counter_before_(std::exchange(own_counter, counter)) {
+  BudgetAllocator::instance(); // which does the counting; no device may have been opened yet
+}
 
 NotCounted::~NotCounted() {
   not_counted = before_;

@@ -25,10 +25,10 @@ constexpr std::int64_t enough_examples = 67;
 constexpr std::int64_t fewest_examples = 5;
 /// Bounds of one run: of the elements of its largest tensor, and of its operations.
 constexpr std::int64_t max_elements = 1 << 22;
-constexpr std::int64_t max_operations = 1 << 28;
+constexpr std::int64_t max_operations = 1 << 29;
 /// Kernels of small images divide large batches in other ways, but are quick: below these bounds, more examples.
-constexpr std::int64_t few_elements = 1 << 20;
-constexpr std::int64_t few_operations = 1 << 27;
+constexpr std::int64_t few_elements = 1 << 21;
+constexpr std::int64_t few_operations = 1 << 29;
 constexpr std::int64_t most_examples = 509;
 constexpr std::size_t max_kernels = 4096; ///< remembered; beyond, all are forgotten
 
@@ -144,6 +144,10 @@ std::int64_t examples_to_learn_with(const HostKernelCall& call) {
 LearningScope::LearningScope(Learning learning) : before_(std::exchange(scope, this)), learning_(learning) {}
 LearningScope::~LearningScope() {
   scope = before_;
+}
+
+bool counts_host_workspace() {
+  return scope == nullptr || scope->learning_ != Learning::none;
 }
 
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {

@@ -240,12 +240,27 @@ Three convolution_backward(const at::Tensor& /*gradient*/, const at::Tensor& x, 
   return {made[0], made[1], made[2]};
 }
 
-std::tuple<at::Tensor, at::Tensor> flash_attention(const at::Tensor& query, const at::Tensor& /*key*/,
+/// How the attention of `cpu` cuts queries and keys into blocks, of which each thread works on one at a time.
+struct AttentionBlocks {
+  std::int64_t queries, keys;
+
+  AttentionBlocks(const at::Tensor& query, const at::Tensor& key) {
+    const std::int64_t length = query.size(2);
+    queries = std::min<std::int64_t>(length >= 768 ? 256 : length >= 192 ? 64 : 32, length);
+    keys = std::min<std::int64_t>(512, key.size(2));
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor> flash_attention(const at::Tensor& query, const at::Tensor& key,
                                                    const at::Tensor& /*value*/, double /*dropout*/, bool /*causal*/,
                                                    const Optional& /*mask*/, std::optional<double> /*scale*/) {
   const std::int64_t count = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
   const at::Tensor output = at::empty({count, length, heads, width}, query.options());
   const at::Tensor log_sums = at::empty({count, length, heads}, query.options());
+  if (counts_host_workspace()) {
+    const AttentionBlocks blocks(query, key);
+    at::empty({at::get_num_threads(), blocks.queries * (blocks.keys + 2 + width)}, query.options());
+  }
   return {output.transpose(1, 2), log_sums.transpose(1, 2)};
 }
 
@@ -256,7 +271,13 @@ Three flash_attention_backward(const at::Tensor& /*gradient*/, const at::Tensor&
   const auto like = [](const at::Tensor& x) {
     return at::empty({x.size(0), x.size(2), x.size(1), x.size(3)}, x.options()).transpose(1, 2);
   };
-  return {like(query), like(key), like(value)};
+  Three gradients{like(query), like(key), like(value)};
+  if (counts_host_workspace()) {
+    const AttentionBlocks blocks(query, key);
+    const at::Tensor scores = at::empty({at::get_num_threads(), 2, blocks.queries, blocks.keys}, query.options());
+    const at::Tensor sums = at::empty({blocks.queries}, query.options()), more_sums = at::empty_like(sums);
+  }
+  return gradients;
 }
 
 void fused_adam(at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, at::TensorList, double,

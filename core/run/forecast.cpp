@@ -19,6 +19,16 @@ std::int64_t max_batch(const RunSpec& spec, std::int64_t examples) {
   return std::max<std::int64_t>(std::min(most, spec.effective_batch.value_or(most)), 1);
 }
 
+/// What the curve misses is workspace, which does not grow evenly.
+predict::PeakCurve::Point exact(predict::PeakCurve::Point point, const DryRunPredictor& predictor) {
+  std::uint64_t& workspace = point.by[static_cast<std::size_t>(telemetry::Use::workspace)];
+  const std::uint64_t bytes = predictor.peak(point.batch).bytes;
+  workspace =
+      bytes > point.bytes ? workspace + (bytes - point.bytes) : workspace - std::min(workspace, point.bytes - bytes);
+  point.bytes = bytes;
+  return point;
+}
+
 } // namespace
 
 Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace) {
@@ -42,7 +52,12 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
   };
   const auto room = static_cast<double>(budget);
   const auto largest = fitting(room), safe = fitting(room * (1 - spec.margin));
-  return {.curve = predict::PeakCurve(predictor.model(), most, dry_run_error),
+  predict::PeakCurve curve(predictor.model(), most, dry_run_error);
+  const bool number = spec.batch.kind == BatchChoice::Kind::number;
+  predict::PeakCurve::Point peak =
+      exact(curve.at(number ? std::min(spec.batch.number, most) : largest.value_or(1)), predictor);
+  return {.curve = std::move(curve),
+          .peak = peak,
           .examples = examples,
           .max_batch = most,
           .parameters = dry_run.parameter_count(),

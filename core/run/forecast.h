@@ -13,7 +13,10 @@ namespace batchscope::run {
 
 /// The memory that a run will need, known before anything runs.
 struct Forecast {
-  predict::PeakCurve curve;       ///< peak of a step against the micro batch, up to max_batch
+  predict::PeakCurve curve; ///< peak of a step against the micro batch, up to max_batch
+  /// Of a step with the spec's batch, or with the largest that fits (else 1) if a search is to choose it: run dry
+  /// itself.
+  predict::PeakCurve::Point peak;
   std::int64_t examples = 0;      ///< training examples
   std::int64_t max_batch = 1;     ///< largest size that the spec and the data allow
   std::int64_t parameters = 0;    ///< of the model
@@ -22,6 +25,8 @@ struct Forecast {
   bool complete = true;           ///< false: without the workspace of convolutions, which may be a third of the peak
   std::optional<std::int64_t> largest; ///< the largest batch that fits in the budget; nothing if not even one example
   std::optional<std::int64_t> safe;    ///< the same with the spec's margin of the budget left free
+
+  predict::PeakCurve::Point at(std::int64_t batch) const { return batch == peak.batch ? peak : curve.at(batch); }
 };
 
 /// Computes it from dry runs on `cpu`; nothing is trained and no memory taken. `pool`: where the data are read, once.

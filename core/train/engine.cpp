@@ -5,6 +5,7 @@
 #include "core/run/detail/engine_library.h"
 #include "core/train/detail/dry_run.h"
 #include "core/train/detail/session.h"
+#include "core/train/detail/torch_settings.h"
 
 namespace {
 
@@ -17,6 +18,7 @@ public:
   std::unique_ptr<batchscope::run::DryRun> dry_run(const batchscope::run::RunSpec& spec,
                                                    const batchscope::data::ExampleShape& shape, std::int64_t examples,
                                                    Workspace workspace) override {
+    batchscope::train::apply_torch_settings(); // they determine the workspace of kernels
     return batchscope::train::make_dry_run(spec, shape, examples, workspace);
   }
   int threads() const override { return at::get_num_threads(); }

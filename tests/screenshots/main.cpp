@@ -1,8 +1,10 @@
 // Writes every page of the window, filled with real runs, light and dark, into a folder:
 // batchscope_screenshots FOLDER SUFFIX. The scale is that of QT_SCALE_FACTOR.
 #include <QApplication>
+#include <QComboBox>
 #include <QDir>
 #include <QEventLoop>
+#include <QLabel>
 #include <QScreen>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -57,6 +59,9 @@ class Photographer {
 public:
   Photographer(MainWindow& window, Theme& theme, QString folder, QString suffix)
       : window_(window), theme_(theme), folder_(std::move(folder)), suffix_(std::move(suffix)) {}
+
+  void show(const QString& key) { window_.show_page(key); }
+  template <typename Widget> Widget* find(const QString& name) { return window_.findChild<Widget*>(name); }
 
   /// The window as it is, once light and once dark.
   void take(const QString& name) {
@@ -146,6 +151,23 @@ void take_several(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-failed");
 }
 
+/// A language model on New run, with the card that it should fit into.
+void fit_into_a_card(Workbench& bench, Photographer& photographer) {
+  run::RunSpec spec;
+  spec.model = "llama:layers=12,heads=12,width=768,context=1024";
+  spec.data = "synthetic:examples=100000,vocabulary=32000";
+  spec.batch = {run::BatchChoice::Kind::number, 32};
+  bench.propose_run(spec);
+  photographer.show("new-run");
+  auto* targets = photographer.find<QComboBox>("fit-into");
+  targets->setCurrentIndex(targets->findData("rtx-4090"));
+  Q_EMIT targets->activated(targets->currentIndex());
+  until("what fits into the card", [&] { return photographer.find<QLabel>("savings")->isVisible(); });
+  photographer.take_sizes("new-run", "new-run-card");
+  targets->setCurrentIndex(0);
+  Q_EMIT targets->activated(0);
+}
+
 void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-empty");
   photographer.take_sizes("live", "live-empty");
@@ -157,6 +179,7 @@ void take_all(Workbench& bench, Photographer& photographer) {
   until("a search", [&] { return search->state() == Job::State::done || search->state() == Job::State::failed; });
   photographer.take_sizes("find", "find");
 
+  fit_into_a_card(bench, photographer);
   bench.propose_run(growing_run());
   photographer.take_sizes("new-run", "new-run");
   photographer.take_sizes("schedule", "schedule-draft");

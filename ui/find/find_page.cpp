@@ -320,7 +320,7 @@ void FindPage::show_forecast(const std::shared_ptr<const run::Forecast>& forecas
   const QString budget = format_bytes(static_cast<double>(forecast->budget_bytes));
   if (!forecast->largest)
     return setup_->show_forecast(tr("Computed: even one example does not fit in %1.").arg(budget));
-  const auto peak = static_cast<double>(forecast->curve.at(*forecast->largest).bytes);
+  const auto peak = static_cast<double>(forecast->at(*forecast->largest).bytes);
   setup_->show_forecast(
       tr("Computed: the largest batch size that fits is %1, with %2 of %3. A search runs it to verify "
          "this, and measures throughput.")

@@ -106,7 +106,7 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
                              const QList<FactList::Fact>& more) {
   const bool number = spec.batch.kind == run::BatchChoice::Kind::number;
   const std::int64_t batch = number ? std::min(spec.batch.number, forecast.max_batch) : forecast.largest.value_or(1);
-  const predict::PeakCurve::Point point = forecast.curve.at(batch);
+  const predict::PeakCurve::Point point = forecast.at(batch);
   const predict::Split split = forecast.curve.split(batch, forecast.budget_bytes);
   set_title(tr("Memory at batch size %1 (MB)").arg(format_count(batch)));
   set_alarming(!split.fits || (split.micro_batches > 1 && spec.on_oom == run::OnOom::fail));

@@ -47,9 +47,13 @@ public:
 
 private:
   friend std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call);
+  friend bool counts_host_workspace();
   LearningScope* before_;
   Learning learning_;
   bool missed_ = false;
 };
+
+/// Whether the workspace of `cpu`'s kernels counts on this thread: not under Learning::none.
+bool counts_host_workspace();
 
 } // namespace batchscope::meta

@@ -68,6 +68,18 @@ private Q_SLOTS:
     QCOMPARE(huge.json()["dry_run"].toObject()["parameters"].toDouble(), 405853388800.0);
   }
 
+  /// With the workspace of convolutions, although no device was opened before.
+  void knowsTheWorkspaceOfConvolutions() {
+    const CliProgram program;
+    for (const QStringList& target : {QStringList{}, QStringList{"--for", "100MB"}}) {
+      const Outcome outcome = program.run(QStringList{"estimate", "--json", "--model", "resnet:width=8", "--data",
+                                                      "demo", "--batch", "20", "--verify"} +
+                                          target);
+      QVERIFY2(outcome.status == 0, outcome.shown().constData());
+      QVERIFY2(std::abs(outcome.json()["error"].toDouble()) < 0.001, outcome.shown().constData());
+    }
+  }
+
   /// What is said to fit does, and a little more does not.
   void roomToGrow() {
     const CliProgram program;
