@@ -13,8 +13,8 @@ MemoryCard::MemoryCard(const Theme& theme, QWidget* parent)
 
 void MemoryCard::show_size(const SearchView& view, std::optional<std::int64_t> batch) {
   if (view.memory && batch) {
-    set_title(tr("Memory use at batch size %1 (MB)").arg(format_count(*batch)));
-    return parts_->show_peak(view.memory->at(*batch), view.budget);
+    parts_->show_peak(view.memory->at(*batch), view.budget);
+    return set_title(tr("Memory use at batch size %1 (%2)").arg(format_count(*batch), parts_->unit()));
   }
   set_title(tr("Memory use"));
   parts_->show_text(view.memory || view.working() ? tr("Available after two probes.")

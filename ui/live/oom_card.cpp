@@ -115,6 +115,7 @@ void OomCard::show_memory(const OomDetails& details) {
       parts += {.name = use.name, .bytes = static_cast<double>(use.bytes), .series = use.series};
     parts += {.name = tr("requested"), .bytes = static_cast<double>(details.requested_bytes), .missing = true};
     parts_->set_parts(parts, static_cast<double>(details.limit_bytes));
+    filled_title_->setText(tr("Memory use (%1)").arg(parts_->unit()));
   }
   filled_title_->setVisible(!parts.isEmpty());
   parts_->setVisible(!parts.isEmpty());

@@ -79,7 +79,7 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& sp
     savings << FactList::Fact{QString::fromStdString(saving.title),
                               saving.max_batch > 0 ? format_count(saving.max_batch) : tr("none"),
                               {},
-                              saving.max_batch < fit.batch,
+                              fit.largest.value_or(0) < fit.batch && saving.max_batch < fit.batch,
                               tr("%1 at batch size %2").arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
   savings_->set_facts(savings);
   savings_title_->setVisible(!savings.isEmpty());
@@ -108,9 +108,9 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
   const std::int64_t batch = number ? std::min(spec.batch.number, forecast.max_batch) : forecast.largest.value_or(1);
   const predict::PeakCurve::Point point = forecast.at(batch);
   const predict::Split split = forecast.curve.split(batch, forecast.budget_bytes);
-  set_title(tr("Memory at batch size %1 (MB)").arg(format_count(batch)));
   set_alarming(!split.fits || (split.micro_batches > 1 && spec.on_oom == run::OnOom::fail));
   parts_->show_peak(point, forecast.budget_bytes);
+  set_title(tr("Memory at batch size %1 (%2)").arg(format_count(batch), parts_->unit()));
   QList<FactList::Fact> facts{{tr("largest batch that fits"),
                                fits_text(forecast),
                                {},

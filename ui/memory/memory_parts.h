@@ -15,7 +15,8 @@ public:
   explicit MemoryParts(const Theme& theme, QWidget* parent = nullptr);
   /// `budget_bytes` 0: unknown.
   void show_peak(const predict::PeakCurve::Point& point, std::uint64_t budget_bytes);
-  void show_text(const QString& text); ///< instead of a peak
+  QString unit() const { return parts_->unit(); } ///< of the numbers: MB or GB
+  void show_text(const QString& text);            ///< instead of a peak
 
 private:
   PartsBar* parts_;

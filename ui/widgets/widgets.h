@@ -154,11 +154,14 @@ class PartsBar : public QWidget {
 public:
   explicit PartsBar(const Theme& theme, QWidget* parent = nullptr);
   void set_parts(const QList<StackedBar::Part>& parts, double limit);
+  /// Of the numbers beside the names: MB or GB.
+  QString unit() const { return unit_; }
 
 private:
   const Theme& theme_;
   StackedBar* bar_;
   std::array<FactList*, 2> columns_{};
+  QString unit_;
 };
 
 /// Shows a problem and what to do about it over the lower edge of its parent, outside the layout, so nothing moves when
