@@ -17,6 +17,8 @@ using namespace batchscope::schedule::test;
 
 namespace {
 
+constexpr int random_plans = batchscope::test::sanitized ? 50 : 1000;
+
 constexpr unsigned seed = 2718;
 
 using Sizes = std::vector<std::int64_t>;
@@ -222,7 +224,7 @@ void TestPlan::draws_the_known_trace() {
 void TestPlan::is_what_the_loop_will_walk() {
   std::mt19937_64 random(seed);
   RandomPlans plans(random);
-  for (int number = 0; number < 500; ++number) {
+  for (int number = 0; number < random_plans; ++number) {
     const PlanRequest asked = plans.next();
     const Plan plan = *make_plan(asked);
     const series::History& history = *plan.history;
@@ -311,7 +313,7 @@ void TestPlan::knows_which_schedules_keep_their_place() {
 void TestPlan::a_piecewise_schedule_does_what_its_outline_says() {
   std::mt19937_64 random(seed);
   RandomPlans plans(random);
-  for (int number = 0; number < 1000; ++number) {
+  for (int number = 0; number < random_plans; ++number) {
     PlanRequest asked = plans.next();
     asked.max_segments = 1'000'000;
     const bool drop_last = asked.options.sampler.drop_last;
@@ -341,7 +343,7 @@ void TestPlan::a_piecewise_schedule_does_what_its_outline_says() {
 
 void TestPlan::finds_the_closest_staircase() {
   std::mt19937_64 random(seed);
-  for (int number = 0; number < 300; ++number) {
+  for (int number = 0; number < random_plans; ++number) {
     Sizes sizes;
     for (std::size_t i = 0, count = 2 + random() % 9; i < count; ++i)
       sizes.push_back(1 + static_cast<std::int64_t>(random() % 12));

@@ -27,11 +27,13 @@ using namespace batchscope::store::test;
 namespace {
 
 constexpr std::int64_t max_steps = 200'000;
+constexpr std::int64_t steps_per_event = 100;
 
 /// When each step was pushed, by the clock that all processes share; in memory that survives a process.
 struct PushTimes {
   std::array<std::atomic<std::int64_t>, max_steps + 1> nanoseconds;
   std::atomic<std::int64_t> last_step;
+  std::atomic<std::uint64_t> stored; ///< entries that the store called stored, read before the last step was pushed
 };
 
 class SharedTimes {
@@ -59,19 +61,28 @@ std::int64_t nanoseconds_now() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The other process: writes 5 steps in each millisecond, an event now and then, and at `last` is killed as by
-// `kill -9`: nothing of it runs any more, least of all the thread that writes.
-[[noreturn]] void write_until_killed(const std::filesystem::path& file, std::int64_t last) {
+// The other process: writes 5 steps in each millisecond and an event now and then. `more` steps after it saw `turns`
+// transactions of its store it is killed as by `kill -9`: nothing of it runs any more, least of all the thread that
+// writes.
+[[noreturn]] void write_until_killed(const std::filesystem::path& file, int turns, std::int64_t more) {
   const SharedTimes times(file.string() + ".times");
   RunStore store(file);
   auto run = store.begin(new_run("killed"));
   const auto start = std::chrono::steady_clock::now();
+  int turns_seen = 0;
+  std::int64_t last = max_steps;
   for (std::int64_t step = 1;; ++step) {
     std::this_thread::sleep_until(start + std::chrono::microseconds(200) * step);
+    if (const std::uint64_t stored = store.load().stored; stored != times->stored) {
+      times->stored = stored;
+      ++turns_seen;
+    }
+    if (turns_seen >= turns)
+      last = std::min(last, step + more);
     times->nanoseconds[static_cast<std::size_t>(step)] = nanoseconds_now();
     times->last_step = step;
     run->sink().record(record_at(step));
-    if (step % 100 == 0)
+    if (step % steps_per_event == 0)
       run->sink().event({.step = step, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
     if (step == last)
       std::raise(SIGKILL);
@@ -85,28 +96,34 @@ class TestKill : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
-  void at_most_the_last_second_is_missing_data();
-  void at_most_the_last_second_is_missing();
+  void only_what_was_not_stored_yet_is_missing_data();
+  void only_what_was_not_stored_yet_is_missing();
   void tells_processes_apart();
   void what_cannot_be_told_is_not_gone();
   void identities_come_back_from_their_text();
 };
 
-void TestKill::at_most_the_last_second_is_missing_data() {
-  QTest::addColumn<qlonglong>("last");
+void TestKill::only_what_was_not_stored_yet_is_missing_data() {
+  QTest::addColumn<int>("turns");
+  QTest::addColumn<qlonglong>("more");
   std::mt19937 random(3);
-  for (int i = 0; i < 6; ++i) {
-    const auto last = static_cast<qlonglong>(1 + random() % 10'000); // within two seconds
-    QTest::addRow("killed at step %lld", last) << last;
+  for (int turns = 0; turns < 6; ++turns) {
+    const auto more = static_cast<qlonglong>(random() % 1250); // within a quarter of a second
+    QTest::addRow("%d transactions and %lld steps", turns, more) << turns << more;
   }
 }
 
-void TestKill::at_most_the_last_second_is_missing() {
-  QFETCH(qlonglong, last);
+void TestKill::only_what_was_not_stored_yet_is_missing() {
+  QFETCH(int, turns);
+  QFETCH(qlonglong, more);
+  QVERIFY(StoreOptions{}.interval <= std::chrono::milliseconds(500)); // so that it is at most about a second
   const Folder folder;
   const SharedTimes times(folder.file().string() + ".times");
-  QCOMPARE(SecondProcess({"--write-until-killed", folder.file().string(), std::to_string(last)}).wait(), 128 + SIGKILL);
-  QCOMPARE(times->last_step.load(), std::int64_t(last));
+  QCOMPARE(SecondProcess({"--write-until-killed", folder.file().string(), std::to_string(turns), std::to_string(more)})
+               .wait(),
+           128 + SIGKILL);
+  const std::int64_t last = times->last_step;
+  QVERIFY(last > more && last < max_steps); // it saw that many transactions
 
   const auto stored = [&] {
     const RunReader reader(folder.file());
@@ -123,12 +140,12 @@ void TestKill::at_most_the_last_second_is_missing() {
   const auto points = stored();
   for (std::size_t i = 0; i < points.size(); ++i)
     QCOMPARE(points[i].step, static_cast<std::int64_t>(i) + 1);
+  QVERIFY(points.size() + points.size() / steps_per_event >= times->stored);
   if (points.size() < static_cast<std::size_t>(last)) {
     const std::int64_t first_missing = times->nanoseconds[points.size() + 1];
     const std::int64_t killed = times->nanoseconds[static_cast<std::size_t>(last)];
-    const double missing_seconds = static_cast<double>(killed - first_missing) / 1e9;
-    qInfo("%lld steps, the last %.3f s are missing", last, missing_seconds);
-    QVERIFY(missing_seconds <= 1);
+    const auto missing_seconds = static_cast<double>(killed - first_missing) / 1e9; // longer where the disk is slow
+    qInfo("%lld steps, the last %.3f s are missing", static_cast<qlonglong>(last), missing_seconds);
   }
   // The next writer marks it, and the file is good for more.
   RunStore store(folder.file());
@@ -215,8 +232,8 @@ void TestKill::identities_come_back_from_their_text() {
 }
 
 static int write_until_killed(int count, char** arguments) {
-  if (count == 4 && std::string(arguments[1]) == "--write-until-killed")
-    write_until_killed(arguments[2], std::atoll(arguments[3]));
+  if (count == 5 && std::string(arguments[1]) == "--write-until-killed")
+    write_until_killed(arguments[2], std::atoi(arguments[3]), std::atoll(arguments[4]));
   return -1;
 }
 
