@@ -50,6 +50,9 @@ uninstall:
 soak: build
 	cmake --build --preset release --parallel $(JOBS) --target tests
 	ctest --preset soak --parallel $(JOBS)
+	$(call configure_and_build,asan)
+	cmake --build --preset asan --parallel $(JOBS) --target tests
+	ctest --preset asan-long --parallel $(JOBS)
 
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench

@@ -13,6 +13,9 @@ namespace batchscope::cli {
 
 namespace {
 
+/// Marks options that may be given several times; what CLI11 makes of their values is not used.
+constexpr auto repeatable = CLI::MultiOptionPolicy::Join;
+
 std::string name_of(const CLI::Option* option) {
   return option->get_name(false, false);
 }
@@ -54,7 +57,8 @@ Error unexpected(CLI::App& program) {
 void check_values(const CLI::App& app) {
   for (const auto* option : app.get_options()) {
     const bool takes_value = option->get_items_expected_max() > 0;
-    if (takes_value && option->get_items_expected_max() == 1 && option->count() > 1)
+    const bool once = option->get_items_expected_max() == 1 && option->get_multi_option_policy() != repeatable;
+    if (takes_value && once && option->count() > 1)
       throw input_error(fmt::format("{}: given {} times; accepted: at most once", name_of(option), option->count()));
     for (const auto& value : option->results())
       if (takes_value && value.starts_with("--"))
@@ -87,6 +91,11 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
       ->type_name(placeholder)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Option* add_repeatable(CLI::App& app, const std::string& names, const std::string& placeholder,
+                            const std::string& help) {
+  return add_value(app, names, placeholder, help)->multi_option_policy(repeatable);
 }
 
 CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help) {

@@ -13,6 +13,9 @@ namespace batchscope::cli {
 /// Adds an option whose value the verb parses itself, so that all error messages have the same form.
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& placeholder,
                        const std::string& help);
+/// The same for an option that may be given several times; Option::results() has all values.
+CLI::Option* add_repeatable(CLI::App& app, const std::string& names, const std::string& placeholder,
+                            const std::string& help);
 CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help);
 /// Adds a positional argument, or several if `many`.
 CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::string& help, bool many = false);

@@ -44,6 +44,7 @@ Verb add_watch(CLI::App& program);
 Verb add_steer(CLI::App& program);
 Verb add_sweep(CLI::App& program);
 Verb add_list(CLI::App& program);
+Verb add_compare(CLI::App& program);
 Verb add_show(CLI::App& program);
 Verb add_export(CLI::App& program);
 Verb add_rename(CLI::App& program);

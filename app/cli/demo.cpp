@@ -11,8 +11,8 @@
 #include "app/cli/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/exchange/export.h"
 #include "core/search/run_search.h"
-#include "core/store/export.h"
 #include "core/sweep/demo.h"
 
 namespace batchscope::cli {
@@ -70,7 +70,7 @@ private:
   static std::string heading(sweep::DemoStage stage) {
     switch (stage) {
     case sweep::DemoStage::search:
-      return fmt::format("Which batch size fits in {}? A prediction from a dry run, and two real runs that verify it",
+      return fmt::format("Which batch size fits in {}? A prediction from a dry run, and two trials that verify it",
                          format_bytes(*sweep::demo_spec().memory_budget));
     case sweep::DemoStage::bisection:
       return "The same answer by bisection, which needs out-of-memory errors to find it";
@@ -105,7 +105,7 @@ std::vector<std::string> write_files(const store::RunReader& reader, const std::
   std::vector<std::string> files;
   for (const char* format : {"csv", "json"}) {
     files.push_back((folder / (std::string("runs.") + format)).string());
-    store::export_to_file(reader, runs, format, files.back(), true);
+    exchange::export_to_file(reader, runs, format, files.back(), true);
   }
   return files;
 }

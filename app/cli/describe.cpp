@@ -50,7 +50,7 @@ std::string rate_text(double per_second) {
 
 std::string describe_oom(const Json& detail) {
   std::string text =
-      fmt::format("out of memory at batch size {}: tried to allocate {}; {} of {} already allocated",
+      fmt::format("out of memory with a micro batch of {}: tried to allocate {}; {} of {} already allocated",
                   count_or_dash(count_in(detail, "attempted_batch")), bytes_in(detail, "requested_bytes"),
                   bytes_in(detail, "in_use_bytes"), bytes_in(detail, "limit_bytes"));
   if (const auto action = text_in(detail, "action"); !action.empty())

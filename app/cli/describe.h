@@ -8,7 +8,7 @@
 
 namespace batchscope::cli {
 
-/// An event of a run as text, without its step: `out of memory at batch 96: ...`.
+/// An event of a run as text, without its step: `out of memory with a micro batch of 96: ...`.
 std::string describe_event(const std::string& kind, const std::string& detail_json);
 /// The colour of an event's text.
 Colour colour_of_event(const std::string& kind);

@@ -80,7 +80,7 @@ void add_formulas(Json& answer, const Transformer& model, const Training& traini
   answer["rule_of_thumb"] = json_of(rule_of_thumb(model, training), largest(estimate::rule_of_thumb));
 }
 
-// --- dry and real runs ---
+// --- dry runs and measurements ---
 
 /// A built-in model on the user's data, or on data that are made up and take no memory.
 struct Subject {
@@ -136,10 +136,9 @@ public:
 std::uint64_t measure(const Subject& subject, const DryAnswer& dry) {
   const std::uint64_t needed = dry.forecast.at(dry.batch).bytes, free = free_host_memory();
   if (needed > free / 10 * 9)
-    throw Error(Error::Kind::unavailable,
-                fmt::format("--verify: a real run takes {}, and {} are free here; without it, "
-                            "the answer is computed",
-                            format_bytes(needed), format_bytes(free)));
+    throw Error(Error::Kind::unavailable, fmt::format("--verify: two steps take {}, and {} are free here; without it, "
+                                                      "the answer is computed",
+                                                      format_bytes(needed), format_bytes(free)));
   constexpr std::int64_t steps = 2; // the first creates the optimizer's state
   run::RunSpec spec = subject.with_examples(std::max<std::int64_t>(dry.batch * dry.spec.accumulate * steps, 2));
   spec.batch = {.kind = run::BatchChoice::Kind::number, .number = dry.batch};
@@ -150,7 +149,7 @@ std::uint64_t measure(const Subject& subject, const DryAnswer& dry) {
   run::RunControl control;
   const telemetry::RunOutcome outcome = session->run(sink, control);
   if (outcome.peak_bytes == 0)
-    throw Error(Error::Kind::failed, "--verify: the real run failed: " + outcome.reason);
+    throw Error(Error::Kind::failed, "--verify: the two steps failed: " + outcome.reason);
   return outcome.peak_bytes;
 }
 
@@ -248,8 +247,8 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
   }
   if (options.verify->count() > 0) {
     if (!dry)
-      throw input_error("--verify: the engine trains all weights in fp32 without checkpointing; accepted: without "
-                        "options that say otherwise");
+      throw input_error("--verify works only with fp32, fused attention, and without --checkpointing, --lora-rank, "
+                        "--shards and adam8bit");
     add_measured(answer, measure(*subject, *dry));
   }
   if (target) {
@@ -283,7 +282,7 @@ int estimate_by_dry_run(const EstimateOptions& options, const Context& context) 
   for (const CLI::Option* formula_only : {options.precision, options.attention, options.checkpointing,
                                           options.lora_rank, options.shards, options.sequence}) {
     if (formula_only->count() > 0)
-      throw input_error(formula_only->get_name() + " is not accepted with --model, which is run dry in fp32; accepted: "
+      throw input_error(formula_only->get_name() + " is not accepted with --model, whose dry run is in fp32; accepted: "
                                                    "with --parameters or --config");
   }
   const auto target = target_of(options);
@@ -342,28 +341,36 @@ int run_estimate(const EstimateOptions& options, const Context& context) {
 } // namespace
 
 Verb add_estimate(CLI::App& program) {
-  auto* app = program.add_subcommand("estimate", "Compute the memory of a training; nothing is stored");
+  auto* app = program.add_subcommand("estimate", "Compute the memory that training needs; nothing is stored");
   auto options = std::make_shared<EstimateOptions>();
-  options->target = add_value(*app, "--for", "SIZE|CARD", "Memory to fit into: 24GB, or a card such as rtx-4090");
-  options->verify = add_switch(*app, "--verify", "Run two real steps here too, and print the error of each answer");
-  options->cards = add_switch(*app, "--cards", "List the cards");
-  options->batch = add_value(*app, "--batch", "N", "Batch size (default: the largest that fits --for, else 1)");
+  options->target =
+      add_value(*app, "--for", "SIZE|CARD",
+                "Memory to fit into: 24GB (decimal), 24GiB, or a GPU such as rtx-4090, of which part is not usable");
+  options->verify =
+      add_switch(*app, "--verify", "Also run two steps on this machine, and print the error of each answer");
+  options->cards = add_switch(*app, "--cards", "List the GPUs");
+  options->batch =
+      add_value(*app, "--batch", "N", "Batch size (default: with --model and --for the largest that fits, else 1)");
   options->shape = add_value(*app, "--shape", "CxHxW", "Shape of an example, instead of --data");
   options->classes = add_value(*app, "--classes", "N", "Number of classes with --shape (default 1000)");
   options->vocabulary = add_value(*app, "--vocabulary", "V", "Vocabulary size (default 50257 for gpt)");
   options->config =
       add_value(*app, "--config", "FILE", "A Hugging Face config.json (GPT-2, BERT, Llama, Mistral, Qwen)");
   options->parameters = add_value(*app, "--parameters", "P", "Number of parameters of a transformer, as in 110e6");
-  options->layers = add_value(*app, "--layers", "L", "Its layers");
-  options->hidden = add_value(*app, "--hidden", "H", "Its hidden size");
-  options->heads = add_value(*app, "--heads", "A", "Its attention heads (default hidden / 64)");
+  options->layers = add_value(*app, "--layers", "L", "Number of layers (with --parameters)");
+  options->hidden = add_value(*app, "--hidden", "H", "Hidden size (with --parameters)");
+  options->heads =
+      add_value(*app, "--heads", "A", "Number of attention heads (with --parameters; default hidden / 64)");
   options->sequence = add_value(*app, "--sequence", "S", "Tokens per example (default 512)");
-  options->precision = add_value(*app, "--precision", "P", "fp32, mixed, fp16, int8 or 4bit (default fp32)");
-  options->attention = add_value(*app, "--attention", "A", "fused or eager (default fused)");
+  options->precision = add_value(
+      *app, "--precision", "P",
+      "fp32, mixed (AMP: fp16 or bf16 with fp32 master weights), fp16 (all in 16 bit), int8 or 4bit (default fp32)");
+  options->attention = add_value(*app, "--attention", "A", "fused (SDPA, FlashAttention) or eager (default fused)");
   options->checkpointing = add_switch(*app, "--checkpointing", "Activation checkpointing of every layer");
-  options->lora_rank =
-      add_value(*app, "--lora-rank", "R", "Train adapters of this rank on the query and value projections");
-  options->shards = add_value(*app, "--shards", "N", "Ranks that share weights, gradients and optimizer state");
+  options->lora_rank = add_value(*app, "--lora-rank", "R", "LoRA rank; adapters on the query and value projections");
+  options->shards =
+      add_value(*app, "--shards", "N",
+                "Number of ranks over which weights, gradients and optimizer state are sharded (ZeRO stage 3, FSDP)");
   options->run.add_to(*app, {"--name",
                              "--batch",
                              "--device",

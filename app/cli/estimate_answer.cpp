@@ -29,7 +29,7 @@ Json json_of(const Estimate& estimate, std::optional<std::int64_t> max_batch) {
 Json json_of(const Target& target) {
   return {{"name", target.name.empty() ? Json(nullptr) : Json(target.name)},
           {"memory_bytes", target.memory_bytes},
-          {"reserve_bytes", target.reserve_bytes},
+          {"reserve_bytes", target.overhead_bytes},
           {"usable_bytes", target.usable_bytes()}};
 }
 
@@ -37,7 +37,7 @@ Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
                const std::vector<estimate::Saving>& savings) {
   Json room{{"batch", batch}, {"growth", Json::object()}, {"savings", Json::array()}};
   for (const estimate::Growth& each : growth)
-    room["growth"][each.size] = {{"now", each.now}, {"largest", each.largest}};
+    room["growth"][each.dimension] = {{"now", each.now}, {"largest", each.largest}};
   for (const estimate::Saving& each : savings)
     room["savings"].push_back({{"change", each.name},
                                {"title", each.title},
@@ -87,8 +87,8 @@ std::string bytes_text(const Json& bytes) {
 std::string target_text(const Target& target) {
   if (target.name.empty())
     return format_bytes(target.memory_bytes);
-  return fmt::format("{}: {}, of which {} are left for the CUDA context, libraries and driver", target.name,
-                     format_bytes(target.memory_bytes), format_bytes(target.reserve_bytes));
+  return fmt::format("{}: {}, of which {} are reserved for the CUDA context, libraries and driver", target.name,
+                     format_bytes(target.memory_bytes), format_bytes(target.overhead_bytes));
 }
 
 void print_room(const Json& room) {
@@ -96,13 +96,14 @@ void print_room(const Json& room) {
   if (const Json& growth = room["growth"]; !growth.empty()) {
     std::vector<std::string> parts;
     for (const auto& [size, each] : growth.items())
-      parts.push_back(fmt::format("{} {} to {}", size, format_count(each["now"].get<std::int64_t>()),
-                                  format_count(each["largest"].get<std::int64_t>())));
-    print(facts({{"room to grow", fmt::format("at batch size {}, one alone: {}", batch, fmt::join(parts, "; "))}}));
+      parts.push_back(fmt::format("{} up to {} (now {})", size, format_count(each["largest"].get<std::int64_t>()),
+                                  format_count(each["now"].get<std::int64_t>())));
+    print(facts(
+        {{"room to grow", fmt::format("at batch size {}, changing only one: {}", batch, fmt::join(parts, "; "))}}));
   }
   if (const Json& savings = room["savings"]; !savings.empty()) {
     Table table(
-        {{"one change alone, by formula", Table::Align::left}, {"total at batch size " + batch}, {"largest batch"}});
+        {{"with one change, by formula", Table::Align::left}, {"total at batch size " + batch}, {"largest batch"}});
     for (const Json& each : savings)
       table.add({each["title"].get<std::string>(), bytes_text(each["total_bytes"]),
                  format_count(each["max_batch"].get<std::int64_t>())});
@@ -123,10 +124,10 @@ void print_answers(const Json& answer, std::int64_t batch, const std::optional<T
                       fmt::format("{} ({:.1f} % unused) at the largest batch, by LibTorch's own CUDA allocator",
                                   bytes_text(answer["reserved_bytes"]), 100 * answer["fragmentation"].get<double>()));
   if (answer.contains("measured_bytes"))
-    rows.emplace_back("measured in a real run", bytes_text(answer["measured_bytes"]));
+    rows.emplace_back("measured", bytes_text(answer["measured_bytes"]));
   const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");
-  rows.emplace_back("computed, not run", std::string(dry ? "a dry run of the trainer's own step in fp32, and " : "") +
-                                             "formulas; see README, \"Will it fit?\"");
+  rows.emplace_back("method", std::string(dry ? "a dry run of the trainer's own step in fp32, and " : "") +
+                                  "formulas; see README, \"Will it fit?\"");
   print(facts(rows));
   std::vector<Table::Column> columns{{"method", Table::Align::left},
                                      {"weights"},
@@ -136,7 +137,7 @@ void print_answers(const Json& answer, std::int64_t batch, const std::optional<T
                                      {"total"},
                                      {"largest batch"}};
   if (answer.contains("measured_bytes"))
-    columns.push_back({"against the real run"});
+    columns.push_back({"error"});
   Table table(columns);
   const auto add = [&](const std::string& name, const Json& row) {
     std::vector<std::string> cells{name};

@@ -22,7 +22,7 @@ Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
 /// Of a dry run with this batch.
 Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch);
 
-/// Sets `error` of all totals in the answer: their relative difference from what a real run took.
+/// Sets `error` of all totals in the answer: their relative difference from what was measured.
 void add_measured(Json& answer, std::uint64_t measured_bytes);
 
 /// The answers beside each other, one row each, and what would change them.

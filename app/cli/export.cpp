@@ -1,4 +1,4 @@
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 
 #include <algorithm>
 #include <memory>
@@ -24,6 +24,14 @@ struct ExportOptions {
   CLI::Option* force = nullptr;
 };
 
+/// `csv (CSV, a row per step), ...`.
+std::string formats_help() {
+  std::string help;
+  for (const auto& exporter : exchange::exporters())
+    help += fmt::format("{}{} ({})", help.empty() ? "" : "; ", exporter->name(), exporter->title());
+  return help;
+}
+
 /// In the order given, each once.
 std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
   std::vector<std::int64_t> runs;
@@ -34,19 +42,19 @@ std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
 }
 
 int run_export(const ExportOptions& options, const Context& context) {
-  const std::string formats = fmt::format("{}", fmt::join(store::export_formats(), ", "));
+  const std::string formats = fmt::format("{}", fmt::join(exchange::export_formats(), ", "));
   require(options.runs, "the numbers of one or more runs");
   require(options.format, formats);
   require(options.file, "the file to write");
   const auto ids = chosen_runs(options.runs);
   const std::string file = *text_of(options.file);
   const std::string format = *text_of(options.format);
-  const auto known = store::export_formats();
+  const auto known = exchange::export_formats();
   if (std::find(known.begin(), known.end(), format) == known.end())
     throw input_error(fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format), formats));
   if (file.empty())
     throw input_error("-o: \"\" is not accepted; accepted: a file");
-  store::export_to_file(store::RunReader(context.database()), ids, format, file, options.force->count() > 0);
+  exchange::export_to_file(store::RunReader(context.database()), ids, format, file, options.force->count() > 0);
   if (context.json)
     print_json({{"exported", ids}, {"file", file}, {"format", format}});
   else
@@ -57,12 +65,12 @@ int run_export(const ExportOptions& options, const Context& context) {
 } // namespace
 
 Verb add_export(CLI::App& program) {
-  auto* app = program.add_subcommand("export", "Write stored runs to a file");
+  auto* app = program.add_subcommand("export", "Write stored runs to a file, or a folder of event files");
   auto options = std::make_shared<ExportOptions>();
   options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
-  options->format = add_value(*app, "--format", "FORMAT", "csv or json");
-  options->file = add_value(*app, "-o,--output", "FILE", "File to write");
-  options->force = add_switch(*app, "--force", "Overwrite the file");
+  options->format = add_value(*app, "--format", "FORMAT", formats_help());
+  options->file = add_value(*app, "-o,--output", "FILE", "File to write; a new folder for tensorboard");
+  options->force = add_switch(*app, "--force", "Overwrite the file; never a folder");
   return {app, [options](const Context& context) { return run_export(*options, context); }};
 }
 

@@ -105,7 +105,7 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
   } else {
     print(facts({{"computed, not run", "a dry run of the trainer's own step"},
                  {"usable memory", format_bytes(target.usable_bytes())},
-                 {"left for context and libraries", format_bytes(target.reserve_bytes)},
+                 {"left for context and libraries", format_bytes(target.overhead_bytes)},
                  {"largest", count_or_dash(fit.largest)},
                  {"safe", count_or_dash(fit.safe)},
                  {"recommended", "- (its throughput must be measured)"}}));
@@ -169,12 +169,15 @@ Verb add_find(CLI::App& program) {
   for (const search::Strategy* strategy : search::strategies())
     help += fmt::format("\n  {:<11} {}", strategy->name, strategy->help);
   options->start = add_value(*app, "--start", "N", "First batch size to try (default: depends on the strategy)");
-  options->factor = add_value(*app, "--factor", "F", "Factor of the shrink strategy (default 0.9)");
+  options->factor =
+      add_value(*app, "--factor", "F",
+                "Strategy shrink: the next size is this fraction of the one that did not fit (default 0.9)");
   options->capacity = add_value(*app, "--capacity", "C", "Simulate a device that fits batch sizes up to C");
   options->no_timings =
       add_switch(*app, "--no-timings", "Do not measure throughput; the result then has no recommended size");
-  options->target = add_value(*app, "--for", "SIZE|CARD",
-                              "Compute, without running anything, what fits into 24GB or a card such as rtx-4090");
+  options->target =
+      add_value(*app, "--for", "SIZE|CARD",
+                "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090");
   options->run.add_to(*app, {"--batch", "--name"});
   app->footer(help + "\n" + schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};

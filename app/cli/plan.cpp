@@ -144,7 +144,7 @@ public:
   void event(const schedule::ScheduleEvent& event) {
     ++events_;
     if (events_ <= shown)
-      notes_ += fmt::format("step {}: {}\n", format_count(event.step), event.message);
+      notes_ += fmt::format("from step {}: {}\n", format_count(event.step + 1), event.message);
   }
 
   void end(std::int64_t steps, std::int64_t seen) const {
@@ -201,8 +201,8 @@ template <typename Output> void walk(const ProgressionOptions& options, Output o
 }
 
 int run_plan(const PlanOptions& options, const Context& context) {
-  require(options.examples, "the number of examples in an epoch");
-  require(options.run.find("--batch"), "the first batch size");
+  require(options.examples, "give the number of training examples in an epoch");
+  require(options.run.find("--batch"), "give the first batch size");
   run::RunSpec spec;
   options.run.apply(spec);
   if (spec.batch.kind != run::BatchChoice::Kind::number)
@@ -211,7 +211,7 @@ int run_plan(const PlanOptions& options, const Context& context) {
   if (!spec.learning_rate)
     for (const char* option : {"--lr-rule", "--lr-reference-batch", "--lr-decay", "--warmup"})
       if (options.run.find(option)->count() > 0)
-        throw input_error(fmt::format("{} has no effect without --lr; accepted: both", option));
+        throw input_error(fmt::format("{} has no effect without --lr; give --lr too", option));
   check(spec);
   const ProgressionOptions plan = progression_options(options, spec);
   if (Progression(plan).needs_feedback())
@@ -230,11 +230,11 @@ int run_plan(const PlanOptions& options, const Context& context) {
 Verb add_plan(CLI::App& program) {
   auto* app = program.add_subcommand("plan", "Print what a schedule does at each step, without training");
   auto options = std::make_shared<PlanOptions>();
-  options->examples = add_value(*app, "--examples", "N", "Examples in an epoch");
+  options->examples = add_value(*app, "--examples", "N", "Training examples in an epoch (required)");
   options->world = add_value(*app, "--world", "W", "World size: number of processes (default 1)");
   options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel size; data-parallel ranks = W / (tp * cp * sp)");
   options->context = add_value(*app, "--cp", "N", "Context-parallel size");
-  options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (with ranks of its own, as in Ulysses)");
+  options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (Ulysses-style: with ranks of its own)");
   options->run.add_to(*app, {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
                              "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task",
                              "--clip", "--examples", "--seed", "--on-oom", "--margin"});

@@ -61,7 +61,7 @@ const CommandName& command_of(const SteerOptions& options) {
   const auto found =
       std::find_if(commands.begin(), commands.end(), [&](const CommandName& command) { return command.name == name; });
   if (options.sweep->count() > 0 && name != "stop")
-    throw input_error(fmt::format("--sweep: not accepted with {}; accepted: with stop", name));
+    throw input_error(fmt::format("--sweep: not accepted with {}; use it with stop", name));
   if (found == commands.end())
     throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
@@ -70,7 +70,7 @@ const CommandName& command_of(const SteerOptions& options) {
     throw input_error(
         fmt::format("TEXT: {} is not accepted; {} takes no text", in_quotes(*text_of(options.text)), name));
   else if (options.batch->count() > 0)
-    throw input_error(fmt::format("--batch: not accepted with {}; accepted: with schedule", name));
+    throw input_error(fmt::format("--batch: not accepted with {}; use it with schedule", name));
   return options.sweep->count() > 0 ? *std::next(found) : *found;
 }
 

@@ -85,7 +85,7 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
     }
     session->start();
     store::RunStore store(context.database());
-    job = job::run_and_store(*session, spec, search, store, std::nullopt, display, control);
+    job = job::run_and_store(*session, spec, search, store, {}, display, control);
   }
   print_result(*job, context);
   return exit_status_of(job->outcome.status);

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/estimate/fit_trial.h"
+#include "core/estimate/target_dry_run.h"
 #include "core/predict/reserved_predictor.h"
 #include "core/run/engine.h"
 #include "core/run/model_spec.h"

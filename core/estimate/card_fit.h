@@ -12,13 +12,14 @@
 
 namespace batchscope::estimate {
 
-/// What fits into memory that need not be here, computed.
+/// What fits on a GPU or in a given amount of memory, computed from dry runs.
 struct CardFit {
-  run::Forecast forecast; ///< as `cpu` counts; for a card without the workspace of kernels. Its budget is the target
+  /// Bytes in use, as on `cpu`; for a GPU without the workspace of kernels. Its budget is the target's usable memory.
+  run::Forecast forecast;
   std::optional<std::int64_t> largest; ///< nothing if not even one example fits
   std::optional<std::int64_t> safe;    ///< the same with the spec's margin left free
-  /// Of a card: what the allocator reserves for the largest batch, or for one example if none fits. Nothing for a size,
-  /// and if this torch was built without CUDA; then sizes and cards are treated alike.
+  /// For a GPU: what its allocator reserves for the largest batch, or for one example if none fits. Nothing for an
+  /// amount of memory. Nothing for a GPU either if this torch was built without CUDA; bytes in use then decide.
   std::optional<predict::Reserve> reserve;
   std::int64_t batch = 1;      ///< the spec's, or 1 if a search is to choose it
   std::vector<Saving> savings; ///< at that batch; of a transformer

@@ -103,13 +103,13 @@ const std::vector<Card>& cards() {
 
 Target parse_target(const std::string& text, const std::string& option) {
   if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0)
-    return {.name = {}, .memory_bytes = parse_size(text, option), .reserve_bytes = 0};
+    return {.name = {}, .memory_bytes = parse_size(text, option), .overhead_bytes = 0};
   const std::string name = normalized(text);
   for (const Card& card : cards()) {
     if (card.name == name) {
       const double reserve = context_bytes + kept_by_driver * static_cast<double>(card.memory_bytes);
       return {
-          .name = card.name, .memory_bytes = card.memory_bytes, .reserve_bytes = static_cast<std::uint64_t>(reserve)};
+          .name = card.name, .memory_bytes = card.memory_bytes, .overhead_bytes = static_cast<std::uint64_t>(reserve)};
     }
   }
   throw input_error(fmt::format("{}: unknown card {}; nearest: {}; accepted: a size (24GB) or a name of `estimate "

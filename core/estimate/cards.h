@@ -6,7 +6,7 @@
 
 namespace batchscope::estimate {
 
-/// A graphics card, a row of resources/cards/cards.csv.
+/// A GPU, a row of resources/cards/cards.csv.
 struct Card {
   std::string name; ///< `rtx-4090`, `h100-80gb`
   std::uint64_t memory_bytes = 0;
@@ -22,10 +22,10 @@ const std::vector<Card>& cards();
 struct Target {
   std::string name;               ///< of the card; empty for a size
   std::uint64_t memory_bytes = 0; ///< of the card, or the size
-  /// What a program cannot use of a card: the CUDA context, the libraries' workspaces, and what the driver keeps.
-  std::uint64_t reserve_bytes = 0;
+  /// Of a GPU's memory, what tensors cannot use: the CUDA context, code of the libraries, and what the driver keeps.
+  std::uint64_t overhead_bytes = 0;
 
-  std::uint64_t usable_bytes() const { return memory_bytes - reserve_bytes; }
+  std::uint64_t usable_bytes() const { return memory_bytes - overhead_bytes; }
 };
 
 /// Throws Error (input) for a text that is neither, naming the cards whose names are nearest.

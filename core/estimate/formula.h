@@ -38,7 +38,7 @@ struct Estimate {
   double total() const { return parameters + gradients + optimizer + activations; }
 };
 
-/// The rule of thumb of the batch-size trade-offs document: weights, gradients and optimizer state at the precision's
+/// The rule of thumb that many calculators use: weights, gradients and optimizer state at the precision's
 /// bytes, and batch x sequence x width x layers activations. Far too low for the activations of a real transformer.
 Estimate rule_of_thumb(const Transformer& model, const Training& training);
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "core/base/error.h"
-#include "core/estimate/fit_trial.h"
+#include "core/estimate/target_dry_run.h"
 #include "core/run/model_spec.h"
 
 namespace batchscope::estimate {

@@ -18,7 +18,7 @@ struct Transformer {
   std::int64_t heads = 0;
   std::int64_t vocabulary = 0;
   std::int64_t positions = 0; ///< longest sequence
-  std::string model;          ///< the same as a built-in model, to run dry; without its context. Empty if there is none
+  std::string model; ///< the same as a built-in model, for dry runs; without its context. Empty if there is none
 };
 
 /// Reads a Hugging Face `config.json` of one of families(), and counts the parameters of the model exactly: GPT-2 and

@@ -1,34 +1,49 @@
 #include "core/job/job.h"
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/job/apply_command.h"
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
 #include "core/run/model_spec.h"
+#include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
 
 namespace batchscope::job {
 
 namespace {
 
-/// Passes the run's reports to the store and to the job's Watch.
+/// Passes the run's reports to the store and to the job's Watch, and ends the run early if asked to.
 class Tee : public telemetry::Sink {
 public:
-  Tee(telemetry::Sink& first, telemetry::Sink& second) : first_(first), second_(second) {}
+  Tee(telemetry::Sink& first, telemetry::Sink& second, const RunOptions& options, run::RunControl& control)
+      : first_(first), second_(second), options_(options), control_(control) {}
 
   void record(const telemetry::StepRecord& record) override {
     first_.record(record);
     second_.record(record);
+    if (!options_.end_early || !reason_.empty())
+      return;
+    if (const auto reason = options_.end_early(record)) {
+      reason_ = *reason;
+      control_.stop();
+    }
   }
   void event(telemetry::Event event) override {
     first_.event(event);
     second_.event(std::move(event));
   }
+  /// Why the run was ended early; empty if it was not.
+  const std::string& reason() const { return reason_; }
 
 private:
   telemetry::Sink& first_;
   telemetry::Sink& second_;
+  const RunOptions& options_;
+  run::RunControl& control_;
+  std::string reason_;
 };
 
 /// The search has no size for the choice.
@@ -48,9 +63,31 @@ Error no_size(const run::BatchChoice& choice, const search::SearchResult& result
                "batch");
 }
 
+bool needs_timings(const run::BatchChoice& choice) {
+  return choice.kind == run::BatchChoice::Kind::recommended || choice.kind == run::BatchChoice::Kind::automatic;
+}
+
+/// Equal for specs with the same answer to a search. The device's free memory, the default budget, does not count: runs
+/// of one job take the same share of the same size.
+std::string search_key(const run::RunSpec& spec) {
+  // Throughput may depend on more than memory does.
+  return fmt::format("{} {} {} {}", needs_timings(spec.batch) ? "timed " + run::trial_key(spec) : run::memory_key(spec),
+                     spec.memory_budget.value_or(0), spec.max_batch.value_or(0), spec.margin);
+}
+
 } // namespace
 
-std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control) {
+const search::SearchResult* KnownSearches::find(const run::RunSpec& spec) const {
+  const auto found = results_.find(search_key(spec));
+  return found == results_.end() ? nullptr : &found->second;
+}
+
+void KnownSearches::add(const run::RunSpec& spec, const search::SearchResult& result) {
+  results_[search_key(spec)] = result;
+}
+
+std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
+                                                 KnownSearches* known) {
   run::check_trains(run::parse_model(session.spec().model));
   const run::RunSpec& spec = session.spec();
   const run::BatchChoice choice = spec.batch;
@@ -60,18 +97,26 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
     throw input_error("--schedule: " + in_quotes(spec.schedule) + " sets the first batch, but --batch " +
                           run::to_string(choice) + " searches for it; accepted: --batch with that number",
                       "schedule");
+  const auto choose = [&](const search::SearchResult& result) {
+    const auto batch = run::answer_to(choice, result);
+    if (!batch)
+      throw no_size(choice, result);
+    session.choose_batch(*batch, run::reason_for(spec, result, session.examples()));
+  };
+  if (const search::SearchResult* result = known ? known->find(spec) : nullptr) {
+    choose(*result);
+    return std::nullopt;
+  }
   run::Session::SearchOptions options;
   options.margin = spec.margin;
-  options.timings =
-      choice.kind == run::BatchChoice::Kind::recommended || choice.kind == run::BatchChoice::Kind::automatic;
+  options.timings = needs_timings(choice);
   options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
   options.stop = [&] { return control.stopping(); };
   const std::uint64_t budget = session.budget_bytes();
   auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
-  const auto batch = run::answer_to(choice, result);
-  if (!batch)
-    throw no_size(choice, result);
-  session.choose_batch(*batch, run::reason_for(spec, result, session.examples()));
+  if (known)
+    known->add(spec, result);
+  choose(result);
   return result;
 }
 
@@ -85,8 +130,7 @@ std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& 
 
 JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
-                        std::optional<std::int64_t> sweep, Watch& watch,
-                        const std::shared_ptr<run::JobControl>& control) {
+                        const RunOptions& options, Watch& watch, const std::shared_ptr<run::JobControl>& control) {
   const auto own = std::make_shared<run::RunControl>(control);
   JobResult job;
   job.start = session.start();
@@ -100,7 +144,8 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
   store::NewRun run;
   run.name = spec.name;
   run.spec_json = run::to_json(spec);
-  run.sweep = sweep;
+  run.sweep = options.sweep;
+  run.claimed = options.claimed;
   run.batch = job.start.batch;
   run.start_json = run::to_json(job.start);
   run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };
@@ -111,8 +156,10 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
   retry_transient(watch, *control, [&] { writer = store.begin(run); });
   job.id = writer->id();
   watch.started(job.id, spec, job.start, own);
-  Tee tee(writer->sink(), watch);
+  Tee tee(writer->sink(), watch, options, *own);
   job.outcome = session.run(tee, *own);
+  if (job.outcome.status == telemetry::RunStatus::stopped)
+    job.outcome.reason = tee.reason();
   retry_transient(watch, *control, [&] { writer->finish(job.outcome); });
   watch.ended(job.id, job.outcome);
   return job;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,21 +46,42 @@ struct JobResult {
   telemetry::RunOutcome outcome;
 };
 
-/// Finds the first batch with a search if the spec asks for one; returns nothing if the spec names a number. Stores
-/// nothing. Throws Error (failed) if no size fits, or when `control` requests a stop.
-std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control);
+/// Answers of searches of this job, so that runs for which the answer is the same do not search again.
+class KnownSearches {
+public:
+  /// The answer for the spec's batch choice; nothing if none is known.
+  const search::SearchResult* find(const run::RunSpec& spec) const;
+  void add(const run::RunSpec& spec, const search::SearchResult& result);
+
+private:
+  std::map<std::string, search::SearchResult> results_;
+};
+
+/// Finds the first batch with a search if the spec asks for one and `known` (unless null) has no answer yet; returns
+/// the search, or nothing without one. Stores nothing. Throws Error (failed) if no size fits, or when `control`
+/// requests a stop.
+std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
+                                                 KnownSearches* known = nullptr);
 
 /// Stores a finished search and returns its number. Retries while the database is locked or the disk is full, until
 /// `control` requests a stop. Throws what the store throws.
 std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,
                           Watch& watch, const run::JobControl& control);
 
+/// What concerns one run of a job.
+struct RunOptions {
+  std::optional<std::int64_t> sweep;   ///< number of its sweep
+  std::optional<std::int64_t> claimed; ///< number of the waiting run that it is, see store::SweepQueue
+  /// Called after each step; a text ends the run, which is then `stopped` for that reason. May be empty. Training
+  /// loop's thread; must return at once.
+  std::function<std::optional<std::string>(const telemetry::StepRecord&)> end_early;
+};
+
 /// Trains a session whose batch is known and stores it, together with the search that chose the batch. Retries as
 /// store_search() does. The run has its own RunControl and ends with the job. Throws what the store throws; a failure
 /// of the run itself is in the result.
 JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
-                        std::optional<std::int64_t> sweep, Watch& watch,
-                        const std::shared_ptr<run::JobControl>& control);
+                        const RunOptions& options, Watch& watch, const std::shared_ptr<run::JobControl>& control);
 
 } // namespace batchscope::job

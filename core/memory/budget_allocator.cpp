@@ -78,7 +78,7 @@ void BudgetAllocator::retag(const void* data, telemetry::Use use) {
     live_.retag(header->block, use);
 }
 
-std::optional<OutOfMemoryInfo> BudgetAllocator::take_out_of_memory() {
+std::optional<OutOfMemoryInfo> BudgetAllocator::take_last_oom() {
   std::lock_guard lock(mutex_);
   return std::exchange(out_of_memory_, std::nullopt);
 }

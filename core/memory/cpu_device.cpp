@@ -30,7 +30,7 @@ public:
   void synchronize() override {}
   void enter(telemetry::Phase phase) override { allocator_.enter(phase); }
   void retag(const void* data, telemetry::Use use) override { allocator_.retag(data, use); }
-  std::optional<OutOfMemoryInfo> take_out_of_memory() override { return allocator_.take_out_of_memory(); }
+  std::optional<OutOfMemoryInfo> take_last_oom() override { return allocator_.take_last_oom(); }
   bool start_trace() override {
     allocator_.start_trace();
     return true;

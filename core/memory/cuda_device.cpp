@@ -166,7 +166,7 @@ public:
   void enter(telemetry::Phase phase) override { recorder_.enter(phase); }
   void retag(const void*, telemetry::Use) override {}
 
-  std::optional<OutOfMemoryInfo> take_out_of_memory() override {
+  std::optional<OutOfMemoryInfo> take_last_oom() override {
     const Readings now = readings();
     if (now.refused == refused_seen_)
       return std::nullopt;

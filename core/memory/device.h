@@ -56,7 +56,7 @@ public:
   /// Changes the use of a live block (to gradients, for example). `cpu` only.
   virtual void retag(const void* data, telemetry::Use use) = 0;
   /// The refused request behind the last out-of-memory error; each is returned once.
-  virtual std::optional<OutOfMemoryInfo> take_out_of_memory() = 0;
+  virtual std::optional<OutOfMemoryInfo> take_last_oom() = 0;
 
   /// Records allocations and frees until stop_trace(); false if the device cannot.
   virtual bool start_trace() = 0;

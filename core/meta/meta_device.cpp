@@ -71,7 +71,7 @@ public:
   void synchronize() override {}
   void enter(telemetry::Phase phase) override { counter_.enter(phase); }
   void retag(const void*, telemetry::Use) override {} // blocks have no address
-  std::optional<memory::OutOfMemoryInfo> take_out_of_memory() override { return std::nullopt; }
+  std::optional<memory::OutOfMemoryInfo> take_last_oom() override { return std::nullopt; }
   bool start_trace() override {
     counter_.start_trace();
     return true;

@@ -1,6 +1,7 @@
 #include "core/run/automatic_batch.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,13 @@ std::string automatic_reason(const RunSpec& spec, const search::SearchResult& re
                      counted_steps(steps_in_epoch(spec, *result.automatic, examples)));
 }
 
+std::optional<std::int64_t> share_of(const BatchChoice& choice, const search::SearchResult& result) {
+  if (!result.largest)
+    return std::nullopt;
+  const double share = std::floor(static_cast<double>(*result.largest) * choice.percent / 100);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(share), 1);
+}
+
 } // namespace
 
 std::int64_t largest_automatic(const data::SamplerOptions& sampler) {
@@ -58,6 +66,8 @@ std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::S
     return result.automatic;
   case BatchChoice::Kind::largest:
     return result.largest;
+  case BatchChoice::Kind::share:
+    return share_of(choice, result);
   case BatchChoice::Kind::recommended:
     return result.recommended;
   case BatchChoice::Kind::safe:
@@ -74,6 +84,8 @@ std::string reason_for(const RunSpec& spec, const search::SearchResult& result, 
     return automatic_reason(spec, result, examples);
   case BatchChoice::Kind::largest:
     return result.largest_is_exact ? "the largest that fits" : "the largest size tried that fits";
+  case BatchChoice::Kind::share:
+    return fmt::format("{:g} % of the largest that fits, {}", spec.batch.percent, format_count(*result.largest));
   case BatchChoice::Kind::recommended:
     return "recommended: " + search::knee_reason(result.timings, *result.recommended);
   case BatchChoice::Kind::safe:

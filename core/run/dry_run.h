@@ -36,8 +36,8 @@ std::vector<std::uint64_t> held_blocks(DryRun& dry_run);
 /// Relative error of a dry run's peak, as an upper bound; exact at nearly all sizes.
 inline constexpr double dry_run_error = 0.001;
 
-/// The memory of a run's steps from dry runs: the sizes asked for are run dry, and model() comes from two of them. One
-/// thread.
+/// The memory of a run's steps from dry runs: the sizes asked for are computed by a dry run each, and model() comes
+/// from two of them. One thread.
 class DryRunPredictor final : public predict::PeakPredictor {
 public:
   /// The model is the most exact where the peak reaches `budget_bytes`, within 1 to `max_batch` (at least 2).

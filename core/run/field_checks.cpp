@@ -68,13 +68,13 @@ void check_max_batch(const RunSpec& spec) {
 void check_length(const RunSpec& spec) {
   const auto& [epochs, examples, steps] = spec.length;
   if (int(epochs.has_value()) + int(examples.has_value()) + int(steps.has_value()) != 1)
-    throw input_error("length of the run: accepted: exactly one of --epochs, --examples and --steps");
+    throw input_error("length of the run: accepted is exactly one of --epochs, --examples and --steps");
 }
 
 void check_momentum(const RunSpec& spec) {
   if (spec.momentum && spec.optimizer != "sgd")
     throw input_error(
-        fmt::format("--momentum: {} has no momentum; accepted: only with --optimizer sgd", spec.optimizer));
+        fmt::format("--momentum: {} has no momentum; accepted only with --optimizer sgd", spec.optimizer));
 }
 
 void check_warmup(const RunSpec& spec) {

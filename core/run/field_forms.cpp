@@ -59,7 +59,7 @@ Json BatchForm::json(const BatchChoice& value) {
 
 BatchChoice BatchForm::from_json(const Json& json, const SpecField& field) {
   if (!json.is_string() && !json.is_number_integer())
-    throw wrong_type(field, json, "a number, or auto, auto:recommended, auto:safe, auto:largest");
+    throw wrong_type(field, json, "a number, or auto, auto:recommended, auto:safe, auto:largest, 50%");
   return parse_batch(json.is_string() ? json.get<std::string>() : json_text(json), name_in_json(field));
 }
 

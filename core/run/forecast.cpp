@@ -34,7 +34,9 @@ predict::PeakCurve::Point exact(predict::PeakCurve::Point point, const DryRunPre
 Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace) {
   check(spec);
   if (spec.device != "cpu")
-    throw Error(Error::Kind::unavailable, "memory of " + spec.device + " is predicted from two small probes only");
+    throw Error(Error::Kind::unavailable, "the memory of a run on " + spec.device +
+                                              " cannot be computed before it runs here; find and the window's "
+                                              "\"Predict memory\" measure two small trials");
   const ModelSpec model = about_field("model", [&] { return parse_model(spec.model); });
   const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, {.context = model.context()}); });
   about_field("model", [&] { check_fits(model, data.train->shape()); });

@@ -14,8 +14,8 @@ namespace batchscope::run {
 /// The memory that a run will need, known before anything runs.
 struct Forecast {
   predict::PeakCurve curve; ///< peak of a step against the micro batch, up to max_batch
-  /// Of a step with the spec's batch, or with the largest that fits (else 1) if a search is to choose it: run dry
-  /// itself.
+  /// Of a step with the spec's batch, or with the largest that fits (else 1) if a search is to choose it: of a dry
+  /// run at this size, not interpolated.
   predict::PeakCurve::Point peak;
   std::int64_t examples = 0;      ///< training examples
   std::int64_t max_batch = 1;     ///< largest size that the spec and the data allow
@@ -32,7 +32,7 @@ struct Forecast {
 /// Computes it from dry runs on `cpu`; nothing is trained and no memory taken. `pool`: where the data are read, once.
 /// Takes some milliseconds; with convolutions of new shapes, a fraction of a second more, unless their workspace is
 /// left out (known_only). Throws Error: input (bad spec, bad data), unavailable (the spec's device is a GPU, or an
-/// operator of the model cannot be run dry). Any thread.
+/// operator of the model has no kernel for dry runs). Any thread.
 Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace workspace = Engine::Workspace::learn);
 
 } // namespace batchscope::run

@@ -231,10 +231,11 @@ void check_fits(const ModelSpec& spec, const data::ExampleShape& shape) {
 
 void check_trains(const ModelSpec& spec) {
   if (kind_of(spec).masked)
-    throw input_error(fmt::format("--model: {} learns to fill masked tokens in, for which there are no data here; "
-                                  "accepted: another model, or estimate and find, which compute and measure its memory",
-                                  spec.name),
-                      "model");
+    throw input_error(
+        fmt::format("--model: {} cannot be trained here (there are no data with masked tokens); "
+                    "choose another model, or use estimate and find, which compute and measure its memory",
+                    spec.name),
+        "model");
 }
 
 bool has_batch_norm(const ModelSpec& spec) {

@@ -31,25 +31,44 @@ constexpr std::pair<const char*, BatchChoice::Kind> searched_batches[] = {
     {"auto:largest", BatchChoice::Kind::largest},
 };
 
+/// The number of `50%` and `50% of largest`; nothing for any other text.
+std::optional<double> percent_in(std::string_view text) {
+  constexpr std::string_view of_largest = " of largest";
+  if (text.ends_with(of_largest))
+    text.remove_suffix(of_largest.size());
+  if (!text.ends_with('%'))
+    return std::nullopt;
+  text.remove_suffix(1);
+  double percent = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const bool whole = parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  return whole && percent > 0 && percent <= 100 ? std::optional(percent) : std::nullopt;
+}
+
 } // namespace
 
 BatchChoice parse_batch(std::string_view text, std::string_view field) {
   for (const auto& [name, kind] : searched_batches)
     if (text == name)
-      return {kind, 0};
+      return {.kind = kind};
+  if (const auto percent = percent_in(text))
+    return {.kind = BatchChoice::Kind::share, .percent = *percent};
   std::int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 1)
     throw input_error(fmt::format("{}: {} is not accepted; accepted: a whole number, at least 1, auto, "
-                                  "auto:recommended, auto:safe or auto:largest",
+                                  "auto:recommended, auto:safe, auto:largest, or a share of the largest size such as "
+                                  "50%",
                                   field, in_quotes(text)));
-  return {BatchChoice::Kind::number, number};
+  return {.kind = BatchChoice::Kind::number, .number = number};
 }
 
 std::string to_string(const BatchChoice& choice) {
   for (const auto& [name, kind] : searched_batches)
     if (choice.kind == kind)
       return name;
+  if (choice.kind == BatchChoice::Kind::share)
+    return fmt::format("{}%", choice.percent);
   return std::to_string(choice.number);
 }
 

@@ -12,12 +12,17 @@ namespace batchscope::run {
 /// Batch size of a run: a number, or which size of a search to use.
 struct BatchChoice {
   /// automatic: the recommended size, or a smaller one that leaves at least 20 steps per epoch.
-  enum class Kind { number, automatic, recommended, safe, largest };
+  /// share: `percent` of the largest size, rounded down, at least 1.
+  enum class Kind { number, automatic, recommended, safe, largest, share };
   Kind kind = Kind::automatic;
   std::int64_t number = 0; ///< for Kind::number, at least 1
+  double percent = 0;      ///< for Kind::share, above 0 and at most 100
+
+  bool operator==(const BatchChoice&) const = default;
 };
 
-/// A number, `auto`, `auto:recommended`, `auto:safe` or `auto:largest`; throws Error (input) naming `field`.
+/// A number, `auto`, `auto:recommended`, `auto:safe`, `auto:largest`, or a share of the largest size such as `50%` or
+/// `50% of largest`; throws Error (input) naming `field`.
 BatchChoice parse_batch(std::string_view text, std::string_view field);
 std::string to_string(const BatchChoice& choice);
 

@@ -126,7 +126,7 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Training type",
        .placeholder = "TASK",
        .choices = {"scratch", "fine-tuning"},
-       .help = "A label for your records, which does not affect training",
+       .help = "A label for your records: from scratch or fine-tuning; does not affect training",
        .default_text = "scratch",
        .group = "Model and data",
        .advanced = true},
@@ -148,7 +148,8 @@ const std::vector<SpecField>& spec_fields() {
        .range = "at least 1",
        .choices = {"auto", "auto:recommended", "auto:safe", "auto:largest"},
        .help = "First batch size, or a size found by a search before training: auto:recommended, auto:safe, "
-               "auto:largest, or auto (recommended, reduced if an epoch would have fewer than 20 steps)",
+               "auto:largest, 50% (of the largest), or auto (recommended, reduced if an epoch would have fewer than 20 "
+               "steps)",
        .default_text = "auto",
        .group = "Batch size",
        .check = check_batch},
@@ -292,8 +293,7 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Learning rate decay",
        .placeholder = "DECAY",
        .choices = {"constant", "cosine", "linear", "step"},
-       .help =
-           "How the learning rate decays after the warm-up: cosine and linear to 0, step to a tenth after each third",
+       .help = "Decay of the learning rate after the warm-up (cosine and linear: to 0; step: x 0.1 after each third)",
        .default_text = "constant",
        .group = "Optimizer"},
       {.key = "warmup",

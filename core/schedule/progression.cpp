@@ -218,7 +218,7 @@ void Progression::Impl::follow(const ScheduleAnswer& answer) {
   }
   batch_ = std::clamp(answer.batch, std::int64_t{1}, max_batch_);
   if (batch_ != answer.batch)
-    report("clamp", answer.batch, fmt::format("schedule requested {}; accepted: 1 to {}", answer.batch, max_batch_));
+    report("clamp", answer.batch, fmt::format("schedule requested {}, clamped to {}", answer.batch, batch_));
   else
     last_event_.reset();
 }

@@ -169,7 +169,7 @@ private:
 
 extern const Strategy predictive_strategy;
 const Strategy predictive_strategy{.name = "predictive",
-                                   .help = "predict the largest from a dry run, verify it with a real run",
+                                   .help = "predict the largest from a dry run, verify it with a trial",
                                    .make = [](const FinderOptions& options) -> std::unique_ptr<Finder> {
                                      return std::make_unique<Predictive>(options);
                                    }};

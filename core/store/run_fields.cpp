@@ -56,6 +56,7 @@ std::vector<RunField> make_fields() {
       text("note", [](const RunRow& run) { return run.note; }),
       text("started", [](const RunRow& run) { return run.started; }),
       number("sweep", ValueKind::count, [](const RunRow& run) { return run.sweep; }),
+      number("workers", ValueKind::count, [](const RunRow& run) { return run.workers; }),
   };
   for (const OutcomeField& field : telemetry::outcome_fields())
     fields.push_back(of_outcome(field));

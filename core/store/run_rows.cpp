@@ -82,7 +82,7 @@ RunSettings read_settings(SQLite::Statement& query, int first) {
           .seed = seed.isInteger() ? std::optional<std::int64_t>(seed.getInt64()) : std::nullopt};
 }
 constexpr int settings_count = 7;
-constexpr int before_settings = 6;
+constexpr int before_settings = 7;
 constexpr int before_outcome = before_settings + settings_count;
 
 /// Whether nobody will go on with the run: its process has ended, or nobody writes it. A queued run without a process
@@ -135,9 +135,24 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   return database.getLastInsertRowid();
 }
 
+std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process) {
+  SQLite::Statement update(database, "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ? "
+                                     "WHERE id = ? AND process = ? RETURNING uid");
+  update.bind(1, telemetry::to_string(run.status));
+  update.bind(2, run.name);
+  update.bind(3, utc_now());
+  update.bind(4, run.start_json);
+  bind_integer(update, 5, run.batch);
+  update.bind(6, *run.claimed);
+  update.bind(7, process);
+  if (!update.executeStep())
+    return std::nullopt;
+  return update.getColumn(0).getString(); // SQLite has made all changes before it returns the first row
+}
+
 std::string run_query(const std::string& condition) {
   return fmt::format(
-      "SELECT run.id, uid, name, run.started, sweep, note, {}, {}, process.host, process.boot, "
+      "SELECT run.id, uid, name, run.started, sweep, note, workers, {}, {}, process.host, process.boot, "
       "process.pid, process.started FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
       "AS run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
       settings_columns, outcome_columns(), condition);
@@ -150,6 +165,7 @@ RunRow read_run(SQLite::Statement& query) {
              .started = query.getColumn(3),
              .sweep = optional_integer(query.getColumn(4)),
              .note = query.getColumn(5),
+             .workers = query.getColumn(6).getInt64(),
              .settings = read_settings(query, before_settings),
              .outcome = read_outcome(query, before_outcome)};
   if (is_interrupted(query, run.outcome.status))

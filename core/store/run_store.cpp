@@ -8,16 +8,9 @@
 #include "core/store/detail/database.h"
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
-#include "core/store/detail/writer.h"
+#include "core/store/detail/run_store_impl.h"
 
 namespace batchscope::store {
-
-class RunStore::Impl {
-public:
-  Impl(const std::filesystem::path& file, const StoreOptions& options) : writer(file, options) {}
-
-  detail::Writer writer;
-};
 
 namespace {
 
@@ -163,8 +156,8 @@ void RunStore::flush() {
   impl_->writer.write_now();
 }
 
-RunStore::Load RunStore::load() const {
-  return impl_->writer.load();
+RunStore::Backlog RunStore::backlog() const {
+  return impl_->writer.backlog();
 }
 
 void check_usable(const std::filesystem::path& file) {

@@ -38,8 +38,9 @@ struct NewRun {
   telemetry::RunStatus status = telemetry::RunStatus::running; ///< or queued
   std::string spec_json;
   std::optional<std::int64_t> sweep;
-  std::optional<std::int64_t> batch; ///< first nominal batch, if known
-  std::string start_json = "{}";     ///< run::RunStart as JSON
+  std::optional<std::int64_t> batch;   ///< first nominal batch, if known
+  std::string start_json = "{}";       ///< run::RunStart as JSON
+  std::optional<std::int64_t> claimed; ///< the waiting run that begins, see SweepQueue::claim(); else it is a new one
   /// Called with each command sent to the run, once and in order, about StoreOptions::interval after it was sent.
   /// Called on the store's writer thread, never after RunWriter::finish() has returned or the writer is destroyed. Must
   /// return at once, never throw, and not call the store. Without it, commands to the run are not processed.
@@ -70,7 +71,8 @@ struct RunRow {
   std::string name;
   std::string started; ///< UTC, ISO 8601
   std::optional<std::int64_t> sweep;
-  std::string note; ///< the user's; empty for none
+  std::string note;         ///< the user's; empty for none
+  std::int64_t workers = 1; ///< most runs of its sweep that trained at one time, this one included
   RunSettings settings;
   telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
 };
@@ -121,8 +123,8 @@ struct StoreOptions {
 /// checking the input: it creates the file (and its folder) if missing. Thread-safe. Throws Error (input) for a file
 /// that is not a database, belongs to another program, is newer, read-only or locked; Error (unavailable) if the disk
 /// is full or the file is damaged when it is opened. If writing fails later, training goes on and the writer retries at
-/// every wake-up; finish(), flush(), load() and NewRun::on_trouble report it. Once the store is open, a lock or a full
-/// disk causes a TransientError.
+/// every wake-up; finish(), flush(), backlog() and NewRun::on_trouble report it. Once the store is open, a lock or a
+/// full disk causes a TransientError.
 class RunStore {
 public:
   explicit RunStore(const std::filesystem::path& file, const StoreOptions& options = {});
@@ -159,17 +161,18 @@ public:
   void flush();
 
   /// State of the store for a status line: numbers of records and events, over all its runs, and why they wait.
-  struct Load {
+  struct Backlog {
     std::uint64_t stored = 0;
     std::uint64_t waiting = 0;
     std::string error;  ///< of the last attempt to store; empty if it succeeded
     std::string notice; ///< what was done after another program replaced the database's files; empty if none did
   };
-  Load load() const;
+  Backlog backlog() const;
 
   class Impl;
 
 private:
+  friend class SweepQueue;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 // All columns of a run but the numbers of other rows: id, process, sweep.
 std::string run_columns() {
-  return "uid, name, started, spec, start, note, deleted, " + outcome_columns();
+  return "uid, name, started, spec, start, note, deleted, position, workers, " + outcome_columns();
 }
 
 fs::path free_name(const fs::path& file) {

@@ -138,8 +138,13 @@ std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>
 }
 
 std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
-  const std::string uid = new_uid();
+  std::string uid = new_uid();
   const std::int64_t id = change([&](SQLite::Database& database) {
+    if (run.claimed)
+      if (const auto claimed = begin_claimed(database, run, process_)) {
+        uid = *claimed;
+        return *run.claimed;
+      }
     const std::int64_t row = insert_run(database, run, uid, process_);
     added(uid, row);
     return row;
@@ -163,14 +168,14 @@ void Writer::write_now(const std::function<void()>& prepare) {
   });
 }
 
-RunStore::Load Writer::load() const {
-  RunStore::Load load{.stored = stored_.load(), .waiting = taken_.load(), .error = {}};
+RunStore::Backlog Writer::backlog() const {
+  RunStore::Backlog backlog{.stored = stored_.load(), .waiting = taken_.load(), .error = {}};
   const std::lock_guard lock(mutex_);
   for (const auto& run : runs_)
-    load.waiting += run->queue.waiting();
-  load.error = trouble_;
-  load.notice = connection_.notice();
-  return load;
+    backlog.waiting += run->queue.waiting();
+  backlog.error = trouble_;
+  backlog.notice = connection_.notice();
+  return backlog;
 }
 
 Writer::Runs Writer::runs() const {

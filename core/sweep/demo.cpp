@@ -79,8 +79,10 @@ private:
   void sweep() {
     SweepSpec spec;
     spec.base = demo_spec();
+    Variation sizes{.field = "batch", .values = {}, .interval = {}};
     for (const std::int64_t size : sizes_up_to(*result_.search.largest))
-      spec.batches.push_back({run::BatchChoice::Kind::number, size});
+      sizes.values.push_back(std::to_string(size));
+    spec.vary = {std::move(sizes)};
     watch_.stage(DemoStage::sweep);
     job::retry_transient(watch_, *control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
     result_.sweep = run_sweep(plan_sweep(spec, pool_), result_.sweep_id, store_, watch_, control_);
@@ -107,8 +109,7 @@ private:
 
   void train_one(const run::RunSpec& spec) {
     const auto session = run::open_session(spec, pool_);
-    result_.schedules.push_back(
-        job::run_and_store(*session, spec, std::nullopt, store_, std::nullopt, watch_, control_));
+    result_.schedules.push_back(job::run_and_store(*session, spec, std::nullopt, store_, {}, watch_, control_));
     result_.validation_examples = result_.schedules.back().start.validation_examples;
   }
 

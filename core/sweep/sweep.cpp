@@ -1,10 +1,12 @@
 #include "core/sweep/sweep.h"
-#include "core/run/engine.h"
 
 #include <map>
 
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
+#include "core/run/engine.h"
+#include "core/store/sweep_queue.h"
+#include "core/sweep/worker.h"
 
 namespace batchscope::sweep {
 
@@ -12,47 +14,37 @@ namespace {
 
 using telemetry::RunStatus;
 
-/// Whether a combination with a run of this status is done.
-bool is_done(RunStatus status) {
-  return status == RunStatus::finished || status == RunStatus::failed || status == RunStatus::running;
-}
-
-std::int64_t store_refused(store::RunStore& store, const run::RunSpec& spec, std::int64_t sweep,
-                           const std::string& reason) {
-  store::NewRun run;
-  run.name = spec.name;
-  run.spec_json = run::to_json(spec);
-  run.sweep = sweep;
-  if (spec.batch.kind == run::BatchChoice::Kind::number)
-    run.batch = spec.batch.number;
-  telemetry::RunOutcome outcome;
-  outcome.status = RunStatus::failed;
-  outcome.reason = reason;
-  outcome.batch = run.batch;
-  return store.add_finished(run, outcome);
-}
-
-/// A session whose batch is known; empty, with `reason` set, if this combination cannot run.
-struct Ready {
-  std::unique_ptr<run::Session> session;
-  std::optional<search::SearchResult> search;
-  std::string reason;
-};
-
-Ready make_ready(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool, job::Watch& watch,
-                 const run::JobControl& control) {
-  Ready ready;
-  try {
-    check(spec);
-    ready.session = run::open_session(spec, pool);
-    ready.search = job::settle_batch(*ready.session, watch, control);
-    // Detects a first batch that exceeds the data before the run is stored as started.
-    ready.session->start();
-  } catch (const Error& error) {
-    ready.session.reset();
-    ready.reason = error.what();
+/// Whether a combination with this run is done or in somebody's hands. A reason tells a run that was ended early or
+/// skipped from one that was stopped in the middle of the work.
+bool is_done(const telemetry::RunOutcome& outcome) {
+  switch (outcome.status) {
+  case RunStatus::finished:
+  case RunStatus::failed:
+  case RunStatus::running:
+  case RunStatus::queued:
+    return true;
+  case RunStatus::stopped:
+    return !outcome.reason.empty();
+  default:
+    return false;
   }
-  return ready;
+}
+
+/// The spec as this version writes it, so that equal runs have equal texts.
+std::string normalized(const std::string& spec_json) {
+  return run::to_json(run::run_spec_from_json(spec_json));
+}
+
+/// The newest run of each combination that has begun, in the order of the plan.
+std::vector<std::int64_t> begun(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
+  std::map<std::string, std::int64_t> newest;
+  for (const auto& [id, spec] : store::SweepQueue(store, sweep).begun())
+    newest[normalized(spec)] = id;
+  std::vector<std::int64_t> runs;
+  for (const PlannedRun& planned : plan.runs)
+    if (const auto found = newest.find(run::to_json(planned.spec)); found != newest.end())
+      runs.push_back(found->second);
+  return runs;
 }
 
 } // namespace
@@ -62,9 +54,9 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
   SweepPlan plan{spec, {}, std::move(pool), {}};
   for (auto& run : combinations(spec))
     plan.runs.push_back({std::move(run), std::nullopt});
-  run::RunSpec shared = spec.base;
-  if (!spec.batches.empty())
-    shared.batch = {};
+  // With the values of the first combination, but not its batch, which may be too large for the data.
+  run::RunSpec shared = plan.runs.front().spec;
+  shared.batch = {};
   try {
     const auto session = run::open_session(shared, plan.pool);
     plan.data = session->data();
@@ -81,8 +73,8 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::sha
   std::map<std::string, std::int64_t> done;
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
-      if (is_done(reader.run(id).outcome.status))
-        done[run::to_json(run::run_spec_from_json(reader.spec_json(id)))] = id;
+      if (is_done(reader.run(id).outcome))
+        done[normalized(reader.spec_json(id))] = id;
   });
   for (auto& run : combinations(plan.spec)) {
     const auto found = done.find(run::to_json(run));
@@ -91,47 +83,30 @@ SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::sha
   return plan;
 }
 
-namespace {
-
-/// Runs the whole plan in order.
-SweepResult run_all(SweepPlan& plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                    const std::shared_ptr<run::JobControl>& control) {
-  SweepResult result;
-  for (std::size_t index = 0; index < plan.runs.size(); ++index) {
-    const auto& [spec, run] = plan.runs[index];
-    if (run) {
-      result.runs.push_back(*run);
-      continue;
-    }
-    if (control->stopping())
-      continue;
-    watch.combination(index, plan.runs.size(), spec);
-    Ready ready = make_ready(spec, plan.pool, watch, *control);
-    if (control->stopping())
-      continue;
-    if (!ready.session) {
-      ++result.failed;
-      job::retry_transient(watch, *control,
-                           [&] { result.runs.push_back(store_refused(store, spec, sweep, ready.reason)); });
-      watch.refused(result.runs.back(), ready.reason);
-      continue;
-    }
-    plan.data = ready.session->data(); // kept until the next run uses them or has read others
-    const job::JobResult job = job::run_and_store(*ready.session, spec, ready.search, store, sweep, watch, control);
-    result.runs.push_back(job.id);
-    result.finished += job.outcome.status == RunStatus::finished ? 1 : 0;
-    result.failed += job.outcome.status == RunStatus::failed ? 1 : 0;
-  }
-  result.stopped = control->stopping();
-  return result;
+void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
+  std::vector<store::WaitingRun> waiting;
+  for (const PlannedRun& planned : plan.runs)
+    if (!planned.run)
+      waiting.push_back({.id = 0, .name = planned.spec.name, .spec_json = run::to_json(planned.spec)});
+  if (!waiting.empty())
+    store::SweepQueue(store, sweep).add(waiting);
 }
 
-} // namespace
-
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      const std::shared_ptr<run::JobControl>& control) {
+                      const std::shared_ptr<run::JobControl>& control, const WorkOptions& options) {
   try {
-    return run_all(plan, sweep, store, watch, control);
+    if (options.add_missing)
+      job::retry_transient(watch, *control, [&] { enqueue(plan, sweep, store); });
+    Worker worker(plan.spec, sweep, plan.pool, store, watch, control, options);
+    worker.work();
+    SweepResult result;
+    if (control->stopping())
+      store::SweepQueue(store, sweep).withdraw();
+    result.runs = begun(plan, sweep, store);
+    result.finished = worker.finished();
+    result.failed = worker.failed();
+    result.stopped = control->stopping();
+    return result;
   } catch (const Error& error) {
     // Runs were made already, so a database that became unusable is not bad input.
     throw Error(Error::Kind::failed, error.what());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace batchscope::sweep {
 
-/// One combination, and its stored run if there is one.
+/// One combination, and its stored run if there is one that has ended, trains or waits.
 struct PlannedRun {
   run::RunSpec spec;
   std::optional<std::int64_t> run;
@@ -29,31 +30,45 @@ struct SweepPlan {
 /// data, no such device) before anything is stored. Throws Error (input, unavailable).
 SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
-/// Plans the rest of a stored sweep: combinations without a run that has finished, failed or is running now. Throws
-/// Error (input) if the sweep does not exist.
+/// Plans the rest of a stored sweep: combinations without a run that has finished, failed, was ended early or skipped,
+/// trains or waits. Throws Error (input) if the sweep does not exist.
 SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep,
                     std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
+
+/// Adds the plan's combinations that have no run as waiting runs, which any program can then make. Throws what the
+/// store throws.
+void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store);
 
 /// Receives the progress of a sweep and its runs.
 class SweepWatch : public job::Watch {
 public:
+  /// A run is about to be prepared; `index` of `count`, in the order in which they are made.
   virtual void combination(std::size_t /*index*/, std::size_t /*count*/, const run::RunSpec& /*spec*/) {}
   /// A combination that cannot run; it is stored as failed.
   virtual void refused(std::int64_t /*id*/, const std::string& /*reason*/) {}
 };
 
+/// How one program works at a sweep.
+struct WorkOptions {
+  /// Whether other programs work at it too: their runs share the memory budget, and before this one is done it waits
+  /// for theirs, which it makes again if their program dies.
+  bool shared = false;
+  bool add_missing = true; ///< whether run_sweep() begins with enqueue()
+};
+
 struct SweepResult {
-  std::vector<std::int64_t> runs; ///< one per combination that has one, in the order of the plan
+  std::vector<std::int64_t> runs; ///< one per combination that has begun, in the order of the plan
   std::int64_t finished = 0;      ///< of the runs of this call
   std::int64_t failed = 0;
   bool stopped = false;
 };
 
-/// Runs all combinations without a run. A combination that cannot run or fails is stored as failed, and the sweep
-/// continues, also after a single run is stopped; a stop of the job ends the whole sweep. Throws Error (failed) only
-/// for errors of the store (transient ones are retried until a stop); the runs before are stored. One thread; see
-/// Session.
+/// Makes the waiting runs of a sweep until none waits. A
+/// combination that cannot run or fails is stored as failed, and the sweep continues, also after a single run is
+/// stopped. A stop of the job ends the work; waiting runs are then removed, unless another program works at the sweep,
+/// and plan_rest() finds them again. Throws Error (failed) only for errors of the
+/// store (transient ones are retried until a stop); the runs before are stored. One thread; see Session.
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
-                      const std::shared_ptr<run::JobControl>& control);
+                      const std::shared_ptr<run::JobControl>& control, const WorkOptions& options = {});
 
 } // namespace batchscope::sweep

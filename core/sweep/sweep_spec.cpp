@@ -1,119 +1,363 @@
 #include "core/sweep/sweep_spec.h"
 
 #include <algorithm>
-#include <functional>
+#include <charconv>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/filter/condition.h"
+#include "core/run/spec_fields.h"
 
 namespace batchscope::sweep {
 
 namespace {
 
-std::int64_t number_of_runs(const SweepSpec& spec) {
-  const auto batches = static_cast<std::int64_t>(std::max<std::size_t>(spec.batches.size(), 1));
-  const auto rates = static_cast<std::int64_t>(std::max<std::size_t>(spec.learning_rates.size(), 1));
-  std::int64_t runs = 0;
-  if (__builtin_mul_overflow(batches * rates, spec.repeats, &runs))
-    return std::numeric_limits<std::int64_t>::max();
-  return runs;
+using run::RunSpec;
+using run::SpecField;
+
+bool varies(const SweepSpec& spec, const std::string& field) {
+  return std::any_of(spec.vary.begin(), spec.vary.end(),
+                     [&](const Variation& variation) { return variation.field == field; });
 }
 
-template <typename Value, typename Equal>
-void refuse_twice(const char* option, const std::vector<Value>& values, const Equal& equal) {
-  for (auto value = values.begin(); value != values.end(); ++value)
-    if (std::any_of(values.begin(), value, [&](const Value& other) { return equal(other, *value); }))
-      throw input_error(fmt::format(
-          "{}: a value is in the list twice; accepted: each value once, with --repeats for several runs", option));
+/// Number of combinations without conditions and repeats; intervals count as one value.
+std::int64_t grid_size(const SweepSpec& spec) {
+  std::int64_t size = 1;
+  for (const Variation& variation : spec.vary)
+    if (!variation.interval && __builtin_mul_overflow(size, static_cast<std::int64_t>(variation.values.size()), &size))
+      return std::numeric_limits<std::int64_t>::max();
+  return size;
 }
+
+std::vector<filter::Field> make_condition_fields() {
+  std::vector<filter::Field> fields;
+  for (const SpecField& field : run::spec_fields()) {
+    using telemetry::ValueKind;
+    const ValueKind kind = field.kind == SpecField::Kind::bytes ? ValueKind::bytes
+                           : is_numeric(field)                  ? ValueKind::number
+                                                                : ValueKind::text;
+    fields.push_back(
+        {.name = field.key, .kind = kind, .is_text = kind == ValueKind::text, .short_name = {}, .choices = {}});
+  }
+  return fields;
+}
+
+const std::vector<filter::Field>& condition_fields() {
+  static const std::vector<filter::Field> fields = make_condition_fields();
+  return fields;
+}
+
+/// The settings of a run as conditions see them: an unset field has the value that follows from the others.
+class SpecValues final : public filter::Values {
+public:
+  explicit SpecValues(const RunSpec& spec) : spec_(spec) {}
+
+  std::optional<double> number(std::size_t field) const override {
+    const SpecField& about = run::spec_fields()[field];
+    if (about.kind == SpecField::Kind::bytes)
+      return spec_.memory_budget ? std::optional(static_cast<double>(*spec_.memory_budget)) : std::nullopt;
+    const std::string shown = run::field_shown(spec_, about.key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(shown.data(), shown.data() + shown.size(), value);
+    return error == std::errc() && end == shown.data() + shown.size() ? std::optional(value) : std::nullopt;
+  }
+  std::optional<std::string> text(std::size_t field) const override {
+    return run::field_text(spec_, run::spec_fields()[field].key);
+  }
+
+private:
+  const RunSpec& spec_;
+};
 
 /// `batch 16, lr 0.1, seed 2`: only what the sweep varies, after the base's name.
-std::string name_of(const SweepSpec& sweep, const run::RunSpec& run) {
+std::string name_of(const SweepSpec& sweep, const RunSpec& run) {
   std::vector<std::string> parts;
-  if (!sweep.batches.empty())
-    parts.push_back("batch " + run::to_string(run.batch));
-  if (!sweep.learning_rates.empty())
-    parts.push_back(fmt::format("lr {}", *run.learning_rate));
-  if (sweep.repeats > 1)
+  for (const Variation& variation : sweep.vary) {
+    std::string field = variation.field;
+    std::replace(field.begin(), field.end(), '_', ' ');
+    parts.push_back(field + ' ' + run::field_text(run, variation.field));
+  }
+  if (sweep.repeats > 1 && !varies(sweep, "seed"))
     parts.push_back(fmt::format("seed {}", run.seed));
   const char* separator = sweep.base.name.empty() || parts.empty() ? "" : ": ";
   return sweep.base.name + separator + fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Takes a list out of the document, so that the rest describes one run. A plain value stays.
-std::vector<Json> take_list(Json& document, const char* field) {
-  const auto found = document.find(field);
-  if (found == document.end() || !found->is_array())
-    return {};
-  std::vector<Json> values = found->get<std::vector<Json>>();
-  if (values.empty())
-    throw input_error(fmt::format("field \"{}\": an empty list is not accepted; accepted: at least one value", field));
-  document.erase(field);
+/// The combination of this number in the order of the grid; drawn numbers are not set.
+RunSpec of_grid(const SweepSpec& sweep, std::int64_t number) {
+  std::vector<std::size_t> chosen(sweep.vary.size());
+  for (std::size_t i = sweep.vary.size(); i-- > 0;) {
+    const Variation& variation = sweep.vary[i];
+    const auto count = variation.interval ? 1 : static_cast<std::int64_t>(variation.values.size());
+    chosen[i] = static_cast<std::size_t>(number % count);
+    number /= count;
+  }
+  RunSpec run = sweep.base;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (!sweep.vary[i].interval)
+      run::set_field(run, sweep.vary[i].field, sweep.vary[i].values[chosen[i]]);
+  return run;
+}
+
+bool draws(const SweepSpec& sweep) {
+  return std::any_of(sweep.vary.begin(), sweep.vary.end(), [](const Variation& v) { return v.interval.has_value(); });
+}
+
+void refuse_many(std::int64_t runs, std::int64_t most) {
+  throw input_error(fmt::format("a sweep of {} runs; accepted: at most {}", runs, most));
+}
+
+using Meets = std::function<bool(const RunSpec&)>;
+
+/// `count` different combinations; fewer if the grid and the condition have no more.
+std::vector<RunSpec> drawn(const SweepSpec& sweep, std::int64_t count, const Meets& meets) {
+  std::mt19937_64 random(sweep.random_seed);
+  std::vector<RunSpec> chosen;
+  const std::int64_t grid = grid_size(sweep);
+  if (draws(sweep)) {
+    // A condition that nearly nothing meets ends the attempts, not the program.
+    const std::int64_t attempts = std::min(SweepSpec::max_grid, 1000 + 100 * count);
+    std::set<std::string> seen;
+    for (std::int64_t i = 0; i < attempts && static_cast<std::int64_t>(chosen.size()) < count; ++i) {
+      RunSpec run = of_grid(sweep, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(grid)));
+      for (const Variation& variation : sweep.vary)
+        if (variation.interval)
+          run::set_field(run, variation.field, draw(variation, random));
+      if (meets(run) && seen.insert(run::to_json(run, -1)).second)
+        chosen.push_back(std::move(run));
+    }
+    return chosen;
+  }
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t number = 0; number < grid; ++number)
+    if (sweep.only.empty() || meets(of_grid(sweep, number)))
+      numbers.push_back(number);
+  // The first `count` of a random order; not std::shuffle, which differs between standard libraries.
+  const std::size_t take = std::min(numbers.size(), static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < take; ++i)
+    std::swap(numbers[i], numbers[i + random() % (numbers.size() - i)]);
+  numbers.resize(take);
+  std::sort(numbers.begin(), numbers.end());
+  for (const std::int64_t number : numbers)
+    chosen.push_back(of_grid(sweep, number));
+  return chosen;
+}
+
+std::vector<RunSpec> without_repeats(const SweepSpec& sweep) {
+  const std::int64_t grid = grid_size(sweep);
+  if (grid > SweepSpec::max_grid)
+    refuse_many(grid, SweepSpec::max_grid);
+  const auto condition = filter::parse_condition(sweep.only, condition_fields(), "--only");
+  const Meets meets = [&](const RunSpec& run) { return condition(SpecValues(run)); };
+  if (sweep.random)
+    return drawn(sweep, *sweep.random, meets);
+  std::vector<RunSpec> runs;
+  for (std::int64_t number = 0; number < grid; ++number) {
+    RunSpec run = of_grid(sweep, number);
+    if (!sweep.only.empty() && !meets(run))
+      continue;
+    runs.push_back(std::move(run));
+    if (static_cast<std::int64_t>(runs.size()) > SweepSpec::max_runs)
+      refuse_many(grid, SweepSpec::max_runs);
+  }
+  return runs;
+}
+
+void check_values(const SweepSpec& spec, const Variation& variation) {
+  const SpecField& field = run::spec_field(variation.field);
+  if (spec.repeats > 1 && variation.field == "seed")
+    throw input_error("--repeats: a sweep over seed cannot repeat with other seeds; accepted: one of the two");
+  if (variation.interval && !spec.random)
+    throw input_error(fmt::format("{}: a range without steps needs --random; accepted: values, or a range with steps "
+                                  "such as 16..256 x2",
+                                  field.option));
+  if (variation.values.empty() && !variation.interval)
+    throw input_error(field.option + ": an empty list is not accepted; accepted: at least one value");
+  std::set<std::string> seen;
+  for (const std::string& value : variation.values)
+    if (!seen.insert(value).second)
+      throw input_error(fmt::format("{}: the value {} is in the list twice; accepted: each value once, with --repeats "
+                                    "for several runs",
+                                    field.option, in_quotes(value)));
+}
+
+/// What is wrong with the field itself; empty if nothing.
+std::string problem_of(const RunSpec& run, const std::string& field) {
+  for (const auto& [key, message] : run::check_fields(run))
+    if (key == field)
+      return message;
+  return {};
+}
+
+/// Refuses what is wrong with fields that do not vary.
+void check_shared(const SweepSpec& spec, const RunSpec& run) {
+  for (const auto& [key, message] : run::check_fields(run))
+    if (!varies(spec, key))
+      throw input_error(message, run::spec_field(key).key.c_str());
+}
+
+/// Refuses a value that is wrong whatever values the other fields take that vary.
+void check_value(const SweepSpec& spec, const RunSpec& shared, const Variation& variation, const std::string& value) {
+  RunSpec run = shared;
+  run::set_field(run, variation.field, value);
+  check_shared(spec, run);
+  const std::string problem = problem_of(run, variation.field);
+  if (problem.empty())
+    return;
+  for (const Variation& other : spec.vary)
+    for (const std::string& with : other.values) {
+      if (other.field == variation.field)
+        continue;
+      RunSpec mended = run;
+      run::set_field(mended, other.field, with);
+      if (problem_of(mended, variation.field).empty())
+        return;
+    }
+  throw input_error(problem, run::spec_field(variation.field).key.c_str());
+}
+
+// ---- JSON ----
+
+Json value_json(const std::string& key, const std::string& value) {
+  RunSpec spec;
+  run::set_field(spec, key, value);
+  return parse_json(run::to_json(spec))[key];
+}
+
+std::string value_text(const std::string& key, const Json& value) {
+  if (value.is_null())
+    throw input_error(fmt::format("field \"{}\": null in a list is not accepted; accepted: values", key));
+  return run::field_text(run::run_spec_from_json(json_text(Json{{key, value}})), key);
+}
+
+Json variation_json(const Variation& variation) {
+  if (variation.interval)
+    return {{"from", variation.interval->from},
+            {"to", variation.interval->to},
+            {"scale", variation.interval->log ? "log" : "uniform"}};
+  Json values = Json::array();
+  for (const std::string& value : variation.values)
+    values.push_back(value_json(variation.field, value));
   return values;
 }
 
-/// Parses one field by the rules of a run's JSON.
-run::RunSpec with_field(const char* field, const Json& value) {
-  return run::run_spec_from_json(json_text(Json{{field, value}}));
+Variation variation_from(const std::string& key, const Json& value) {
+  run::spec_field(key);
+  if (value.is_object()) {
+    const auto text = [&](const char* name) {
+      const auto found = value.find(name);
+      return found == value.end() ? std::string() : found->is_string() ? found->get<std::string>() : json_text(*found);
+    };
+    return parse_values(key, fmt::format("{}..{} {}", text("from"), text("to"), text("scale")));
+  }
+  if (value.empty())
+    throw input_error(fmt::format("field \"{}\": an empty list is not accepted; accepted: at least one value", key));
+  Variation variation{.field = key};
+  for (const Json& one : value) {
+    // Ranges, as on the command line.
+    if (one.is_string() && one.get<std::string>().find("..") != std::string::npos && is_numeric(run::spec_field(key)))
+      for (std::string& made : parse_values(key, one.get<std::string>()).values)
+        variation.values.push_back(std::move(made));
+    else
+      variation.values.push_back(value_text(key, one));
+  }
+  return variation;
+}
+
+/// Removes a field of the sweep's own from the document; null if it has none.
+Json take(Json& document, const char* field) {
+  const auto found = document.find(field);
+  if (found == document.end())
+    return nullptr;
+  Json value = *found;
+  document.erase(field);
+  return value;
+}
+
+std::int64_t whole_number(const Json& value, const char* field, std::int64_t least) {
+  if (!value.is_number_integer())
+    throw input_error(fmt::format("field \"{}\": {} is not accepted; accepted: a whole number, at least {}", field,
+                                  shortened(json_text(value)), least));
+  return value.get<std::int64_t>();
 }
 
 } // namespace
 
+void set_variation(SweepSpec& spec, Variation variation) {
+  const auto found = std::find_if(spec.vary.begin(), spec.vary.end(),
+                                  [&](const Variation& other) { return other.field == variation.field; });
+  if (found == spec.vary.end())
+    spec.vary.push_back(std::move(variation));
+  else
+    *found = std::move(variation);
+}
+
 void check(const SweepSpec& spec) {
   if (spec.repeats < 1)
     throw input_error(fmt::format("--repeats: {} is not accepted; accepted: a whole number, at least 1", spec.repeats));
-  if (const std::int64_t runs = number_of_runs(spec); runs > SweepSpec::max_runs)
-    throw input_error(fmt::format("a sweep of {} runs; accepted: at most {}", runs, SweepSpec::max_runs));
-  refuse_twice("--batch", spec.batches,
-               [](const auto& a, const auto& b) { return a.kind == b.kind && a.number == b.number; });
-  refuse_twice("--lr", spec.learning_rates, std::equal_to<>());
-  run::RunSpec shared = spec.base;
-  if (!spec.batches.empty())
+  if (spec.random && *spec.random < 1)
+    throw input_error(fmt::format("--random: {} is not accepted; accepted: a whole number, at least 1", *spec.random));
+  for (const Variation& variation : spec.vary)
+    check_values(spec, variation);
+  RunSpec shared = spec.base;
+  if (varies(spec, "batch"))
     shared.batch = {};
-  check(shared);
-  for (const double rate : spec.learning_rates) {
-    shared.learning_rate = rate;
-    check(shared);
-  }
+  check_shared(spec, shared);
+  for (const Variation& variation : spec.vary)
+    for (const std::string& value : variation.values)
+      if (variation.field != "batch") // whether it fits max_batch and the schedule is a matter of the combination
+        check_value(spec, shared, variation, value);
+  std::int64_t runs = 0;
+  const std::int64_t different = spec.random ? *spec.random : spec.only.empty() ? grid_size(spec) : 1;
+  if (__builtin_mul_overflow(different, spec.repeats, &runs))
+    runs = std::numeric_limits<std::int64_t>::max();
+  if (runs > SweepSpec::max_runs)
+    refuse_many(runs, SweepSpec::max_runs);
   shared.seed += static_cast<std::uint64_t>(spec.repeats - 1);
-  check(shared);
+  check_shared(spec, shared);
+  if (combinations(spec).empty())
+    throw input_error(
+        fmt::format("--only: no combination meets {}; accepted: a condition that some meet", in_quotes(spec.only)));
 }
 
-std::vector<run::RunSpec> combinations(const SweepSpec& spec) {
-  std::vector<run::RunSpec> runs;
-  runs.reserve(static_cast<std::size_t>(number_of_runs(spec)));
-  const auto batches = spec.batches.empty() ? std::vector{spec.base.batch} : spec.batches;
-  std::vector<std::optional<double>> rates(spec.learning_rates.begin(), spec.learning_rates.end());
-  if (rates.empty())
-    rates.push_back(spec.base.learning_rate);
-  for (const auto& batch : batches)
-    for (const auto& rate : rates)
-      for (std::int64_t repeat = 0; repeat < spec.repeats; ++repeat) {
-        run::RunSpec run = spec.base;
-        run.batch = batch;
-        run.learning_rate = rate;
-        run.seed += static_cast<std::uint64_t>(repeat);
-        run.name = name_of(spec, run);
-        runs.push_back(std::move(run));
-      }
+std::vector<RunSpec> combinations(const SweepSpec& spec) {
+  std::vector<RunSpec> runs;
+  for (const RunSpec& one : without_repeats(spec)) {
+    for (std::int64_t repeat = 0; repeat < spec.repeats; ++repeat) {
+      RunSpec run = one;
+      run.seed += static_cast<std::uint64_t>(repeat);
+      run.name = name_of(spec, run);
+      runs.push_back(std::move(run));
+    }
+    if (static_cast<std::int64_t>(runs.size()) > SweepSpec::max_runs)
+      refuse_many(static_cast<std::int64_t>(runs.size()), SweepSpec::max_runs);
+  }
   return runs;
 }
 
 std::string to_json(const SweepSpec& spec, int indent) {
-  Json document = parse_json(run::to_json(spec.base));
-  if (!spec.batches.empty()) {
-    document["batch"] = Json::array();
-    for (const auto& batch : spec.batches)
-      document["batch"].push_back(batch.kind == run::BatchChoice::Kind::number ? Json(batch.number)
-                                                                               : Json(run::to_string(batch)));
-  }
-  if (!spec.learning_rates.empty())
-    document["lr"] = spec.learning_rates;
+  Json document;
+  for (const Variation& variation : spec.vary)
+    document[variation.field] = variation_json(variation);
+  const Json shared = parse_json(run::to_json(spec.base));
+  for (const auto& [key, value] : shared.items())
+    if (!document.contains(key))
+      document[key] = value;
   document["repeats"] = spec.repeats;
+  if (!spec.only.empty())
+    document["only"] = spec.only;
+  if (spec.random) {
+    document["random"] = *spec.random;
+    document["random_seed"] = spec.random_seed;
+  }
+  if (spec.stop_weak == StopWeak::median)
+    document["stop_weak"] = "median";
   return json_text(document, indent);
 }
 
@@ -122,26 +366,30 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   if (!document.is_object())
     throw input_error("a sweep specification must be a JSON object");
   SweepSpec spec = base;
-  if (const auto values = take_list(document, "batch"); !values.empty()) {
-    spec.batches.clear();
-    for (const Json& value : values)
-      spec.batches.push_back(with_field("batch", value).batch);
+  if (const Json repeats = take(document, "repeats"); !repeats.is_null())
+    spec.repeats = whole_number(repeats, "repeats", 1);
+  if (const Json random = take(document, "random"); !random.is_null())
+    spec.random = whole_number(random, "random", 1);
+  if (const Json seed = take(document, "random_seed"); !seed.is_null())
+    spec.random_seed = static_cast<std::uint64_t>(whole_number(seed, "random_seed", 0));
+  if (const Json only = take(document, "only"); !only.is_null()) {
+    if (!only.is_string())
+      throw input_error("field \"only\": " + shortened(json_text(only)) + " is not accepted; accepted: a condition");
+    spec.only = only.get<std::string>();
   }
-  if (const auto values = take_list(document, "lr"); !values.empty()) {
-    spec.learning_rates.clear();
-    for (const Json& value : values) {
-      const auto rate = with_field("lr", value).learning_rate;
-      if (!rate)
-        throw input_error("field \"lr\": null in a list is not accepted; accepted: numbers");
-      spec.learning_rates.push_back(*rate);
-    }
+  if (const Json weak = take(document, "stop_weak"); !weak.is_null()) {
+    if (weak != "median" && weak != "never")
+      throw input_error("field \"stop_weak\": " + shortened(json_text(weak)) +
+                        " is not accepted; accepted: median, never");
+    spec.stop_weak = weak == "median" ? StopWeak::median : StopWeak::never;
   }
-  if (const auto found = document.find("repeats"); found != document.end()) {
-    if (!found->is_number_integer())
-      throw input_error(fmt::format("field \"repeats\": {} is not accepted; accepted: a whole number, at least 1",
-                                    shortened(json_text(*found))));
-    spec.repeats = found->get<std::int64_t>();
-    document.erase("repeats");
+  std::vector<std::string> lists;
+  for (const auto& [key, value] : document.items())
+    if (value.is_array() || value.is_object())
+      lists.push_back(key);
+  for (const std::string& key : lists) {
+    const Json values = take(document, key.c_str());
+    set_variation(spec, variation_from(key, values));
   }
   spec.base = run::run_spec_from_json(json_text(document), spec.base);
   return spec;

@@ -1,31 +1,46 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/run/run_spec.h"
+#include "core/sweep/variation.h"
 
 namespace batchscope::sweep {
 
-/// Runs that differ in batch size, learning rate and seed: one run per combination. A plain value.
+/// Whether runs that are clearly worse than the finished ones end early.
+enum class StopWeak { never, median };
+
+/// Runs that differ in some fields: one run per combination of their values. A plain value.
 struct SweepSpec {
   static constexpr std::int64_t max_runs = 100'000;
+  static constexpr std::int64_t max_grid = 1'000'000; ///< combinations from which conditions and chance choose
 
   run::RunSpec base;
-  std::vector<run::BatchChoice> batches; ///< empty: the base's batch
-  std::vector<double> learning_rates;    ///< empty: the base's learning rate
-  std::int64_t repeats = 1;              ///< runs per combination, with the seeds seed, seed + 1, ...
+  std::vector<Variation> vary;        ///< the first varies slowest; each field once
+  std::int64_t repeats = 1;           ///< runs per combination, with the seeds seed, seed + 1, ...
+  std::string only;                   ///< condition that a combination must meet (filter/condition.h); empty: none
+  std::optional<std::int64_t> random; ///< that many combinations, drawn by chance; without it all of them
+  std::uint64_t random_seed = 1;
+  StopWeak stop_weak = StopWeak::never;
 };
 
-/// Checks the lists and what all combinations share; throws Error (input). Whether a single combination can run is
+/// Replaces the values of the field, or adds it as the last one that varies.
+void set_variation(SweepSpec& spec, Variation variation);
+
+/// Checks the values and what all combinations share; throws Error (input). Whether a single combination can run is
 /// found only when it starts: one that cannot is a failed run, not an invalid sweep.
 void check(const SweepSpec& spec);
 
-/// All combinations, ordered by batch, then learning rate, then repeat; each is named after the values that vary.
+/// All combinations in order, each with its repeats next to each other, named after the values that vary. The same spec
+/// always gives the same ones. Throws Error (input) as check() does for what concerns their number.
 std::vector<run::RunSpec> combinations(const SweepSpec& spec);
 
-/// JSON like a run's, but `batch` and `lr` may be lists, and with `repeats`. Reading works as for RunSpec.
+/// JSON like a run's, in which fields that vary have a list of values, or `{"from": 0.0001, "to": 0.1, "scale":
+/// "log"}`, and come first in their order; and `repeats`, `only`, `random`, `random_seed`, `stop_weak`. Reading works
+/// as for RunSpec.
 std::string to_json(const SweepSpec& spec, int indent = 2);
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base = {});
 

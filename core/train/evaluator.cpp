@@ -39,7 +39,7 @@ std::optional<Validation> Evaluator::run(std::int64_t batch, const std::function
       position += count;
       continue;
     }
-    const memory::OutOfMemoryInfo info = learner_.device().take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+    const memory::OutOfMemoryInfo info = learner_.device().take_last_oom().value_or(memory::OutOfMemoryInfo{});
     if (count <= 1)
       throw Error(Error::Kind::failed,
                   "out of memory: even one validation example does not fit; raise the memory budget or choose a "

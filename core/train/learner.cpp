@@ -68,7 +68,7 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
       throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
-    const memory::OutOfMemoryInfo info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+    const memory::OutOfMemoryInfo info = device_.take_last_oom().value_or(memory::OutOfMemoryInfo{});
     throw Error(Error::Kind::failed,
                 "the memory budget of " + format_bytes(info.limit) +
                     " is too small for the model and its optimizer: " + format_bytes(info.requested) +
@@ -221,7 +221,7 @@ Attempt Learner::gave_up(const std::exception& error, std::uint64_t refused_befo
   result.out_of_memory = true;
   result.failed = failed;
   result.failed_length = data_.train->layout(failed).length;
-  result.info = device_.take_out_of_memory().value_or(memory::OutOfMemoryInfo{});
+  result.info = device_.take_last_oom().value_or(memory::OutOfMemoryInfo{});
   if (!result.info.by_use_known)
     return result;
   std::uint64_t gradients = 0;

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 #include "ui/database/followed_runs.h"
 #include "ui/database/list_watch.h"
 #include "ui/threads/ui_queue.h"
@@ -233,8 +233,8 @@ void RunDatabase::export_runs(const std::vector<std::int64_t>& runs, const QStri
                done = std::move(done)] {
     QString problem;
     try {
-      store::export_to_file(store::RunReader(impl->file()), runs, format, own->file.toStdString(), true,
-                            [own] { return own->cancelled.load(); });
+      exchange::export_to_file(store::RunReader(impl->file()), runs, format, own->file.toStdString(), true,
+                               [own] { return own->cancelled.load(); });
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }

@@ -42,8 +42,8 @@ public:
   /// For a run of another process. `refused` is called after problem() if the command could not be sent.
   void send(std::int64_t run, const store::Command& command, QObject* context = nullptr,
             std::function<void()> refused = {});
-  /// Exports runs to a file in one of store::export_formats(), after all earlier changes. Calls `done` with an error,
-  /// or an empty text. Does not delay anything else.
+  /// Exports runs to a file in one of exchange::export_formats(), after all earlier changes. Calls `done` with an
+  /// error, or an empty text. Does not delay anything else.
   void export_runs(const std::vector<std::int64_t>& runs, const QString& format, const QString& file, QObject* context,
                    std::function<void(const QString& error)> done);
   /// The files being written or queued, in order.

@@ -33,7 +33,7 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
   const auto search = job::settle_batch(*session, watch, *watch.control());
   if (search)
     watch.found(*search);
-  const auto job = job::run_and_store(*session, spec, search, store, std::nullopt, watch, watch.control());
+  const auto job = job::run_and_store(*session, spec, search, store, {}, watch, watch.control());
   if (job.outcome.status == telemetry::RunStatus::failed)
     throw Error(Error::Kind::failed, job.outcome.reason);
 }
@@ -129,11 +129,11 @@ public:
     return std::erase_if(waiting_, [job](const Task& task) { return task.job == job; }) > 0;
   }
 
-  store::RunStore::Load load() const {
+  store::RunStore::Backlog backlog() const {
     const std::lock_guard lock(store_mutex_);
-    store::RunStore::Load load = store_ ? store_->load() : store::RunStore::Load{};
-    load.stored += stored_before_;
-    return load;
+    store::RunStore::Backlog backlog = store_ ? store_->backlog() : store::RunStore::Backlog{};
+    backlog.stored += stored_before_;
+    return backlog;
   }
 
   /// Any thread; nothing while no job is running.
@@ -216,7 +216,7 @@ private:
     {
       const std::lock_guard lock(store_mutex_);
       if (store_)
-        stored_before_ += store_->load().stored + store_->load().waiting;
+        stored_before_ += store_->backlog().stored + store_->backlog().waiting;
       closing.swap(store_);
     }
   }
@@ -298,7 +298,7 @@ Job* Engine::sweep(const sweep::SweepSpec& spec) {
 }
 
 Job* Engine::demo() {
-  return add({.kind = Job::Kind::demo, .title = tr("Demo sweep"), .spec = sweep::demo_spec()},
+  return add({.kind = Job::Kind::demo, .title = tr("Demo"), .spec = sweep::demo_spec()},
              [file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {
                const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control(), pool);
                if (result.stopped)
@@ -347,8 +347,8 @@ void Engine::withdraw(Job* job) {
     end(job, Job::State::cancelled, {});
 }
 
-store::RunStore::Load Engine::load() const {
-  return worker_->load();
+store::RunStore::Backlog Engine::backlog() const {
+  return worker_->backlog();
 }
 
 void Engine::load_library() {

@@ -30,7 +30,7 @@ namespace batchscope::ui {
 
 class Engine;
 
-/// A job of the engine: a training, a search, a sweep, the demo, or a memory prediction. Lives in the UI thread;
+/// A job of the engine: a training run, a search, a sweep, the demo, or a memory prediction. Lives in the UI thread;
 /// reports from the worker arrive there as signals. Records come through a queue instead, which the UI drains.
 class Job : public QObject {
   Q_OBJECT
@@ -79,7 +79,7 @@ public:
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
   /// The number of the search in the database; nothing until it is stored.
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
-  /// The demo sweep's recommendation, once it has ended.
+  /// The recommendation of the demo's sweep, once it has ended.
   const std::optional<sweep::Recommendation>& recommendation() const { return recommendation_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
@@ -162,7 +162,7 @@ public:
   std::optional<int> threads() const { return threads_; } ///< used for computing; known once LibTorch is loaded
 
   /// Numbers of records stored and waiting, over everything that this process writes.
-  store::RunStore::Load load() const;
+  store::RunStore::Backlog backlog() const;
   const std::filesystem::path& database() const { return database_; }
   /// The data used by jobs; shared with planners.
   const std::shared_ptr<data::DataPool>& data() const { return data_; }

@@ -41,7 +41,7 @@ QWidget* NoRun::make_empty() {
       tr("No run is open"),
       tr("This page plots the memory, loss, batch size and train_coverage of a run, and its schedule can be changed "
          "while it trains. The demo searches for a batch size and trains on bundled images; it takes about a minute."),
-      tr("Run the demo sweep"), page);
+      tr("Run the demo"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");
   // Below the empty state's own button.

@@ -18,7 +18,7 @@ void Forecaster::request_card(const run::RunSpec& spec, const QString& card) {
     try {
       hold_data(spec);
       const estimate::Target target = estimate::parse_target(card.toStdString(), "--for");
-      run::RunSpec on_cpu = spec; // where it is run dry
+      run::RunSpec on_cpu = spec; // where it has a dry run
       on_cpu.device = "cpu";
       auto fit = std::make_shared<const estimate::CardFit>(estimate::fit_into(on_cpu, target, *data_));
       progress.post([this, fit] { Q_EMIT card_computed(fit); });

@@ -1,6 +1,7 @@
 #include "ui/new_run/run_outlook.h"
 
 #include <QCoreApplication>
+#include <QLocale>
 
 #include "core/run/automatic_batch.h"
 #include "ui/widgets/format.h"
@@ -19,6 +20,9 @@ QString beginning(const run::RunSpec& spec) {
   switch (spec.batch.kind) {
   case Choice::number:
     return Texts::tr("Starts training immediately with batch size %1.").arg(format_count(spec.batch.number));
+  case Choice::share:
+    return Texts::tr("Searches for the largest batch size that fits, then trains with %1 % of it.")
+        .arg(QLocale::c().toString(spec.batch.percent));
   case Choice::automatic:
     return Texts::tr(
                "Searches for the smallest batch size within 5 % of the best throughput, then trains with it, or with "
@@ -46,8 +50,7 @@ QString step(const run::RunSpec& spec) {
     return Texts::tr("Each optimizer step accumulates gradients over %1 batches of %2, %3 examples in total.")
         .arg(format_count(spec.accumulate), format_count(spec.batch.number),
              format_count(spec.accumulate * spec.batch.number));
-  return Texts::tr("Each optimizer step accumulates gradients over %1 micro batches.")
-      .arg(format_count(spec.accumulate));
+  return Texts::tr("Each optimizer step accumulates gradients over %1 batches.").arg(format_count(spec.accumulate));
 }
 
 QString length(const run::RunSpec& spec) {

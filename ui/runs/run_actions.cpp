@@ -7,7 +7,7 @@
 #include <QMenu>
 #include <QMimeData>
 
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
@@ -59,11 +59,12 @@ QAction* RunActions::add(const QString& text, const QString& icon, const QString
 
 void RunActions::make_export_menu() {
   export_menu_ = new QMenu(tr("Export"), &page_);
-  for (const std::string& name : store::export_formats()) {
-    const QString format = QString::fromStdString(name);
+  for (const auto& exporter : exchange::exporters()) {
+    const ExportFormat format{QString::fromStdString(exporter->name()), QString::fromStdString(exporter->title()),
+                              QString::fromStdString(exporter->extension())};
     auto* action = new QAction(workbench_.theme().icon(QStringLiteral("export")),
-                               tr("Export runs as %1…").arg(format.toUpper()), this);
-    action->setToolTip(tr("Write all steps of the selected runs to a file"));
+                               tr("Export runs as %1…").arg(format.title), this);
+    action->setToolTip(tr("Write the selected runs to a file"));
     connect(action, &QAction::triggered, this, [this, format] { ask_for_file(format); });
     export_menu_->addAction(action);
     table_.addAction(action);
@@ -158,16 +159,17 @@ QString RunActions::name_of(std::int64_t id) const {
   return row >= 0 ? QString::fromStdString(runs_.run(row).name) : QString();
 }
 
-void RunActions::ask_for_file(const QString& format) {
+void RunActions::ask_for_file(const ExportFormat& format) {
   const auto runs = table_.selected_runs();
   if (runs.empty())
     return;
+  const QString suffix = format.extension.isEmpty() ? QString() : u'.' + format.extension;
+  const QString files = format.extension.isEmpty() ? tr("Folder (*)") : tr("%1 files (*%2)").arg(format.title, suffix);
   QFileDialog* dialog = save_file_dialog(
-      &page_, tr("Export runs as %1").arg(format.toUpper()),
-      {tr("%1 files (*.%2)").arg(format.toUpper(), format), tr("All files (*)")},
-      file_name_of_runs(name_of(runs.front()), runs.front(), static_cast<qsizetype>(runs.size())) + u'.' + format);
+      &page_, tr("Export runs as %1").arg(format.title), {files, tr("All files (*)")},
+      file_name_of_runs(name_of(runs.front()), runs.front(), static_cast<qsizetype>(runs.size())) + suffix);
   connect(dialog, &QFileDialog::fileSelected, this,
-          [this, runs, format](const QString& file) { write(runs, format, file); });
+          [this, runs, name = format.name](const QString& file) { write(runs, name, file); });
   dialog->open();
 }
 

@@ -42,7 +42,12 @@ private:
   void copy_tabs();
   void copy_commas();
   QString name_of(std::int64_t id) const;
-  void ask_for_file(const QString& format);
+  struct ExportFormat {
+    QString name;
+    QString title;
+    QString extension; ///< empty: a folder
+  };
+  void ask_for_file(const ExportFormat& format);
   void write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file);
 
   Workbench& workbench_;

@@ -148,7 +148,7 @@ QWidget* RunsPage::make_places() {
       tr("No runs yet"),
       tr("Each run in this database appears here as a row. The demo finds the batch size for a small network on "
          "bundled images, trains it with several sizes and recovers from an out-of-memory error, in about a minute."),
-      tr("Run the demo sweep"), this);
+      tr("Run the demo"), this);
   connect(empty, &EmptyState::action_chosen, &workbench_, [this] { workbench_.start_demo(); });
   places_->insertWidget(empty_place, empty);
   places_->insertWidget(waiting_place, new EmptyState(tr("The first run starts soon"),

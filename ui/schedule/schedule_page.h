@@ -20,8 +20,8 @@ class ScheduleForm;
 class ScheduleHeader;
 class SchedulePlots;
 
-/// Shows how the batch size will change: plots a training from its first to its last step before it runs, or the rest
-/// of a running one, and edits the schedule by typing and dragging.
+/// Shows how the batch size will change: plots a training run from its first to its last step before it runs, or the
+/// rest of a running one, and edits the schedule by typing and dragging.
 class SchedulePage : public Page {
   Q_OBJECT
 

@@ -11,7 +11,7 @@
 #include <QMessageBox>
 #include <QUndoGroup>
 
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 #include "ui/widgets/command_palette.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
@@ -218,15 +218,17 @@ void MainWindow::open_database(const QString& file) {
 
 void MainWindow::choose_export() {
   QStringList filters;
-  for (const std::string& format : store::export_formats())
-    filters.append(
-        QStringLiteral("%1 (*.%2)").arg(QString::fromStdString(format).toUpper(), QString::fromStdString(format)));
+  for (const auto& exporter : exchange::exporters()) {
+    const QString extension = QString::fromStdString(exporter->extension());
+    filters.append(QStringLiteral("%1: %2 (*%3)")
+                       .arg(QString::fromStdString(exporter->name()), QString::fromStdString(exporter->title()),
+                            extension.isEmpty() ? QString() : u'.' + extension));
+  }
   const auto opened = workbench_.opened();
   const QString name = file_name_of_runs(opened.first()->name(), opened.first()->id(), opened.size());
-  QFileDialog* dialog = save_file_dialog(this, tr("Export runs"), filters,
-                                         name + u'.' + QString::fromStdString(store::export_formats().front()));
+  QFileDialog* dialog = save_file_dialog(this, tr("Export runs"), filters, name + QStringLiteral(".csv"));
   connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& file) {
-    export_to(file, dialog->selectedNameFilter().section(QLatin1Char(' '), 0, 0).toLower());
+    export_to(file, dialog->selectedNameFilter().section(QLatin1Char(':'), 0, 0));
   });
   dialog->open();
 }

@@ -82,7 +82,7 @@ void StatusLine::show_threads() {
 
 void StatusLine::refresh() {
   device_->setText(device_text());
-  const auto load = workbench_.engine().load();
+  const auto load = workbench_.engine().backlog();
   stored_->setText(!load.error.empty() ? tr("Not saved yet; retrying")
                    : load.waiting > 0  ? tr("Saving…")
                                        : tr("All saved"));

@@ -31,7 +31,7 @@ public:
   void release_cache();
   void enter(telemetry::Phase phase);
   void retag(const void* data, telemetry::Use use);
-  std::optional<OutOfMemoryInfo> take_out_of_memory();
+  std::optional<OutOfMemoryInfo> take_last_oom();
   void start_trace();
   telemetry::Trace stop_trace();
 

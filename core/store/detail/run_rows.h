@@ -17,6 +17,10 @@ std::string new_uid();
 std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
                         std::optional<std::int64_t> process);
 
+/// Begins a run that `process` has claimed (NewRun::claimed) and returns its uid; nothing if it is no longer claimed:
+/// it was deleted, or the database's files were replaced.
+std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process);
+
 /// Columns of the table of runs that hold a RunOutcome: the names of telemetry::outcome_fields().
 std::string outcome_columns();
 

@@ -53,8 +53,10 @@ public:
   void added(const std::string& uid, std::int64_t run);
   void purging(const std::vector<std::string>& uids);
   void accept_missing(SQLite::Database& database);
+  /// Writer thread, within change(): the row of this store in the table of processes.
+  std::int64_t process() const { return process_; }
 
-  RunStore::Load load() const;
+  RunStore::Backlog backlog() const;
 
 private:
   using Runs = std::vector<std::shared_ptr<RunBuffer>>;

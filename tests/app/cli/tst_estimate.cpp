@@ -130,7 +130,7 @@ private Q_SLOTS:
     QVERIFY(outcome.json()["max_batch"].toInt() >= 1);
     QCOMPARE(outcome.json()["for"].toObject()["name"].toString(), QString("rtx-4090"));
     const Outcome text = program.run({"estimate", "--config", file.fileName()});
-    QVERIFY(text.out.contains("computed, not run") && text.out.contains("rule of thumb"));
+    QVERIFY(text.out.contains("method") && text.out.contains("rule of thumb"));
   }
 
   void searchForACard() {

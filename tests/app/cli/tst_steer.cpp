@@ -152,7 +152,8 @@ void TestSteer::stopsOneRunOrItsSweep() {
   QVERIFY(begins(train));
   QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
   const batchscope::store::RunReader reader(program.path("default.db").toStdString());
-  QTRY_COMPARE_WITH_TIMEOUT(reader.list().size(), std::size_t{2}, 60'000); // the sweep goes on
+  QTRY_COMPARE_WITH_TIMEOUT(reader.list("status = running").size(), std::size_t{1}, 60'000);
+  QTRY_COMPARE_WITH_TIMEOUT(reader.run(2).outcome.status, telemetry::RunStatus::running, 60'000); // the sweep goes on
   QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::stopped);
   const Outcome all = program.run({"steer", "2", "stop", "--sweep"});
   QVERIFY2(all.status == 0, all.shown().constData());

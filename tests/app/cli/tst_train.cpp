@@ -93,7 +93,7 @@ void TestTrain::outOfMemoryIsSurvived() {
   QVERIFY2(outcome.status == 0, outcome.shown().constData());
   QVERIFY2(outcome.json()["oom_events"].toInt() > 0, outcome.shown().constData());
   QCOMPARE(outcome.json()["examples_seen"].toInt(), 512);
-  QVERIFY(outcome.err.contains("out of memory at batch"));
+  QVERIFY(outcome.err.contains("out of memory with a micro batch"));
   const QJsonArray events = events_of(program, "oom");
   QVERIFY(!events.isEmpty());
   for (const char* field : {"attempted_batch", "requested_bytes", "in_use_bytes", "limit_bytes", "action", "cause"})

@@ -57,7 +57,7 @@ void TestUsage::refused_data() {
   };
   row("nothing", {}, "no verb");
   row("unknown verb", {"tune"}, "\"tune\"");
-  for (const char* verb : {"compare", "import", "advise", "estimate", "snippet", "merge", "backup", "prune", "rescale"})
+  for (const char* verb : {"import", "advise", "estimate", "snippet", "merge", "backup", "prune", "rescale"})
     row(verb, {verb, "1"}, verb);
   row("unknown option", {"list", "--colour"}, "--colour");
   row("option for another verb", {"list", "--batch", "3"}, "--batch");
@@ -72,7 +72,7 @@ void TestUsage::refused_data() {
     row(option, {"train", option, "1"}, option);
   row("checkpointing", {"train", "--checkpointing"}, "--checkpointing");
   row("adascale", {"train", "--lr-rule", "adascale"}, "adascale");
-  for (const char* format : {"markdown", "html", "tensorboard"})
+  for (const char* format : {"html", "xml"})
     row(format, {"export", "1", "--format", format, "-o", "x"}, format);
   row("export without a run", {"export", "--format", "csv", "-o", "x"}, "RUN");
   row("export without a format", {"export", "1", "-o", "x"}, "--format");

@@ -147,7 +147,7 @@ void TestApplyCommand::aRunIsSteeredThroughTheDatabase() {
     const run::RunSpec spec = long_spec();
     const auto session = run::open_session(spec);
     Watch watch;
-    end = run_and_store(*session, spec, std::nullopt, store, std::nullopt, watch, control).outcome.status;
+    end = run_and_store(*session, spec, std::nullopt, store, {}, watch, control).outcome.status;
   });
   const auto stop_at_the_end = qScopeGuard([&] {
     control->stop();

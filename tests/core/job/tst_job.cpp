@@ -44,7 +44,7 @@ JobResult run_job(const run::RunSpec& spec, Watching& watch, store::RunStore& st
   const auto control = std::make_shared<run::JobControl>();
   const auto session = run::open_session(spec);
   const auto search = settle_batch(*session, watch, *control);
-  return run_and_store(*session, spec, search, store, std::nullopt, watch, control);
+  return run_and_store(*session, spec, search, store, {}, watch, control);
 }
 
 } // namespace

@@ -20,14 +20,14 @@ namespace {
 const store::StoreOptions on_demand{
     .interval = std::chrono::hours(1), .patience = std::chrono::milliseconds(20), .max_waiting = 1'000'000};
 
-SweepSpec sweep_of(const std::vector<std::int64_t>& batches) {
+SweepSpec sweep_of(const std::string& batches) {
   SweepSpec spec;
   spec.base.model = "mlp:hidden=32";
   spec.base.data = "synthetic:examples=625,shape=1x16x16,classes=4";
   spec.base.memory_budget = 4'000'000;
   spec.base.length = {.epochs = {}, .examples = {}, .steps = 3};
-  for (const std::int64_t batch : batches)
-    spec.batches.push_back({run::BatchChoice::Kind::number, batch});
+  if (!batches.empty())
+    spec.vary = {parse_values("batch", batches)};
   return spec;
 }
 
@@ -109,7 +109,7 @@ void TestInsist::a_sweep_goes_on_behind_a_lock() {
   QFETCH(QString, named);
   const store::test::Folder folder;
   store::RunStore store(folder.file(), on_demand);
-  const SweepSpec spec = sweep_of({32, 16, 10'000}); // there are not as many examples
+  const SweepSpec spec = sweep_of("32,16,10000"); // there are not as many examples
   const std::int64_t sweep = store.add_sweep(to_json(spec));
   Troublemaker watch(folder.file(), moment);
   const auto control = std::make_shared<run::JobControl>();
@@ -130,7 +130,7 @@ void TestInsist::a_stop_ends_the_trying() {
   const store::test::Folder folder;
   {
     store::RunStore store(folder.file(), on_demand);
-    const SweepSpec spec = sweep_of({32, 16});
+    const SweepSpec spec = sweep_of("32,16");
     const std::int64_t sweep = store.add_sweep(to_json(spec));
     const auto control = std::make_shared<run::JobControl>();
     Troublemaker watch(folder.file(), "finish", control.get());
@@ -143,8 +143,9 @@ void TestInsist::a_stop_ends_the_trying() {
   }
   // The store wrote it when it was closed.
   const auto runs = store::RunReader(folder.file()).list();
-  QCOMPARE(runs.size(), std::size_t(1));
+  QCOMPARE(runs.size(), std::size_t(2));
   QCOMPARE(runs[0].outcome.status, telemetry::RunStatus::finished);
+  QCOMPARE(runs[1].outcome.status, telemetry::RunStatus::queued); // waits for whoever works at the sweep again
 }
 
 void TestInsist::a_search_is_kept() {
@@ -156,7 +157,7 @@ void TestInsist::a_search_is_kept() {
   search::SearchResult result;
   result.found = true;
   result.largest = 77;
-  const std::int64_t id = store_search(sweep_of({}).base, result, store, watch, control);
+  const std::int64_t id = store_search(sweep_of("").base, result, store, watch, control);
   QCOMPARE(watch.told.size(), std::size_t(2));
   QVERIFY(store::RunReader(folder.file()).search_json(id).find("77") != std::string::npos);
 }

@@ -27,7 +27,7 @@ SweepSpec short_runs(std::int64_t runs, std::int64_t steps) {
   spec.base.data = "synthetic:examples=200,shape=1x8x8,classes=2";
   spec.base.memory_budget = 50'000'000;
   spec.base.length = {.epochs = {}, .examples = {}, .steps = steps};
-  spec.batches = {{run::BatchChoice::Kind::number, first_batch}};
+  spec.vary = {parse_values("batch", std::to_string(first_batch))};
   spec.repeats = runs;
   return spec;
 }

@@ -68,11 +68,11 @@ private Q_SLOTS:
     QVERIFY(refused);
     QCOMPARE(device->readings().in_use, before);
     QCOMPARE(device->readings().refused, std::uint64_t{1});
-    const auto info = device->take_out_of_memory();
+    const auto info = device->take_last_oom();
     QVERIFY(info.has_value());
     QCOMPARE(info->requested, static_cast<std::uint64_t>((room + 1 + 63) / 64 * 64));
     QCOMPARE(info->limit, budget);
-    QVERIFY(!device->take_out_of_memory().has_value());
+    QVERIFY(!device->take_last_oom().has_value());
   }
 
   void tellsWhatTheMemoryIsFor() {
@@ -83,7 +83,7 @@ private Q_SLOTS:
     const at::Tensor gradient = bytes(8192);
     device->retag(gradient.storage().data(), telemetry::Use::gradients);
     QVERIFY_EXCEPTION_THROWN(bytes(2 * budget), c10::OutOfMemoryError);
-    const auto info = device->take_out_of_memory();
+    const auto info = device->take_last_oom();
     QCOMPARE(info->in_use_by[static_cast<int>(telemetry::Use::gradients)], std::uint64_t{8192});
     QVERIFY(info->in_use_by[static_cast<int>(telemetry::Use::activations)] >= 4096);
     std::uint64_t sum = 0;

@@ -88,7 +88,7 @@ private Q_SLOTS:
 
   void refusesAboveItsBudget() {
     const auto device = memory::make_cuda_device(0, budget);
-    QVERIFY(!device->take_out_of_memory());
+    QVERIFY(!device->take_last_oom());
     device->enter(telemetry::Phase::forward);
     {
       const Block held(200 * mega);
@@ -100,13 +100,13 @@ private Q_SLOTS:
         const std::string line = memory::first_line(error);
         QVERIFY2(line.find("CUDA out of memory. Tried to allocate 100.00 MiB") != std::string::npos, line.c_str());
       }
-      const auto info = device->take_out_of_memory();
+      const auto info = device->take_last_oom();
       QVERIFY(info.has_value());
       QCOMPARE(info->requested, 100 * mega);
       QCOMPARE(info->in_use, 200 * mega);
       QCOMPARE(info->limit, budget);
       QVERIFY(info->phase == telemetry::Phase::forward);
-      QVERIFY(!device->take_out_of_memory()); // told once
+      QVERIFY(!device->take_last_oom()); // told once
       QCOMPARE(device->readings().refused, std::uint64_t{1});
     }
     const Block fits(250 * mega); // a kept block gives way

@@ -80,6 +80,8 @@ private Q_SLOTS:
   void a_backup_that_is_there_is_kept();
   void several_at_once_make_one_backup();
   void format_1_becomes_the_present_one();
+  void every_older_format_becomes_the_present_one_data();
+  void every_older_format_becomes_the_present_one();
   void a_migration_that_fails_changes_nothing();
   void default_place();
 };
@@ -337,6 +339,8 @@ void TestDatabase::format_1_becomes_the_present_one() {
                   "DROP INDEX run_changed; ALTER TABLE run DROP COLUMN changed; DROP TABLE run_changes;"
                   "DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP "
                   "COLUMN deleted;"
+                  "ALTER TABLE run DROP COLUMN position; ALTER TABLE run DROP COLUMN reserved_bytes;"
+                  "ALTER TABLE run DROP COLUMN workers;"
                   "PRAGMA user_version = 1");
     SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
     first.exec(std::string(store::detail::embedded_migrations().front()));
@@ -369,6 +373,44 @@ void TestDatabase::format_1_becomes_the_present_one() {
   SQLite::Database backup(folder.file("runs.db.format-1.backup").string(), SQLite::OPEN_READONLY);
   QCOMPARE(backup.execAndGet("PRAGMA user_version").getInt(), 1);
   QCOMPARE(backup.execAndGet("SELECT name FROM run").getString(), std::string("made"));
+}
+
+void TestDatabase::every_older_format_becomes_the_present_one_data() {
+  QTest::addColumn<int>("format");
+  for (int format = 1; format < newest; ++format)
+    QTest::addRow("%d", format) << format;
+}
+
+/// A file as the version of that format left it, with a run.
+void TestDatabase::every_older_format_becomes_the_present_one() {
+  QFETCH(int, format);
+  const Folder folder;
+  {
+    SQLite::Database database(folder.file().string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    const auto steps = store::detail::embedded_migrations();
+    for (int step = 0; step < format; ++step)
+      database.exec(std::string(steps[static_cast<std::size_t>(step)]));
+    database.exec("INSERT INTO run (uid, name, status, reason, started, spec, start, batch, steps, examples_seen, "
+                  "oom_events, peak_bytes, loss) VALUES ('0123', 'old', 'finished', '', '2026-01-01T00:00:00Z', "
+                  "'{\"model\":\"cnn\"}', '{}', 8, 3, 24, 0, 100, 0.5)");
+    database.exec("PRAGMA application_id = " + std::to_string(store::detail::application_id) +
+                  "; PRAGMA user_version = " + std::to_string(format));
+  }
+  {
+    RunStore store(folder.file());
+    store.begin(new_run("new"))->finish(outcome(telemetry::RunStatus::finished));
+  }
+  const RunReader reader(folder.file());
+  const auto rows = reader.list();
+  QCOMPARE(rows.size(), std::size_t(2));
+  QCOMPARE(rows[0].name, std::string("old"));
+  QCOMPARE(*rows[0].settings.model, std::string("cnn"));
+  QCOMPARE(rows[0].workers, std::int64_t(1));
+  QCOMPARE(*rows[0].outcome.loss, 0.5);
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  const std::string backup = "runs.db.format-" + std::to_string(format) + ".backup";
+  SQLite::Database before(folder.file(backup).string(), SQLite::OPEN_READONLY);
+  QCOMPARE(before.execAndGet("SELECT name FROM run").getString(), std::string("old"));
 }
 
 void TestDatabase::a_migration_that_fails_changes_nothing() {

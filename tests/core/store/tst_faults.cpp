@@ -84,15 +84,15 @@ void TestFaults::a_disk_that_fills_up_loses_nothing() {
       error = error_of([&] { store.flush(); });
     }
     QCOMPARE(error, full(folder));
-    QVERIFY(store.load().waiting > 0);
+    QVERIFY(store.backlog().waiting > 0);
     // What was stored until then can be read and is whole.
     const RunReader reader(folder.file());
     QVERIFY(!reader.series(run->id(), "loss").empty());
     QCOMPARE(reader.check(), std::vector<std::string>{});
   }
   store.flush();
-  QCOMPARE(store.load().waiting, std::uint64_t(0));
-  QCOMPARE(store.load().stored, static_cast<std::uint64_t>(step));
+  QCOMPARE(store.backlog().waiting, std::uint64_t(0));
+  QCOMPARE(store.backlog().stored, static_cast<std::uint64_t>(step));
   run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   const auto points = reader.series(run->id(), "grad_norm");
@@ -157,7 +157,7 @@ void TestFaults::with_too_many_waiting_the_loop_waits() {
       pushed = step;
     }
   });
-  while (store.load().waiting < 50)
+  while (store.backlog().waiting < 50)
     std::this_thread::yield();
   QVERIFY(pushed.load() < steps);
   other.exec("ROLLBACK");
@@ -182,7 +182,7 @@ void TestFaults::a_loop_that_ends_does_not_wait() {
     for (std::int64_t step = 2; step <= steps; ++step)
       run->sink().record(record_at(step));
   });
-  while (store.load().waiting < 50)
+  while (store.backlog().waiting < 50)
     std::this_thread::yield();
   ending = true;
   loop.join(); // with the file still locked
@@ -208,7 +208,7 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
   auto run = store.begin(given);
   run->sink().record(record_at(1));
   store.flush();
-  QCOMPARE(store.load().error, std::string());
+  QCOMPARE(store.backlog().error, std::string());
   QVERIFY(heard().empty());
   SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
   other.exec("BEGIN IMMEDIATE");
@@ -217,11 +217,11 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
       folder.file().string() + ": locked by another program; wait until it is done, or use another file";
   for (int attempt = 0; attempt < 3; ++attempt)
     QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
-  QCOMPARE(store.load().error, locked);
+  QCOMPARE(store.backlog().error, locked);
   QCOMPARE(heard(), std::vector<std::string>{locked}); // once
   other.exec("ROLLBACK");
   store.flush();
-  QCOMPARE(store.load().error, std::string());
+  QCOMPARE(store.backlog().error, std::string());
   QCOMPARE(heard(), (std::vector<std::string>{locked, ""}));
   run->finish(outcome(telemetry::RunStatus::finished));
 }

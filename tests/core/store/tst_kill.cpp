@@ -73,7 +73,7 @@ std::int64_t nanoseconds_now() {
   std::int64_t last = max_steps;
   for (std::int64_t step = 1;; ++step) {
     std::this_thread::sleep_until(start + std::chrono::microseconds(200) * step);
-    if (const std::uint64_t stored = store.load().stored; stored != times->stored) {
+    if (const std::uint64_t stored = store.backlog().stored; stored != times->stored) {
       times->stored = stored;
       ++turns_seen;
     }

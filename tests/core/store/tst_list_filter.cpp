@@ -113,7 +113,8 @@ void TestListFilter::refuses_data() {
   QTest::addColumn<QString>("error");
   const auto row = [](const char* text, const char* error) { QTest::newRow(text) << QString(text) << QString(error); };
   row("batches > 1",
-      "--where: unknown field \"batches\" at position 1; fields are id, name, note, started, sweep, status, reason, "
+      "--where: unknown field \"batches\" at position 1; fields are id, name, note, started, sweep, workers, status, "
+      "reason, "
       "batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, validation_accuracy, "
       "peak_bytes, seconds, examples_per_second, model, data, schedule, optimizer, device, lr, seed");
   row("batch", "--where: unexpected end at position 6; accepted: one of = != < <= > >=");

@@ -100,9 +100,10 @@ void TestReplacedFiles::a_removed_log_loses_nothing() {
     remove_log(folder.file());
     record(*run, 3001, 3100);
     run->finish(outcome(telemetry::RunStatus::finished));
-    QVERIFY2(store.load().notice.find("replaced by another program") != std::string::npos, store.load().notice.c_str());
+    QVERIFY2(store.backlog().notice.find("replaced by another program") != std::string::npos,
+             store.backlog().notice.c_str());
     QCOMPARE(notices.size(), std::size_t(1));
-    QCOMPARE(notices.front(), store.load().notice);
+    QCOMPARE(notices.front(), store.backlog().notice);
   }
   QCOMPARE(steps_of(folder.file(), 1), std::size_t(3100));
   QCOMPARE(text_of(RunReader(folder.file()).check()), std::string());
@@ -200,7 +201,7 @@ void TestReplacedFiles::another_database_in_its_place_gets_the_present_run() {
     std::filesystem::rename(folder.file("another.db"), folder.file());
     record(*run, 41, 50);
     run->finish(outcome(telemetry::RunStatus::finished));
-    notice = store.load().notice;
+    notice = store.backlog().notice;
   }
   const RunReader reader(folder.file());
   QCOMPARE(reader.list().size(), std::size_t(2));
@@ -227,7 +228,7 @@ void TestReplacedFiles::a_number_that_was_taken_changes() {
   record(*run, 41, 50);
   run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(run->id(), std::int64_t(2));
-  QVERIFY2(store.load().notice.find("run 1 is now run 2") != std::string::npos, store.load().notice.c_str());
+  QVERIFY2(store.backlog().notice.find("run 1 is now run 2") != std::string::npos, store.backlog().notice.c_str());
   QCOMPARE(steps_of(folder.file(), 2), std::size_t(50));
   QCOMPARE(lost(folder.file(), reported(report)), std::string());
 }
@@ -287,7 +288,7 @@ void TestReplacedFiles::without_room_for_the_copy_it_is_tried_again() {
     record(*run, 2001, 2010);
     QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
     QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
-    QVERIFY(!store.load().error.empty());
+    QVERIFY(!store.backlog().error.empty());
   }
   run->finish(outcome(telemetry::RunStatus::finished));
   QCOMPARE(steps_of(folder.file(), run->id()), std::size_t(2010));

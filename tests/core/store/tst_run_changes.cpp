@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 #include "store_test.h"
 #include "test_program.h"
 
@@ -113,7 +113,7 @@ void TestRunChanges::deleted_runs_are_not_there() {
   QCOMPARE(error_of([&] { reader.events(gone); }), missing);
   QCOMPARE(error_of([&] { reader.series(gone, "loss"); }), missing);
   QCOMPARE(error_of([&] { reader.summaries(gone); }), missing);
-  QCOMPARE(error_of([&] { export_to_file(reader, {gone}, "csv", folder.file("x.csv"), false); }), missing);
+  QCOMPARE(error_of([&] { exchange::export_to_file(reader, {gone}, "csv", folder.file("x.csv"), false); }), missing);
   QVERIFY(!std::filesystem::exists(folder.file("x.csv")));
   QCOMPARE(error_of([&] { store.rename(gone, "x"); }), std::string("there is no run 2"));
   QCOMPARE(reader.check(), std::vector<std::string>{});

@@ -53,8 +53,8 @@ void TestRunStore::a_run_comes_back_as_it_was_written() {
   end.loss = 0.25;
   end.peak_bytes = 104'000'000;
   run->finish(end);
-  QCOMPARE(store.load().waiting, std::uint64_t(0));
-  QCOMPARE(store.load().stored, static_cast<std::uint64_t>(steps));
+  QCOMPARE(store.backlog().waiting, std::uint64_t(0));
+  QCOMPARE(store.backlog().stored, static_cast<std::uint64_t>(steps));
 
   const RunReader reader(folder.file());
   const RunRow row = reader.run(run->id());

@@ -25,8 +25,7 @@ SweepSpec spec_of(const std::filesystem::path& file) {
   spec.base.data = "csv:" + file.string() + ",target=y";
   spec.base.memory_budget = 50'000'000;
   spec.base.length = {.epochs = {}, .examples = {}, .steps = 3};
-  for (const std::int64_t batch : {4, 8, 16, 32})
-    spec.batches.push_back({run::BatchChoice::Kind::number, batch});
+  spec.vary = {parse_values("batch", "4,8,16,32")};
   return spec;
 }
 

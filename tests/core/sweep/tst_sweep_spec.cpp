@@ -1,6 +1,5 @@
 #include "core/sweep/sweep_spec.h"
 
-#include <cmath>
 #include <functional>
 
 #include <QTest>
@@ -34,8 +33,7 @@ namespace {
 
 SweepSpec two_by_two() {
   SweepSpec spec;
-  spec.batches = {{BatchChoice::Kind::number, 16}, {BatchChoice::Kind::largest, 0}};
-  spec.learning_rates = {0.1, 0.2};
+  spec.vary = {parse_variation("batch=16,auto:largest"), parse_variation("lr=0.1,0.2")};
   spec.repeats = 2;
   spec.base.seed = 5;
   return spec;
@@ -75,7 +73,7 @@ void TestSweepSpec::namesTellWhatDiffers() {
   SweepSpec spec = two_by_two();
   QCOMPARE(combinations(spec).front().name, std::string("batch 16, lr 0.1, seed 5"));
   spec.base.name = "sizes";
-  spec.learning_rates.clear();
+  spec.vary.pop_back();
   spec.repeats = 1;
   QCOMPARE(combinations(spec).front().name, std::string("sizes: batch 16"));
 }
@@ -89,7 +87,7 @@ void TestSweepSpec::jsonKeepsEverything() {
 
 void TestSweepSpec::plainValuesAreThoseOfTheBase() {
   const SweepSpec spec = sweep_spec_from_json(R"({"batch": 8, "lr": 0.5, "model": "mlp"})");
-  QVERIFY(spec.batches.empty() && spec.learning_rates.empty());
+  QVERIFY(spec.vary.empty());
   QCOMPARE(spec.base.batch.number, std::int64_t{8});
   QCOMPARE(spec.base.learning_rate.value(), 0.5);
   QCOMPARE(spec.base.model, std::string("mlp"));
@@ -101,10 +99,10 @@ void TestSweepSpec::refused_data() {
   const auto row = [](const char* name, const char* named, Change change) {
     QTest::newRow(name) << change << QString(named);
   };
-  row("batch twice", "--batch", [](SweepSpec& s) { s.batches.push_back(s.batches.front()); });
-  row("rate twice", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(0.1); });
-  row("rate 0", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(0); });
-  row("rate NaN", "--lr", [](SweepSpec& s) { s.learning_rates.push_back(std::nan("")); });
+  row("batch twice", "--batch", [](SweepSpec& s) { s.vary[0].values.push_back("16"); });
+  row("rate twice", "--lr", [](SweepSpec& s) { s.vary[1].values.push_back("0.1"); });
+  row("rate 0", "--lr", [](SweepSpec& s) { s.vary[1].values.push_back("0"); });
+  row("rate NaN", "--lr", [](SweepSpec& s) { s.vary[1].values.push_back("nan"); });
   row("repeats 0", "--repeats", [](SweepSpec& s) { s.repeats = 0; });
   row("too many", "100000", [](SweepSpec& s) { s.repeats = 100'000; });
   row("far too many", "100000", [](SweepSpec& s) { s.repeats = INT64_MAX; });

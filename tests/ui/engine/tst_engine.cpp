@@ -92,7 +92,7 @@ private Q_SLOTS:
     QCOMPARE(records, 50);
     QCOMPARE(reader().run(id).outcome.status, telemetry::RunStatus::finished);
     QCOMPARE(reader().series(id, "loss").size(), std::size_t{50});
-    QVERIFY(engine_->load().stored >= 50);
+    QVERIFY(engine_->backlog().stored >= 50);
     QVERIFY(engine_->idle());
   }
 
@@ -146,7 +146,7 @@ private Q_SLOTS:
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::working, patience_ms);
     // The worker is opening the database now, which it does for seconds.
     for (int i = 0; i < 20; ++i) {
-      engine_->load();
+      engine_->backlog();
       QTest::qWait(10);
     }
     // Had one of them waited for the database, the worker would have given up by now.
@@ -200,7 +200,7 @@ private Q_SLOTS:
   void sweepsEachSize() {
     sweep::SweepSpec spec;
     spec.base = small_run(10);
-    spec.batches = {{run::BatchChoice::Kind::number, 8}, {run::BatchChoice::Kind::number, 16}};
+    spec.vary = {sweep::parse_variation("batch=8,16")};
     Job* job = engine_->sweep(spec);
     QSignalSpy started(job, &Job::run_started);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);

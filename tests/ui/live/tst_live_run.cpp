@@ -1,7 +1,7 @@
 #include <QFile>
 #include <QSignalSpy>
 
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/live/live_test.h"
@@ -70,7 +70,7 @@ QPoint handle_at(LiveHere& live, double x) {
 
 void TestLiveRun::nothing_is_open() {
   LiveHere live;
-  QVERIFY(live.button("Run the demo sweep"));
+  QVERIFY(live.button("Run the demo"));
   QVERIFY(!live.plots().isVisible());
   for (const char* text :
        {"Pause the run", "Run one step", "Stop the run", "Edit the schedule", "Train again with changes"})
@@ -81,7 +81,7 @@ void TestLiveRun::nothing_is_open() {
   QCOMPARE(wanted.count(), 1);
   QCOMPARE(wanted.takeFirst().at(0).toString(), QString("new-run"));
 
-  QTest::mouseClick(live.button("Run the demo sweep"), Qt::LeftButton);
+  QTest::mouseClick(live.button("Run the demo"), Qt::LeftButton);
   QCOMPARE(live.bench().engine().jobs().size(), 1);
   Job* job = live.bench().engine().jobs().first();
   QCOMPARE(job->kind(), Job::Kind::demo);
@@ -356,7 +356,7 @@ void TestLiveRun::what_another_program_recorded_is_everywhere() {
   const store::RunReader reader(live.database());
   for (const char* format : {"csv", "json"}) {
     const std::filesystem::path file = live.database().parent_path() / (std::string("out.") + format);
-    store::export_to_file(reader, {id}, format, file, false);
+    exchange::export_to_file(reader, {id}, format, file, false);
     QFile written(QString::fromStdString(file.string()));
     QVERIFY(written.open(QIODevice::ReadOnly));
     const QByteArray text = written.readAll();

@@ -105,7 +105,7 @@ private Q_SLOTS:
   void an_empty_database_offers_the_demo() {
     PageHere here;
     QVERIFY(!here.table->isVisible());
-    QPushButton* demo = here.button("Run the demo sweep");
+    QPushButton* demo = here.button("Run the demo");
     QVERIFY(demo && demo->isVisible());
     QTest::mouseClick(demo, Qt::LeftButton);
     QCOMPARE(here.bench->engine().jobs().size(), 1);
@@ -143,8 +143,7 @@ private Q_SLOTS:
     PageHere here;
     sweep::SweepSpec spec;
     spec.base = small_run(300);
-    for (const std::int64_t size : {8, 16, 32})
-      spec.batches.push_back({run::BatchChoice::Kind::number, size});
+    spec.vary = {sweep::parse_variation("batch=8,16,32")};
     Job* job = here.bench->engine().sweep(spec);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QTRY_COMPARE(here.table->model()->rowCount(), 3);
@@ -353,17 +352,24 @@ private Q_SLOTS:
     PageHere here({"a", "b"});
     QTemporaryDir folder;
     here.click(here.ids[0]);
-    for (const QString& format : {QString("csv"), QString("json")}) {
-      here.action(QString("Export runs as %1…").arg(format.toUpper()))->trigger();
+    const QList<QPair<QString, QString>> formats = {{"CSV, a row per step", "csv"},
+                                                    {"CSV, a row per run", "csv"},
+                                                    {"JSON, everything", "json"},
+                                                    {"Markdown, the comparison", "md"},
+                                                    {"TensorBoard, a folder of event files", "tb"}};
+    for (int number = 0; number < formats.size(); ++number) {
+      const auto& [title, extension] = formats[number];
+      here.action(QString("Export runs as %1…").arg(title))->trigger();
       auto* dialog = here.page.findChild<QFileDialog*>();
       QVERIFY(dialog && dialog->isVisible());
-      const QString file = folder.filePath("out." + format);
+      const QString written = QString("out%1.%2").arg(number).arg(extension);
+      const QString file = folder.filePath(written);
       QSignalSpy note(&*here.bench, &Workbench::note);
       auto* name = dialog->findChild<QLineEdit*>("fileNameEdit");
       name->setText(file);
       QTest::mouseClick(dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Save), Qt::LeftButton);
       QTRY_COMPARE(note.count(), 1);
-      QVERIFY(note[0][0].toString().contains("out." + format));
+      QVERIFY(note[0][0].toString().contains(written));
       QVERIFY(QFileInfo(file).size() > 50);
       QTRY_VERIFY(!here.page.findChild<QFileDialog*>());
     }

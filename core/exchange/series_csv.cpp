@@ -6,24 +6,24 @@
 #include <ostream>
 #include <set>
 
-#include "core/store/detail/number_text.h"
-#include "core/store/export.h"
+#include "core/exchange/detail/number_text.h"
+#include "core/exchange/export.h"
 #include "core/telemetry/series_info.h"
 
-namespace batchscope::store::detail {
+namespace batchscope::exchange::detail {
 
 namespace {
 
 /// A series and its current point.
 struct Cursor {
-  std::vector<Point> points;
+  std::vector<store::Point> points;
   std::size_t at = 0;
 
   bool done() const { return at == points.size(); }
 };
 
 /// The known series that a CSV has in any case, then those that only these runs have.
-std::vector<std::string> columns_of(const RunReader& reader, const std::vector<std::int64_t>& ids) {
+std::vector<std::string> columns_of(const store::RunReader& reader, const std::vector<std::int64_t>& ids) {
   std::vector<std::string> columns;
   for (const telemetry::SeriesInfo& series : telemetry::known_series())
     if (series.in_csv)
@@ -40,36 +40,29 @@ std::vector<std::string> columns_of(const RunReader& reader, const std::vector<s
 class CsvExporter final : public Exporter {
 public:
   std::string name() const override { return "csv"; }
+  std::string title() const override { return "CSV, a row per step"; }
+  std::string extension() const override { return "csv"; }
 
-  void write(const RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
+  void write(const store::RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
     const auto columns = columns_of(reader, ids);
     out << "run,step";
     for (const std::string& column : columns)
-      out << ',' << cell(column);
+      out << ',' << csv_cell(column);
     out << '\n';
     for (const std::int64_t id : ids)
       write_run(reader, id, columns, out);
   }
 
 private:
-  /// A name in quotes if it needs them.
-  static std::string cell(const std::string& name) {
-    if (name.find_first_of(",\"\r\n") == std::string::npos)
-      return name;
-    std::string quoted = "\"";
-    for (const char c : name)
-      quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-  }
-
   // From one snapshot: a running run has more points of one series than of the one read before.
-  static std::vector<Cursor> read(const RunReader& reader, std::int64_t id, const std::vector<std::string>& columns) {
+  static std::vector<Cursor> read(const store::RunReader& reader, std::int64_t id,
+                                  const std::vector<std::string>& columns) {
     std::vector<Cursor> cursors;
     reader.at_one_moment([&] {
       const auto names = reader.series_names(id);
       for (const std::string& column : columns) {
         const bool known = std::find(names.begin(), names.end(), column) != names.end();
-        cursors.push_back({.points = known ? reader.series(id, column) : std::vector<Point>{}, .at = 0});
+        cursors.push_back({.points = known ? reader.series(id, column) : std::vector<store::Point>{}, .at = 0});
       }
     });
     return cursors;
@@ -84,7 +77,7 @@ private:
     return next;
   }
 
-  static void write_run(const RunReader& reader, std::int64_t id, const std::vector<std::string>& columns,
+  static void write_run(const store::RunReader& reader, std::int64_t id, const std::vector<std::string>& columns,
                         std::ostream& out) {
     std::vector<Cursor> cursors = read(reader, id, columns);
     const std::string run = std::to_string(id);
@@ -104,6 +97,15 @@ private:
 
 } // namespace
 
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos)
+    return text;
+  std::string quoted = "\"";
+  for (const char c : text)
+    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 void append_number(std::string& text, double value) {
   if (std::isnan(value)) {
     text += "NaN";
@@ -122,9 +124,9 @@ void append_number(std::string& text, double value) {
   text.append(digits.begin(), end);
 }
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::exchange::detail
 
-namespace batchscope::store {
+namespace batchscope::exchange {
 
 std::unique_ptr<Exporter> csv_exporter();
 /// One row per step; a cell is empty if the run has no value for it.
@@ -132,4 +134,4 @@ std::unique_ptr<Exporter> csv_exporter() {
   return std::make_unique<detail::CsvExporter>();
 }
 
-} // namespace batchscope::store
+} // namespace batchscope::exchange

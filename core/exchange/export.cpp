@@ -1,4 +1,4 @@
-#include "core/store/export.h"
+#include "core/exchange/export.h"
 
 #include <algorithm>
 
@@ -7,18 +7,18 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/store/detail/file_output.h"
+#include "core/exchange/detail/file_output.h"
 
-namespace batchscope::store {
+namespace batchscope::exchange {
 
 #define EXPORTER(name) std::unique_ptr<Exporter> name##_exporter();
-#include "core/store/exporters.def"
+#include "core/exchange/exporters.def"
 #undef EXPORTER
 
 std::vector<std::unique_ptr<Exporter>> exporters() {
   std::vector<std::unique_ptr<Exporter>> all;
 #define EXPORTER(name) all.push_back(name##_exporter());
-#include "core/store/exporters.def"
+#include "core/exchange/exporters.def"
 #undef EXPORTER
   return all;
 }
@@ -38,16 +38,22 @@ std::unique_ptr<Exporter> make_exporter(const std::string& format) {
       fmt::format("--format: {} is not accepted; accepted: {}", in_quotes(format), fmt::join(export_formats(), ", ")));
 }
 
-void export_to_file(const RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
+void export_to_file(const store::RunReader& reader, const std::vector<std::int64_t>& ids, const std::string& format,
                     const std::filesystem::path& file, bool force, const std::function<bool()>& cancelled) {
   const auto exporter = make_exporter(format);
   if (ids.empty())
     throw input_error("export: no runs given; accepted: at least one id");
   for (const std::int64_t id : ids)
     reader.run(id); // throws before anything is created
+  if (exporter->extension().empty()) {
+    detail::FolderOutput output(file);
+    exporter->write_folder(reader, ids, output.path());
+    output.publish();
+    return;
+  }
   detail::FileOutput output(file, force, cancelled);
   exporter->write(reader, ids, output.stream());
   output.publish();
 }
 
-} // namespace batchscope::store
+} // namespace batchscope::exchange

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <streambuf>
 
-namespace batchscope::store::detail {
+namespace batchscope::exchange::detail {
 
 /// A file that appears at its path only when it is complete and on the disk: it is written to a temporary name beside
 /// it, then renamed by publish(). An unpublished file is removed. Throws Error: input if the file cannot be created;
@@ -36,4 +36,24 @@ private:
   std::ostream stream_;
 };
 
-} // namespace batchscope::store::detail
+/// The same for a folder, which must not exist yet.
+class FolderOutput {
+public:
+  explicit FolderOutput(const std::filesystem::path& folder);
+  ~FolderOutput();
+  FolderOutput(const FolderOutput&) = delete;
+  FolderOutput& operator=(const FolderOutput&) = delete;
+
+  /// Where to write.
+  const std::filesystem::path& path() const { return temporary_; }
+  void publish();
+
+private:
+  void check_target() const;
+
+  const std::filesystem::path folder_;
+  const std::filesystem::path temporary_;
+  bool published_ = false;
+};
+
+} // namespace batchscope::exchange::detail

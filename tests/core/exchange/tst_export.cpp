@@ -12,13 +12,14 @@
 #include <thread>
 
 #include "core/base/json.h"
-#include "core/store/detail/number_text.h"
-#include "core/store/export.h"
-#include "store_test.h"
+#include "core/exchange/detail/number_text.h"
+#include "core/exchange/export.h"
 #include "test_program.h"
+#include "tests/core/store/store_test.h"
 
 using namespace batchscope;
 using namespace batchscope::store;
+using namespace batchscope::exchange;
 using namespace batchscope::store::test;
 
 namespace {
@@ -275,7 +276,8 @@ void TestExport::nothing_is_overwritten_or_left_behind() {
     const std::string error = error_of([&] { export_to_file(reader, ids, format, path, force); }, &kind);
     return kind == Error::Kind::input ? error : "not an input error: " + error;
   };
-  QCOMPARE(refusal({id}, "xml", file, false), std::string("--format: \"xml\" is not accepted; accepted: csv, json"));
+  QCOMPARE(refusal({id}, "xml", file, false),
+           std::string("--format: \"xml\" is not accepted; accepted: csv, summary, json, markdown, tensorboard"));
   QCOMPARE(refusal({}, "csv", file, false), std::string("export: no runs given; accepted: at least one id"));
   QCOMPARE(refusal({id, 9}, "csv", file, false), folder.file().string() + ": there is no run 9");
   QCOMPARE(refusal({id}, "csv", target.path(), true), target.path().string() + ": is a folder; give a file name");

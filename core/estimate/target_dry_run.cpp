@@ -1,4 +1,4 @@
-#include "core/estimate/fit_trial.h"
+#include "core/estimate/target_dry_run.h"
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include "core/store/detail/file_output.h"
+#include "core/exchange/detail/file_output.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -11,13 +11,16 @@
 
 #include "core/base/error.h"
 #include "core/base/open_database.h"
-#include "core/store/detail/database_files.h"
 
-namespace batchscope::store::detail {
+namespace batchscope::exchange::detail {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+fs::path folder_of(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
 
 std::string message(int error) {
   return std::generic_category().message(error);
@@ -113,4 +116,39 @@ void FileOutput::publish() {
   sync_folder(folder_of(file_));
 }
 
-} // namespace batchscope::store::detail
+FolderOutput::FolderOutput(const fs::path& folder)
+    : folder_(folder.has_filename() ? folder : folder.parent_path()), temporary_(temporary_name(folder_)) {
+  check_target();
+  std::error_code problem;
+  fs::create_directory(temporary_, problem);
+  if (problem)
+    throw input_error(fmt::format("{}: cannot be written: {}", folder_.string(), problem.message()));
+}
+
+FolderOutput::~FolderOutput() {
+  std::error_code ignored;
+  if (!published_)
+    fs::remove_all(temporary_, ignored);
+}
+
+void FolderOutput::check_target() const {
+  std::error_code ignored;
+  if (folder_.empty())
+    throw input_error("output \"\": not a folder name");
+  if (!fs::is_directory(folder_of(folder_), ignored))
+    throw input_error(fmt::format("{}: its folder does not exist; create it first", folder_.string()));
+  if (fs::exists(fs::symlink_status(folder_, ignored)))
+    throw input_error(fmt::format("{}: already exists; give the name of a new folder", folder_.string()));
+}
+
+void FolderOutput::publish() {
+  check_target();
+  std::error_code problem;
+  fs::rename(temporary_, folder_, problem);
+  if (problem)
+    throw input_error(fmt::format("{}: cannot be written: {}", folder_.string(), problem.message()));
+  published_ = true;
+  sync_folder(folder_of(folder_));
+}
+
+} // namespace batchscope::exchange::detail

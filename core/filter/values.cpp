@@ -1,4 +1,4 @@
-#include "core/store/detail/filter_values.h"
+#include "core/filter/values.h"
 
 #include <array>
 #include <charconv>
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-namespace batchscope::store::detail {
+namespace batchscope::filter {
 
 namespace {
 
@@ -54,7 +54,7 @@ bool outside(const Domain& domain, const std::string& operation, double bound) {
 
 std::optional<double> in_bytes(double value, std::string_view unit) {
   try {
-    return value * static_cast<double>(parse_size("1" + std::string(unit), "unit"));
+    return value * static_cast<double>(parse_size(fmt::format("1{}", unit), "unit"));
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -119,4 +119,4 @@ std::string never_holds(telemetry::ValueKind kind, const std::string& operation,
   return domain.whole && bound != std::trunc(bound) ? "is a whole number" : "is never below 0";
 }
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::filter

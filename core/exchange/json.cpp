@@ -2,11 +2,11 @@
 #include <set>
 
 #include "core/base/json.h"
-#include "core/store/detail/number_text.h"
-#include "core/store/export.h"
+#include "core/exchange/detail/number_text.h"
+#include "core/exchange/export.h"
 #include "core/telemetry/outcome_fields.h"
 
-namespace batchscope::store::detail {
+namespace batchscope::exchange::detail {
 
 namespace {
 
@@ -27,8 +27,10 @@ void append_value(std::string& text, double value) {
 class JsonExporter final : public Exporter {
 public:
   std::string name() const override { return "json"; }
+  std::string title() const override { return "JSON, everything"; }
+  std::string extension() const override { return "json"; }
 
-  void write(const RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
+  void write(const store::RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
     out << "{\"format\": \"batchscope-runs\", \"version\": 1,\n\"sweeps\": [";
     const char* separator = "\n";
     for (const std::int64_t sweep : sweeps(reader, ids)) {
@@ -46,7 +48,7 @@ public:
   }
 
 private:
-  static std::set<std::int64_t> sweeps(const RunReader& reader, const std::vector<std::int64_t>& ids) {
+  static std::set<std::int64_t> sweeps(const store::RunReader& reader, const std::vector<std::int64_t>& ids) {
     std::set<std::int64_t> sweeps;
     for (const std::int64_t id : ids)
       if (const auto sweep = reader.run(id).sweep)
@@ -54,8 +56,8 @@ private:
     return sweeps;
   }
 
-  static void write_run(const RunReader& reader, std::int64_t id, std::ostream& out) {
-    const RunRow run = reader.run(id);
+  static void write_run(const store::RunReader& reader, std::int64_t id, std::ostream& out) {
+    const store::RunRow run = reader.run(id);
     out << "{\"run\": " << run.id << ",\n\"uid\": " << json_text(run.uid) << ",\n\"name\": " << json_text(run.name)
         << ",\n\"note\": " << json_text(run.note) << ",\n\"started\": " << json_text(run.started)
         << ",\n\"sweep\": " << json_text(run.sweep ? Json(*run.sweep) : Json(nullptr))
@@ -63,7 +65,7 @@ private:
         << ",\n\"start\": " << json_text(embedded(reader.start_json(id)))
         << ",\n\"summary\": " << json_text(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
     const char* separator = "\n";
-    for (const StoredEvent& event : reader.events(id)) {
+    for (const store::StoredEvent& event : reader.events(id)) {
       out << separator
           << json_text({{"step", event.step},
                         {"seconds", json_number(event.seconds)},
@@ -81,10 +83,10 @@ private:
     out << "}}";
   }
 
-  static void write_points(const std::vector<Point>& points, std::ostream& out) {
+  static void write_points(const std::vector<store::Point>& points, std::ostream& out) {
     std::string text;
     const char* separator = "[";
-    for (const Point& point : points) {
+    for (const store::Point& point : points) {
       text.assign(separator) += '[' + std::to_string(point.step) + ", ";
       append_value(text, point.value);
       text += ']';
@@ -97,9 +99,9 @@ private:
 
 } // namespace
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::exchange::detail
 
-namespace batchscope::store {
+namespace batchscope::exchange {
 
 std::unique_ptr<Exporter> json_exporter();
 /// Everything that is stored of the runs, enough to restore them.
@@ -107,4 +109,4 @@ std::unique_ptr<Exporter> json_exporter() {
   return std::make_unique<detail::JsonExporter>();
 }
 
-} // namespace batchscope::store
+} // namespace batchscope::exchange

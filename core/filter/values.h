@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/store/run_fields.h"
+#include "core/telemetry/outcome_fields.h"
 
-// Values with which `list --where` compares the fields of a run.
-namespace batchscope::store::detail {
+// Values with which conditions compare fields.
+namespace batchscope::filter {
 
 /// Parses a number in the field's unit: `0.97` or `97%` for a fraction, `90000000`, `90MB` or `85.8MiB` for bytes,
 /// `90`, `90s`, `1.5min` or `2h` for seconds; NaN and Infinity. Nothing if the text is not a number.
@@ -20,4 +20,4 @@ std::string accepted_values(telemetry::ValueKind kind);
 /// if it is fine. `text` is the bound as the user wrote it.
 std::string never_holds(telemetry::ValueKind kind, const std::string& operation, double bound, const std::string& text);
 
-} // namespace batchscope::store::detail
+} // namespace batchscope::filter

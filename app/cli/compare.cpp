@@ -1,0 +1,134 @@
+#include "core/compare/answer.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/output.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/compare/cells.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+using compare::Column;
+using compare::ComparedRun;
+
+struct CompareOptions {
+  CLI::Option* runs = nullptr;
+  CLI::Option* sweep = nullptr;
+  CLI::Option* baseline = nullptr;
+  CLI::Option* goal = nullptr;
+  CLI::Option* all_columns = nullptr;
+  CLI::Option* markdown = nullptr;
+};
+
+std::vector<std::int64_t> chosen_runs(const CompareOptions& options, const store::RunReader& reader) {
+  std::vector<std::int64_t> ids;
+  for (const std::int64_t id : integers_of(options.runs))
+    if (std::find(ids.begin(), ids.end(), id) == ids.end())
+      ids.push_back(id);
+  if (const auto sweep = integer_of(options.sweep))
+    for (const std::int64_t id : reader.runs_of_sweep(*sweep))
+      if (std::find(ids.begin(), ids.end(), id) == ids.end())
+        ids.push_back(id);
+  if (ids.size() < 2)
+    throw input_error("compare: give the numbers of at least two runs, or --sweep ID");
+  return ids;
+}
+
+/// Index of the run that the others are compared with; nothing without --baseline.
+std::optional<std::size_t> baseline_of(const CompareOptions& options, const std::vector<ComparedRun>& runs) {
+  const auto id = integer_of(options.baseline);
+  if (!id)
+    return std::nullopt;
+  const auto found = std::find_if(runs.begin(), runs.end(), [&](const ComparedRun& run) { return run.row.id == *id; });
+  if (found == runs.end())
+    throw input_error(fmt::format("--baseline: {} is not one of the compared runs", *id));
+  return static_cast<std::size_t>(found - runs.begin());
+}
+
+Json columns_json(const std::vector<Column>& columns, bool first_only) {
+  Json json = Json::object();
+  for (const Column& column : columns)
+    json[column.key] = first_only ? column.values.front() : Json(column.values);
+  return json;
+}
+
+Json answer_json(const compare::Answer& answer) {
+  return {{"text", answer.text}, {"runs", answer.runs}, {"certain", answer.certain}};
+}
+
+Json document(const std::vector<ComparedRun>& runs, const compare::Answer& answer,
+              const std::optional<std::size_t>& baseline) {
+  Json json{{"answer", answer_json(answer)}, {"runs", Json::array()}};
+  for (const ComparedRun& run : runs)
+    json["runs"].push_back(run.row.id);
+  json["differing"] = columns_json(compare::setting_columns(runs, true), false);
+  json["same"] = columns_json(compare::setting_columns(runs, false), true);
+  const auto metrics = compare::metric_columns(runs);
+  json["metrics"] = columns_json(metrics, false);
+  if (baseline) {
+    json["baseline"] = runs[*baseline].row.id;
+    json["deltas"] = Json::object();
+    for (const Column& column : metrics) {
+      if (!column.numeric)
+        continue;
+      Json& deltas = json["deltas"][column.key] = Json::array();
+      for (const auto& difference : compare::differences(column, *baseline))
+        deltas.push_back(difference ? json_number(*difference) : Json(nullptr));
+    }
+  }
+  return json;
+}
+
+int run_compare(const CompareOptions& options, const Context& context) {
+  const compare::Goal goal = compare::parse_goal(text_of(options.goal).value_or("accuracy"), "--goal");
+  const store::RunReader reader(context.database());
+  const auto runs = compare::read_runs(reader, chosen_runs(options, reader));
+  const auto baseline = baseline_of(options, runs);
+  const compare::Answer answer = compare::answer(runs, goal);
+  if (context.json) {
+    print_json(document(runs, answer, baseline));
+    return exit_status::done;
+  }
+  const compare::Cells cells = compare::cells_of(runs, baseline, options.all_columns->count() > 0);
+  if (options.markdown->count() > 0) {
+    print(compare::markdown(cells, answer));
+    return exit_status::done;
+  }
+  print(answer.text + "\n\n");
+  std::vector<Table::Column> header;
+  for (const compare::Cells::Column& column : cells.header)
+    header.push_back({column.title, column.numeric ? Table::Align::right : Table::Align::left});
+  Table table(header);
+  for (const auto& row : cells.rows) {
+    const bool chosen = std::find(answer.runs.begin(), answer.runs.end(), std::stoll(row.front())) != answer.runs.end();
+    table.add(row, chosen ? Colour::good : Colour::plain);
+  }
+  print(table.text(Palette::for_stdout()));
+  return exit_status::done;
+}
+
+} // namespace
+
+Verb add_compare(CLI::App& program) {
+  auto* app = program.add_subcommand("compare", "Say which settings are best for a goal, and how sure that is");
+  auto options = std::make_shared<CompareOptions>();
+  options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
+  options->sweep = add_value(*app, "--sweep", "ID", "All runs of a sweep");
+  options->baseline = add_value(*app, "--baseline", "RUN", "Also show the differences from this run");
+  options->goal = add_value(*app, "--goal", "GOAL",
+                            "accuracy: the best validation score (default); throughput: the smallest batch size within "
+                            "5 % of the most examples per second; target:97%: the shortest time to that score; "
+                            "time:2min: the best score within that time");
+  options->all_columns = add_switch(*app, "--all-columns", "Show the settings and results that are the same, too");
+  options->markdown = add_switch(*app, "--markdown", "Print Markdown, to paste into an issue or a paper");
+  return {app, [options](const Context& context) { return run_compare(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,69 @@
+#include "app/cli/sweep_workers.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+pid_t start_worker(const std::filesystem::path& database, std::int64_t sweep) {
+  std::vector<std::string> arguments{"batchscope-cli", "sweep",           "--join", std::to_string(sweep),
+                                     "--db",           database.string(), "--quiet"};
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments)
+    pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  pid_t process = 0;
+  const int error = ::posix_spawn(&process, "/proc/self/exe", &actions, nullptr, pointers.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    throw Error(Error::Kind::failed, std::string("another worker cannot be started: ") + std::strerror(error));
+  return process;
+}
+
+} // namespace
+
+SweepWorkers::SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count) {
+  const auto file = std::filesystem::absolute(database);
+  try {
+    for (std::int64_t i = 0; i < count; ++i)
+      processes_.push_back(start_worker(file, sweep));
+  } catch (const Error&) {
+    stop(); // those that were started make the sweep without this program, which is not what its error says
+    throw;
+  }
+}
+
+SweepWorkers::~SweepWorkers() {
+  for (const pid_t process : processes_)
+    while (::waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void SweepWorkers::stop() {
+  for (const pid_t process : processes_)
+    ::kill(process, SIGINT);
+}
+
+void share_cores(std::int64_t workers) {
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  ::setenv("OMP_NUM_THREADS", std::to_string(std::max<std::int64_t>(cores / workers, 1)).c_str(), 0);
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace batchscope::cli {
+
+/// Further processes of this program that work at a sweep (`sweep --join`), each with its share of the processor's
+/// cores. A process that dies gives its run back; the others go on.
+class SweepWorkers {
+public:
+  /// Starts none if `count` is 0. Throws Error (failed) if a process cannot be started.
+  SweepWorkers(const std::filesystem::path& database, std::int64_t sweep, std::int64_t count);
+  ~SweepWorkers(); ///< waits for them
+  SweepWorkers(const SweepWorkers&) = delete;
+  SweepWorkers& operator=(const SweepWorkers&) = delete;
+
+  /// Asks them to stop at their next step boundary, as Ctrl-C does.
+  void stop();
+
+private:
+  std::vector<pid_t> processes_;
+};
+
+/// Divides the cores among `workers` processes, this one and those that it starts: sets OpenMP's number of threads,
+/// unless the user has. Call it before the engine is loaded, while there is one thread.
+void share_cores(std::int64_t workers);
+
+} // namespace batchscope::cli

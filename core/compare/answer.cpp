@@ -1,0 +1,367 @@
+#include "core/compare/answer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/filter/values.h"
+#include "core/search/finder.h"
+
+namespace batchscope::compare {
+
+namespace {
+
+using telemetry::RunStatus;
+
+/// Validation scores for the whole comparison: accuracy if all finished runs have it, else the loss, negated.
+class Metric {
+public:
+  explicit Metric(const std::vector<ComparedRun>& runs) {
+    const auto all = [&](auto member) {
+      return std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
+        return run.row.outcome.status != RunStatus::finished || !(run.*member).empty();
+      });
+    };
+    accuracy_ = all(&ComparedRun::accuracies);
+    exists_ = accuracy_ || all(&ComparedRun::losses);
+  }
+
+  bool exists() const { return exists_; }
+  bool is_accuracy() const { return accuracy_; }
+  const char* name() const { return accuracy_ ? "validation accuracy" : "validation loss"; }
+  const std::vector<Score>& scores(const ComparedRun& run) const { return accuracy_ ? run.accuracies : run.losses; }
+  /// So that larger is better.
+  double better(double value) const { return accuracy_ ? value : -value; }
+  std::string text(double better) const {
+    return accuracy_ ? fmt::format("{:.2f} %", 100 * better) : fmt::format("{:.4g}", -better);
+  }
+  std::string spread(double deviation) const {
+    return accuracy_ ? fmt::format("{:.2f}", 100 * deviation) : fmt::format("{:.2g}", deviation);
+  }
+
+private:
+  bool accuracy_ = false;
+  bool exists_ = false;
+};
+
+/// What a run came to; nothing if it does not count for the goal.
+std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const Metric& metric) {
+  if (run.row.outcome.status != RunStatus::finished)
+    return std::nullopt;
+  const auto& scores = metric.scores(run);
+  std::optional<double> value;
+  switch (goal.kind) {
+  case Goal::Kind::throughput:
+    if (run.row.outcome.examples_per_second > 0)
+      value = run.row.outcome.examples_per_second;
+    break;
+  case Goal::Kind::accuracy:
+    if (!scores.empty())
+      value = metric.better(scores.back().value);
+    break;
+  case Goal::Kind::target:
+    for (const Score& score : scores)
+      if (metric.better(score.value) >= metric.better(goal.value))
+        return -score.seconds;
+    break;
+  case Goal::Kind::time:
+    for (const Score& score : scores)
+      if (score.seconds <= goal.value)
+        value = std::max(value.value_or(metric.better(score.value)), metric.better(score.value));
+    break;
+  }
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::vector<Standing> standings_of(const std::vector<ComparedRun>& runs, const Goal& goal, const Metric& metric) {
+  std::vector<Standing> standings;
+  for (Group& group : group_repeats(runs)) {
+    Standing standing;
+    for (const std::size_t index : group.runs)
+      if (const auto value = value_of(runs[index], goal, metric)) {
+        standing.values.push_back(*value);
+        standing.seeds.push_back(setting_text(runs[index], "seed"));
+      }
+    standing.group = std::move(group);
+    standing.summary = summarize(standing.values);
+    standings.push_back(std::move(standing));
+  }
+  std::stable_sort(standings.begin(), standings.end(), [](const Standing& a, const Standing& b) {
+    return a.values.empty() != b.values.empty() ? b.values.empty() : a.summary.mean > b.summary.mean;
+  });
+  return standings;
+}
+
+/// Differences of the best and another setting over the seeds that both have.
+std::vector<double> paired(const Standing& best, const Standing& other) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < best.seeds.size(); ++i) {
+    const auto same = std::find(other.seeds.begin(), other.seeds.end(), best.seeds[i]);
+    if (same != other.seeds.end())
+      differences.push_back(best.values[i] - other.values[static_cast<std::size_t>(same - other.seeds.begin())]);
+  }
+  return differences;
+}
+
+/// Marks the settings that cannot be told apart from the best; false if there are too few repeats to say.
+bool mark_ties(std::vector<Standing>& standings) {
+  bool told = true;
+  const auto others =
+      std::count_if(standings.begin() + 1, standings.end(), [](const Standing& s) { return !s.values.empty(); });
+  // The one that is truly best must not be ruled out by any of the others, by chance, in more than 5 % of sweeps.
+  const double divisor = std::max(1.0, static_cast<double>(others) / 2);
+  for (auto other = standings.begin() + 1; other != standings.end(); ++other) {
+    if (other->values.empty())
+      continue;
+    const auto interval = mean_interval(paired(standings.front(), *other), divisor);
+    other->same_as_best = !interval ? other->summary.mean == standings.front().summary.mean : interval->contains_zero();
+    told = told && interval.has_value();
+  }
+  standings.front().same_as_best = true;
+  return told;
+}
+
+/// Of the settings that cannot be told apart from the best, the smallest batch; of those, the best.
+const Standing& smallest_of_the_best(const std::vector<Standing>& standings) {
+  const Standing* chosen = &standings.front();
+  for (const Standing& standing : standings)
+    if (standing.same_as_best && standing.group.batch && chosen->group.batch &&
+        *standing.group.batch < *chosen->group.batch)
+      chosen = &standing;
+  return *chosen;
+}
+
+/// The smallest batch whose throughput is within 5 % of the best; or cannot be told apart from it and is not clearly
+/// slower, however uncertain that is.
+const Standing& knee_of(const std::vector<Standing>& standings) {
+  const double best = standings.front().summary.mean;
+  const double enough = best * (1 - search::knee_tolerance);
+  const double at_least = enough - best * search::max_knee_noise;
+  const Standing* chosen = &standings.front();
+  for (const Standing& standing : standings)
+    if (!standing.values.empty() &&
+        (standing.summary.mean >= enough || (standing.same_as_best && standing.summary.mean >= at_least)) &&
+        standing.group.batch.value_or(0) < chosen->group.batch.value_or(0))
+      chosen = &standing;
+  return *chosen;
+}
+
+std::string capitalized(std::string text) {
+  if (!text.empty())
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string runs_text(std::int64_t n) {
+  return n == 1 ? "1 run" : format_count(n) + " runs";
+}
+
+/// `98.20 % ± 0.12 over 3 seeds`.
+std::string value_text(const Standing& standing, const Goal& goal, const Metric& metric) {
+  const auto& [n, mean, deviation] = standing.summary;
+  std::string text;
+  std::string spread;
+  if (goal.kind == Goal::Kind::throughput) {
+    text = format_count(std::llround(mean)) + " examples/s";
+    spread = format_count(std::llround(deviation));
+  } else if (goal.kind == Goal::Kind::target) {
+    text = format_duration(-mean);
+    spread = format_duration(deviation);
+  } else {
+    text = metric.text(mean);
+    spread = metric.spread(deviation);
+  }
+  return n > 1 ? fmt::format("{} ± {} over {} seeds", text, spread, n) : text;
+}
+
+std::string what_it_has(const Goal& goal, const Metric& metric) {
+  switch (goal.kind) {
+  case Goal::Kind::throughput:
+    return "throughput";
+  case Goal::Kind::target:
+    return fmt::format("time to a {} of {}", metric.name(), metric.text(metric.better(goal.value)));
+  case Goal::Kind::time:
+    return fmt::format("{} within {}", metric.name(), format_duration(goal.value));
+  default:
+    return metric.name();
+  }
+}
+
+/// Why this setting: the best, or one that cannot be told from it.
+std::string reason(const std::vector<Standing>& standings, const Standing& chosen, const Goal& goal,
+                   const Metric& metric) {
+  const Standing& best = standings.front();
+  const std::string what = what_it_has(goal, metric);
+  if (&chosen == &best)
+    return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, value_text(best, goal, metric));
+  const bool by_knee = goal.kind == Goal::Kind::throughput && !chosen.same_as_best;
+  return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
+                     value_text(chosen, goal, metric),
+                     by_knee ? fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance)
+                             : "cannot be told apart from the best,",
+                     best.group.label(), value_text(best, goal, metric));
+}
+
+/// `batch size 32 and batch size 128 cannot be told apart from it.`
+std::string ties_text(const std::vector<Standing>& standings, const Standing& chosen) {
+  std::vector<std::string> labels;
+  for (const Standing& standing : standings)
+    if (standing.same_as_best && &standing != &chosen && &standing != &standings.front())
+      labels.push_back(standing.group.label());
+  constexpr std::size_t most = 3;
+  if (labels.empty())
+    return {};
+  std::string text = labels.front();
+  for (std::size_t i = 1; i < std::min(labels.size(), most); ++i)
+    text += (i + 1 == labels.size() ? " and " : ", ") + labels[i];
+  if (labels.size() > most)
+    text += fmt::format(" and {} more", labels.size() - most);
+  return fmt::format(" {} cannot be told apart from it either.", capitalized(text));
+}
+
+/// How sure all of it is, as far as that depends on the number of repeats.
+std::string repeats_text(const std::vector<Standing>& standings, bool told) {
+  std::int64_t most = 0;
+  for (const Standing& standing : standings)
+    most = std::max(most, standing.summary.n);
+  if (most == 1)
+    return " One run of each: how much repeats differ is not known.";
+  if (!told)
+    return " Not all settings have two runs with the same seeds as the best, so how sure this is is not known.";
+  return most == 2 ? " Two seeds tell little apart; a third one would tell much more." : "";
+}
+
+/// Largest and smallest batch of the settings with a result.
+std::string edges_text(const std::vector<Standing>& standings, const Standing& chosen) {
+  if (!chosen.group.batch)
+    return {};
+  std::int64_t least = *chosen.group.batch;
+  std::int64_t most = *chosen.group.batch;
+  for (const Standing& standing : standings)
+    if (!standing.values.empty() && standing.group.batch) {
+      least = std::min(least, *standing.group.batch);
+      most = std::max(most, *standing.group.batch);
+    }
+  if (least == most)
+    return " No other batch size was tried.";
+  if (*chosen.group.batch == least)
+    return fmt::format(" Smaller batch sizes than {} were not tried.", format_count(least));
+  if (*chosen.group.batch == most)
+    return fmt::format(" Larger batch sizes than {} were not tried.", format_count(most));
+  return {};
+}
+
+std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<Standing>& standings, const Goal& goal) {
+  std::string text;
+  std::int64_t open = 0;
+  std::int64_t shared = 0;
+  for (const ComparedRun& run : runs) {
+    open += telemetry::is_open(run.row.outcome.status) ? 1 : 0;
+    shared += run.row.workers > 1 ? 1 : 0;
+  }
+  const auto without =
+      std::count_if(standings.begin(), standings.end(), [](const auto& s) { return s.values.empty(); });
+  if (open > 0)
+    text += fmt::format(" Still open: {}.", runs_text(open));
+  else if (without > 0)
+    text += fmt::format(" {} {} no such result.", without == 1 ? "1 setting" : format_count(without) + " settings",
+                        without == 1 ? "has" : "have");
+  if (shared > 0 && goal.kind != Goal::Kind::accuracy)
+    text +=
+        fmt::format(" {} trained beside others, so their times are not comparable.", capitalized(runs_text(shared)));
+  return text;
+}
+
+/// How many times as long the slowest compared batch takes; only if it says something.
+std::string speed_text(const std::vector<Standing>& standings, const Standing& chosen,
+                       const std::vector<ComparedRun>& runs) {
+  const auto seconds = [&](const Standing& standing) {
+    std::vector<double> values;
+    for (const std::size_t index : standing.group.runs)
+      if (runs[index].row.outcome.status == RunStatus::finished)
+        values.push_back(runs[index].row.outcome.seconds);
+    return summarize(values).mean;
+  };
+  const Standing* slowest = nullptr;
+  double most = 0;
+  for (const Standing& standing : standings)
+    if (!standing.values.empty() && &standing != &chosen && seconds(standing) > most) {
+      slowest = &standing;
+      most = seconds(standing);
+    }
+  constexpr double worth_saying = 1.2;
+  const double own = seconds(chosen);
+  if (!slowest || own <= 0 || most / own < worth_saying)
+    return {};
+  return fmt::format(" It trains {:.1f} times as fast as {}.", most / own, slowest->group.label());
+}
+
+Answer no_answer(std::string text, std::vector<Standing> standings) {
+  Answer answer;
+  answer.text = std::move(text);
+  answer.standings = std::move(standings);
+  return answer;
+}
+
+} // namespace
+
+Goal parse_goal(const std::string& text, const std::string& option) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const std::string value = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (name == "accuracy" && colon == std::string::npos)
+    return {.kind = Goal::Kind::accuracy};
+  if (name == "throughput" && colon == std::string::npos)
+    return {.kind = Goal::Kind::throughput};
+  if (name == "target")
+    if (const auto score = filter::value_of(telemetry::ValueKind::fraction, value); score && std::isfinite(*score))
+      return {.kind = Goal::Kind::target, .value = *score};
+  if (name == "time")
+    if (const auto seconds = filter::value_of(telemetry::ValueKind::seconds, value);
+        seconds && std::isfinite(*seconds) && *seconds > 0)
+      return {.kind = Goal::Kind::time, .value = *seconds};
+  throw input_error(fmt::format("{}: {} is not accepted; accepted: accuracy, throughput, target:SCORE such as "
+                                "target:97%, time:DURATION such as time:2min",
+                                option, in_quotes(text)));
+}
+
+Answer answer(const std::vector<ComparedRun>& runs, const Goal& goal) {
+  const Metric metric(runs);
+  const bool finished = std::any_of(
+      runs.begin(), runs.end(), [](const ComparedRun& run) { return run.row.outcome.status == RunStatus::finished; });
+  if (!finished)
+    return no_answer("No answer yet: none of the runs has finished.", {});
+  if (goal.kind != Goal::Kind::throughput && !metric.exists())
+    return no_answer("No answer: not all of the runs have a validation score. Goal throughput needs none.", {});
+  auto standings = standings_of(runs, goal, metric);
+  if (standings.front().values.empty())
+    return no_answer(goal.kind == Goal::Kind::target ? fmt::format("No run reaches a {} of {}.", metric.name(),
+                                                                   metric.text(metric.better(goal.value)))
+                                                     : "No answer: no run has a result for this goal.",
+                     std::move(standings));
+  if (standings.size() == 1) {
+    std::string text = fmt::format("No answer: all of the runs have the same settings. {}: {}.",
+                                   capitalized(what_it_has(goal, metric)), value_text(standings.front(), goal, metric));
+    return no_answer(std::move(text), std::move(standings));
+  }
+  const bool told = mark_ties(standings);
+  const Standing& chosen = goal.kind == Goal::Kind::throughput ? knee_of(standings) : smallest_of_the_best(standings);
+  Answer answer;
+  answer.headline = capitalized(chosen.group.label());
+  answer.text = reason(standings, chosen, goal, metric) + ties_text(standings, chosen) +
+                (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
+                repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal);
+  for (const std::size_t index : chosen.group.runs)
+    answer.runs.push_back(runs[index].row.id);
+  answer.certain =
+      told && std::count_if(standings.begin(), standings.end(), [](const Standing& s) { return s.same_as_best; }) == 1;
+  answer.standings = std::move(standings);
+  return answer;
+}
+
+} // namespace batchscope::compare

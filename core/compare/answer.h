@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/compare/runs.h"
+#include "core/compare/statistics.h"
+
+namespace batchscope::compare {
+
+/// What a user wants of a batch size.
+struct Goal {
+  enum class Kind {
+    accuracy,   ///< the best validation score
+    throughput, ///< the smallest size within 5 % of the most examples per second
+    target,     ///< the shortest time to a validation score of `value`
+    time,       ///< the best validation score within `value` seconds
+  };
+  Kind kind = Kind::accuracy;
+  double value = 0;
+};
+/// `accuracy`, `throughput`, `target:0.97` or `target:97%`, `time:60` or `time:2min`; throws Error (input) naming
+/// `option`.
+Goal parse_goal(const std::string& text, const std::string& option);
+
+/// One setting with what its runs came to, for a goal.
+struct Standing {
+  Group group;
+  Summary summary;                ///< of `values`
+  std::vector<double> values;     ///< of the runs that have one, by run; larger is better
+  std::vector<std::string> seeds; ///< of those runs
+  bool same_as_best = false;      ///< cannot be told apart from the best
+};
+
+/// Which settings to use, in one or two sentences, and how sure that is.
+struct Answer {
+  std::string headline;           ///< "Batch size 64, lr 0.003"; empty if there is no answer
+  std::string text;               ///< the whole answer, beginning with the headline; or why there is none
+  std::vector<std::int64_t> runs; ///< those with these settings
+  bool certain = false; ///< every other setting is worse beyond the 95 % interval over common seeds, or slower to train
+                        ///< and not better
+  std::vector<Standing> standings; ///< best first; settings without a finished run last
+};
+
+/// Compares finished runs. Settings that were run several times with different seeds are compared by the 95 % interval
+/// of their paired differences, adjusted for the number of comparisons; of those that cannot be told apart the smallest
+/// batch is chosen. With one run each, by the value alone, and the text says that the spread is unknown.
+Answer answer(const std::vector<ComparedRun>& runs, const Goal& goal);
+
+} // namespace batchscope::compare

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::compare {
+
+/// A validation of a run: when, and how good it was.
+struct Score {
+  double seconds = 0;
+  double value = 0;
+};
+
+/// A stored run as a comparison needs it.
+struct ComparedRun {
+  store::RunRow row;
+  Json spec = Json::object(); ///< its settings; empty for a run of another program without any
+  std::vector<Score> accuracies;
+  std::vector<Score> losses;
+};
+
+/// Reads runs in the given order. Throws Error (input) for a run that does not exist.
+std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::vector<std::int64_t>& ids);
+
+/// The value of a setting as text, for display and to compare it: `default` for one that is not set, `-` for one that
+/// the run does not have.
+std::string setting_text(const ComparedRun& run, const std::string& key);
+
+/// Names of all settings, apart from the run's name; those in which the runs differ, in the order of the specs, and
+/// the others.
+struct Settings {
+  std::vector<std::string> differing;
+  std::vector<std::string> same;
+};
+Settings settings_of(const std::vector<ComparedRun>& runs);
+
+/// Runs with the same settings, apart from the seed and the name.
+struct Group {
+  std::vector<std::size_t> runs;                           ///< indices, in the order of the runs
+  std::vector<std::pair<std::string, std::string>> values; ///< of the settings in which groups differ
+  std::optional<std::int64_t> batch;                       ///< first batch of its first run that has one
+  std::string label() const;                               ///< `batch size 64, lr 0.003`; `run 7` if nothing differs
+};
+std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs);
+
+} // namespace batchscope::compare

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace batchscope::compare {
+
+/// Of a sample: count, mean and standard deviation (n - 1; 0 for one value). Values that are not finite are left out.
+struct Summary {
+  std::int64_t n = 0;
+  double mean = 0;
+  double deviation = 0;
+};
+Summary summarize(const std::vector<double>& values);
+
+/// Quantile of Student's t distribution, p > 0.5, degrees >= 1. Relative error below 1e-3 (G. W. Hill, Algorithm 396,
+/// Communications of the ACM 13, 1970); exact for 1 and 2 degrees.
+double student_quantile(double p, std::int64_t degrees);
+
+/// Confidence interval of a mean.
+struct Interval {
+  double low = 0;
+  double high = 0;
+  bool contains_zero() const { return low <= 0 && high >= 0; }
+};
+
+/// Two-sided 95 % interval of the mean of paired differences. With `divisor` above 1 the 5 % are divided by it, for
+/// many comparisons at once (Bonferroni). Nothing for fewer than two differences.
+std::optional<Interval> mean_interval(const std::vector<double>& differences, double divisor = 1);
+
+} // namespace batchscope::compare

@@ -1,0 +1,122 @@
+#include "core/compare/table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace batchscope::compare {
+
+namespace {
+
+using telemetry::ValueKind;
+
+void finish(Column& column) {
+  column.differs = std::any_of(column.values.begin(), column.values.end(),
+                               [&](const Json& value) { return value != column.values.front(); });
+  column.numeric =
+      std::any_of(column.values.begin(), column.values.end(), [](const Json& value) { return value.is_number(); });
+}
+
+/// A setting that is counted in bytes by its name, as in a RunSpec.
+ValueKind kind_of_setting(const std::string& key) {
+  return key == "memory_budget" ? ValueKind::bytes : ValueKind::number;
+}
+
+} // namespace
+
+std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, bool differing) {
+  const Settings settings = settings_of(runs);
+  std::vector<Column> columns;
+  for (const std::string& key : differing ? settings.differing : settings.same) {
+    Column column{.key = key, .kind = kind_of_setting(key), .values = {}};
+    for (const ComparedRun& run : runs) {
+      const auto found = run.spec.find(key);
+      column.values.push_back(found == run.spec.end() ? Json(nullptr) : *found);
+    }
+    finish(column);
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<Column> metric_columns(const std::vector<ComparedRun>& runs) {
+  const auto settings = setting_columns(runs, true);
+  std::vector<Column> columns;
+  for (const telemetry::OutcomeField& field : telemetry::outcome_fields()) {
+    Column column{.key = field.name, .kind = field.kind, .values = {}};
+    for (const ComparedRun& run : runs)
+      column.values.push_back(telemetry::json_of(field, run.row.outcome));
+    const bool empty = std::all_of(column.values.begin(), column.values.end(),
+                                   [](const Json& value) { return value.is_null() || value == ""; });
+    finish(column);
+    const bool shown_already = std::any_of(settings.begin(), settings.end(), [&](const Column& setting) {
+      return setting.key == column.key && setting.values == column.values;
+    });
+    if (!empty && !shown_already)
+      columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+std::vector<std::optional<double>> differences(const Column& column, std::size_t baseline) {
+  std::vector<std::optional<double>> differences;
+  const Json& base = column.values[baseline];
+  for (const Json& value : column.values)
+    differences.push_back(
+        value.is_number() && base.is_number() ? std::optional(value.get<double>() - base.get<double>()) : std::nullopt);
+  return differences;
+}
+
+std::string title(const Column& column) {
+  if (column.key == "lr")
+    return "learning rate";
+  if (column.key == "batch")
+    return column.kind == ValueKind::count ? "first batch" : "batch size"; // an outcome, or the setting
+  std::string name = column.key;
+  if (name == "examples_per_second")
+    return "examples/s";
+  if (name.ends_with("_bytes"))
+    name.resize(name.size() - 6);
+  if (name == "peak")
+    return "peak memory";
+  if (name == "seconds")
+    return "time";
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+std::string text(const Column& column, std::size_t run) {
+  const Json& value = column.values[run];
+  if (value.is_null())
+    return "-";
+  if (!value.is_number())
+    return value.is_string() ? value.get<std::string>() : json_text(value);
+  const auto number = value.get<double>();
+  switch (column.kind) {
+  case ValueKind::bytes:
+    return format_bytes(static_cast<std::uint64_t>(std::max(number, 0.0)));
+  case ValueKind::seconds:
+    return format_duration(number);
+  case ValueKind::fraction:
+    return fmt::format("{:.2f} %", 100 * number);
+  case ValueKind::count:
+    return format_count(value.get<std::int64_t>());
+  default:
+    return column.key == "examples_per_second" ? format_count(std::llround(number)) : fmt::format("{:.6g}", number);
+  }
+}
+
+std::string difference_text(const Column& column, std::size_t run, std::size_t baseline) {
+  const auto difference = differences(column, baseline)[run];
+  if (!difference)
+    return "-";
+  if (column.kind == ValueKind::fraction)
+    return fmt::format("{:+.2f} points", 100 * *difference);
+  const auto base = column.values[baseline].get<double>();
+  return base == 0 ? fmt::format("{:+.4g}", *difference) : fmt::format("{:+.1f} %", 100 * *difference / std::abs(base));
+}
+
+} // namespace batchscope::compare

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// TensorBoard's event files (tensorflow/core/util/event.proto, and lib/io/record_writer.h for the records).
+namespace batchscope::exchange::detail {
+
+/// CRC-32C (Castagnoli) of the bytes.
+std::uint32_t crc32c(std::string_view bytes);
+
+/// One scalar of a run at a step.
+struct ScalarEvent {
+  double wall_time = 0; ///< seconds since 1970
+  std::int64_t step = 0;
+  std::string tag;
+  double value = 0; ///< stored as a 32-bit float
+};
+
+/// Writes the records of an event file; the constructor writes the first one, which names the version.
+class EventWriter {
+public:
+  EventWriter(std::ostream& out, double wall_time);
+  void write(const ScalarEvent& event);
+
+private:
+  void record(std::string_view data);
+
+  std::ostream& out_;
+  std::string event_;   ///< kept to reuse its memory
+  std::string summary_; ///< likewise
+};
+
+/// Reads the scalars of an event file: values of the kinds simple_value and tensor; others are skipped.
+class EventReader {
+public:
+  explicit EventReader(std::istream& in) : in_(in) {}
+
+  /// Calls `take` with each scalar. A last record that is cut off ends the reading without an error: its writer is
+  /// still at work. Throws Error (input) for a file that is none of these, and at a record whose checksum is wrong,
+  /// naming its position.
+  void read(const std::function<void(const ScalarEvent&)>& take);
+
+private:
+  std::optional<std::string> record();
+
+  std::istream& in_;
+  std::uint64_t position_ = 0; ///< bytes before the next record
+};
+
+} // namespace batchscope::exchange::detail

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/telemetry/outcome_fields.h"
+
+// The language of `list --where`, of the window's filters and of a sweep's conditions.
+namespace batchscope::filter {
+
+/// A field that a condition may compare.
+struct Field {
+  std::string name;
+  telemetry::ValueKind kind = telemetry::ValueKind::text; ///< unit of a number
+  bool is_text = false;
+  std::string short_name;           ///< also accepted; empty: none
+  std::vector<std::string> choices; ///< of a text: all that it can be; empty: anything
+};
+
+/// The values of one row, by the index of their field; nothing where the row has none.
+class Values {
+public:
+  virtual ~Values() = default;
+  virtual std::optional<double> number(std::size_t field) const = 0;
+  virtual std::optional<std::string> text(std::size_t field) const = 0;
+};
+
+using Condition = std::function<bool(const Values&)>;
+
+/// Parses comparisons `FIELD OPERATOR VALUE`, joined by `and` and `or` (`and` binds tighter), with optional
+/// parentheses: `batch >= 64 and (status = finished or loss < 0.5)`. Operators: = != < <= > >=. A value is a number
+/// (NaN and Infinity included), with a unit if the field has one (`peak > 90MB`, `accuracy > 97%`, `time < 2min`), or a
+/// word, or a text in single or double quotes, in which the quote is doubled. A field without a value matches no
+/// comparison, and NaN is neither smaller nor greater than anything. An empty text holds for every row. Throws Error
+/// (input) naming `option`, the position (the first character is 1), what was found and what is accepted; also for a
+/// comparison that cannot be true for its field: `validation_accuracy > 97`.
+Condition parse_condition(const std::string& text, const std::vector<Field>& fields, const std::string& option);
+
+} // namespace batchscope::filter

@@ -1,0 +1,135 @@
+#include "core/sweep/outlook.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/run/automatic_batch.h"
+#include "core/run/forecast.h"
+#include "core/run/spec_keys.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+/// Runs with the same key take the same time for a step of the same batch.
+std::string rate_key(const std::string& model, const std::string& data, const std::string& optimizer,
+                     const std::string& device) {
+  return model + '\n' + data + '\n' + optimizer + '\n' + device;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::optional<std::int64_t> batch_of(const run::RunSpec& spec, const run::Forecast& forecast) {
+  search::SearchResult predicted;
+  predicted.largest = forecast.largest;
+  predicted.safe = forecast.safe;
+  return run::answer_to(spec.batch, predicted);
+}
+
+/// Examples of the whole run.
+double examples_of(const run::RunSpec& spec, std::int64_t batch, std::int64_t examples) {
+  const double effective = spec.effective_batch ? static_cast<double>(*spec.effective_batch)
+                                                : static_cast<double>(batch) * static_cast<double>(spec.accumulate);
+  if (spec.length.steps)
+    return static_cast<double>(*spec.length.steps) * effective;
+  if (spec.length.examples)
+    return static_cast<double>(*spec.length.examples);
+  return static_cast<double>(spec.length.epochs.value_or(1)) * static_cast<double>(examples);
+}
+
+/// Forecasts by what they depend on, so that runs that differ in other fields share one.
+class Forecasts {
+public:
+  explicit Forecasts(data::DataPool& pool) : pool_(pool) {}
+
+  const run::Forecast& of(const run::RunSpec& spec) {
+    const std::string key = run::memory_key(spec) + std::to_string(spec.memory_budget.value_or(0)) + ' ' +
+                            std::to_string(spec.max_batch.value_or(0)) + ' ' + std::to_string(spec.margin);
+    auto found = known_.find(key);
+    if (found == known_.end())
+      found = known_.emplace(key, run::forecast(spec, pool_)).first;
+    return found->second;
+  }
+
+private:
+  data::DataPool& pool_;
+  std::map<std::string, run::Forecast> known_;
+};
+
+RunOutlook foresee_one(const run::RunSpec& spec, Forecasts& forecasts, const Throughputs& throughputs) {
+  RunOutlook outlook;
+  if (spec.batch.kind == run::BatchChoice::Kind::number)
+    outlook.batch = spec.batch.number;
+  try {
+    check(spec);
+    const run::Forecast& forecast = forecasts.of(spec);
+    outlook.batch = batch_of(spec, forecast);
+    outlook.fits = forecast.largest.has_value();
+    if (outlook.batch && *outlook.batch > forecast.max_batch)
+      outlook.problem = fmt::format("batch size {} is above {}, the largest that data and settings allow",
+                                    *outlook.batch, forecast.max_batch);
+    else if (outlook.batch) {
+      outlook.peak_bytes = forecast.at(*outlook.batch).bytes;
+      outlook.fits = outlook.fits && *outlook.peak_bytes <= forecast.budget_bytes;
+      if (const auto rate = throughputs.examples_per_second(spec, *outlook.batch))
+        outlook.seconds = examples_of(spec, *outlook.batch, forecast.examples) / *rate;
+    }
+  } catch (const Error& error) {
+    if (error.kind() == Error::Kind::input)
+      outlook.problem = error.what();
+  }
+  return outlook;
+}
+
+} // namespace
+
+Throughputs::Throughputs(const std::vector<store::RunRow>& rows) {
+  for (const store::RunRow& row : rows) {
+    const store::RunSettings& settings = row.settings;
+    if (row.outcome.status != telemetry::RunStatus::finished || row.workers > 1 || !row.outcome.batch ||
+        !(row.outcome.examples_per_second > 0) || settings.schedule != "constant" || !settings.model ||
+        !settings.data || !settings.optimizer || !settings.device)
+      continue;
+    rates_[rate_key(*settings.model, *settings.data, *settings.optimizer, *settings.device)][*row.outcome.batch]
+        .push_back(row.outcome.examples_per_second);
+  }
+}
+
+std::optional<double> Throughputs::examples_per_second(const run::RunSpec& spec, std::int64_t batch) const {
+  const auto setting = rates_.find(rate_key(spec.model, spec.data, spec.optimizer, spec.device));
+  if (setting == rates_.end())
+    return std::nullopt;
+  const auto& rates = setting->second;
+  const auto above = rates.lower_bound(batch);
+  if (above == rates.end())
+    return median(std::prev(above)->second);
+  if (above->first == batch || above == rates.begin())
+    return median(above->second);
+  // The time of a step is nearly a straight line of its batch; the throughput is not.
+  const auto below = std::prev(above);
+  const auto seconds = [](const auto& entry) { return static_cast<double>(entry.first) / median(entry.second); };
+  const double place = static_cast<double>(batch - below->first) / static_cast<double>(above->first - below->first);
+  return static_cast<double>(batch) / std::lerp(seconds(*below), seconds(*above), place);
+}
+
+std::vector<RunOutlook> foresee(const std::vector<run::RunSpec>& runs, data::DataPool& pool,
+                                const Throughputs& throughputs, const std::function<bool()>& stop) {
+  Forecasts forecasts(pool);
+  std::vector<RunOutlook> outlooks;
+  for (const run::RunSpec& run : runs) {
+    if (stop && stop())
+      break;
+    outlooks.push_back(foresee_one(run, forecasts, throughputs));
+  }
+  return outlooks;
+}
+
+} // namespace batchscope::sweep

@@ -1,0 +1,166 @@
+#include "core/sweep/worker.h"
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/job/retry_transient.h"
+#include "core/run/automatic_batch.h"
+#include "core/run/engine.h"
+
+namespace batchscope::sweep {
+
+namespace {
+
+using telemetry::RunOutcome;
+using telemetry::RunStatus;
+
+/// Between two looks at the queue while others work.
+constexpr std::chrono::milliseconds pause{100};
+
+/// Highest memory of a step of the run; nothing if it is not known before it runs.
+std::optional<std::uint64_t> peak_of(const run::RunSpec& spec, const run::Forecast& forecast) {
+  if (spec.schedule != run::RunSpec{}.schedule)
+    return std::nullopt;
+  search::SearchResult predicted;
+  predicted.largest = forecast.largest;
+  switch (spec.batch.kind) {
+  case run::BatchChoice::Kind::number:
+    return forecast.peak.bytes;
+  case run::BatchChoice::Kind::share:
+    if (const auto batch = run::answer_to(spec.batch, predicted))
+      return forecast.at(*batch).bytes;
+    return std::nullopt;
+  default: // a search comes first, which takes all that there is
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+Worker::Worker(const SweepSpec& sweep, std::int64_t id, std::shared_ptr<data::DataPool> pool, store::RunStore& store,
+               SweepWatch& watch, const std::shared_ptr<run::JobControl>& control, const WorkOptions& options)
+    : sweep_(sweep), id_(id), pool_(std::move(pool)), store_(store), queue_(store, id), watch_(watch),
+      control_(control), options_(options) {}
+
+void Worker::work() {
+  while (!control_->stopping()) {
+    const auto claim = this->claim();
+    if (claim.run) {
+      const auto spec = run::run_spec_from_json(claim.run->spec_json);
+      watch_.combination(made_, made_ + static_cast<std::size_t>(claim.waiting) + 1, spec);
+      ++made_;
+      make(*claim.run, spec);
+    } else if (is_done(claim)) {
+      return;
+    } else {
+      std::this_thread::sleep_for(pause);
+    }
+  }
+}
+
+// Runs of other programs may come back, if one of them dies, and what waits may be waiting for their memory.
+bool Worker::is_done(const store::SweepQueue::Claim& claim) const {
+  return claim.waiting == 0 && (!options_.shared || claim.open == 0);
+}
+
+store::SweepQueue::Claim Worker::claim() {
+  while (true) {
+    store::SweepQueue::Claim claim;
+    unknown_needs_.clear();
+    job::retry_transient(watch_, *control_, [&] {
+      claim = queue_.claim([this](const store::WaitingRun& run, const store::SweepQueue::Load& load) {
+        return options_.shared ? reserve(run, load) : std::optional<std::uint64_t>(0);
+      });
+    });
+    if (claim.run || unknown_needs_.empty())
+      return claim;
+    add_need(unknown_needs_.front());
+  }
+}
+
+// A dry run takes longer than the store's thread may be kept, so it is made between two claims.
+void Worker::add_need(const std::string& spec_json) {
+  const run::RunSpec spec = run::run_spec_from_json(spec_json);
+  Need need;
+  try {
+    const run::Forecast forecast = run::forecast(spec, *pool_);
+    need.budget = forecast.budget_bytes;
+    need.peak = std::min(peak_of(spec, forecast).value_or(need.budget), need.budget);
+  } catch (const Error&) {
+    // What has no dry run gets the memory for itself; what cannot run at all is found out when it starts.
+    need.budget = spec.memory_budget.value_or(1);
+    need.peak = need.budget;
+  }
+  needs_[spec_json] = need;
+}
+
+std::optional<std::uint64_t> Worker::reserve(const store::WaitingRun& run, const store::SweepQueue::Load& load) {
+  const auto need = needs_.find(run.spec_json);
+  if (need == needs_.end()) {
+    if (unknown_needs_.empty())
+      unknown_needs_.push_back(run.spec_json);
+    return std::nullopt;
+  }
+  const auto [peak, budget] = need->second;
+  return load.reserved_bytes + peak <= budget ? std::optional(peak) : std::nullopt;
+}
+
+void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
+  std::unique_ptr<run::Session> session;
+  std::optional<search::SearchResult> search;
+  std::string refused;
+  try {
+    check(spec);
+    session = run::open_session(spec, pool_);
+    search = job::settle_batch(*session, watch_, *control_, &searches_);
+    // Detects a first batch that exceeds the data before the run is stored as started.
+    session->start();
+  } catch (const Error& error) {
+    refused = error.what();
+  }
+  if (control_->stopping())
+    queue_.release(waiting.id);
+  else if (!refused.empty())
+    refuse(waiting, spec, refused);
+  else
+    train(*session, search, waiting, spec);
+}
+
+void Worker::refuse(const store::WaitingRun& waiting, const run::RunSpec& spec, const std::string& reason) {
+  store::NewRun run;
+  run.name = spec.name;
+  run.spec_json = waiting.spec_json;
+  run.sweep = id_;
+  run.claimed = waiting.id;
+  if (spec.batch.kind == run::BatchChoice::Kind::number)
+    run.batch = spec.batch.number;
+  RunOutcome outcome;
+  outcome.status = RunStatus::failed;
+  outcome.reason = reason;
+  outcome.batch = run.batch;
+  ++failed_;
+  std::unique_ptr<store::RunWriter> writer;
+  job::retry_transient(watch_, *control_, [&] { writer = store_.begin(run); });
+  job::retry_transient(watch_, *control_, [&] { writer->finish(outcome); });
+  watch_.refused(writer->id(), reason);
+}
+
+void Worker::train(run::Session& session, const std::optional<search::SearchResult>& search,
+                   const store::WaitingRun& waiting, const run::RunSpec& spec) {
+  data_ = session.data();
+  LossCurve curve(spec.length);
+  job::RunOptions options{.sweep = id_, .claimed = waiting.id, .end_early = {}};
+  if (sweep_.stop_weak == StopWeak::median)
+    options.end_early = [&](const telemetry::StepRecord& record) {
+      const auto part = curve.take(record);
+      return part ? weak_.judge(curve, *part) : std::nullopt;
+    };
+  const job::JobResult job = job::run_and_store(session, spec, search, store_, options, watch_, control_);
+  finished_ += job.outcome.status == RunStatus::finished ? 1 : 0;
+  failed_ += job.outcome.status == RunStatus::failed ? 1 : 0;
+  if (job.outcome.status == RunStatus::finished)
+    weak_.add_finished(curve);
+}
+
+} // namespace batchscope::sweep

@@ -1,0 +1,131 @@
+#include <csignal>
+#include <map>
+
+#include <QFile>
+
+#include "core/store/run_store.h"
+#include "test_program.h"
+#include "tests/app/cli/cli_program.h"
+
+using namespace batchscope::test;
+namespace store = batchscope::store;
+
+namespace {
+
+/// Runs of some tenths of a second, one for each seed.
+QStringList tiny_sweep(int runs) {
+  return {"sweep",           "--json",
+          "--model",         "mlp:hidden=8",
+          "--data",          "synthetic:examples=400,shape=1x8x8,classes=2",
+          "--batch",         "4",
+          "--epochs",        "4",
+          "--memory-budget", "50MB",
+          "--vary",          QString("seed=1..%1 +1").arg(runs)};
+}
+
+QList<qint64> children_of(qint64 process) {
+  QFile file(QString("/proc/%1/task/%1/children").arg(process));
+  QList<qint64> children;
+  if (file.open(QIODevice::ReadOnly))
+    for (const QByteArray& child : file.readAll().split(' '))
+      if (child.toLongLong() > 0)
+        children += child.toLongLong();
+  return children;
+}
+
+std::vector<store::RunRow> rows_of(const CliProgram& program) {
+  const std::string file = program.path("default.db").toStdString();
+  return std::filesystem::exists(file) && std::filesystem::file_size(file) > 0 ? store::RunReader(file).list()
+                                                                               : std::vector<store::RunRow>{};
+}
+
+std::size_t count_of(const std::vector<store::RunRow>& rows, batchscope::telemetry::RunStatus status) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row.outcome.status == status; }));
+}
+
+} // namespace
+
+class TestSweepWorkers : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void eachRunOnceAlthoughWorkersDie();
+  void severalProgramsAtOneSweep();
+  void theBudgetIsShared();
+};
+
+/// Every few runs a worker is killed and another one joins; in the end each combination has finished exactly once.
+void TestSweepWorkers::eachRunOnceAlthoughWorkersDie() {
+  using batchscope::telemetry::RunStatus;
+  const int runs = sanitized ? 12 : 40;
+  const CliProgram program;
+  QProcess sweep;
+  program.start(sweep, tiny_sweep(runs) + QStringList{"--workers", "3"});
+  std::vector<std::unique_ptr<QProcess>> joined;
+  std::size_t killed = 0;
+  for (std::size_t next = 3; next < static_cast<std::size_t>(runs) - 4; next += 7) {
+    QTRY_VERIFY_WITH_TIMEOUT(count_of(rows_of(program), RunStatus::finished) >= next, 120'000);
+    const auto children = children_of(sweep.processId());
+    QProcess* victim = joined.empty() ? nullptr : joined.back().get();
+    if (!children.isEmpty())
+      QCOMPARE(::kill(static_cast<pid_t>(children.front()), SIGKILL), 0);
+    else if (victim)
+      victim->kill();
+    ++killed;
+    joined.push_back(std::make_unique<QProcess>());
+    program.start(*joined.back(), {"sweep", "--join", "1", "--quiet"});
+  }
+  const Outcome outcome = CliProgram::finish(sweep);
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  for (const auto& process : joined)
+    process->waitForFinished(60'000);
+  QVERIFY(killed > 0);
+  std::map<std::string, int> finished;
+  const auto rows = rows_of(program);
+  for (const store::RunRow& row : rows)
+    if (row.outcome.status == RunStatus::finished)
+      ++finished[row.name];
+    else
+      QCOMPARE(row.outcome.status, RunStatus::interrupted);
+  QCOMPARE(finished.size(), static_cast<std::size_t>(runs));
+  for (const auto& [name, times] : finished)
+    QVERIFY2(times == 1, name.c_str());
+  QCOMPARE(outcome.json()["runs"].toArray().size(), runs);
+  QVERIFY(count_of(rows, RunStatus::interrupted) <= killed);
+  QCOMPARE(store::RunReader(program.path("default.db").toStdString()).check(), std::vector<std::string>{});
+}
+
+void TestSweepWorkers::severalProgramsAtOneSweep() {
+  const CliProgram program;
+  QProcess first;
+  program.start(first, tiny_sweep(8));
+  QTRY_VERIFY_WITH_TIMEOUT(!rows_of(program).empty(), 60'000);
+  const Outcome second = program.run({"sweep", "--join", "1", "--json"});
+  QVERIFY2(second.status == 0, second.shown().constData());
+  const Outcome outcome = CliProgram::finish(first);
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  const auto rows = rows_of(program);
+  QCOMPARE(rows.size(), std::size_t{8});
+  QCOMPARE(count_of(rows, batchscope::telemetry::RunStatus::finished), std::size_t{8});
+  QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.workers == 2; }));
+}
+
+/// Two runs that need more than half of the memory never train at the same time.
+void TestSweepWorkers::theBudgetIsShared() {
+  const CliProgram program;
+  const Outcome outcome = program.run({"sweep", "--json", "--model", "mlp:hidden=256", "--data",
+                                       "synthetic:examples=4000,shape=1x16x16,classes=4", "--memory-budget", "10MB",
+                                       "--batch", "70%", "--vary", "seed=1,2,3,4", "--workers", "2"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  const auto rows = rows_of(program);
+  QCOMPARE(rows.size(), std::size_t{4});
+  for (const store::RunRow& row : rows) {
+    QCOMPARE(row.outcome.status, batchscope::telemetry::RunStatus::finished);
+    QCOMPARE(row.workers, std::int64_t{1});
+    QVERIFY(row.outcome.peak_bytes > 5'000'000 && row.outcome.peak_bytes <= 10'000'000);
+  }
+}
+
+BATCHSCOPE_TEST(TestSweepWorkers)
+#include "tst_sweep_workers.moc"

@@ -1,0 +1,218 @@
+#include "core/compare/answer.h"
+
+#include <algorithm>
+#include <random>
+
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/compare/table.h"
+#include "test_program.h"
+
+using namespace batchscope;
+using namespace batchscope::compare;
+
+namespace {
+
+struct Result {
+  std::int64_t batch;
+  int seed;
+  double accuracy;
+  double rate = 1000;
+};
+
+ComparedRun run_with(const Result& result, std::int64_t id) {
+  ComparedRun run;
+  run.row.id = id;
+  run.row.outcome.status = telemetry::RunStatus::finished;
+  run.row.outcome.batch = result.batch;
+  run.row.outcome.examples_per_second = result.rate;
+  run.row.outcome.seconds = 10'000 / result.rate;
+  run.row.outcome.validation_accuracy = result.accuracy;
+  run.spec = {{"name", "run " + std::to_string(id)}, {"batch", result.batch}, {"seed", result.seed}, {"lr", nullptr}};
+  run.accuracies = {{run.row.outcome.seconds / 2, result.accuracy - 0.05}, {run.row.outcome.seconds, result.accuracy}};
+  return run;
+}
+
+std::vector<ComparedRun> runs_with(const std::vector<Result>& results) {
+  std::vector<ComparedRun> runs;
+  for (const Result& result : results)
+    runs.push_back(run_with(result, static_cast<std::int64_t>(runs.size()) + 1));
+  return runs;
+}
+
+QString text_of(const std::vector<ComparedRun>& runs, const std::string& goal = "accuracy") {
+  return QString::fromStdString(answer(runs, parse_goal(goal, "--goal")).text);
+}
+
+} // namespace
+
+class TestAnswer : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void repeatsTellSettingsApart();
+  void smallerWinsWhatCannotBeToldApart();
+  void oneRunOfEachSaysSo();
+  void throughputIsTheKnee();
+  void timeToATarget();
+  void withinATime();
+  void whatIsMissingIsSaid();
+  void goals();
+  void rarelyWrong();
+  void tables();
+};
+
+void TestAnswer::repeatsTellSettingsApart() {
+  const auto runs = runs_with({{16, 1, 0.951},
+                               {16, 2, 0.952},
+                               {16, 3, 0.950},
+                               {64, 1, 0.981},
+                               {64, 2, 0.983},
+                               {64, 3, 0.981},
+                               {256, 1, 0.970},
+                               {256, 2, 0.971},
+                               {256, 3, 0.969}});
+  const Answer answer = compare::answer(runs, {});
+  QCOMPARE(answer.headline, std::string("Batch size 64"));
+  QVERIFY(answer.certain);
+  QCOMPARE(answer.runs, (std::vector<std::int64_t>{4, 5, 6}));
+  QCOMPARE(QString::fromStdString(answer.text),
+           QString("Batch size 64: the best validation accuracy, 98.17 % ± 0.12 over 3 seeds."));
+  QCOMPARE(answer.standings.size(), std::size_t{3});
+  QCOMPARE(answer.standings[1].group.label(), std::string("batch size 256"));
+}
+
+void TestAnswer::smallerWinsWhatCannotBeToldApart() {
+  const auto runs = runs_with({{16, 1, 0.90},
+                               {16, 2, 0.91},
+                               {16, 3, 0.90},
+                               {32, 1, 0.980, 500},
+                               {32, 2, 0.984, 500},
+                               {32, 3, 0.981, 500},
+                               {64, 1, 0.982},
+                               {64, 2, 0.981},
+                               {64, 3, 0.984}});
+  const Answer answer = compare::answer(runs, {});
+  QCOMPARE(answer.headline, std::string("Batch size 32"));
+  QVERIFY(!answer.certain);
+  QVERIFY2(
+      QString::fromStdString(answer.text)
+          .startsWith("Batch size 32: validation accuracy 98.17 % ± 0.21 over 3 seeds, the smallest batch size that "
+                      "cannot be told apart from the best, batch size 64 (98.23 % ± 0.15 over 3 seeds)."),
+      answer.text.c_str());
+}
+
+void TestAnswer::oneRunOfEachSaysSo() {
+  const auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
+  QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. One run of each: how much "
+                                  "repeats differ is not known."));
+  QVERIFY(!answer(runs, {}).certain);
+}
+
+void TestAnswer::throughputIsTheKnee() {
+  const auto runs = runs_with({{16, 1, 0.9, 500}, {32, 1, 0.9, 970}, {64, 1, 0.9, 1000}, {128, 1, 0.9, 990}});
+  const QString text = text_of(runs, "throughput");
+  QVERIFY2(
+      text.startsWith("Batch size 32: throughput 970 examples/s, the smallest batch size that is within 5 % of the "
+                      "best, batch size 64 (1,000 examples/s)."),
+      qPrintable(text));
+}
+
+void TestAnswer::timeToATarget() {
+  const auto runs = runs_with({{16, 1, 0.97, 100}, {32, 1, 0.96, 500}, {64, 1, 0.90, 1000}});
+  const QString text = text_of(runs, "target:95%");
+  QVERIFY2(text.startsWith("Batch size 32: the best time to a validation accuracy of 95.00 %, 0:20."),
+           qPrintable(text));
+  QVERIFY(text.contains("1 setting has no such result"));
+  QVERIFY(text_of(runs, "target:99%").startsWith("No run reaches a validation accuracy of 99.00 %"));
+}
+
+void TestAnswer::withinATime() {
+  const auto runs = runs_with({{16, 1, 0.99, 100}, {32, 1, 0.97, 500}, {64, 1, 0.90, 1000}});
+  // After 50 s, half of its time, 16 is at 94 %; 32 has ended with 97 %.
+  const QString text = text_of(runs, "time:60s");
+  QVERIFY2(text.startsWith("Batch size 32: the best validation accuracy within 1:00, 97.00 %."), qPrintable(text));
+}
+
+void TestAnswer::whatIsMissingIsSaid() {
+  auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
+  runs[2].row.outcome.status = telemetry::RunStatus::running;
+  runs[0].row.workers = 2;
+  QVERIFY2(text_of(runs).contains("Larger batch sizes than 32 were not tried. Still open: 1 run."),
+           qPrintable(text_of(runs)));
+  QVERIFY(text_of(runs, "throughput").contains("1 run trained beside others, so their times are not comparable."));
+  for (ComparedRun& run : runs)
+    run.row.outcome.status = telemetry::RunStatus::failed;
+  QCOMPARE(text_of(runs), QString("No answer yet: none of the runs has finished."));
+  runs = runs_with({{16, 1, 0.95}, {16, 2, 0.97}});
+  QVERIFY2(text_of(runs).startsWith("No answer: all of the runs have the same settings. Validation accuracy: 96.00 %"),
+           qPrintable(text_of(runs)));
+}
+
+void TestAnswer::goals() {
+  QVERIFY(parse_goal("target:0.97", "--goal").value == 0.97);
+  QVERIFY(parse_goal("time:2min", "--goal").value == 120);
+  for (const char* text : {"", "speed", "target", "target:", "target:x", "time:0", "time:-1", "accuracy:1", "time:NaN"})
+    QVERIFY_EXCEPTION_THROWN(parse_goal(text, "--goal"), Error);
+}
+
+/// Sweeps of five sizes whose true accuracies are known, with repeats that differ by chance: the true best is neither
+/// chosen nor named as one that cannot be told apart in at most 5 % of them.
+void TestAnswer::rarelyWrong() {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> noise(0, 1);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int wrong = 0;
+  int certain = 0;
+  constexpr int sweeps = 1000;
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    const int seeds = 3 + sweep % 4;
+    const double spread = sweep % 3 == 0 ? 0.02 : 0.002;
+    std::vector<double> truth;
+    for (int size = 0; size < 5; ++size)
+      truth.push_back(0.95 + 0.01 * uniform(random));
+    std::vector<Result> results;
+    for (int seed = 0; seed < seeds; ++seed) {
+      const double shared = noise(random) * spread; // a seed is good or bad for all sizes
+      for (int size = 0; size < 5; ++size)
+        results.push_back(
+            {8 << size, seed, truth[static_cast<std::size_t>(size)] + shared + noise(random) * spread / 2});
+    }
+    const Answer answer = compare::answer(runs_with(results), {});
+    const auto best = std::max_element(truth.begin(), truth.end()) - truth.begin();
+    const bool named = std::any_of(answer.standings.begin(), answer.standings.end(), [&](const Standing& standing) {
+      return standing.same_as_best && *standing.group.batch == 8 << best;
+    });
+    wrong += named ? 0 : 1;
+    certain += answer.certain ? 1 : 0;
+  }
+  qInfo("%d of %d wrong, %d certain", wrong, sweeps, certain);
+  QVERIFY(wrong <= sweeps / 20);
+  QVERIFY(certain > 0); // it does not merely say that nothing can be told
+}
+
+void TestAnswer::tables() {
+  auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97, 1200}});
+  runs[0].row.outcome.peak_bytes = 50'000'000;
+  runs[1].row.outcome.peak_bytes = 75'000'000;
+  const auto differing = setting_columns(runs, true);
+  QCOMPARE(differing.size(), std::size_t{1});
+  QCOMPARE(title(differing[0]), std::string("batch size"));
+  const auto same = setting_columns(runs, false);
+  QCOMPARE(same.size(), std::size_t{2}); // seed and lr; the name is no setting
+  for (const Column& column : metric_columns(runs)) {
+    if (column.key == "peak_bytes") {
+      QCOMPARE(compare::text(column, 1), std::string("75.0 MB"));
+      QCOMPARE(difference_text(column, 1, 0), std::string("+50.0 %"));
+    }
+    if (column.key == "validation_accuracy") {
+      QCOMPARE(compare::text(column, 0), std::string("95.00 %"));
+      QCOMPARE(difference_text(column, 1, 0), std::string("+2.00 points"));
+    }
+    QVERIFY(column.key != "reason"); // nobody has one
+  }
+}
+
+BATCHSCOPE_TEST(TestAnswer)
+#include "tst_answer.moc"
