@@ -6,14 +6,20 @@ namespace {
 
 void add(Cells& cells, const Column& column) {
   cells.header.push_back({title(column), column.numeric});
-  for (std::size_t i = 0; i < cells.rows.size(); ++i)
+  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
+    const Json& value = column.values[i];
     cells.rows[i].push_back(text(column, i));
+    cells.numbers[i].push_back(value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
+  }
 }
 
 void add_differences(Cells& cells, const Column& column, std::size_t baseline, std::int64_t run) {
   cells.header.push_back({"vs " + std::to_string(run), true});
-  for (std::size_t i = 0; i < cells.rows.size(); ++i)
+  const auto values = differences(column, baseline);
+  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
     cells.rows[i].push_back(i == baseline ? "" : difference_text(column, i, baseline));
+    cells.numbers[i].push_back(values[i]);
+  }
 }
 
 /// So that nothing in a name becomes markup, or ends the cell.
@@ -26,9 +32,11 @@ std::string escaped(std::string text) {
 } // namespace
 
 Cells cells_of(const std::vector<ComparedRun>& runs, const std::optional<std::size_t>& baseline, bool all_columns) {
-  Cells cells{{{"run", true}}, {}};
-  for (const ComparedRun& run : runs)
+  Cells cells{{{"run", true}}, {}, {}};
+  for (const ComparedRun& run : runs) {
     cells.rows.push_back({std::to_string(run.row.id)});
+    cells.numbers.push_back({static_cast<double>(run.row.id)});
+  }
   for (const Column& column : setting_columns(runs, true))
     add(cells, column);
   if (all_columns)

@@ -18,7 +18,8 @@ struct Cells {
     bool numeric = true; ///< right-aligned
   };
   std::vector<Column> header;
-  std::vector<std::vector<std::string>> rows; ///< by run
+  std::vector<std::vector<std::string>> rows;              ///< by run
+  std::vector<std::vector<std::optional<double>>> numbers; ///< of the same cells, to sort by; nothing for texts
 };
 
 /// `baseline`: the run that the others are compared with, in a column after each result. `all_columns`: also what is

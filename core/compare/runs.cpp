@@ -14,9 +14,9 @@ constexpr const char* loss_series = "validation_loss";
 
 /// The points of a series of validations, with the seconds at which they were made.
 std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow& run, const std::string& series,
-                             const std::vector<std::string>& there) {
+                             const std::vector<std::string>& there, const std::optional<double>& last) {
   if (std::find(there.begin(), there.end(), series) == there.end())
-    return {};
+    return last ? std::vector<Score>{{run.outcome.seconds, *last}} : std::vector<Score>{};
   const auto points = reader.series(run.id, series);
   std::vector<Score> scores;
   if (points.size() == 1) // mostly at the end; reading the times of all steps would take longer than all the rest
@@ -46,8 +46,8 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
         run.spec = std::move(spec);
       const auto there = reader.series_names(id);
-      run.accuracies = scores_of(reader, run.row, accuracy_series, there);
-      run.losses = scores_of(reader, run.row, loss_series, there);
+      run.accuracies = scores_of(reader, run.row, accuracy_series, there, run.row.outcome.validation_accuracy);
+      run.losses = scores_of(reader, run.row, loss_series, there, run.row.outcome.validation_loss);
       runs.push_back(std::move(run));
     }
   });

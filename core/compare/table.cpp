@@ -105,7 +105,7 @@ std::string text(const Column& column, std::size_t run) {
   case ValueKind::count:
     return format_count(value.get<std::int64_t>());
   default:
-    return column.key == "examples_per_second" ? format_count(std::llround(number)) : fmt::format("{:.6g}", number);
+    return column.key == "examples_per_second" ? format_count(std::llround(number)) : fmt::format("{:.4g}", number);
   }
 }
 

@@ -277,7 +277,7 @@ void TestExport::nothing_is_overwritten_or_left_behind() {
     return kind == Error::Kind::input ? error : "not an input error: " + error;
   };
   QCOMPARE(refusal({id}, "xml", file, false),
-           std::string("--format: \"xml\" is not accepted; accepted: csv, summary, json, markdown, tensorboard"));
+           std::string("--format: \"xml\" is not accepted; accepted: csv, summary, json, markdown, html, tensorboard"));
   QCOMPARE(refusal({}, "csv", file, false), std::string("export: no runs given; accepted: at least one id"));
   QCOMPARE(refusal({id, 9}, "csv", file, false), folder.file().string() + ": there is no run 9");
   QCOMPARE(refusal({id}, "csv", target.path(), true), target.path().string() + ": is a folder; give a file name");

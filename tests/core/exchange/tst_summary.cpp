@@ -16,6 +16,7 @@ class TestSummary : public QObject {
 private Q_SLOTS:
   void aRowForEachRun();
   void markdownHoldsNoMarkupOfNames();
+  void aReportBringsNothingFromNames();
 };
 
 namespace {
@@ -70,6 +71,26 @@ void TestSummary::markdownHoldsNoMarkupOfNames() {
   const auto two = add(store, "x", R"({"batch":32,"note":"*b*"})", 0.5);
   const QString text = exported(folder, {one, two}, "markdown").join('\n');
   QVERIFY(!text.contains("<script>") && !text.contains("[a]") && text.contains("\\<script\\>"));
+}
+
+void TestSummary::aReportBringsNothingFromNames() {
+  const Folder folder;
+  store::RunStore store(folder.file());
+  const std::string evil = "</title><script>alert(1)</script><img src=x onerror='alert(2)'>\"&";
+  const auto one = add(store, evil, R"({"batch":16,"lr":"<b>","</pre><script>":1})", 0.25);
+  const auto two = add(store, "x", R"({"batch":32,"lr":0.1})", store::test::not_a_number);
+  store.set_note(one, evil);
+  const QString text = exported(folder, {one, two}, "html").join('\n');
+  QCOMPARE(text.count("<script"), 1); // its own, which sorts the table
+  QCOMPARE(text.count("<img"), 0);
+  QVERIFY(text.contains("&lt;script&gt;alert(1)") && text.contains("default-src 'none'"));
+  for (const char* address : {"http:", "https:", "src=\"", "url(", "@import"})
+    QVERIFY2(!text.contains(address), address);
+  QVERIFY(text.contains("<svg") && text.contains("Batch size 16, lr &lt;b&gt;"));
+  // Tags are balanced.
+  for (const char* tag : {"table", "tr", "td", "svg", "details", "pre", "dl", "figure", "main"})
+    QCOMPARE(text.count(QString("<%1>").arg(tag)) + text.count(QString("<%1 ").arg(tag)),
+             text.count(QString("</%1>").arg(tag)));
 }
 
 BATCHSCOPE_TEST(TestSummary)

@@ -352,11 +352,10 @@ private Q_SLOTS:
     PageHere here({"a", "b"});
     QTemporaryDir folder;
     here.click(here.ids[0]);
-    const QList<QPair<QString, QString>> formats = {{"CSV, a row per step", "csv"},
-                                                    {"CSV, a row per run", "csv"},
-                                                    {"JSON, everything", "json"},
-                                                    {"Markdown, the comparison", "md"},
-                                                    {"TensorBoard, a folder of event files", "tb"}};
+    const QList<QPair<QString, QString>> formats = {
+        {"CSV, a row per step", "csv"},         {"CSV, a row per run", "csv"},
+        {"JSON, everything", "json"},           {"Markdown, the comparison", "md"},
+        {"HTML, a report in one file", "html"}, {"TensorBoard, a folder of event files", "tb"}};
     for (int number = 0; number < formats.size(); ++number) {
       const auto& [title, extension] = formats[number];
       here.action(QString("Export runs as %1…").arg(title))->trigger();
