@@ -47,6 +47,7 @@ Verb add_list(CLI::App& program);
 Verb add_compare(CLI::App& program);
 Verb add_show(CLI::App& program);
 Verb add_export(CLI::App& program);
+Verb add_import(CLI::App& program);
 Verb add_rename(CLI::App& program);
 Verb add_note(CLI::App& program);
 Verb add_delete(CLI::App& program);

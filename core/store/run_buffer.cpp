@@ -169,6 +169,20 @@ void RunBuffer::add_other(std::int64_t step, const std::string& name, double val
   frame->add(step, {value});
 }
 
+void RunBuffer::add_series(const std::string& name, const std::vector<Point>& points) {
+  frames_.push_back(new_frame({name}));
+  for (const Point& point : points)
+    frames_.back()->add(point.step, {point.value});
+}
+
+void RunBuffer::add_event(const StoredEvent& event) {
+  events_.push_back({.step = event.step,
+                     .seconds = event.seconds,
+                     .kind = event.kind,
+                     .detail_json = event.detail_json,
+                     .values = {}});
+}
+
 void RunBuffer::tell(const std::string& error, const std::string& notice) {
   if (on_notice && notice != noticed_) {
     noticed_ = notice;

@@ -135,6 +135,12 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   return database.getLastInsertRowid();
 }
 
+std::optional<std::int64_t> run_with_uid(SQLite::Database& database, const std::string& uid) {
+  SQLite::Statement query(database, "SELECT id FROM run WHERE uid = ?");
+  query.bind(1, uid);
+  return query.executeStep() ? std::optional<std::int64_t>(query.getColumn(0).getInt64()) : std::nullopt;
+}
+
 std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process) {
   SQLite::Statement update(database, "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ? "
                                      "WHERE id = ? AND process = ? RETURNING uid");

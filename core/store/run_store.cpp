@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/store/detail/commands.h"
+#include "core/store/detail/complete_run.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
@@ -94,6 +95,26 @@ std::int64_t RunStore::add_finished(const NewRun& run, const telemetry::RunOutco
     impl_->writer.added(uid, id);
     return id;
   });
+}
+
+RunStore::Added RunStore::add_complete(const CompleteRun& run) {
+  Added result;
+  impl_->writer.change([&](SQLite::Database& database) {
+    if (const auto there = detail::run_with_uid(database, run.uid)) {
+      result = {*there, false};
+      return *there;
+    }
+    result = {detail::insert_complete(database, run), true};
+    impl_->writer.added(run.uid, result.id);
+    return result.id;
+  });
+  return result;
+}
+
+bool RunStore::has(const std::string& uid) {
+  return impl_->writer.change([&](SQLite::Database& database) -> std::int64_t {
+    return detail::run_with_uid(database, uid) ? 1 : 0;
+  }) != 0;
 }
 
 std::int64_t RunStore::add_sweep(const std::string& spec_json) {

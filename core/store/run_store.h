@@ -119,6 +119,21 @@ struct StoreOptions {
       1'000'000; ///< entries of a run that wait in memory before its loop waits, unless it is ending
 };
 
+/// A run that was made elsewhere, whole.
+struct CompleteRun {
+  std::string uid; ///< 32 hexadecimal digits; the same whenever the same run is read
+  std::string name;
+  std::string note;
+  std::string started; ///< UTC, ISO 8601
+  std::string spec_json = "{}";
+  std::string start_json = "{}";
+  std::optional<std::int64_t> sweep;
+  std::int64_t workers = 1;
+  telemetry::RunOutcome outcome; ///< not queued or running
+  std::vector<StoredEvent> events;
+  std::vector<std::pair<std::string, std::vector<Point>>> series; ///< each in ascending order of steps, each step once
+};
+
 /// Writes a run database (one SQLite file in WAL mode). Only its own thread writes to the file. Open it only after
 /// checking the input: it creates the file (and its folder) if missing. Thread-safe. Throws Error (input) for a file
 /// that is not a database, belongs to another program, is newer, read-only or locked; Error (unavailable) if the disk
@@ -135,6 +150,14 @@ public:
   std::unique_ptr<RunWriter> begin(const NewRun& run);
   /// Stores a run that never starts, with its outcome (a combination of a sweep that cannot run, for example).
   std::int64_t add_finished(const NewRun& run, const telemetry::RunOutcome& outcome);
+  /// Stores a whole run, in one transaction. Changes nothing if a run with its uid is there, deleted ones included, and
+  /// returns the number of that one, with `added` false.
+  struct Added {
+    std::int64_t id = 0;
+    bool added = true;
+  };
+  Added add_complete(const CompleteRun& run);
+  bool has(const std::string& uid); ///< whether a run with this uid is there, deleted ones included
   std::int64_t add_sweep(const std::string& spec_json);
   /// `spec_json` has `device`, `model`, `data` etc.; `result_json` has the answer and its probes.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);

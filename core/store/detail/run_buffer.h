@@ -53,6 +53,11 @@ public:
   const std::function<void(const std::string&)> on_notice;  ///< as in NewRun
   telemetry::RecordQueue queue;
 
+  /// Adds a series with all its points, in a frame of its own, and an event, which is only stored. For runs that were
+  /// made elsewhere.
+  void add_series(const std::string& name, const std::vector<Point>& points);
+  void add_event(const StoredEvent& event);
+
   /// Takes all entries from the queue.
   void drain();
   /// Finds the run again in a database that was reopened after its files were replaced: its rows have other numbers

@@ -17,6 +17,9 @@ std::string new_uid();
 std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std::string& uid,
                         std::optional<std::int64_t> process);
 
+/// The run with this uid, also if it is marked as deleted.
+std::optional<std::int64_t> run_with_uid(SQLite::Database& database, const std::string& uid);
+
 /// Begins a run that `process` has claimed (NewRun::claimed) and returns its uid; nothing if it is no longer claimed:
 /// it was deleted, or the database's files were replaced.
 std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process);

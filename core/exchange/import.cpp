@@ -1,0 +1,58 @@
+#include "core/exchange/import.h"
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+
+namespace batchscope::exchange {
+
+#define IMPORTER(name) std::unique_ptr<Importer> name##_importer();
+#include "core/exchange/importers.def"
+#undef IMPORTER
+
+std::vector<std::unique_ptr<Importer>> importers() {
+  std::vector<std::unique_ptr<Importer>> all;
+#define IMPORTER(name) all.push_back(name##_importer());
+#include "core/exchange/importers.def"
+#undef IMPORTER
+  return all;
+}
+
+ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    throw input_error(path.string() + ": no such file or folder");
+  std::string accepted;
+  for (const auto& importer : importers()) {
+    if (importer->accepts(path)) {
+      try {
+        return importer->read(path, options);
+      } catch (const Error& error) {
+        const std::string what = error.what();
+        throw input_error(what.starts_with(path.string()) ? what : fmt::format("{}: {}", path.string(), what));
+      }
+    }
+    accepted += (accepted.empty() ? "" : ", ") + importer->title();
+  }
+  throw input_error(fmt::format("{}: not a file that can be imported; accepted: {}", path.string(), accepted));
+}
+
+ImportResult store_runs(const ImportedRuns& read, store::RunStore& store) {
+  ImportResult result;
+  std::map<std::int64_t, std::int64_t> sweeps; // numbers in the database, by index in the file
+  for (store::CompleteRun run : read.runs) {
+    const auto index = run.sweep;
+    run.sweep.reset();
+    // Its sweep is stored with its first run that is new: what was there before is not doubled.
+    if (index && !store.has(run.uid)) {
+      if (sweeps.count(*index) == 0)
+        sweeps[*index] = store.add_sweep(read.sweeps[static_cast<std::size_t>(*index)]);
+      run.sweep = sweeps[*index];
+    }
+    const auto [id, added] = store.add_complete(run);
+    (added ? result.imported : result.known).push_back(id);
+  }
+  return result;
+}
+
+} // namespace batchscope::exchange

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/store/run_store.h"
+
+namespace batchscope::exchange {
+
+/// What a file holds.
+struct ImportedRuns {
+  std::vector<store::CompleteRun> runs; ///< `sweep` is an index into `sweeps`
+  std::vector<std::string> sweeps;      ///< their specs, as JSON
+};
+
+struct ImportOptions {
+  /// Names of series by the names in the file, in place of the importer's own. For tables also: `step` for the column
+  /// that counts the steps.
+  std::map<std::string, std::string> names;
+};
+
+/// A format of runs made elsewhere. A new one is a file with a class and its name_importer(), and a line in
+/// importers.def.
+class Importer {
+public:
+  virtual ~Importer() = default;
+  virtual std::string name() const = 0;  ///< `tensorboard`; a setting of its runs, `imported_from`
+  virtual std::string title() const = 0; ///< for messages: `TensorBoard event files`
+  /// Whether the file or folder looks like this format, from its name or its first bytes. Never throws.
+  virtual bool accepts(const std::filesystem::path& path) const = 0;
+  /// Throws Error (input) naming what is wrong and where.
+  virtual ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const = 0;
+};
+
+/// All formats, in the order in which they are tried.
+std::vector<std::unique_ptr<Importer>> importers();
+
+struct ImportResult {
+  std::vector<std::int64_t> imported;
+  std::vector<std::int64_t> known; ///< runs that were there before
+};
+
+/// Reads the file or folder with the first importer that accepts it. Throws Error (input) naming the file.
+ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options = {});
+/// Stores what was read; runs that are there (by their uid) are left as they are. Throws what the store throws.
+ImportResult store_runs(const ImportedRuns& read, store::RunStore& store);
+
+} // namespace batchscope::exchange

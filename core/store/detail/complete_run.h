@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "core/store/run_store.h"
+
+namespace batchscope::store::detail {
+
+/// Adds a run with all its series and events, inside the caller's transaction; returns its number.
+std::int64_t insert_complete(SQLite::Database& database, const CompleteRun& run);
+
+} // namespace batchscope::store::detail
