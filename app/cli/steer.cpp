@@ -85,7 +85,9 @@ double last_of(const store::RunReader& reader, std::int64_t run, const std::stri
 schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::RunRow& run) {
   const auto spec = run::stored_spec(reader.spec_json(run.id));
   if (!spec)
-    throw input_error(fmt::format("run {} was not made by this program; its schedule cannot be changed", run.id));
+    throw input_error(fmt::format("the settings of run {} cannot be read (made by another program or a newer version); "
+                                  "its schedule cannot be changed",
+                                  run.id));
   const auto start = run::run_start_from_json(reader.start_json(run.id));
   schedule::ScheduleOrigin origin;
   origin.max_batch = std::min(start.train_examples, spec->max_batch.value_or(start.train_examples));

@@ -23,7 +23,8 @@ public:
   virtual void timing(const search::Timing& /*timing*/) {}
   /// A search was stored in the database under this number.
   virtual void search_stored(std::int64_t /*id*/) {}
-  /// Whether to predict the memory of a run whose batch was not chosen by a search; costs a few small steps.
+  /// Whether to predict the memory of a run whose batch was not chosen by a search; takes milliseconds on `cpu`, a few
+  /// small steps on a GPU.
   virtual bool wants_prediction() const { return false; }
   /// A run is about to make its first step. `id` is its number in the database; `control` controls this run only.
   virtual void started(std::int64_t /*id*/, const run::RunSpec& /*spec*/, const run::RunStart& /*start*/,

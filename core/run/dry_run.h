@@ -19,14 +19,14 @@ public:
   /// The allocations and frees of one step with this nominal batch (1 to the number of examples), as `cpu` counts them.
   /// Throws Error (failed) if an operator of the model has no kernel without data, naming it.
   virtual telemetry::Trace trace(std::int64_t batch) = 0;
-  /// The allocations from nothing on: of the model, the optimizer's state and two steps with this batch, for an
-  /// allocator whose answer depends on what came before. At its end, what is held between steps is still there.
+  /// The trace from an empty allocator on: the model, the optimizer's state and two steps with this batch. For
+  /// allocators whose answer depends on what came before. It ends with what is held between steps still allocated.
   virtual telemetry::Trace trace_from_start(std::int64_t batch) = 0;
   /// Whether all traces so far have the workspace of all kernels; see Engine::dry_run().
   virtual bool complete() const = 0;
   virtual std::int64_t parameter_count() const = 0;
-  /// The largest nominal batch, at least 1, of which an epoch has enough examples for all micro batches of a step: up
-  /// to it, the blocks of a step grow in proportion to the batch.
+  /// The largest nominal batch, at least 1, with which an epoch has enough examples for one full step. Up to it, the
+  /// blocks of a step grow in proportion to the batch.
   virtual std::int64_t largest_whole_batch() const = 0;
 };
 

@@ -23,7 +23,7 @@ struct RunStart {
   std::optional<double> learning_rate;        ///< at the reference batch size
   std::optional<std::int64_t> expected_steps; ///< if the plan's length is known
   std::vector<std::string> notes; ///< notes for the user before the run starts (batch norm, automatic warm-up)
-  std::optional<predict::PeakCurve> memory; ///< predicted by the search, or by two probes if requested
+  std::optional<predict::PeakCurve> memory; ///< predicted before the run, if it was
   std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch
 };
 

@@ -39,7 +39,7 @@ std::int64_t bound_of(const ProgressionOptions& options) {
   const auto& sampler = options.sampler;
   const std::int64_t largest = data::largest_batch(sampler.examples, sampler.ranks);
   if (options.batch < 1)
-    throw input_error(fmt::format("batch is {}; accepted: 1 or more", options.batch), "batch");
+    throw input_error(fmt::format("batch size {} is not accepted; accepted: 1 or more", options.batch), "batch");
   if (options.batch > largest)
     throw input_error(fmt::format("batch {} is too large for {} ranks and {} examples; accepted: 1 to {}",
                                   options.batch, sampler.ranks, sampler.examples, largest),

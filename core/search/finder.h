@@ -62,7 +62,7 @@ public:
   /// fit by a model that was right about largest(). Otherwise largest() is the largest size tried, and a larger one may
   /// fit.
   virtual bool largest_is_exact() const = 0;
-  /// Predicted peak at a size in bytes, if the strategy predicts (predictive, after two probes).
+  /// Predicted peak at a size in bytes, if the strategy predicts and knows enough by now.
   virtual std::optional<std::uint64_t> predict(std::int64_t /*batch*/) const { return std::nullopt; }
 };
 
@@ -95,7 +95,7 @@ struct SearchResult {
   std::vector<Probe> probes; ///< the strategy's trials
   std::vector<Probe> checks; ///< trials that determined the safe size
   std::vector<Timing> timings;
-  std::optional<predict::PeakCurve> memory; ///< predicted from the probes; only if the strategy recorded traces
+  std::optional<predict::PeakCurve> memory; ///< predicted from a dry run or from traced probes
   std::optional<std::uint64_t> baseline_bytes;
   std::optional<std::uint64_t> budget_bytes;
   double seconds = 0; ///< duration of the whole search; 0 if no device was searched

@@ -11,7 +11,7 @@ namespace batchscope::sweep {
 
 /// The parts of the demonstration, in order.
 enum class DemoStage {
-  search,    ///< three probes and an answer
+  search,    ///< a prediction, two trials and an answer
   bisection, ///< the same search by bisection, which has to run out of memory
   sweep,     ///< speed and accuracy of each batch size
   growing,   ///< a schedule that adds one example every 5 steps

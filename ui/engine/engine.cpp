@@ -282,7 +282,7 @@ Job* Engine::train(const run::RunSpec& spec) {
 Job* Engine::find(const FindRequest& request) {
   return add(
       {.kind = Job::Kind::find,
-       .title = tr("Batch size for %1").arg(name_of(request.spec)),
+       .title = tr("Search for %1").arg(name_of(request.spec)),
        .spec = request.spec,
        .strategy = QString::fromStdString(request.strategy)},
       [request, pool = data_](JobWatch& watch, store::RunStore* store) { search(request, pool, watch, *store); });

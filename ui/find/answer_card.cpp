@@ -152,7 +152,7 @@ void AnswerCard::show_answers(const SearchView& view) {
   rows_[largest].name->setText(tried ? tr("Largest tried") : tr("Largest that fits"));
   rows_[safe].name->setText(tr("Safe, %1 free").arg(format_percent(view.margin, 0)));
   rows_[recommended].name->setText(tr("Recommended"));
-  rows_[automatic].name->setText(tr("At least %1 steps per epoch").arg(run::min_steps_in_epoch));
+  rows_[automatic].name->setText(tr("Automatic (at least %1 steps per epoch)").arg(run::min_steps_in_epoch));
   rows_[automatic].widget->setVisible(view.held_back().has_value());
   if (!view.found()) {
     const auto so_far = largest_so_far(view);

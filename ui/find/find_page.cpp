@@ -36,7 +36,8 @@ FindPage::FindPage(Workbench& workbench, QWidget* parent)
   setup_ = new FindSetup(this);
   setup_->hide();
   empty_ = new EmptyState(tr("Which batch size?"),
-                          tr("A search trains with a few batch sizes. It finds the largest that fits in memory, a safe "
+                          tr("A search makes a few training steps at several batch sizes and restores the weights. It "
+                             "finds the largest that fits in memory, a safe "
                              "one that leaves memory free, and the smallest within 5 % of the best throughput."),
                           tr("Find the batch size"), this);
   connect(empty_, &EmptyState::action_chosen, this, &FindPage::find);

@@ -17,7 +17,7 @@ void MemoryCard::show_size(const SearchView& view, std::optional<std::int64_t> b
     return set_title(tr("Memory use at batch size %1 (%2)").arg(format_count(*batch), parts_->unit()));
   }
   set_title(tr("Memory use"));
-  parts_->show_text(view.memory || view.working() ? tr("Available after two probes.")
+  parts_->show_text(view.memory || view.working() ? tr("Available once the search has predicted it.")
                                                   : tr("No memory prediction is stored with this search."));
 }
 

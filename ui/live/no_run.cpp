@@ -37,11 +37,12 @@ NoRun::NoRun(Workbench& workbench, QWidget* parent) : QStackedWidget(parent), wo
 
 QWidget* NoRun::make_empty() {
   auto* page = new QWidget(this);
-  auto* state = new EmptyState(
-      tr("No run is open"),
-      tr("This page plots the memory, loss, batch size and train_coverage of a run, and its schedule can be changed "
-         "while it trains. The demo searches for a batch size and trains on bundled images; it takes about a minute."),
-      tr("Run the demo"), page);
+  auto* state = new EmptyState(tr("No run is open"),
+                               tr("This page plots the memory, loss, batch size and train_coverage of a run; the "
+                                  "schedule of the batch size can be "
+                                  "changed while it trains. The demo searches for a batch size and trains on bundled "
+                                  "images; it takes about a minute."),
+                               tr("Run the demo"), page);
   auto* form = plain_button(tr("New run"), page);
   form->setObjectName("new-run");
   // Below the empty state's own button.
@@ -120,7 +121,7 @@ bool NoRun::update_other() {
   const QString name = newest->name.empty()
                            ? tr("Run %1").arg(newest->id)
                            : tr("Run %1, %2,").arg(newest->id).arg(QString::fromStdString(newest->name));
-  QString text = tr("%1 is being trained by another program that writes to this database.").arg(name);
+  QString text = tr("%1 is being trained by another process that writes to this database.").arg(name);
   if (others > 0)
     text += ' ' + (others == 1 ? tr("One more is running; see the Runs page.")
                                : tr("%1 more are running; see the Runs page.").arg(others));

@@ -16,7 +16,7 @@ QString fits_text(const run::Forecast& forecast) {
   if (!forecast.largest)
     return ForecastCard::tr("none");
   if (*forecast.largest == forecast.max_batch)
-    return ForecastCard::tr("all %1 allowed").arg(format_count(forecast.max_batch));
+    return ForecastCard::tr("%1, the maximum").arg(format_count(forecast.max_batch));
   return format_count(*forecast.largest);
 }
 
@@ -68,7 +68,7 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& sp
   QList<FactList::Fact> more;
   if (fit.reserve)
     more << FactList::Fact{
-        tr("reserved for it"),
+        tr("reserved by the CUDA allocator"),
         format_bytes(static_cast<double>(fit.reserve->reserved_bytes)),
         {},
         false,
@@ -115,9 +115,9 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
                                fits_text(forecast),
                                {},
                                !forecast.largest,
-                               tr("Computed from a dry run; a search verifies it with a real one")}};
+                               tr("Computed from a dry run; a search verifies it with a trial")}};
   facts << more
-        << FactList::Fact{target().isEmpty() ? tr("budget") : tr("usable of the card"),
+        << FactList::Fact{target().isEmpty() ? tr("budget") : tr("usable GPU memory"),
                           format_bytes(static_cast<double>(forecast.budget_bytes)),
                           {},
                           false,

@@ -139,7 +139,7 @@ void RunActions::train_current_again() {
       workbench_.propose_run(*run.spec);
     else
       Q_EMIT workbench_.problem(
-          tr("Run %1 was not made by this program, so its settings are not known").arg(run.row.id));
+          tr("The settings of run %1 cannot be read: another program or a newer version made it").arg(run.row.id));
   });
 }
 

@@ -134,7 +134,7 @@ const std::vector<RunColumn>& run_columns() {
        nullptr, whole<of_outcome<&Out::batch>>},
       {"steps", TEXT("Steps"), TEXT("Optimizer steps done"), 6, true, false, of_outcome<&Out::steps>, nullptr,
        whole<of_outcome<&Out::steps>>},
-      {"epoch", TEXT("Epoch"), TEXT("Examples seen, in passes over the data"), 5, true, false, of_outcome<&Out::epoch>,
+      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false, of_outcome<&Out::epoch>,
        nullptr, fixed<of_outcome<&Out::epoch>, 2>},
       {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 7, true, false, of_outcome<&Out::loss>, nullptr,
        significant<of_outcome<&Out::loss>>},

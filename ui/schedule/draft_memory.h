@@ -11,8 +11,8 @@
 
 namespace batchscope::ui {
 
-/// The memory of the spec that is being planned: what this session has measured of it, else a forecast, else, where
-/// none is possible (on a GPU), what two small probes say, which the user has to ask for. UI thread.
+/// The memory of the spec that is being planned. It is what was measured since the program started, or else a forecast.
+/// On a GPU no forecast is possible; two small trials predict it there when the user asks for that. UI thread.
 class DraftMemory : public QObject {
   Q_OBJECT
 

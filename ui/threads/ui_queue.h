@@ -8,9 +8,9 @@
 
 namespace batchscope::ui {
 
-/// Calls functions in the thread that made it, which needs an event loop, in the order in which other threads post
-/// them. Values pass under a mutex of its own, and Qt's events only wake: so a thread sanitizer sees that they are
-/// handed over, although Qt is not built for it.
+/// Calls functions that other threads post, in their order, in the thread that made the queue; that thread needs an
+/// event loop. The functions pass under the queue's own mutex, and Qt's events only wake the thread. The thread
+/// sanitizer can therefore see that they are handed over; Qt itself is not built for it.
 class UiQueue : public QObject {
 public:
   /// Any thread. Functions that still wait when the queue is destroyed are not called; no thread may post then.

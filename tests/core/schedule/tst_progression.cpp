@@ -314,7 +314,7 @@ private Q_SLOTS:
     QTest::addColumn<int>("what");
     QTest::addColumn<QString>("words");
     const char* const rows[] = {"batch 51",  "exactly one of", "exactly one of", "epochs is 0",     "effective batch",
-                                "max-batch", "batch is 0",     "batch 1",        "accumulate is 0", "unknown schedule"};
+                                "max-batch", "batch size 0",   "batch 1",        "accumulate is 0", "unknown schedule"};
     for (int i = 0; i < 10; ++i)
       QTest::addRow("%d %s", i, rows[i]) << i << rows[i];
   }

@@ -123,7 +123,7 @@ private Q_SLOTS:
     card.show_fit(*fit, spec);
     const auto labels = card.findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(),
-                        [](const QLabel* label) { return label->text() == "usable of the card"; }));
+                        [](const QLabel* label) { return label->text() == "usable GPU memory"; }));
     QVERIFY(fit->largest.has_value());
     QCOMPARE(watched.count, 0);
     watched.forecaster.request_card(spec, "rtx-9999");
