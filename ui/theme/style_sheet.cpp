@@ -28,6 +28,10 @@ QSplitter::handle:hover { background: @border; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QDialog#command_palette, QDialog#key_sheet { background: @card; border: 1px solid @border; }
 QFrame[kind="card"] { background: @card; border: 1px solid @border; border-radius: 8u; }
+QFrame[kind="answer"] { background: @card; border: 1px solid @border; border-left: 4u solid @border;
+  border-radius: 6u; }
+QFrame[kind="answer"][tone="good"] { border-left-color: @good; }
+QFrame[kind="answer"][tone="accent"] { border-left-color: @accent; }
 QFrame[kind="strip"] { background: @card; border: none; border-top: 1px solid @border; }
 QFrame[kind="note"] { background: @chosen; border: 1px solid @accent; border-radius: 8u; }
 QFrame[kind="problem"] { background: @on_error; border: 1px solid @error; border-radius: 8u; }

@@ -123,6 +123,16 @@ void Workbench::propose_run(const run::RunSpec& spec) {
   Q_EMIT page_wanted("new-run");
 }
 
+void Workbench::compare(const QList<qint64>& runs) {
+  Q_EMIT comparison_wanted(runs);
+  Q_EMIT page_wanted("compare");
+}
+
+void Workbench::compare_sweep(qint64 sweep) {
+  Q_EMIT sweep_comparison_wanted(sweep);
+  Q_EMIT page_wanted("compare");
+}
+
 } // namespace batchscope::ui
 
 #include "moc_workbench.cpp"

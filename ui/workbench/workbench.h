@@ -39,6 +39,10 @@ public:
   Job* start_demo();
   /// Fills the new run form with this spec and shows it.
   void propose_run(const run::RunSpec& spec);
+  /// Compares these runs on the Compare page.
+  void compare(const QList<qint64>& runs);
+  /// Compares all runs of a sweep there, also those that it has not made yet.
+  void compare_sweep(qint64 sweep);
 
 Q_SIGNALS:
   void current_changed();
@@ -46,7 +50,9 @@ Q_SIGNALS:
   void names_changed(); ///< of opened runs
   void search_started(batchscope::ui::Job* job);
   void run_proposed(const batchscope::run::RunSpec& spec);
-  /// A page is requested: `runs`, `new-run`, `find`, `live`, `schedule`.
+  void comparison_wanted(const QList<qint64>& runs);
+  void sweep_comparison_wanted(qint64 sweep);
+  /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`.
   void page_wanted(const QString& page);
   void problem(const QString& text);
   void note(const QString& text);
