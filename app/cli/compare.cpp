@@ -63,14 +63,15 @@ Json answer_json(const compare::Answer& answer) {
   return {{"text", answer.text}, {"runs", answer.runs}, {"certain", answer.certain}};
 }
 
-Json document(const std::vector<ComparedRun>& runs, const compare::Answer& answer,
+Json document(const compare::Comparison& comparison, const compare::Answer& answer,
               const std::optional<std::size_t>& baseline) {
+  const auto& [runs, settings, groups] = comparison;
   Json json{{"answer", answer_json(answer)}, {"runs", Json::array()}};
   for (const ComparedRun& run : runs)
     json["runs"].push_back(run.row.id);
-  json["differing"] = columns_json(compare::setting_columns(runs, true), false);
-  json["same"] = columns_json(compare::setting_columns(runs, false), true);
-  const auto metrics = compare::metric_columns(runs);
+  json["differing"] = columns_json(compare::setting_columns(runs, settings.differing), false);
+  json["same"] = columns_json(compare::setting_columns(runs, settings.same), true);
+  const auto metrics = compare::metric_columns(comparison);
   json["metrics"] = columns_json(metrics, false);
   if (baseline) {
     json["baseline"] = runs[*baseline].row.id;
@@ -89,14 +90,14 @@ Json document(const std::vector<ComparedRun>& runs, const compare::Answer& answe
 int run_compare(const CompareOptions& options, const Context& context) {
   const compare::Goal goal = compare::parse_goal(text_of(options.goal).value_or("accuracy"), "--goal");
   const store::RunReader reader(context.database());
-  const auto runs = compare::read_runs(reader, chosen_runs(options, reader));
-  const auto baseline = baseline_of(options, runs);
-  const compare::Answer answer = compare::answer(runs, goal);
+  const compare::Comparison comparison(compare::read_runs(reader, chosen_runs(options, reader)));
+  const auto baseline = baseline_of(options, comparison.runs);
+  const compare::Answer answer = compare::answer(comparison, goal);
   if (context.json) {
-    print_json(document(runs, answer, baseline));
+    print_json(document(comparison, answer, baseline));
     return exit_status::done;
   }
-  const compare::Cells cells = compare::cells_of(runs, baseline, options.all_columns->count() > 0);
+  const compare::Cells cells = compare::cells_of(comparison, baseline, options.all_columns->count() > 0);
   if (options.markdown->count() > 0) {
     print(compare::markdown(cells, answer));
     return exit_status::done;

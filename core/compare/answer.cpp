@@ -78,16 +78,17 @@ std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const M
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-std::vector<Standing> standings_of(const std::vector<ComparedRun>& runs, const Goal& goal, const Metric& metric) {
+std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goal, const Metric& metric) {
+  const auto& runs = comparison.runs;
   std::vector<Standing> standings;
-  for (Group& group : group_repeats(runs)) {
+  for (const Group& group : comparison.groups) {
     Standing standing;
     for (const std::size_t index : group.runs)
       if (const auto value = value_of(runs[index], goal, metric)) {
         standing.values.push_back(*value);
         standing.seeds.push_back(setting_text(runs[index], "seed"));
       }
-    standing.group = std::move(group);
+    standing.group = group;
     standing.summary = summarize(standing.values);
     standings.push_back(std::move(standing));
   }
@@ -330,7 +331,8 @@ Goal parse_goal(const std::string& text, const std::string& option) {
                                 option, in_quotes(text)));
 }
 
-Answer answer(const std::vector<ComparedRun>& runs, const Goal& goal) {
+Answer answer(const Comparison& comparison, const Goal& goal) {
+  const auto& runs = comparison.runs;
   const Metric metric(runs);
   const bool finished = std::any_of(
       runs.begin(), runs.end(), [](const ComparedRun& run) { return run.row.outcome.status == RunStatus::finished; });
@@ -338,7 +340,7 @@ Answer answer(const std::vector<ComparedRun>& runs, const Goal& goal) {
     return no_answer("No answer yet: none of the runs has finished.", {});
   if (goal.kind != Goal::Kind::throughput && !metric.exists())
     return no_answer("No answer: not all of the runs have a validation score. Goal throughput needs none.", {});
-  auto standings = standings_of(runs, goal, metric);
+  auto standings = standings_of(comparison, goal, metric);
   if (standings.front().values.empty())
     return no_answer(goal.kind == Goal::Kind::target ? fmt::format("No run reaches a {} of {}.", metric.name(),
                                                                    metric.text(metric.better(goal.value)))

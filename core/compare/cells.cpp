@@ -31,18 +31,19 @@ std::string escaped(std::string text) {
 
 } // namespace
 
-Cells cells_of(const std::vector<ComparedRun>& runs, const std::optional<std::size_t>& baseline, bool all_columns) {
+Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& baseline, bool all_columns) {
+  const auto& runs = comparison.runs;
   Cells cells{{{"run", true}}, {}, {}};
   for (const ComparedRun& run : runs) {
     cells.rows.push_back({std::to_string(run.row.id)});
     cells.numbers.push_back({static_cast<double>(run.row.id)});
   }
-  for (const Column& column : setting_columns(runs, true))
+  for (const Column& column : setting_columns(runs, comparison.settings.differing))
     add(cells, column);
   if (all_columns)
-    for (const Column& column : setting_columns(runs, false))
+    for (const Column& column : setting_columns(runs, comparison.settings.same))
       add(cells, column);
-  for (const Column& column : metric_columns(runs)) {
+  for (const Column& column : metric_columns(comparison)) {
     if (!all_columns && !column.differs)
       continue;
     add(cells, column);

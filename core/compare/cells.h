@@ -24,7 +24,7 @@ struct Cells {
 
 /// `baseline`: the run that the others are compared with, in a column after each result. `all_columns`: also what is
 /// the same in all of them.
-Cells cells_of(const std::vector<ComparedRun>& runs, const std::optional<std::size_t>& baseline, bool all_columns);
+Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& baseline, bool all_columns);
 
 /// The answer and the table, to paste into an issue or a paper.
 std::string markdown(const Cells& cells, const Answer& answer);

@@ -1,7 +1,10 @@
 #include "core/compare/runs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -35,6 +38,63 @@ bool is_setting(const std::string& key) {
   return key != "name" && key != "version";
 }
 
+std::string text_of_setting(const Json& value) {
+  if (value.is_null())
+    return "default";
+  return value.is_string() ? value.get<std::string>() : json_text(value);
+}
+
+Settings settings_of(const std::vector<ComparedRun>& runs) {
+  struct Setting {
+    const std::string* key;
+    const Json* first; ///< value of the first run that has it
+    std::size_t runs;  ///< that have this value
+  };
+  std::vector<Setting> all;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (const ComparedRun& run : runs)
+    for (const auto& [key, value] : run.spec.items()) {
+      if (!is_setting(key))
+        continue;
+      const auto [place, is_new] = places.emplace(key, all.size());
+      if (is_new)
+        all.push_back({&key, &value, 0});
+      Setting& setting = all[place->second];
+      const bool same = value.type() == setting.first->type()
+                            ? value == *setting.first
+                            : text_of_setting(value) == text_of_setting(*setting.first);
+      setting.runs += same ? 1 : 0;
+    }
+  Settings settings;
+  for (const Setting& setting : all)
+    (setting.runs == runs.size() ? settings.same : settings.differing).push_back(*setting.key);
+  return settings;
+}
+
+std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs, const Settings& settings) {
+  std::vector<std::string> keys;
+  std::copy_if(settings.differing.begin(), settings.differing.end(), std::back_inserter(keys),
+               [](const std::string& key) { return key != "seed"; });
+  std::vector<Group> groups;
+  std::map<std::vector<std::string>, std::size_t> known;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<std::string> values;
+    for (const std::string& key : keys)
+      values.push_back(setting_text(runs[i], key));
+    const auto [found, is_new] = known.emplace(values, groups.size());
+    if (is_new) {
+      groups.emplace_back();
+      for (std::size_t k = 0; k < keys.size(); ++k)
+        groups.back().values.emplace_back(keys[k], values[k]);
+    }
+    Group& group = groups[found->second];
+    group.runs.push_back(i);
+    if (!group.batch)
+      group.batch = runs[i].row.outcome.batch;
+  }
+  return groups;
+}
+
 } // namespace
 
 std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::vector<std::int64_t>& ids) {
@@ -56,27 +116,7 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
 
 std::string setting_text(const ComparedRun& run, const std::string& key) {
   const auto found = run.spec.find(key);
-  if (found == run.spec.end())
-    return "-";
-  if (found->is_null())
-    return "default";
-  return found->is_string() ? found->get<std::string>() : json_text(*found);
-}
-
-Settings settings_of(const std::vector<ComparedRun>& runs) {
-  Settings settings;
-  std::vector<std::string> keys;
-  for (const ComparedRun& run : runs)
-    for (const auto& [key, value] : run.spec.items())
-      if (is_setting(key) && std::find(keys.begin(), keys.end(), key) == keys.end())
-        keys.push_back(key);
-  for (const std::string& key : keys) {
-    const std::string first = setting_text(runs.front(), key);
-    const bool same =
-        std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) { return setting_text(run, key) == first; });
-    (same ? settings.same : settings.differing).push_back(key);
-  }
-  return settings;
+  return found == run.spec.end() ? "-" : text_of_setting(*found);
 }
 
 std::string Group::label() const {
@@ -92,29 +132,7 @@ std::string Group::label() const {
   return text;
 }
 
-std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs) {
-  std::vector<std::string> keys;
-  for (const std::string& key : settings_of(runs).differing)
-    if (key != "seed")
-      keys.push_back(key);
-  std::vector<Group> groups;
-  std::map<std::vector<std::string>, std::size_t> known;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<std::string> values;
-    for (const std::string& key : keys)
-      values.push_back(setting_text(runs[i], key));
-    const auto [found, is_new] = known.emplace(values, groups.size());
-    if (is_new) {
-      groups.emplace_back();
-      for (std::size_t k = 0; k < keys.size(); ++k)
-        groups.back().values.emplace_back(keys[k], values[k]);
-    }
-    Group& group = groups[found->second];
-    group.runs.push_back(i);
-    if (!group.batch)
-      group.batch = runs[i].row.outcome.batch;
-  }
-  return groups;
-}
+Comparison::Comparison(std::vector<ComparedRun> compared)
+    : runs(std::move(compared)), settings(settings_of(runs)), groups(group_repeats(runs, settings)) {}
 
 } // namespace batchscope::compare

@@ -38,15 +38,23 @@ struct Settings {
   std::vector<std::string> differing;
   std::vector<std::string> same;
 };
-Settings settings_of(const std::vector<ComparedRun>& runs);
 
 /// Runs with the same settings, apart from the seed and the name.
 struct Group {
   std::vector<std::size_t> runs;                           ///< indices, in the order of the runs
   std::vector<std::pair<std::string, std::string>> values; ///< of the settings in which groups differ
   std::optional<std::int64_t> batch;                       ///< first batch of its first run that has one
-  std::string label() const;                               ///< `batch size 64, lr 0.003`; `run 7` if nothing differs
+  std::string label() const;                               ///< `batch size 64, lr 0.003`; empty if nothing differs
 };
-std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs);
+
+/// Runs that are compared, and what follows from their settings, which takes long for thousands of runs: it is computed
+/// once. A plain value.
+struct Comparison {
+  explicit Comparison(std::vector<ComparedRun> compared);
+
+  std::vector<ComparedRun> runs;
+  Settings settings;
+  std::vector<Group> groups; ///< in the order of their first runs
+};
 
 } // namespace batchscope::compare

@@ -20,6 +20,22 @@ void finish(Column& column) {
       std::any_of(column.values.begin(), column.values.end(), [](const Json& value) { return value.is_number(); });
 }
 
+Json value_of_setting(const ComparedRun& run, const std::string& key) {
+  const auto found = run.spec.find(key);
+  return found == run.spec.end() ? Json(nullptr) : *found;
+}
+
+/// Whether a setting in which the runs differ has this name and these values.
+bool is_differing_setting(const Comparison& comparison, const Column& column) {
+  const auto& [runs, settings, groups] = comparison;
+  if (std::find(settings.differing.begin(), settings.differing.end(), column.key) == settings.differing.end())
+    return false;
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    if (value_of_setting(runs[i], column.key) != column.values[i])
+      return false;
+  return true;
+}
+
 /// A setting that is counted in bytes by its name, as in a RunSpec.
 ValueKind kind_of_setting(const std::string& key) {
   return key == "memory_budget" ? ValueKind::bytes : ValueKind::number;
@@ -27,35 +43,28 @@ ValueKind kind_of_setting(const std::string& key) {
 
 } // namespace
 
-std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, bool differing) {
-  const Settings settings = settings_of(runs);
+std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, const std::vector<std::string>& keys) {
   std::vector<Column> columns;
-  for (const std::string& key : differing ? settings.differing : settings.same) {
+  for (const std::string& key : keys) {
     Column column{.key = key, .kind = kind_of_setting(key), .values = {}};
-    for (const ComparedRun& run : runs) {
-      const auto found = run.spec.find(key);
-      column.values.push_back(found == run.spec.end() ? Json(nullptr) : *found);
-    }
+    for (const ComparedRun& run : runs)
+      column.values.push_back(value_of_setting(run, key));
     finish(column);
     columns.push_back(std::move(column));
   }
   return columns;
 }
 
-std::vector<Column> metric_columns(const std::vector<ComparedRun>& runs) {
-  const auto settings = setting_columns(runs, true);
+std::vector<Column> metric_columns(const Comparison& comparison) {
   std::vector<Column> columns;
   for (const telemetry::OutcomeField& field : telemetry::outcome_fields()) {
     Column column{.key = field.name, .kind = field.kind, .values = {}};
-    for (const ComparedRun& run : runs)
+    for (const ComparedRun& run : comparison.runs)
       column.values.push_back(telemetry::json_of(field, run.row.outcome));
     const bool empty = std::all_of(column.values.begin(), column.values.end(),
                                    [](const Json& value) { return value.is_null() || value == ""; });
     finish(column);
-    const bool shown_already = std::any_of(settings.begin(), settings.end(), [&](const Column& setting) {
-      return setting.key == column.key && setting.values == column.values;
-    });
-    if (!empty && !shown_already)
+    if (!empty && !is_differing_setting(comparison, column))
       columns.push_back(std::move(column));
   }
   return columns;

@@ -19,10 +19,11 @@ struct Column {
   bool differs = false; ///< whether the runs have different values
 };
 
-/// Settings in which the runs differ, or those that are the same in all of them.
-std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, bool differing);
-/// Outcomes that at least one run has and that no setting shows already: the first batch only where a search chose it.
-std::vector<Column> metric_columns(const std::vector<ComparedRun>& runs);
+/// The settings with these names, such as those in which the runs differ.
+std::vector<Column> setting_columns(const std::vector<ComparedRun>& runs, const std::vector<std::string>& keys);
+/// Outcomes that at least one run has and that no differing setting shows already: the first batch only where a search
+/// chose it.
+std::vector<Column> metric_columns(const Comparison& comparison);
 
 /// Value minus that of the baseline, by run; nothing where one of them is not a finite number.
 std::vector<std::optional<double>> differences(const Column& column, std::size_t baseline);

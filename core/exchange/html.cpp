@@ -108,10 +108,10 @@ void write_legend(const std::vector<compare::Group>& groups, std::ostream& out) 
   out << "</ul>";
 }
 
-void write_plots(const store::RunReader& reader, const std::vector<ComparedRun>& runs, std::ostream& out) {
+void write_plots(const store::RunReader& reader, const compare::Comparison& comparison, std::ostream& out) {
   using telemetry::RunOutcome;
   constexpr double megabyte = 1e6;
-  const auto groups = compare::group_repeats(runs);
+  const auto& [runs, settings, groups] = comparison;
   const auto colours = colours_of(groups, runs.size());
   const auto if_positive = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   const std::vector<std::string> plots = {
@@ -136,9 +136,9 @@ void write_plots(const store::RunReader& reader, const std::vector<ComparedRun>&
   out << "</div>";
 }
 
-void write_same(const std::vector<ComparedRun>& runs, std::ostream& out) {
+void write_same(const compare::Comparison& comparison, std::ostream& out) {
   out << "<h2>The same in all runs</h2><dl>";
-  for (const compare::Column& column : compare::setting_columns(runs, false)) {
+  for (const compare::Column& column : compare::setting_columns(comparison.runs, comparison.settings.same)) {
     const std::string value = compare::text(column, 0);
     if (value != "-")
       out << "<div><dt>" << html_escaped(compare::title(column)) << "</dt><dd>" << html_escaped(value) << "</dd></div>";
@@ -161,14 +161,15 @@ public:
   std::string extension() const override { return "html"; }
 
   void write(const store::RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
-    const auto runs = compare::read_runs(reader, ids);
-    const compare::Answer answer = compare::answer(runs, {});
+    const compare::Comparison comparison(compare::read_runs(reader, ids));
+    const auto& runs = comparison.runs;
+    const compare::Answer answer = compare::answer(comparison, {});
     const std::string title = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
     out << detail::html_head << "<title>BatchScope: " << title << "</title><main><h1>" << title << "</h1>";
     out << "<p class=\"answer\">" << html_escaped(answer.text) << "</p>";
-    write_table(compare::cells_of(runs, std::nullopt, false), runs, answer, out);
-    write_plots(reader, runs, out);
-    write_same(runs, out);
+    write_table(compare::cells_of(comparison, std::nullopt, false), runs, answer, out);
+    write_plots(reader, comparison, out);
+    write_same(comparison, out);
     write_runs(runs, out);
     out << "</main>" << detail::html_script << "\n";
   }

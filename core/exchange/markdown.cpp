@@ -14,8 +14,8 @@ public:
   std::string extension() const override { return "md"; }
 
   void write(const store::RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
-    const auto runs = compare::read_runs(reader, ids);
-    out << compare::markdown(compare::cells_of(runs, std::nullopt, false), compare::answer(runs, {}));
+    const compare::Comparison comparison(compare::read_runs(reader, ids));
+    out << compare::markdown(compare::cells_of(comparison, std::nullopt, false), compare::answer(comparison, {}));
   }
 };
 

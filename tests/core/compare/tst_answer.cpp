@@ -34,14 +34,14 @@ ComparedRun run_with(const Result& result, std::int64_t id) {
   return run;
 }
 
-std::vector<ComparedRun> runs_with(const std::vector<Result>& results) {
+Comparison runs_with(const std::vector<Result>& results) {
   std::vector<ComparedRun> runs;
   for (const Result& result : results)
     runs.push_back(run_with(result, static_cast<std::int64_t>(runs.size()) + 1));
-  return runs;
+  return Comparison(std::move(runs));
 }
 
-QString text_of(const std::vector<ComparedRun>& runs, const std::string& goal = "accuracy") {
+QString text_of(const Comparison& runs, const std::string& goal = "accuracy") {
   return QString::fromStdString(answer(runs, parse_goal(goal, "--goal")).text);
 }
 
@@ -137,12 +137,12 @@ void TestAnswer::withinATime() {
 
 void TestAnswer::whatIsMissingIsSaid() {
   auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
-  runs[2].row.outcome.status = telemetry::RunStatus::running;
-  runs[0].row.workers = 2;
+  runs.runs[2].row.outcome.status = telemetry::RunStatus::running;
+  runs.runs[0].row.workers = 2;
   QVERIFY2(text_of(runs).contains("Larger batch sizes than 32 were not tried. Still open: 1 run."),
            qPrintable(text_of(runs)));
   QVERIFY(text_of(runs, "throughput").contains("1 run trained beside others, so their times are not comparable."));
-  for (ComparedRun& run : runs)
+  for (ComparedRun& run : runs.runs)
     run.row.outcome.status = telemetry::RunStatus::failed;
   QCOMPARE(text_of(runs), QString("No answer yet: none of the runs has finished."));
   runs = runs_with({{16, 1, 0.95}, {16, 2, 0.97}});
@@ -194,12 +194,12 @@ void TestAnswer::rarelyWrong() {
 
 void TestAnswer::tables() {
   auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97, 1200}});
-  runs[0].row.outcome.peak_bytes = 50'000'000;
-  runs[1].row.outcome.peak_bytes = 75'000'000;
-  const auto differing = setting_columns(runs, true);
+  runs.runs[0].row.outcome.peak_bytes = 50'000'000;
+  runs.runs[1].row.outcome.peak_bytes = 75'000'000;
+  const auto differing = setting_columns(runs.runs, runs.settings.differing);
   QCOMPARE(differing.size(), std::size_t{1});
   QCOMPARE(title(differing[0]), std::string("batch size"));
-  const auto same = setting_columns(runs, false);
+  const auto same = setting_columns(runs.runs, runs.settings.same);
   QCOMPARE(same.size(), std::size_t{2}); // seed and lr; the name is no setting
   for (const Column& column : metric_columns(runs)) {
     if (column.key == "peak_bytes") {
