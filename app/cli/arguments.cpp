@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -122,8 +123,12 @@ std::optional<std::int64_t> integer_of(const CLI::Option* option, std::int64_t l
 
 std::vector<std::int64_t> integers_of(const CLI::Option* option) {
   std::vector<std::int64_t> values;
-  for (const auto& text : option->results())
-    values.push_back(parse_integer(text, name_of(option), 1, std::numeric_limits<std::int64_t>::max()));
+  std::set<std::int64_t> seen;
+  for (const auto& text : option->results()) {
+    const std::int64_t value = parse_integer(text, name_of(option), 1, std::numeric_limits<std::int64_t>::max());
+    if (seen.insert(value).second)
+      values.push_back(value);
+  }
   return values;
 }
 

@@ -1,6 +1,7 @@
 #include "core/compare/answer.h"
 
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -28,14 +29,13 @@ struct CompareOptions {
 };
 
 std::vector<std::int64_t> chosen_runs(const CompareOptions& options, const store::RunReader& reader) {
-  std::vector<std::int64_t> ids;
-  for (const std::int64_t id : integers_of(options.runs))
-    if (std::find(ids.begin(), ids.end(), id) == ids.end())
-      ids.push_back(id);
-  if (const auto sweep = integer_of(options.sweep))
+  std::vector<std::int64_t> ids = integers_of(options.runs);
+  if (const auto sweep = integer_of(options.sweep)) {
+    const std::set<std::int64_t> given(ids.begin(), ids.end());
     for (const std::int64_t id : reader.runs_of_sweep(*sweep))
-      if (std::find(ids.begin(), ids.end(), id) == ids.end())
+      if (given.count(id) == 0)
         ids.push_back(id);
+  }
   if (ids.size() < 2)
     throw input_error("compare: give the numbers of at least two runs, or --sweep ID");
   return ids;

@@ -39,7 +39,6 @@ std::vector<std::int64_t> sorted_runs(const CLI::Option* option) {
   require(option, some_runs);
   auto runs = integers_of(option);
   std::sort(runs.begin(), runs.end());
-  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
   return runs;
 }
 

@@ -166,7 +166,7 @@ Transformer transformer_of(const EstimateOptions& options) {
   if (const auto file = text_of(options.config)) {
     for (const CLI::Option* number : {options.parameters, options.layers, options.hidden, options.heads})
       exclude(options.config, number);
-    return estimate::transformer_from_config(read_text_file(*file), *file);
+    return estimate::transformer_from_config(read_spec_file(*file), *file);
   }
   require(options.layers, "the number of layers");
   require(options.hidden, "the hidden size");

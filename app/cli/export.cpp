@@ -32,21 +32,12 @@ std::string formats_help() {
   return help;
 }
 
-/// In the order given, each once.
-std::vector<std::int64_t> chosen_runs(const CLI::Option* option) {
-  std::vector<std::int64_t> runs;
-  for (const std::int64_t run : integers_of(option))
-    if (std::find(runs.begin(), runs.end(), run) == runs.end())
-      runs.push_back(run);
-  return runs;
-}
-
 int run_export(const ExportOptions& options, const Context& context) {
   const std::string formats = fmt::format("{}", fmt::join(exchange::export_formats(), ", "));
   require(options.runs, "the numbers of one or more runs");
   require(options.format, formats);
   require(options.file, "the file to write");
-  const auto ids = chosen_runs(options.runs);
+  const auto ids = integers_of(options.runs);
   const std::string file = *text_of(options.file);
   const std::string format = *text_of(options.format);
   const auto known = exchange::export_formats();

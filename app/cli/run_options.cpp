@@ -1,11 +1,7 @@
 #include "app/cli/run_options.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +9,7 @@
 #include "app/cli/arguments.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/data/input_file.h"
 #include "core/run/spec_fields.h"
 #include "core/schedule/batch_schedule.h"
 
@@ -102,22 +99,9 @@ std::string schedule_help() {
   return text;
 }
 
-std::string read_text_file(const std::string& file) {
-  constexpr std::uintmax_t max_bytes = 16'000'000;
-  std::error_code problem;
-  const auto status = std::filesystem::status(file, problem);
-  if (!std::filesystem::exists(status))
-    throw input_error(fmt::format("{}: no such file", file));
-  if (!std::filesystem::is_regular_file(status))
-    throw input_error(fmt::format("{}: not a file; accepted: a JSON file", file));
-  if (std::filesystem::file_size(file, problem) > max_bytes)
-    throw input_error(fmt::format("{}: too large; accepted: a JSON file of up to 16 MB", file));
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream)
-    throw input_error(fmt::format("{}: cannot be read: {}", file, std::strerror(errno)));
-  return std::move(text).str();
+std::string read_spec_file(const std::string& file) {
+  constexpr std::uint64_t most = 16'000'000;
+  return data::read_text_file(file, most);
 }
 
 } // namespace batchscope::cli

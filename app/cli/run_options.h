@@ -30,7 +30,7 @@ private:
 /// The forms of schedules, for help texts.
 std::string schedule_help();
 
-/// Reads a file that describes a run or a sweep; throws Error (input) naming the file.
-std::string read_text_file(const std::string& file);
+/// Reads a JSON file that describes a run, a sweep or a model; throws Error (input) naming the file.
+std::string read_spec_file(const std::string& file);
 
 } // namespace batchscope::cli

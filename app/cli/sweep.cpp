@@ -1,6 +1,7 @@
 #include "core/sweep/sweep.h"
 
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,7 +47,7 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
   sweep::SweepSpec spec;
   if (const auto file = text_of(options.file)) {
     try {
-      spec = sweep::sweep_spec_from_json(read_text_file(*file));
+      spec = sweep::sweep_spec_from_json(read_spec_file(*file));
       check(spec);
     } catch (const Error& error) {
       const std::string what = error.what();
@@ -247,7 +248,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
       display.say(outlook_line(outlooks_of(task.plan, context)));
     store::RunStore store(context.database());
     id = task.stored ? *task.stored : store.add_sweep(sweep::to_json(task.plan.spec));
-    if (task.work.add_missing)
+    if (std::exchange(task.work.add_missing, false)) // before further workers look for runs
       sweep::enqueue(task.plan, id, store);
     SweepWorkers workers(context.database(), id, task.workers - 1);
     result = sweep::run_sweep(std::move(task.plan), id, store, display, control, task.work);

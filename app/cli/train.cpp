@@ -28,7 +28,7 @@ run::RunSpec spec_of(const TrainOptions& options) {
   run::RunSpec spec;
   if (const auto file = text_of(options.file)) {
     try {
-      spec = run::run_spec_from_json(read_text_file(*file));
+      spec = run::run_spec_from_json(read_spec_file(*file));
       check(spec);
     } catch (const Error& error) {
       // Report an invalid file as such, even if options would correct it.

@@ -170,6 +170,13 @@ std::string in_quotes(std::string_view text) {
   return '"' + shortened(text) + '"';
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string_view::npos ? std::string_view()
+                                         : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::string one_line(std::string_view text) {
   std::string line;
   bool gap = false;

@@ -31,6 +31,9 @@ std::string shortened(std::string_view text);
 /// shortened() in double quotes.
 std::string in_quotes(std::string_view text);
 
+/// The text without blanks, tabs and line breaks at either end.
+std::string_view trimmed(std::string_view text);
+
 /// The text as one line for display: each run of spaces, line breaks and control characters becomes one space; those at
 /// either end are removed.
 std::string one_line(std::string_view text);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/store/step_times.h"
+
 namespace batchscope::compare {
 
 namespace {
@@ -17,20 +19,16 @@ constexpr const char* loss_series = "validation_loss";
 
 /// The points of a series of validations, with the seconds at which they were made.
 std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow& run, const std::string& series,
-                             const std::vector<std::string>& there, const std::optional<double>& last) {
+                             store::StepTimes& times, const std::vector<std::string>& there,
+                             const std::optional<double>& last) {
   if (std::find(there.begin(), there.end(), series) == there.end())
     return last ? std::vector<Score>{{run.outcome.seconds, *last}} : std::vector<Score>{};
   const auto points = reader.series(run.id, series);
-  std::vector<Score> scores;
   if (points.size() == 1) // mostly at the end; reading the times of all steps would take longer than all the rest
     return {{run.outcome.seconds, points.front().value}};
-  const bool timed = std::find(there.begin(), there.end(), "seconds") != there.end();
-  const auto seconds = timed ? reader.series(run.id, "seconds") : std::vector<store::Point>{};
-  for (const store::Point& point : points) {
-    const auto at = std::lower_bound(seconds.begin(), seconds.end(), point.step,
-                                     [](const store::Point& time, std::int64_t step) { return time.step < step; });
-    scores.push_back({at == seconds.end() ? run.outcome.seconds : at->value, point.value});
-  }
+  std::vector<Score> scores;
+  for (const store::Point& point : points)
+    scores.push_back({times.at(point.step), point.value});
   return scores;
 }
 
@@ -106,8 +104,9 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
         run.spec = std::move(spec);
       const auto there = reader.series_names(id);
-      run.accuracies = scores_of(reader, run.row, accuracy_series, there, run.row.outcome.validation_accuracy);
-      run.losses = scores_of(reader, run.row, loss_series, there, run.row.outcome.validation_loss);
+      store::StepTimes times(reader, run.row);
+      run.accuracies = scores_of(reader, run.row, accuracy_series, times, there, run.row.outcome.validation_accuracy);
+      run.losses = scores_of(reader, run.row, loss_series, times, there, run.row.outcome.validation_loss);
       runs.push_back(std::move(run));
     }
   });

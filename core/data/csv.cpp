@@ -77,13 +77,6 @@ private:
   ExampleShape shape_;
 };
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos)
-    return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 /// A finite number; nothing for any other text.
 std::optional<double> number_in(std::string_view field) {
   std::string_view text = trimmed(field);

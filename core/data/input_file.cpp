@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/open_database.h"
+#include "core/base/text.h"
 
 namespace batchscope::data {
 
@@ -31,7 +32,7 @@ std::uint64_t checked_size(const std::string& path) {
   if (status.type() == fs::file_type::not_found)
     throw input_error(fmt::format("{}: no such file", path));
   if (status.type() == fs::file_type::directory)
-    throw input_error(fmt::format("{}: is a directory; a file is needed", path));
+    throw input_error(fmt::format("{}: is a directory, not a file", path));
   if (status.type() != fs::file_type::regular)
     throw input_error(fmt::format("{}: is not a regular file{}{}", path, problem ? ": " : "", problem.message()));
   const std::uintmax_t size = fs::file_size(path, problem);
@@ -105,10 +106,12 @@ void InputFile::refuse(const std::string& why) const {
   throw input_error(fmt::format("{}: {}", path_, why));
 }
 
-std::string read_text_file(const std::string& path) {
+std::string read_text_file(const std::string& path, std::uint64_t most) {
   InputFile file(path);
   if (file.compressed())
     file.refuse("is compressed with gzip; a plain text file is needed");
+  if (file.max_bytes() > most)
+    file.refuse(fmt::format("too large; accepted: a file of up to {}", format_bytes(most)));
   const std::vector<std::uint8_t> bytes = file.read(file.max_bytes(), "the text");
   std::string text(bytes.begin(), bytes.end());
   if (text.starts_with("\xEF\xBB\xBF"))

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,7 +42,8 @@ private:
   bool compressed_ = false;
 };
 
-/// Reads a whole uncompressed text file and drops its byte order mark.
-std::string read_text_file(const std::string& path);
+/// Reads a whole uncompressed text file and drops its byte order mark. Throws Error (input) naming the file; also if it
+/// is empty or has more than `most` bytes.
+std::string read_text_file(const std::string& path, std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 } // namespace batchscope::data

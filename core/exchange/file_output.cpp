@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/folder.h"
 #include "core/base/open_database.h"
 
 namespace batchscope::exchange::detail {
@@ -17,10 +18,6 @@ namespace batchscope::exchange::detail {
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
 
 std::string message(int error) {
   return std::generic_category().message(error);

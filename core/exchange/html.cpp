@@ -99,12 +99,11 @@ std::string batch_plot(const std::string& title, const std::string& unit, const 
 
 /// The colours of the settings.
 void write_legend(const std::vector<compare::Group>& groups, std::ostream& out) {
-  constexpr std::size_t colours = 6;
   out << "<ul class=\"legend\">";
   for (std::size_t i = 0; i < groups.size(); ++i)
     out << fmt::format(
         "<li><svg viewBox=\"0 0 10 10\"><circle class=\"dot c{}\" cx=\"5\" cy=\"5\" r=\"5\"/></svg>{}</li>",
-        i % colours, html_escaped(groups[i].label()));
+        i % SvgPlot::colours, html_escaped(groups[i].label()));
   out << "</ul>";
 }
 

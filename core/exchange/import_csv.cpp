@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -7,20 +6,18 @@
 
 #include "core/base/error.h"
 #include "core/data/csv_text.h"
+#include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/filter/values.h"
 
 namespace batchscope::exchange {
 
 namespace {
 
-/// A number as Python and ours write it; nothing for an empty cell or a text.
-std::optional<double> number_in(std::string_view cell) {
-  if (!cell.empty() && cell.front() == '+')
-    cell.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc() && end == cell.data() + cell.size() ? std::optional(value) : std::nullopt;
+/// Nothing for an empty cell or a text.
+std::optional<double> number_in_cell(const std::string& cell) {
+  return filter::value_of(telemetry::ValueKind::number, cell);
 }
 
 /// Lightning's names for what ours calls otherwise.
@@ -45,7 +42,7 @@ public:
   bool accepts(const std::filesystem::path& path) const override { return path.extension() == ".csv"; }
 
   ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const override {
-    const std::string text = detail::whole_file(path);
+    const std::string text = data::read_text_file(path.string());
     data::CsvText csv(text, path.string());
     std::vector<std::string> header;
     if (!csv.next(header))
@@ -65,7 +62,7 @@ public:
     while (csv.next(row)) {
       if (row.size() != header.size())
         csv.refuse(fmt::format("{} values; the header has {} columns", row.size(), header.size()));
-      const auto step = number_in(row[static_cast<std::size_t>(step_column - series.begin())]);
+      const auto step = number_in_cell(row[static_cast<std::size_t>(step_column - series.begin())]);
       if (!step || *step != std::trunc(*step) || std::abs(*step) > 9e15)
         csv.refuse("the step is not a whole number");
       const std::string key =
@@ -76,7 +73,7 @@ public:
         run->second.set_name(name_of(path) + (key.empty() ? "" : " " + key));
       }
       for (std::size_t i = 0; i < row.size(); ++i)
-        if (const auto value = number_in(row[i]); value && series[i] != "step" && series[i] != "run")
+        if (const auto value = number_in_cell(row[i]); value && series[i] != "step" && series[i] != "run")
           run->second.add(series[i], static_cast<std::int64_t>(*step), *value);
     }
     ImportedRuns read;

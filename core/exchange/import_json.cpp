@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
 #include "core/telemetry/outcome_fields.h"
@@ -103,7 +104,7 @@ public:
   }
 
   ImportedRuns read(const std::filesystem::path& path, const ImportOptions& /*options*/) const override {
-    const Json document = parse_json(detail::whole_file(path));
+    const Json document = parse_json(data::read_text_file(path.string()));
     try {
       if (document.value("format", "") != format_name)
         throw input_error(fmt::format("\"format\" is not {}", format_name));
@@ -118,9 +119,9 @@ public:
 private:
   static ImportedRuns runs_in(const Json& document) {
     ImportedRuns read;
-    std::map<std::int64_t, std::int64_t> sweeps; // index by number in the file
+    std::map<std::int64_t, std::size_t> sweeps; // index by number in the file
     for (const Json& sweep : member(document, "sweeps")) {
-      sweeps[member(sweep, "id").get<std::int64_t>()] = static_cast<std::int64_t>(read.sweeps.size());
+      sweeps[member(sweep, "id").get<std::int64_t>()] = read.sweeps.size();
       read.sweeps.push_back(embedded_text(member(sweep, "spec")));
     }
     for (const Json& json : member(document, "runs")) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
 
@@ -42,7 +43,7 @@ public:
   bool accepts(const std::filesystem::path& path) const override { return path.filename() == "trainer_state.json"; }
 
   ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const override {
-    const Json state = parse_json(with_quoted_numbers(detail::whole_file(path)));
+    const Json state = parse_json(with_quoted_numbers(data::read_text_file(path.string())));
     const auto history = state.find("log_history");
     if (history == state.end() || !history->is_array())
       throw input_error("\"log_history\" is missing; accepted: a trainer_state.json of transformers");

@@ -2,13 +2,11 @@
 
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
-#include "core/base/error.h"
+#include "core/base/utc.h"
 
 namespace batchscope::exchange::detail {
 
@@ -40,15 +38,6 @@ std::string digest(std::string_view text) {
   return fmt::format("{:016x}{:016x}", first, fnv(text, first ^ 0x9e3779b97f4a7c15));
 }
 
-std::string iso_time(double unix_seconds) {
-  const auto seconds = static_cast<std::time_t>(std::isfinite(unix_seconds) ? unix_seconds : 0);
-  std::tm time{};
-  ::gmtime_r(&seconds, &time);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &time);
-  return text;
-}
-
 std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
   std::ifstream in(file, std::ios::binary);
   std::string text(count, '\0');
@@ -57,23 +46,16 @@ std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
   return text;
 }
 
-std::string whole_file(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in)
-    throw input_error(file.string() + ": cannot be read");
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 ImportedRun::ImportedRun(const std::string& from, const std::filesystem::path& file, std::string_view identity) {
   run_.uid = digest(fmt::format("{}\n{}", from, identity));
   run_.name = file.filename().string();
-  run_.started = iso_time(modified(file));
+  run_.started = utc_text(modified(file));
   settings_["imported_from"] = from;
   settings_["file"] = file.filename().string();
 }
 
 void ImportedRun::set_started(double unix_seconds) {
-  run_.started = iso_time(unix_seconds);
+  run_.started = utc_text(unix_seconds);
 }
 
 store::CompleteRun ImportedRun::finish() {

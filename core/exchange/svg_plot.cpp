@@ -16,7 +16,6 @@ constexpr double left = 64;
 constexpr double right = 16;
 constexpr double top = 34;
 constexpr double bottom = 44;
-constexpr std::size_t colours = 6;
 
 /// Range of an axis with its ticks at round numbers.
 struct Axis {

@@ -24,7 +24,6 @@ struct Token {
 };
 
 /// The text of a condition as tokens; errors name the option.
-
 class Scanner {
 public:
   Scanner(std::string_view text, std::string option) : text_(text), option_(std::move(option)) {}

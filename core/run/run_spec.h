@@ -17,8 +17,6 @@ struct BatchChoice {
   Kind kind = Kind::automatic;
   std::int64_t number = 0; ///< for Kind::number, at least 1
   double percent = 0;      ///< for Kind::share, above 0 and at most 100
-
-  bool operator==(const BatchChoice&) const = default;
 };
 
 /// A number, `auto`, `auto:recommended`, `auto:safe`, `auto:largest`, or a share of the largest size such as `50%` or

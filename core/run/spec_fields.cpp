@@ -16,12 +16,6 @@ namespace {
 
 using Kind = SpecField::Kind;
 
-std::string trimmed(const std::string& text) {
-  constexpr const char* blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 void check_bounds(const RunSpec& spec, const SpecField& field) {
   const auto value = field.member->number(spec);
   const auto& [least, includes_least, below] = field.bounds;
@@ -74,7 +68,7 @@ std::string field_shown(const RunSpec& spec, const std::string& key) {
 
 void set_field(RunSpec& spec, const std::string& key, const std::string& given) {
   const SpecField& field = spec_field(key);
-  const std::string text = trimmed(given);
+  const std::string text(trimmed(given));
   if (text.empty())
     field.member->set_default(spec);
   else

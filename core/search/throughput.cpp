@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
 #include "core/base/text.h"
 
 namespace batchscope::search {
@@ -22,14 +23,6 @@ constexpr std::array<double, 3> hopeless{0.35, 0.5, 0.8};
 /// Standard error of a median, as a multiple of the median absolute deviation divided by the square root of the count:
 /// 1.2533 for the median of normal values, times 1.4826 from that deviation to theirs.
 constexpr double error_of_median = 1.2533 * 1.4826;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1)
-    return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
 
 /// A size and its stretches: entry i of each list is from round i.
 struct Timed {

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/utc.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/folder.h"
 #include "core/store/detail/database_files.h"
 #include "core/store/detail/migrations.h"
 #include "core/store/detail/system_calls.h"

@@ -18,10 +18,6 @@ bool is_replaced(const FileIdentity& opened, const FileIdentity& now) {
 
 } // namespace
 
-std::filesystem::path folder_of(const std::filesystem::path& file) {
-  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-}
-
 FileIdentity identity_of(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/utc.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/utc.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/sql.h"
 #include "core/telemetry/outcome_fields.h"

@@ -1,7 +1,6 @@
 #include "core/store/detail/sql.h"
 
 #include <cmath>
-#include <ctime>
 #include <limits>
 
 namespace batchscope::store::detail {
@@ -46,15 +45,6 @@ std::optional<std::int64_t> optional_integer(const SQLite::Column& column) {
 void execute(SQLite::Statement& statement) {
   const ResetAtEnd reset(statement);
   statement.exec();
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[sizeof "2026-01-31T12:00:00Z"];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 } // namespace batchscope::store::detail

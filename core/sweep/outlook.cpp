@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/median.h"
 #include "core/run/automatic_batch.h"
 #include "core/run/forecast.h"
 #include "core/run/spec_keys.h"
@@ -19,12 +20,6 @@ namespace {
 std::string rate_key(const std::string& model, const std::string& data, const std::string& optimizer,
                      const std::string& device) {
   return model + '\n' + data + '\n' + optimizer + '\n' + device;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 std::optional<std::int64_t> batch_of(const run::RunSpec& spec, const run::Forecast& forecast) {
@@ -121,14 +116,11 @@ std::optional<double> Throughputs::examples_per_second(const run::RunSpec& spec,
 }
 
 std::vector<RunOutlook> foresee(const std::vector<run::RunSpec>& runs, data::DataPool& pool,
-                                const Throughputs& throughputs, const std::function<bool()>& stop) {
+                                const Throughputs& throughputs) {
   Forecasts forecasts(pool);
   std::vector<RunOutlook> outlooks;
-  for (const run::RunSpec& run : runs) {
-    if (stop && stop())
-      break;
+  for (const run::RunSpec& run : runs)
     outlooks.push_back(foresee_one(run, forecasts, throughputs));
-  }
   return outlooks;
 }
 

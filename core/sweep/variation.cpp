@@ -17,17 +17,12 @@ using run::SpecField;
 
 constexpr std::size_t max_values = 10'000;
 
-std::string trimmed(const std::string& text) {
-  const auto first = text.find_first_not_of(' ');
-  return first == std::string::npos ? std::string() : text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::size_t from = 0;
   while (true) {
     const std::size_t end = text.find(separator, from);
-    parts.push_back(trimmed(text.substr(from, end == std::string::npos ? end : end - from)));
+    parts.emplace_back(trimmed(std::string_view(text).substr(from, end == std::string::npos ? end : end - from)));
     if (end == std::string::npos)
       return parts;
     from = end + 1;
@@ -65,10 +60,10 @@ std::optional<RangeText> range_in(const std::string& text) {
   const std::size_t dots = text.find("..");
   if (dots == std::string::npos)
     return std::nullopt;
-  const std::string after = trimmed(text.substr(dots + 2));
-  const std::size_t end = after.find_first_of(" xlu+");
-  return RangeText{trimmed(text.substr(0, dots)), after.substr(0, end),
-                   end == std::string::npos ? "" : trimmed(after.substr(end))};
+  const std::string_view after = trimmed(std::string_view(text).substr(dots + 2));
+  const std::size_t end = std::min(after.find_first_of(" xlu+"), after.size());
+  return RangeText{std::string(trimmed(std::string_view(text).substr(0, dots))), std::string(after.substr(0, end)),
+                   std::string(trimmed(after.substr(end)))};
 }
 
 [[noreturn]] void refuse_range(const SpecField& field, const std::string& text) {
@@ -91,7 +86,7 @@ void add_range(std::vector<std::string>& values, const SpecField& field, const R
   const bool times = range.rest.starts_with('x');
   if (!times && !range.rest.starts_with('+'))
     refuse_range(field, text);
-  const double step = parse_number(trimmed(range.rest.substr(1)), field.option);
+  const double step = parse_number(trimmed(std::string_view(range.rest).substr(1)), field.option);
   if (times ? step <= 1 || ends.from <= 0 : step <= 0)
     refuse_range(field, text);
   // So that rounding does not lose the last one: 0.1 + 0.1 + 0.1 > 0.3.
@@ -145,7 +140,7 @@ Variation parse_variation(const std::string& text) {
     throw input_error(fmt::format("--vary: {} is not accepted; accepted: FIELD=VALUE,VALUE,... such as "
                                   "dropout=0,0.1,0.2 or \"batch=16..256 x2\"",
                                   in_quotes(text)));
-  std::string key = trimmed(text.substr(0, equals));
+  std::string key(trimmed(std::string_view(text).substr(0, equals)));
   std::replace(key.begin(), key.end(), '-', '_');
   const auto& fields = run::spec_fields();
   if (std::none_of(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; })) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/median.h"
+
 namespace batchscope::sweep {
 
 std::optional<int> LossCurve::take(const telemetry::StepRecord& record) {
@@ -34,16 +36,12 @@ std::optional<std::string> WeakRuns::judge(const LossCurve& curve, int part) con
       losses.push_back(loss);
   if (losses.size() < min_finished)
     return std::nullopt;
-  const auto middle = losses.begin() + static_cast<std::ptrdiff_t>(losses.size() / 2);
-  std::nth_element(losses.begin(), middle, losses.end());
-  double median = *middle;
-  if (losses.size() % 2 == 0)
-    median = (median + *std::max_element(losses.begin(), middle)) / 2;
+  const double middle = median(losses);
   const double loss = curve.loss(part);
-  if (loss <= median || (std::isnan(loss) && std::isnan(median)))
+  if (!std::isnan(loss) && !(loss > middle))
     return std::nullopt;
   return fmt::format("ended early: its training loss at {} % was {:.4g}, above the median {:.4g} of {} finished runs",
-                     100 * (part + 1) / LossCurve::parts, loss, median, losses.size());
+                     100 * (part + 1) / LossCurve::parts, loss, middle, losses.size());
 }
 
 } // namespace batchscope::sweep

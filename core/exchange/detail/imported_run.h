@@ -36,11 +36,7 @@ private:
 
 /// 32 hexadecimal digits that depend on all of the text.
 std::string digest(std::string_view text);
-/// UTC, ISO 8601.
-std::string iso_time(double unix_seconds);
 /// The first bytes of a file; empty if it cannot be read.
 std::string first_bytes(const std::filesystem::path& file, std::size_t count);
-/// The whole file; throws Error (input).
-std::string whole_file(const std::filesystem::path& file);
 
 } // namespace batchscope::exchange::detail

@@ -13,6 +13,8 @@ std::string html_escaped(const std::string& text);
 /// colours are classes (`c0` to `c5`, `grid`, `axis`), which the page's style sheet sets.
 class SvgPlot {
 public:
+  static constexpr std::size_t colours = 6;
+
   struct Series {
     std::string label; ///< tooltip
     std::vector<std::pair<double, double>> points;

@@ -14,9 +14,6 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// `.` if the path has no folder.
-std::filesystem::path folder_of(const std::filesystem::path& file);
-
 FileIdentity identity_of(const std::filesystem::path& file);
 
 /// The three files of a database in WAL mode: FILE, FILE-wal and FILE-shm.

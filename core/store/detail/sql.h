@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -34,8 +34,5 @@ private:
 
 /// Executes a prepared statement and resets it, also after an exception.
 void execute(SQLite::Statement& statement);
-
-/// Current time in UTC, as ISO 8601 with seconds: 2026-01-31T12:00:00Z.
-std::string utc_now();
 
 } // namespace batchscope::store::detail
