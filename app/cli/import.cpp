@@ -35,18 +35,14 @@ int run_import(const ImportVerb& verb, const Context& context) {
   require(verb.files, "give one or more files or folders");
   const auto options = options_of(verb);
   // All of them are read before anything is stored.
-  std::vector<exchange::ImportedRuns> read;
+  exchange::ImportedRuns read;
   for (const std::string& file : verb.files->results())
-    read.push_back(exchange::read_runs_of(file, options));
+    read.add(exchange::read_runs_of(file, options));
   refuse_unusable(context.database());
   exchange::ImportResult result;
   {
     store::RunStore store(context.database());
-    for (const exchange::ImportedRuns& runs : read) {
-      const auto [imported, known] = exchange::store_runs(runs, store);
-      result.imported.insert(result.imported.end(), imported.begin(), imported.end());
-      result.known.insert(result.known.end(), known.begin(), known.end());
-    }
+    result = exchange::store_runs(read, store);
   }
   if (context.json)
     print_json({{"imported", result.imported}, {"known", result.known}});

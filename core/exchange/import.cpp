@@ -37,21 +37,19 @@ ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions
   throw input_error(fmt::format("{}: not a file that can be imported; accepted: {}", path.string(), accepted));
 }
 
+void ImportedRuns::add(ImportedRuns others) {
+  for (store::CompleteRun& run : others.runs) {
+    if (run.sweep)
+      *run.sweep += sweeps.size();
+    runs.push_back(std::move(run));
+  }
+  sweeps.insert(sweeps.end(), others.sweeps.begin(), others.sweeps.end());
+}
+
 ImportResult store_runs(const ImportedRuns& read, store::RunStore& store) {
   ImportResult result;
-  std::map<std::int64_t, std::int64_t> sweeps; // numbers in the database, by index in the file
-  for (store::CompleteRun run : read.runs) {
-    const auto index = run.sweep;
-    run.sweep.reset();
-    // Its sweep is stored with its first run that is new: what was there before is not doubled.
-    if (index && !store.has(run.uid)) {
-      if (sweeps.count(*index) == 0)
-        sweeps[*index] = store.add_sweep(read.sweeps[static_cast<std::size_t>(*index)]);
-      run.sweep = sweeps[*index];
-    }
-    const auto [id, added] = store.add_complete(run);
+  for (const auto& [id, added] : store.add_complete(read.runs, read.sweeps))
     (added ? result.imported : result.known).push_back(id);
-  }
   return result;
 }
 

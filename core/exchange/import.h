@@ -11,10 +11,12 @@
 
 namespace batchscope::exchange {
 
-/// What a file holds.
+/// What one or more files hold.
 struct ImportedRuns {
   std::vector<store::CompleteRun> runs; ///< `sweep` is an index into `sweeps`
   std::vector<std::string> sweeps;      ///< their specs, as JSON
+
+  void add(ImportedRuns others);
 };
 
 struct ImportOptions {
@@ -46,7 +48,8 @@ struct ImportResult {
 
 /// Reads the file or folder with the first importer that accepts it. Throws Error (input) naming the file.
 ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options = {});
-/// Stores what was read; runs that are there (by their uid) are left as they are. Throws what the store throws.
+/// Stores what was read, all of it or nothing; runs that are there (by their uid) are left as they are. Throws what the
+/// store throws.
 ImportResult store_runs(const ImportedRuns& read, store::RunStore& store);
 
 } // namespace batchscope::exchange

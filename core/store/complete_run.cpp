@@ -7,12 +7,12 @@
 
 namespace batchscope::store::detail {
 
-std::int64_t insert_complete(SQLite::Database& database, const CompleteRun& run) {
+std::int64_t insert_complete(SQLite::Database& database, const CompleteRun& run, std::optional<std::int64_t> sweep) {
   NewRun row;
   row.name = run.name;
   row.spec_json = run.spec_json;
   row.start_json = run.start_json;
-  row.sweep = run.sweep;
+  row.sweep = sweep;
   row.batch = run.outcome.batch;
   const std::int64_t id = insert_run(database, row, run.uid, std::nullopt);
   SQLite::Statement update(database, "UPDATE run SET started = ?, note = ?, workers = ? WHERE id = ?");

@@ -1,6 +1,7 @@
 #include "core/store/run_store.h"
 
 #include <cstdlib>
+#include <map>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -97,24 +98,29 @@ std::int64_t RunStore::add_finished(const NewRun& run, const telemetry::RunOutco
   });
 }
 
-RunStore::Added RunStore::add_complete(const CompleteRun& run) {
-  Added result;
+std::vector<RunStore::Added> RunStore::add_complete(const std::vector<CompleteRun>& runs,
+                                                    const std::vector<std::string>& sweeps) {
+  std::vector<Added> results;
   impl_->writer.change([&](SQLite::Database& database) {
-    if (const auto there = detail::run_with_uid(database, run.uid)) {
-      result = {*there, false};
-      return *there;
+    results.clear();
+    std::map<std::size_t, std::int64_t> stored; // numbers of sweeps by index
+    for (const CompleteRun& run : runs) {
+      if (const auto there = detail::run_with_uid(database, run.uid)) {
+        results.push_back({*there, false});
+        continue;
+      }
+      std::optional<std::int64_t> sweep;
+      if (run.sweep) {
+        if (stored.count(*run.sweep) == 0)
+          stored[*run.sweep] = detail::insert_sweep(database, sweeps.at(*run.sweep));
+        sweep = stored[*run.sweep];
+      }
+      results.push_back({detail::insert_complete(database, run, sweep), true});
+      impl_->writer.added(run.uid, results.back().id);
     }
-    result = {detail::insert_complete(database, run), true};
-    impl_->writer.added(run.uid, result.id);
-    return result.id;
+    return std::int64_t{0};
   });
-  return result;
-}
-
-bool RunStore::has(const std::string& uid) {
-  return impl_->writer.change([&](SQLite::Database& database) -> std::int64_t {
-    return detail::run_with_uid(database, uid) ? 1 : 0;
-  }) != 0;
+  return results;
 }
 
 std::int64_t RunStore::add_sweep(const std::string& spec_json) {

@@ -127,7 +127,7 @@ struct CompleteRun {
   std::string started; ///< UTC, ISO 8601
   std::string spec_json = "{}";
   std::string start_json = "{}";
-  std::optional<std::int64_t> sweep;
+  std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
   telemetry::RunOutcome outcome; ///< not queued or running
   std::vector<StoredEvent> events;
@@ -150,14 +150,14 @@ public:
   std::unique_ptr<RunWriter> begin(const NewRun& run);
   /// Stores a run that never starts, with its outcome (a combination of a sweep that cannot run, for example).
   std::int64_t add_finished(const NewRun& run, const telemetry::RunOutcome& outcome);
-  /// Stores a whole run, in one transaction. Changes nothing if a run with its uid is there, deleted ones included, and
-  /// returns the number of that one, with `added` false.
+  /// Stores whole runs and the sweeps (their specs) to which they belong, all of them or none. A run whose uid is
+  /// there, deleted ones included, is left as it is: its number is returned with `added` false. Of the sweeps only
+  /// those are stored that have a new run.
   struct Added {
     std::int64_t id = 0;
     bool added = true;
   };
-  Added add_complete(const CompleteRun& run);
-  bool has(const std::string& uid); ///< whether a run with this uid is there, deleted ones included
+  std::vector<Added> add_complete(const std::vector<CompleteRun>& runs, const std::vector<std::string>& sweeps = {});
   std::int64_t add_sweep(const std::string& spec_json);
   /// `spec_json` has `device`, `model`, `data` etc.; `result_json` has the answer and its probes.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
