@@ -5,7 +5,6 @@
 
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
-#include "core/run/automatic_batch.h"
 #include "core/run/engine.h"
 
 namespace batchscope::sweep {
@@ -18,22 +17,10 @@ using telemetry::RunStatus;
 /// Between two looks at the queue while others work.
 constexpr std::chrono::milliseconds pause{100};
 
-/// Highest memory of a step of the run; nothing if it is not known before it runs.
-std::optional<std::uint64_t> peak_of(const run::RunSpec& spec, const run::Forecast& forecast) {
-  if (spec.schedule != run::RunSpec{}.schedule)
-    return std::nullopt;
-  search::SearchResult predicted;
-  predicted.largest = forecast.largest;
-  switch (spec.batch.kind) {
-  case run::BatchChoice::Kind::number:
-    return forecast.peak.bytes;
-  case run::BatchChoice::Kind::share:
-    if (const auto batch = run::answer_to(spec.batch, predicted))
-      return forecast.at(*batch).bytes;
-    return std::nullopt;
-  default: // a search comes first, which takes all that there is
-    return std::nullopt;
-  }
+/// Whether the run takes no more memory than one step at its first batch: a search before it takes all that there is,
+/// and a schedule may.
+bool keeps_its_batch(const run::RunSpec& spec) {
+  return spec.batch.kind == run::BatchChoice::Kind::number && spec.schedule == run::RunSpec{}.schedule;
 }
 
 } // namespace
@@ -67,15 +54,15 @@ bool Worker::is_done(const store::SweepQueue::Claim& claim) const {
 store::SweepQueue::Claim Worker::claim() {
   while (true) {
     store::SweepQueue::Claim claim;
-    unknown_needs_.clear();
+    unknown_need_.reset();
     job::retry_transient(watch_, *control_, [&] {
       claim = queue_.claim([this](const store::WaitingRun& run, const store::SweepQueue::Load& load) {
         return options_.shared ? reserve(run, load) : std::optional<std::uint64_t>(0);
       });
     });
-    if (claim.run || unknown_needs_.empty())
+    if (claim.run || !unknown_need_)
       return claim;
-    add_need(unknown_needs_.front());
+    add_need(*unknown_need_);
   }
 }
 
@@ -86,7 +73,7 @@ void Worker::add_need(const std::string& spec_json) {
   try {
     const run::Forecast forecast = run::forecast(spec, *pool_);
     need.budget = forecast.budget_bytes;
-    need.peak = std::min(peak_of(spec, forecast).value_or(need.budget), need.budget);
+    need.peak = keeps_its_batch(spec) ? std::min(forecast.peak.bytes, need.budget) : need.budget;
   } catch (const Error&) {
     // What has no dry run gets the memory for itself; what cannot run at all is found out when it starts.
     need.budget = spec.memory_budget.value_or(1);
@@ -98,8 +85,8 @@ void Worker::add_need(const std::string& spec_json) {
 std::optional<std::uint64_t> Worker::reserve(const store::WaitingRun& run, const store::SweepQueue::Load& load) {
   const auto need = needs_.find(run.spec_json);
   if (need == needs_.end()) {
-    if (unknown_needs_.empty())
-      unknown_needs_.push_back(run.spec_json);
+    if (!unknown_need_)
+      unknown_need_ = run.spec_json;
     return std::nullopt;
   }
   const auto [peak, budget] = need->second;

@@ -53,7 +53,7 @@ private:
     std::uint64_t budget = 0;
   };
   std::map<std::string, Need> needs_;
-  std::vector<std::string> unknown_needs_; ///< the first spec that the last claim passed over for want of its need
+  std::optional<std::string> unknown_need_; ///< the first spec that the last claim passed over for want of its need
   WeakRuns weak_;
   std::size_t made_ = 0;
   std::int64_t finished_ = 0;
