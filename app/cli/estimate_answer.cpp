@@ -14,6 +14,8 @@ namespace batchscope::cli {
 
 using estimate::Estimate;
 using estimate::Target;
+using estimate::Training;
+using estimate::Transformer;
 
 Json json_of(const Estimate& estimate, std::optional<std::int64_t> max_batch) {
   const auto bytes = [](double value) { return json_number(std::round(value)); };
@@ -65,6 +67,20 @@ Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<st
   return json;
 }
 
+void add_formulas(Json& answer, const Transformer& model, const Training& training, const std::optional<Target>& target,
+                  bool main) {
+  const auto largest = [&](Estimate (*by)(const Transformer&, const Training&)) {
+    return target ? std::optional(max_batch(by, model, training, static_cast<double>(target->usable_bytes())))
+                  : std::nullopt;
+  };
+  Json formula = json_of(by_formula(model, training), largest(estimate::by_formula));
+  if (main)
+    answer.update(formula);
+  else
+    answer["formula"] = std::move(formula);
+  answer["rule_of_thumb"] = json_of(rule_of_thumb(model, training), largest(estimate::rule_of_thumb));
+}
+
 void add_measured(Json& answer, std::uint64_t measured_bytes) {
   const auto add = [&](Json& part) {
     const double error = part["total_bytes"].get<double>() / static_cast<double>(measured_bytes) - 1;
@@ -113,7 +129,11 @@ void print_room(const Json& room) {
 
 } // namespace
 
-void print_answers(const Json& answer, std::int64_t batch, const std::optional<Target>& target) {
+void print_answer(const Json& answer, std::int64_t batch, const std::optional<Target>& target, const Context& context) {
+  if (context.json) {
+    print_json(answer);
+    return;
+  }
   std::vector<std::pair<std::string, std::string>> rows{{"batch size", format_count(batch)}};
   if (answer.contains("parameters"))
     rows.emplace_back("parameters", format_count(std::llround(answer["parameters"].get<double>())));

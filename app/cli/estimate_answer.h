@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/cli/context.h"
 #include "core/base/json.h"
 #include "core/estimate/cards.h"
 #include "core/estimate/formula.h"
@@ -22,10 +23,15 @@ Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
 /// Of a dry run with this batch.
 Json json_of(const run::Forecast& forecast, std::int64_t batch, std::optional<std::int64_t> max_batch);
 
+/// Adds the answers by formula and by rule of thumb; by formula is the main one if `main`, else one beside it.
+void add_formulas(Json& answer, const estimate::Transformer& model, const estimate::Training& training,
+                  const std::optional<estimate::Target>& target, bool main);
+
 /// Sets `error` of all totals in the answer: their relative difference from what was measured.
 void add_measured(Json& answer, std::uint64_t measured_bytes);
 
-/// The answers beside each other, one row each, and what would change them.
-void print_answers(const Json& answer, std::int64_t batch, const std::optional<estimate::Target>& target);
+/// As JSON, or as text: the answers beside each other, one row each, and what would change them.
+void print_answer(const Json& answer, std::int64_t batch, const std::optional<estimate::Target>& target,
+                  const Context& context);
 
 } // namespace batchscope::cli
