@@ -168,6 +168,9 @@ void TestText::oneLine() {
   QCOMPARE(one_line(" \t a\r\nb\x1b[31m\x7f\n"), std::string("a b [31m"));
   QCOMPARE(one_line("\xc3\xa4  \xc3\xb6"), std::string("\xc3\xa4 \xc3\xb6"));
   QCOMPARE(one_line(" \n"), std::string());
+  QCOMPARE(std::string(trimmed(" \t a b\r\n")), std::string("a b"));
+  QCOMPARE(std::string(trimmed("a")), std::string("a"));
+  QVERIFY(trimmed(" \n").empty() && trimmed("").empty());
 }
 
 void TestText::shellQuoted() {

@@ -66,6 +66,7 @@ class TestImport : public QObject {
 
 private Q_SLOTS:
   void ownJsonComesBackWhole();
+  void severalFilesKeepTheirSweeps();
   void tensorboardFiles();
   void ownTensorboardFolders();
   void lightningTables();
@@ -121,6 +122,29 @@ void TestImport::ownJsonComesBackWhole() {
   QCOMPARE(again.known, (std::vector<std::int64_t>{1, 2}));
   QCOMPARE(reader.list().size(), std::size_t{1});
   QVERIFY_EXCEPTION_THROWN(reader.sweep_json(2), Error);
+}
+
+void TestImport::severalFilesKeepTheirSweeps() {
+  const Folder folder;
+  ImportedRuns read;
+  for (const char* name : {"first", "second"}) {
+    const Folder database;
+    store::RunStore store(database.file());
+    store::NewRun run = store::test::new_run(name);
+    run.sweep = store.add_sweep(std::string(R"({"name":")") + name + "\"}");
+    store.add_finished(run, store::test::outcome(telemetry::RunStatus::finished));
+    export_to_file(store::RunReader(database.file()), {1}, "json", folder.file(name), false);
+    read.add(read_runs_of(folder.file(name)));
+  }
+  store::RunStore store(folder.file());
+  QCOMPARE(store_runs(read, store).imported, (std::vector<std::int64_t>{1, 2}));
+  QCOMPARE(store_runs(read, store).known, (std::vector<std::int64_t>{1, 2}));
+  const store::RunReader reader(folder.file());
+  for (const auto& row : reader.list()) {
+    QCOMPARE(*row.sweep, row.id);
+    QVERIFY(reader.sweep_json(*row.sweep).find(row.name) != std::string::npos);
+  }
+  QVERIFY_EXCEPTION_THROWN(reader.sweep_json(3), Error); // none was stored again
 }
 
 void TestImport::tensorboardFiles() {
