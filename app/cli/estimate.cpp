@@ -143,6 +143,7 @@ Verb add_estimate(CLI::App& program) {
                              "--epochs",
                              "--examples",
                              "--steps",
+                             "--evaluate-every",
                              "--task",
                              "--seed",
                              "--schedule",

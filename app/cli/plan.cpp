@@ -237,7 +237,7 @@ Verb add_plan(CLI::App& program) {
   options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (Ulysses-style: with ranks of its own)");
   options->run.add_to(*app, {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
                              "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task",
-                             "--clip", "--examples", "--seed", "--on-oom", "--margin"});
+                             "--clip", "--examples", "--evaluate-every", "--seed", "--on-oom", "--margin"});
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_plan(*options, context); }};
 }

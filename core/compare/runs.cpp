@@ -24,7 +24,8 @@ std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow
   if (std::find(there.begin(), there.end(), series) == there.end())
     return last ? std::vector<Score>{{run.outcome.seconds, *last}} : std::vector<Score>{};
   const auto points = reader.series(run.id, series);
-  if (points.size() == 1) // mostly at the end; reading the times of all steps would take longer than all the rest
+  // Most runs have one at their end; reading the times of all steps would take longer than all the rest.
+  if (points.size() == 1 && points.front().step >= run.outcome.steps)
     return {{run.outcome.seconds, points.front().value}};
   std::vector<Score> scores;
   for (const store::Point& point : points)

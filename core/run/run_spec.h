@@ -64,7 +64,8 @@ struct RunSpec {
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
-  std::uint64_t seed = 1; ///< at most 2^63 - 1
+  std::optional<std::int64_t> evaluate_every; ///< steps; unset: at the end of each epoch and of the run only
+  std::uint64_t seed = 1;                     ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
   double margin = 0.2; ///< for batch auto:safe
 };

@@ -11,6 +11,7 @@ RunSpec trial_spec(RunSpec spec) {
   spec.batch = standard.batch;
   spec.schedule = standard.schedule;
   spec.length = standard.length;
+  spec.evaluate_every = standard.evaluate_every;
   spec.lr_rule = standard.lr_rule;
   spec.lr_reference_batch = standard.lr_reference_batch;
   spec.lr_decay = standard.lr_decay;

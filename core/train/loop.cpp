@@ -42,7 +42,7 @@ telemetry::RunOutcome Loop::make_steps() {
         break;
       if (!make(*step))
         return outcome(RunStatus::failed, failure_);
-      if (progression_.epoch_ended())
+      if (is_evaluation_due())
         evaluate();
     }
     close_control();
@@ -110,6 +110,11 @@ void Loop::note_before(const memory::Readings& readings) {
   }
 }
 
+bool Loop::is_evaluation_due() const {
+  return progression_.epoch_ended() || (options_.evaluate_every && steps() % *options_.evaluate_every == 0);
+}
+
+/// Draws no random numbers and changes no state of the model, so that training goes on as it would have without it.
 void Loop::evaluate() {
   if (evaluated_at_ == steps())
     return;

@@ -213,6 +213,7 @@ private:
     options.regularization = schedule::parse_regularization(spec_.regularization_rule);
     options.clip = spec_.clip;
     options.on_oom = spec_.on_oom;
+    options.evaluate_every = spec_.evaluate_every;
     options.seed = spec_.seed;
     return options;
   }

@@ -22,6 +22,7 @@ struct LoopOptions {
   schedule::RegularizationRule regularization = schedule::RegularizationRule::none;
   std::optional<double> clip;
   run::OnOom on_oom = run::OnOom::shrink;
+  std::optional<std::int64_t> evaluate_every; ///< steps
   std::uint64_t seed = 1;
 };
 
@@ -48,6 +49,7 @@ private:
   void report_paused(bool paused);
   void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
+  bool is_evaluation_due() const;
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
   void send_at(std::int64_t step, const char* kind, std::string detail,

@@ -1,3 +1,4 @@
+#include "core/compare/runs.h"
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
@@ -12,6 +13,7 @@ class TestCompare : public QObject {
 private Q_SLOTS:
   void answersWithItsReason();
   void namesWhatDiffers();
+  void pointsBetweenEpochsCount();
   void markdownPastes();
   void runsOfOtherPrograms();
   void refused_data();
@@ -85,6 +87,27 @@ void TestCompare::namesWhatDiffers() {
   QVERIFY2(text.out.contains("vs 1") && text.out.contains("+300.0 %") && text.out.contains("points"), text.shown());
   QVERIFY(!text.out.contains("cnn"));
   QVERIFY(program.run({"compare", "2", "1", "--all-columns"}).out.contains("cnn"));
+}
+
+void TestCompare::pointsBetweenEpochsCount() {
+  const CliProgram program;
+  for (const char* batch : {"8", "16"}) {
+    const Outcome trained =
+        program.run({"train", "--model", "mlp:hidden=8", "--data", "synthetic:examples=500,shape=1x8x8,classes=2",
+                     "--memory-budget", "50MB", "--batch", batch, "--steps", "20", "--evaluate-every", "5"});
+    QVERIFY2(trained.status == 0, trained.shown());
+  }
+  const auto runs = batchscope::compare::read_runs(store::RunReader(program.path("default.db").toStdString()), {1, 2});
+  for (const auto& run : runs) {
+    QCOMPARE(run.accuracies.size(), std::size_t{4}); // an epoch has 50 or 25 steps: none ends
+    QVERIFY(run.accuracies.front().seconds < run.accuracies.back().seconds);
+  }
+  // The first evaluation is within this time, the end of the epoch is not.
+  const double time = runs[0].accuracies.front().seconds;
+  const Outcome outcome =
+      program.run({"compare", "1", "2", "--goal", "time:" + QString::number(time, 'g', 17), "--json"});
+  QVERIFY2(outcome.json()["answer"].toObject()["text"].toString().contains("validation accuracy within"),
+           outcome.shown());
 }
 
 void TestCompare::markdownPastes() {

@@ -69,6 +69,7 @@ RunSpec full_spec() {
   spec.seed = 9'223'372'036'854'775'807ULL;
   spec.on_oom = OnOom::fail;
   spec.margin = 0.1;
+  spec.evaluate_every = 50;
   return spec;
 }
 
@@ -264,6 +265,7 @@ void TestRunSpec::commandLine() {
            std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
                        "--task fine-tuning --seed 9223372036854775807 --batch 16 --effective-batch 500 "
                        "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --steps 77 "
+                       "--evaluate-every 50 "
                        "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                        "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                        "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "

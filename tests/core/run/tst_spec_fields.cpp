@@ -70,6 +70,7 @@ const std::map<std::string, std::string> other_texts = {
     {"device", "cuda:1"},
     {"memory_budget", "400MB"},
     {"on_oom", "fail"},
+    {"evaluate_every", "50"},
 };
 
 const SpecField& field_named(const std::string& key) {

@@ -147,9 +147,40 @@ private Q_SLOTS:
     QCOMPARE(finished.recorded.details("evaluation").size(), std::size_t{6});
   }
 
+  void evaluatesEverySoManySteps_data() {
+    QTest::addColumn<QString>("model");
+    QTest::newRow("group norm") << "cnn:width=8";
+    QTest::newRow("batch norm, whose statistics move in training") << "cnn:width=8,norm=batch";
+  }
+  /// Besides the ends of epochs, and without any effect on training: random numbers, order of examples and weights.
+  void evaluatesEverySoManySteps() {
+    QFETCH(QString, model);
+    RunSpec spec = small_spec(40, 20);
+    spec.model = model.toStdString();
+    spec.dropout = 0.2;
+    const FinishedRun seldom = run_to_end(spec);
+    spec.evaluate_every = 4;
+    const FinishedRun often = run_to_end(spec);
+    QVERIFY(same_bits(seldom, often));
+    QCOMPARE(often.outcome.peak_bytes, seldom.outcome.peak_bytes);
+    QList<qint64> steps;
+    for (const auto& event : often.recorded.events)
+      if (event.kind == "evaluation")
+        steps += event.step;
+    QCOMPARE(steps, QList<qint64>({4, 8, 12, 13, 16, 20})); // an epoch has 13 steps
+  }
+
+  void countsTimeAtItsEndAsOnTheWay_data() {
+    QTest::addColumn<int>("evaluate_every");
+    QTest::newRow("at the end of epochs") << 0;
+    QTest::newRow("also in between") << 4;
+  }
   void countsTimeAtItsEndAsOnTheWay() {
+    QFETCH(int, evaluate_every);
     RunSpec spec = small_spec(50, 1);
     spec.length = {.epochs = 3, .examples = {}, .steps = {}};
+    if (evaluate_every > 0)
+      spec.evaluate_every = evaluate_every;
     const FinishedRun finished = run_to_end(spec);
     const auto& last = finished.recorded.records.back();
     const auto& evaluation = finished.recorded.events.back();

@@ -61,6 +61,7 @@ inline const std::map<std::string, QString>& every_field() {
       {"drop_last", "true"},
       {"margin", "0.3"},
       {"steps", "6"},
+      {"evaluate_every", "2"},
       {"optimizer", "sgd"},
       {"lr", "0.05"},
       {"momentum", "0.8"},
