@@ -2,9 +2,13 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "core/store/detail/migrations.h"
+#include "core/store/detail/row_checks.h"
 #include "core/store/detail/series_reader.h"
 
 namespace batchscope::store::detail {
@@ -27,6 +31,64 @@ void check_references(SQLite::Database& database, Lines& lines) {
   while (query.executeStep())
     lines.push_back(fmt::format("table {}: row {} refers to a missing row of {}", query.getColumn(0).getString(),
                                 query.getColumn(1).getInt64(), query.getColumn(2).getString()));
+}
+
+/// Tables, columns, indexes and triggers, one text each.
+std::set<std::string> objects_of(SQLite::Database& database) {
+  std::set<std::string> objects;
+  for (const char* text : {
+           "SELECT 'table ' || t.name, c.* FROM sqlite_schema t JOIN pragma_table_xinfo(t.name) c WHERE t.type = "
+           "'table' AND t.name NOT LIKE 'sqlite_%'",
+           "SELECT 'table ' || t.name, l.strict, l.wr FROM sqlite_schema t JOIN pragma_table_list(t.name) l WHERE "
+           "t.type = 'table' AND t.name NOT LIKE 'sqlite_%'",
+           "SELECT 'table ' || t.name, f.* FROM sqlite_schema t JOIN pragma_foreign_key_list(t.name) f WHERE t.type = "
+           "'table'",
+           "SELECT 'index ' || i.name, i.tbl_name, c.* FROM sqlite_schema i JOIN pragma_index_xinfo(i.name) c WHERE "
+           "i.type = 'index'",
+           "SELECT 'trigger ' || name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger'",
+       }) {
+    SQLite::Statement query(database, text);
+    while (query.executeStep()) {
+      std::string object;
+      for (int column = 0; column < query.getColumnCount(); ++column)
+        object += query.getColumn(column).getString() + '\n';
+      objects.insert(object);
+    }
+  }
+  return objects;
+}
+
+/// The schema must be what the migrations make.
+void check_schema(SQLite::Database& database, Lines& lines) {
+  SQLite::Database fresh(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (const std::string_view step : embedded_migrations())
+    fresh.exec(std::string(step));
+  const auto expected = objects_of(fresh);
+  const auto found = objects_of(database);
+  std::set<std::string> names;
+  for (const auto* objects : {&expected, &found})
+    for (const std::string& object : *objects)
+      if (!expected.contains(object) || !found.contains(object))
+        names.insert(object.substr(0, object.find('\n')));
+  for (const std::string& name : names)
+    lines.push_back("schema: " + name + " is damaged");
+}
+
+void check_rows(SQLite::Database& database, const CheckedTable& table, Lines& lines) {
+  for (const DamagedRow& row : damaged_rows(database, table)) {
+    const std::string name =
+        table.name == "run" ? fmt::format("run {}", row.row) : fmt::format("table {}: row {}", table.name, row.row);
+    lines.push_back(row.columns.empty() ? name + ": its checksums are missing"
+                                        : fmt::format("{}: {} damaged (checksum)", name, fmt::join(row.columns, ", ")));
+  }
+}
+
+void check_frames(SQLite::Database& database, Lines& lines) {
+  SQLite::Statement query(database, "SELECT frame.id FROM frame LEFT JOIN series ON series.frame = frame.id "
+                                    "WHERE series.run IS NOT frame.run GROUP BY frame.id ORDER BY frame.id");
+  while (query.executeStep())
+    lines.push_back(
+        fmt::format("table frame: row {} is damaged: its series are of another run", query.getColumn(0).getInt64()));
 }
 
 void check_series(SQLite::Database& database, const SeriesRow& series, Lines& lines) {
@@ -102,6 +164,12 @@ std::vector<std::string> check(SQLite::Database& database) {
   Lines lines;
   part("database", lines, [&] { check_integrity(database, lines); });
   part("references", lines, [&] { check_references(database, lines); });
+  part("schema", lines, [&] { check_schema(database, lines); });
+  std::vector<CheckedTable> tables;
+  part("schema", lines, [&] { tables = checked_tables(database); });
+  for (const CheckedTable& table : tables)
+    part("table " + table.name, lines, [&] { check_rows(database, table, lines); });
+  part("table frame", lines, [&] { check_frames(database, lines); });
   std::vector<SeriesRow> all;
   part("table series", lines, [&] { all = read_series_rows(database, std::nullopt); });
   for (const SeriesRow& series : all)

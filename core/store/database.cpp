@@ -13,6 +13,7 @@
 #include "core/base/folder.h"
 #include "core/store/detail/database_files.h"
 #include "core/store/detail/migrations.h"
+#include "core/store/detail/row_checks.h"
 #include "core/store/detail/system_calls.h"
 
 namespace batchscope::store::detail {
@@ -185,6 +186,7 @@ SQLite::Database open_for_writing(const fs::path& file, std::chrono::millisecond
                               static_cast<int>(patience.count()), vfs);
     set_up(database);
     migrate(database, file, embedded_migrations());
+    maintain_checks(database);
     if (!try_wal(database, patience))
       database.exec("PRAGMA journal_mode = TRUNCATE");
     set_durability(database, Durability::metrics);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/detail/row_checks.h"
 
 namespace batchscope::store::detail {
 
@@ -67,6 +68,7 @@ void migrate(SQLite::Database& database, const std::filesystem::path& file,
     back_up(file, before);
   for (int format = before; format < newest; ++format)
     database.exec(std::string(steps[format]));
+  add_missing_checks(database);
   database.exec(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", application_id, newest));
   transaction.commit();
 }

@@ -15,6 +15,7 @@
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/detail/sql.h"
+#include "core/store/detail/views.h"
 #include "core/store/list_filter.h"
 #include "core/store/run_store.h"
 
@@ -225,6 +226,10 @@ std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
       runs.push_back(query.getColumn(0).getInt64());
     return runs;
   });
+}
+
+std::vector<SavedView> RunReader::views() const {
+  return impl_->read([&] { return detail::read_views(impl_->database()); });
 }
 
 bool RunReader::taken(std::int64_t command) const {

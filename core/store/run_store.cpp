@@ -11,6 +11,7 @@
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/run_store_impl.h"
+#include "core/store/detail/views.h"
 
 namespace batchscope::store {
 
@@ -165,6 +166,20 @@ std::int64_t RunStore::purge_deleted() {
   while (const std::int64_t runs = impl_->writer.change(purge_some))
     purged += runs;
   return purged;
+}
+
+void RunStore::save_view(const std::string& name, const std::string& content_json) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::store_view(database, name, content_json);
+    return std::int64_t{0};
+  });
+}
+
+void RunStore::delete_view(const std::string& name) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::remove_view(database, name);
+    return std::int64_t{0};
+  });
 }
 
 void RunStore::accept_missing() {

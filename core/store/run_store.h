@@ -107,6 +107,15 @@ struct StoredSearch {
   std::string result_json; ///< answer and probes
 };
 
+/// An arrangement of runs that the user has saved under a name.
+struct SavedView {
+  std::string name;
+  std::string created;      ///< UTC, ISO 8601
+  std::string content_json; ///< of the program that shows it; any JSON
+
+  bool operator==(const SavedView&) const = default;
+};
+
 /// Writes one run. `sink()` is for the training loop's thread: it appends to a queue and returns. The store's writer
 /// thread drains all queues every quarter of a second, in one transaction.
 class RunWriter;
@@ -172,6 +181,12 @@ public:
   /// Permanently removes the runs marked as deleted, in parts, so that others can write in between; returns how many.
   /// If it throws, some of them may be removed. The file keeps its size; later runs reuse the space.
   std::int64_t purge_deleted();
+
+  /// Saves a view under its name, in place of an earlier one. Throws Error (input) for a name without a visible
+  /// character and for content that is not JSON.
+  void save_view(const std::string& name, const std::string& content_json);
+  /// Throws Error (input) if there is no view of this name.
+  void delete_view(const std::string& name);
 
   /// Accepts that runs are missing, so that RunReader::check() no longer reports them.
   void accept_missing();
@@ -266,6 +281,7 @@ public:
   std::string search_json(std::int64_t id) const;                    ///< the search's result
   /// Searches with a number above `after`, oldest first; if there are more than `most`, the newest ones.
   std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
+  std::vector<SavedView> views() const; ///< in the order of their names
 
   /// Whether the process that trains the run has taken a command; throws Error (input) if it does not exist.
   bool taken(std::int64_t command) const;

@@ -17,7 +17,7 @@ namespace {
 
 // All columns of a run but the numbers of other rows: id, process, sweep.
 std::string run_columns() {
-  return "uid, name, started, spec, start, note, deleted, position, workers, " + outcome_columns();
+  return "uid, name, started, spec, start, note, deleted, position, workers, environment, tags, " + outcome_columns();
 }
 
 fs::path free_name(const fs::path& file) {
@@ -54,8 +54,11 @@ public:
       else
         add(run, salvage);
     }
-    if (!only_own)
+    if (!only_own) {
       copy_all("search", "created, spec, result");
+      database_.exec("INSERT OR IGNORE INTO main.view (name, created, content) SELECT name, created, content FROM "
+                     "old.view ORDER BY id");
+    }
     return salvage;
   }
 

@@ -35,8 +35,10 @@ void ListWatch::look() {
     store::ListChanges changes = reader_->changes(cursor_);
     if (!changes.empty())
       listener_.list_changed(std::move(changes));
-    if (version_ != version)
+    if (version_ != version) {
       show_searches(reader_->searches(last_search_, max_searches));
+      show_views(reader_->views());
+    }
     version_ = version;
     shows_nothing_ = false;
     tell({});
@@ -54,6 +56,7 @@ void ListWatch::look_at_nothing(bool missing) {
     none.all = true;
     listener_.list_changed(std::move(none));
     forget_searches();
+    show_views({});
   }
   tell(missing ? gone() : QString());
 }
@@ -128,6 +131,13 @@ void ListWatch::forget_searches() {
   if (std::exchange(last_search_, 0) == 0)
     return;
   listener_.searches_forgotten();
+}
+
+void ListWatch::show_views(std::vector<store::SavedView> views) {
+  if (views == views_)
+    return;
+  views_ = std::move(views);
+  listener_.views_read(views_);
 }
 
 /// Reports a problem once, and once that it is over.

@@ -24,7 +24,8 @@ public:
     virtual ~Listener() = default;
     virtual void list_changed(store::ListChanges changes) = 0;
     virtual void searches_read(std::vector<std::shared_ptr<const StoredSearch>> searches) = 0; ///< in addition
-    virtual void searches_forgotten() = 0; ///< all; the next ones are from another file
+    virtual void views_read(std::vector<store::SavedView> views) = 0; ///< all, when they differ from those before
+    virtual void searches_forgotten() = 0;                            ///< all; the next ones are from another file
     virtual void problem(const QString& text) = 0;
     virtual void read_only(const QString& why) = 0; ///< empty: writable
   };
@@ -44,6 +45,7 @@ private:
   bool same_file() const { return file_identity(file_) == opened_; }
   void show_searches(const std::vector<store::StoredSearch>& rows);
   void forget_searches();
+  void show_views(std::vector<store::SavedView> views);
   void tell(const QString& problem);
   void tell_read_only();
 
@@ -55,6 +57,7 @@ private:
   FileIdentity opened_;
   std::optional<std::int64_t> version_; ///< of the database when its searches were read; nothing: not read yet
   std::int64_t last_search_ = 0;        ///< number of the newest search read
+  std::vector<store::SavedView> views_; ///< the last that were reported
   bool had_database_ = false;
   std::string notice_; ///< the last reported notice
   QString told_;

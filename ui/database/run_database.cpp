@@ -128,6 +128,13 @@ private:
     });
   }
 
+  void views_read(std::vector<store::SavedView> views) override {
+    post([this, views = std::move(views)] {
+      run_database_.views_ = views;
+      Q_EMIT run_database_.views_changed();
+    });
+  }
+
   void searches_forgotten() override {
     post([this] {
       run_database_.searches_.clear();
@@ -210,6 +217,18 @@ void RunDatabase::set_note(std::int64_t run, const QString& note) {
 void RunDatabase::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
   impl_->ask([impl = impl_.get(), runs, deleted] {
     impl->change([&](store::RunStore& store) { store.set_deleted(runs, deleted); });
+  });
+}
+
+void RunDatabase::save_view(const QString& name, const QString& content_json) {
+  impl_->ask([impl = impl_.get(), name = name.toStdString(), content = content_json.toStdString()] {
+    impl->change([&](store::RunStore& store) { store.save_view(name, content); });
+  });
+}
+
+void RunDatabase::delete_view(const QString& name) {
+  impl_->ask([impl = impl_.get(), name = name.toStdString()] {
+    impl->change([&](store::RunStore& store) { store.delete_view(name); });
   });
 }
 

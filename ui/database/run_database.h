@@ -29,6 +29,8 @@ public:
   bool loaded() const { return loaded_; }
   /// The last few hundred stored searches, newest last. Searches that cannot be read are left out.
   const std::vector<std::shared_ptr<const StoredSearch>>& searches() const { return searches_; }
+  /// The saved views, in the order of their names.
+  const std::vector<store::SavedView>& views() const { return views_; }
   /// Why the database is read-only: no runs, renames or commands are possible. Empty if it is writable.
   const QString& read_only() const { return read_only_; }
 
@@ -39,6 +41,9 @@ public:
   void rename(std::int64_t run, const QString& name);
   void set_note(std::int64_t run, const QString& note);
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
+  /// As RunStore::save_view() and RunStore::delete_view(); followed by views_changed() once stored, or by problem().
+  void save_view(const QString& name, const QString& content_json);
+  void delete_view(const QString& name);
   /// For a run of another process. `refused` is called after problem() if the command could not be sent.
   void send(std::int64_t run, const store::Command& command, QObject* context = nullptr,
             std::function<void()> refused = {});
@@ -65,6 +70,8 @@ Q_SIGNALS:
   /// exports() has changed.
   void exports_changed();
   void searches_changed();
+  /// views() has changed.
+  void views_changed();
   /// What went wrong and what to do; empty once it is resolved.
   void problem(const QString& text);
 
@@ -79,6 +86,7 @@ private:
   std::vector<store::RunRow> runs_;
   bool loaded_ = false;
   std::vector<std::shared_ptr<const StoredSearch>> searches_;
+  std::vector<store::SavedView> views_;
   QString read_only_;
   std::vector<std::shared_ptr<Export>> exports_;
   std::unique_ptr<Impl> impl_;

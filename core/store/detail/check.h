@@ -10,8 +10,8 @@
 
 namespace batchscope::store::detail {
 
-/// Describes all damage, one line each: SQLite's own checks, then every stored point against its checksum and every
-/// series against its summary.
+/// Describes all damage, one line each: SQLite's own checks, the schema against that of the migrations, every row
+/// against its checksums, every stored point against its checksum and every series against its summary.
 std::vector<std::string> check(SQLite::Database& database);
 
 /// SQLite's quick check; empty if it finds nothing.

@@ -22,7 +22,7 @@ const StoreOptions quick{.interval = milliseconds(2), .patience = milliseconds(5
 
 // Between the two no command can be taken.
 constexpr const char* no_taking =
-    "CREATE TRIGGER no_taking BEFORE UPDATE ON command BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    "CREATE TRIGGER no_taking BEFORE UPDATE OF taken ON command BEGIN SELECT RAISE(ABORT, 'refused'); END";
 constexpr const char* taking_again = "DROP TRIGGER no_taking";
 
 /// Commands that a run received, from the writer thread to the test's.

@@ -341,6 +341,10 @@ void TestDatabase::format_1_becomes_the_present_one() {
                   "COLUMN deleted;"
                   "ALTER TABLE run DROP COLUMN position; ALTER TABLE run DROP COLUMN reserved_bytes;"
                   "ALTER TABLE run DROP COLUMN workers;"
+                  "ALTER TABLE run DROP COLUMN environment; ALTER TABLE run DROP COLUMN tags; DROP TABLE view;"
+                  "ALTER TABLE run DROP COLUMN checks; ALTER TABLE event DROP COLUMN checks;"
+                  "ALTER TABLE sweep DROP COLUMN checks; ALTER TABLE search DROP COLUMN checks;"
+                  "ALTER TABLE series DROP COLUMN checks; ALTER TABLE process DROP COLUMN checks;"
                   "PRAGMA user_version = 1");
     SQLite::Database first(":memory:", SQLite::OPEN_READWRITE);
     first.exec(std::string(store::detail::embedded_migrations().front()));

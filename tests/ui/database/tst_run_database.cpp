@@ -53,6 +53,27 @@ private Q_SLOTS:
     QCOMPARE(run_database.runs().back().name, std::string("second"));
   }
 
+  void savesAndDeletesViews() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore store(file);
+    RunDatabase run_database(file);
+    QSignalSpy changed(&run_database, &RunDatabase::views_changed);
+    QSignalSpy problem(&run_database, &RunDatabase::problem);
+    run_database.save_view("by memory", R"({"columns": ["peak_bytes"]})");
+    QTRY_COMPARE(run_database.views().size(), std::size_t{1});
+    QCOMPARE(run_database.views().front().name, std::string("by memory"));
+    QCOMPARE(run_database.views().front().content_json, std::string(R"({"columns": ["peak_bytes"]})"));
+    run_database.delete_view("another");
+    QTRY_COMPARE(problem.size(), 1);
+    QCOMPARE(problem.front().front().toString(), QStringLiteral("there is no view \"another\""));
+    store.save_view("by another program", "{}");
+    QTRY_COMPARE(run_database.views().size(), std::size_t{2});
+    run_database.delete_view("by memory");
+    QTRY_COMPARE(run_database.views().size(), std::size_t{1});
+    QCOMPARE(changed.size(), 3); // and not each time that anything changes
+  }
+
   void showsTheSearchesThatAreStored() {
     QTemporaryDir folder;
     const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
