@@ -217,9 +217,10 @@ std::string ties_text(const std::vector<Standing>& standings, const Standing& ch
   constexpr std::size_t most = 3;
   if (labels.empty())
     return {};
+  const bool with_commas = labels.front().find(',') != std::string::npos; // settings of more than one field
   std::string text = labels.front();
   for (std::size_t i = 1; i < std::min(labels.size(), most); ++i)
-    text += (i + 1 == labels.size() ? " and " : ", ") + labels[i];
+    text += (i + 1 == labels.size() ? " and " : with_commas ? "; " : ", ") + labels[i];
   if (labels.size() > most)
     text += fmt::format(" and {} more", labels.size() - most);
   return fmt::format(" {} cannot be told apart from it either.", capitalized(text));

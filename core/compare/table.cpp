@@ -103,29 +103,36 @@ std::string text(const Column& column, std::size_t run) {
     return "-";
   if (!value.is_number())
     return value.is_string() ? value.get<std::string>() : json_text(value);
-  const auto number = value.get<double>();
+  return column.kind == ValueKind::count ? format_count(value.get<std::int64_t>())
+                                         : text_of(column, value.get<double>());
+}
+
+std::string text_of(const Column& column, double value) {
   switch (column.kind) {
   case ValueKind::bytes:
-    return format_bytes(static_cast<std::uint64_t>(std::max(number, 0.0)));
+    return format_bytes(static_cast<std::uint64_t>(std::max(value, 0.0)));
   case ValueKind::seconds:
-    return format_duration(number);
+    return format_duration(value);
   case ValueKind::fraction:
-    return fmt::format("{:.2f} %", 100 * number);
-  case ValueKind::count:
-    return format_count(value.get<std::int64_t>());
+    return fmt::format("{:.2f} %", 100 * value);
   default:
-    return column.key == "examples_per_second" ? format_count(std::llround(number)) : fmt::format("{:.4g}", number);
+    return column.key == "examples_per_second" ? format_count(std::llround(value)) : fmt::format("{:.4g}", value);
   }
 }
 
 std::string difference_text(const Column& column, std::size_t run, std::size_t baseline) {
-  const auto difference = differences(column, baseline)[run];
-  if (!difference)
-    return "-";
-  if (column.kind == ValueKind::fraction)
-    return fmt::format("{:+.2f} points", 100 * *difference);
-  const auto base = column.values[baseline].get<double>();
-  return base == 0 ? fmt::format("{:+.4g}", *difference) : fmt::format("{:+.1f} %", 100 * *difference / std::abs(base));
+  const Json& value = column.values[run];
+  const Json& base = column.values[baseline];
+  return value.is_number() && base.is_number() ? difference_text(column.kind, value.get<double>(), base.get<double>())
+                                               : "-";
+}
+
+std::string difference_text(ValueKind kind, double value, double baseline) {
+  const double difference = value - baseline;
+  if (kind == ValueKind::fraction)
+    return fmt::format("{:+.2f} points", 100 * difference);
+  return baseline == 0 ? fmt::format("{:+.4g}", difference)
+                       : fmt::format("{:+.1f} %", 100 * difference / std::abs(baseline));
 }
 
 } // namespace batchscope::compare

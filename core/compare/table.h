@@ -31,6 +31,8 @@ std::vector<std::optional<double>> differences(const Column& column, std::size_t
 /// For display: `batch size`, `learning rate`; a value with its unit (`99.6 MB`, `97.12 %`); `+0.42 points`, `-12.0 %`.
 std::string title(const Column& column);
 std::string text(const Column& column, std::size_t run);
+std::string text_of(const Column& column, double value); ///< of any number in the column's unit
 std::string difference_text(const Column& column, std::size_t run, std::size_t baseline);
+std::string difference_text(telemetry::ValueKind kind, double value, double baseline);
 
 } // namespace batchscope::compare

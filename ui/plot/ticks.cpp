@@ -1,4 +1,4 @@
-#include "ui/plot/detail/ticks.h"
+#include "ui/plot/ticks.h"
 
 #include <QLocale>
 

@@ -2,17 +2,15 @@
 
 #include <QAction>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QGuiApplication>
 #include <QMenu>
 #include <QMimeData>
 
-#include "core/exchange/export.h"
 #include "ui/runs/run_commands.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
 #include "ui/widgets/commands.h"
-#include "ui/widgets/file_dialog.h"
+#include "ui/workbench/run_export.h"
 #include "ui/workbench/workbench.h"
 
 namespace batchscope::ui {
@@ -59,13 +57,8 @@ QAction* RunActions::add(const QString& text, const QString& icon, const QString
 
 void RunActions::make_export_menu() {
   export_menu_ = new QMenu(tr("Export"), &page_);
-  for (const auto& exporter : exchange::exporters()) {
-    const ExportFormat format{QString::fromStdString(exporter->name()), QString::fromStdString(exporter->title()),
-                              QString::fromStdString(exporter->extension())};
-    auto* action = new QAction(workbench_.theme().icon(QStringLiteral("export")),
-                               tr("Export runs as %1…").arg(format.title), this);
-    action->setToolTip(tr("Write the selected runs to a file"));
-    connect(action, &QAction::triggered, this, [this, format] { ask_for_file(format); });
+  const auto* runs = new RunExport(workbench_, page_, [this] { return table_.selected_runs(); });
+  for (QAction* action : runs->actions()) {
     export_menu_->addAction(action);
     table_.addAction(action);
     actions_.append(action);
@@ -152,36 +145,6 @@ void RunActions::copy_tabs() {
 
 void RunActions::copy_commas() {
   QGuiApplication::clipboard()->setText(table_.selected_text(u','));
-}
-
-QString RunActions::name_of(std::int64_t id) const {
-  const int row = runs_.row_of(id);
-  return row >= 0 ? QString::fromStdString(runs_.run(row).name) : QString();
-}
-
-void RunActions::ask_for_file(const ExportFormat& format) {
-  const auto runs = table_.selected_runs();
-  if (runs.empty())
-    return;
-  const QString suffix = format.extension.isEmpty() ? QString() : u'.' + format.extension;
-  const QString files = format.extension.isEmpty() ? tr("Folder (*)") : tr("%1 files (*%2)").arg(format.title, suffix);
-  QFileDialog* dialog = save_file_dialog(
-      &page_, tr("Export runs as %1").arg(format.title), {files, tr("All files (*)")},
-      file_name_of_runs(name_of(runs.front()), runs.front(), static_cast<qsizetype>(runs.size())) + suffix);
-  connect(dialog, &QFileDialog::fileSelected, this,
-          [this, runs, name = format.name](const QString& file) { write(runs, name, file); });
-  dialog->open();
-}
-
-void RunActions::write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file) {
-  workbench_.run_database().export_runs(
-      runs, format, file, this, [this, file, count = runs.size()](const QString& error) {
-        if (!error.isEmpty())
-          Q_EMIT workbench_.problem(error);
-        else
-          Q_EMIT workbench_.note(count == 1 ? tr("1 run written to %1").arg(file)
-                                            : tr("%1 runs written to %2").arg(count).arg(file));
-      });
 }
 
 } // namespace batchscope::ui

@@ -41,14 +41,6 @@ private:
   void train_current_again();
   void copy_tabs();
   void copy_commas();
-  QString name_of(std::int64_t id) const;
-  struct ExportFormat {
-    QString name;
-    QString title;
-    QString extension; ///< empty: a folder
-  };
-  void ask_for_file(const ExportFormat& format);
-  void write(const std::vector<std::int64_t>& runs, const QString& format, const QString& file);
 
   Workbench& workbench_;
   QUndoStack& undo_;

@@ -1,5 +1,6 @@
 #include "ui/window/pages.h"
 
+#include "ui/compare/compare_page.h"
 #include "ui/find/find_page.h"
 #include "ui/live/live_page.h"
 #include "ui/new_run/new_run_page.h"
@@ -9,8 +10,8 @@
 namespace batchscope::ui {
 
 QList<Page*> make_pages(Workbench& workbench) {
-  return {new RunsPage(workbench), new NewRunPage(workbench), new FindPage(workbench), new LivePage(workbench),
-          new SchedulePage(workbench)};
+  return {new RunsPage(workbench), new NewRunPage(workbench),   new FindPage(workbench),
+          new LivePage(workbench), new SchedulePage(workbench), new ComparePage(workbench)};
 }
 
 } // namespace batchscope::ui

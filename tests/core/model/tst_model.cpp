@@ -104,7 +104,8 @@ private Q_SLOTS:
     const auto model = make("llama:layers=1,heads=2,width=16,context=12", text(12, 20));
     const at::NoGradGuard no_grad;
     at::Tensor tokens = at::randint(20, {1, 12}, at::kLong);
-    tokens.slice(1, 1, 12) = tokens[0][1].clone(); // the same everywhere but at the first
+    tokens.slice(1, 1, 12) = tokens[0][1].clone(); // the same everywhere but at the first, which differs
+    tokens[0][0] = (tokens[0][1].item<std::int64_t>() + 1) % 20;
     const at::Tensor logits = model->forward(tokens, false);
     // One layer of equal tokens says the same at each position, but for the first token's share.
     tokens[0][0] = tokens[0][1];

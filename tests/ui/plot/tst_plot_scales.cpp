@@ -1,9 +1,9 @@
 #include <QTest>
 
 #include "test_program.h"
-#include "ui/plot/detail/ticks.h"
 #include "ui/plot/detail/view.h"
 #include "ui/plot/detail/y_fit.h"
+#include "ui/plot/ticks.h"
 
 using namespace batchscope::ui;
 

@@ -45,7 +45,7 @@ private Q_SLOTS:
       QVERIFY2(QFile::exists(":/batchscope/icons/" + page->icon() + ".svg"), qPrintable(page->icon()));
     }
     // As the workbench asks for them.
-    QCOMPARE(keys, QStringList({"runs", "new-run", "find", "live", "schedule"}));
+    QCOMPARE(keys, QStringList({"runs", "new-run", "find", "live", "schedule", "compare"}));
   }
 
   void eachIsShownAlone() {
@@ -124,7 +124,7 @@ private Q_SLOTS:
           QVERIFY2(!line.keys.isEmpty() && !line.what.isEmpty(), qPrintable(group.place));
       }
     }
-    QCOMPARE(places.count("Plots"), 3);
+    QCOMPARE(places.count("Plots"), 4);
     QStringList plots;
     for (const KeyHelp& line : LinkedPlots::key_help())
       plots += line.keys.split(", ");

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "ui/plot/detail/plotting_library.h"
-#include "ui/plot/detail/ticks.h"
+#include "ui/plot/ticks.h"
 
 // Extensions of the plotting library.
 namespace batchscope::ui {

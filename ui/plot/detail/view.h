@@ -1,11 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <utility>
+
+#include "ui/plot/range.h"
 
 namespace batchscope::ui {
-
-using Range = std::pair<double, double>;
 
 /// Position along an axis: proportional to the logarithm on a logarithmic axis.
 double to_place(double value, bool log);

@@ -3,7 +3,7 @@
 #include <QString>
 #include <QVector>
 
-#include "ui/plot/detail/view.h"
+#include "ui/plot/range.h"
 
 namespace batchscope::ui {
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QTableView>
+
+#include <optional>
+
+#include "ui/compare/comparison_view.h"
+
+class QMenu;
+
+namespace batchscope::ui {
+
+class CompareTableModel;
+class Theme;
+
+/// The table of a comparison. Selected rows are the marked runs. UI thread.
+class CompareTable : public QTableView {
+  Q_OBJECT
+
+public:
+  CompareTable(const Theme& theme, ComparisonView& view, QWidget* parent = nullptr);
+
+  CompareTableModel& runs() { return *runs_; }
+  /// The columns that can be shown; filled when it opens.
+  QMenu* columns_menu() const { return columns_menu_; }
+  /// Makes the current row's run the baseline, or none if it is that already.
+  void toggle_baseline();
+  /// The run of the current row; nothing in a table of groups.
+  std::optional<std::size_t> current_run() const;
+  /// Selected rows (all without a selection) with a header line, separated by tabs.
+  QString selected_text() const;
+
+Q_SIGNALS:
+  /// A row was double-clicked, or Return pressed.
+  void chosen();
+  void value_at_step_wanted();
+
+protected:
+  void selectionChanged(const QItemSelection& selected, const QItemSelection& deselected) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+private:
+  void show_marks(const QObject* by);
+  void restore_current();
+  void fit_columns();
+  void fill_columns_menu();
+
+  ComparisonView& view_;
+  CompareTableModel* runs_;
+  QMenu* columns_menu_;
+  qint64 current_id_ = 0;  ///< of the current row before a reset; 0: none
+  bool following_ = false; ///< the selection is being set from the marks
+};
+
+} // namespace batchscope::ui

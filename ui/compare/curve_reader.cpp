@@ -1,0 +1,154 @@
+#include "ui/compare/curve_reader.h"
+
+#include <QElapsedTimer>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr qint64 part_ms = 300; ///< between two parts
+
+const char* x_series(series::Axis axis) {
+  switch (axis) {
+  case series::Axis::examples:
+    return "examples_seen";
+  case series::Axis::epoch:
+    return "epoch";
+  case series::Axis::seconds:
+    return "seconds";
+  default:
+    return nullptr;
+  }
+}
+
+/// Every so many points, the last one included.
+std::vector<store::Point> thinned(std::vector<store::Point> points, std::size_t most) {
+  if (most == 0 || points.size() <= most)
+    return points;
+  std::vector<store::Point> some;
+  for (std::size_t i = 0; i < most; ++i)
+    some.push_back(points[i * (points.size() - 1) / (most - 1)]);
+  return some;
+}
+
+std::shared_ptr<const RunCurve> read_curve(const store::RunReader& reader, const CurveReader::Request& request,
+                                           const std::string& name, series::Axis axis) {
+  const auto names = reader.series_names(request.run);
+  const auto has = [&](const std::string& wanted) {
+    return std::find(names.begin(), names.end(), wanted) != names.end();
+  };
+  const char* along = x_series(axis);
+  if (!has(name) || (along && !has(along)))
+    return nullptr;
+  const auto points = thinned(reader.series(request.run, name), request.most);
+  const auto xs = along ? reader.series(request.run, along) : std::vector<store::Point>{};
+  auto curve = std::make_shared<RunCurve>();
+  double last = -HUGE_VAL;
+  for (const store::Point& point : points) {
+    double x = static_cast<double>(point.step);
+    if (along) {
+      auto at = std::upper_bound(xs.begin(), xs.end(), point.step,
+                                 [](std::int64_t step, const store::Point& each) { return step < each.step; });
+      if (at == xs.begin())
+        continue; // before the first known place
+      x = std::prev(at)->value;
+    }
+    last = std::isfinite(x) ? std::max(last, x) : last;
+    if (!std::isfinite(last))
+      continue;
+    curve->x.push_back(last);
+    curve->y.push_back(point.value);
+  }
+  return curve;
+}
+
+} // namespace
+
+/// The curves of the last request; those that the next one wants, too, are not read again.
+class CurveReader::Cache {
+public:
+  using Curves = std::map<std::int64_t, std::shared_ptr<const RunCurve>>;
+
+  explicit Cache(const std::filesystem::path& database) : reader_(database) {}
+
+  /// Forgets all but what a request of this series and axis may use.
+  void begin(const std::string& series, series::Axis axis, const std::vector<Request>& runs) {
+    if (series != series_ || axis != axis_)
+      known_.clear();
+    series_ = series;
+    axis_ = axis;
+    std::map<std::int64_t, Known> kept;
+    for (const Request& request : runs)
+      if (const auto found = known_.find(request.run); found != known_.end() && found->second.request == request)
+        kept.insert(*found);
+    known_ = std::move(kept);
+  }
+  void read(const Request& request) {
+    if (known_.contains(request.run))
+      return;
+    std::shared_ptr<const RunCurve> curve;
+    try {
+      curve = read_curve(reader_, request, series_, axis_);
+    } catch (const Error&) {
+      return; // deleted meanwhile, or damaged: the list of runs and `check` report that
+    }
+    known_[request.run] = {request, curve};
+  }
+  Curves curves() const {
+    Curves curves;
+    for (const auto& [run, known] : known_)
+      if (known.curve)
+        curves[run] = known.curve;
+    return curves;
+  }
+
+private:
+  struct Known {
+    Request request;
+    std::shared_ptr<const RunCurve> curve; ///< null: the run does not have it
+  };
+
+  store::RunReader reader_;
+  std::string series_;
+  series::Axis axis_ = series::Axis::step;
+  std::map<std::int64_t, Known> known_;
+};
+
+CurveReader::CurveReader(std::filesystem::path database, QObject* parent)
+    : QObject(parent), database_(std::move(database)) {}
+
+CurveReader::~CurveReader() = default;
+
+void CurveReader::read(const std::vector<Request>& runs, const std::string& series, series::Axis axis) {
+  task_.start([this, runs, series, axis](const LatestTask::Progress& progress) {
+    try {
+      if (!cache_)
+        cache_ = std::make_shared<Cache>(database_);
+    } catch (const Error&) {
+      return; // no database: the page shows that there are no runs
+    }
+    cache_->begin(series, axis, runs);
+    QElapsedTimer since;
+    since.start();
+    for (const Request& request : runs) {
+      if (progress.replaced())
+        return;
+      cache_->read(request);
+      if (since.elapsed() > part_ms) {
+        progress.post([this, curves = cache_->curves()] { Q_EMIT read_so_far(curves, false); });
+        since.restart();
+      }
+    }
+    progress.post([this, curves = cache_->curves()] { Q_EMIT read_so_far(curves, true); });
+  });
+}
+
+} // namespace batchscope::ui
+
+#include "moc_curve_reader.cpp"

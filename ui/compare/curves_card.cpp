@@ -1,0 +1,209 @@
+#include "ui/compare/curves_card.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include <algorithm>
+#include <set>
+
+#include "ui/plot/linked_plots.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/format.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+constexpr std::size_t most_curves = 300;      ///< more are not drawn
+constexpr std::size_t points_of_others = 300; ///< of the runs in the background, each
+constexpr std::size_t most_names = 8;         ///< in the legend; of more curves the table has the colours
+
+/// Shown unless the user chooses, the first one that there is. Validations are a curve only where there are several.
+QStringList preferred(const Comparison& comparison) {
+  constexpr std::size_t several = 3;
+  const bool curve = std::any_of(comparison.runs().begin(), comparison.runs().end(),
+                                 [](const compare::ComparedRun& run) { return run.losses.size() >= several; });
+  QStringList names{QStringLiteral("validation_loss"), QStringLiteral("loss")};
+  if (!curve)
+    std::reverse(names.begin(), names.end());
+  return names;
+}
+
+/// A field of the series, for its title and unit; null if no run has it.
+const CompareField* field_of(const Comparison& comparison, const QString& series) {
+  const int index = comparison.field(series + QStringLiteral(":last"));
+  return index < 0 ? nullptr : &comparison.fields[static_cast<std::size_t>(index)];
+}
+
+QString series_title(const QString& series) {
+  QString title = series;
+  return title.replace(u'_', u' ');
+}
+
+} // namespace
+
+CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::filesystem::path& database, QWidget* parent)
+    : Card({}, parent), theme_(theme), view_(view), reader_(database), series_(new QComboBox(this)),
+      axis_(new QComboBox(this)), note_(dimmed_label({}, this)) {
+  series_->setAccessibleName(tr("Series of the curves"));
+  series_->setObjectName(QStringLiteral("curve-series"));
+  axis_->setAccessibleName(tr("Horizontal axis of the curves"));
+  axis_->setObjectName(QStringLiteral("curve-axis"));
+  axis_->addItem(tr("steps"), static_cast<int>(series::Axis::step));
+  axis_->addItem(tr("examples"), static_cast<int>(series::Axis::examples));
+  axis_->addItem(tr("epochs"), static_cast<int>(series::Axis::epoch));
+  axis_->addItem(tr("time (s)"), static_cast<int>(series::Axis::seconds));
+  auto* row = new QHBoxLayout;
+  row->addWidget(series_);
+  row->addWidget(dimmed_label(tr("over"), this));
+  row->addWidget(axis_);
+  row->addStretch();
+  row->addWidget(note_);
+  body()->addLayout(row);
+  make_plots();
+  connect(series_, &QComboBox::activated, this, [this] {
+    wanted_series_ = series_->currentData().toString();
+    make_plots();
+    request();
+  });
+  connect(axis_, &QComboBox::activated, this, [this] {
+    make_plots();
+    request();
+  });
+  connect(&view, &ComparisonView::comparison_changed, this, [this] {
+    fill_series();
+    request();
+  });
+  connect(&view, &ComparisonView::visible_changed, this, &CurvesCard::request);
+  connect(&view, &ComparisonView::marks_changed, this, &CurvesCard::request);
+  connect(&reader_, &CurveReader::read_so_far, this, [this](const auto& curves) {
+    curves_ = curves;
+    draw();
+  });
+}
+
+series::Axis CurvesCard::axis() const {
+  return static_cast<series::Axis>(axis_->currentData().toInt());
+}
+
+std::string CurvesCard::series() const {
+  return series_->currentData().toString().toStdString();
+}
+
+void CurvesCard::fill_series() {
+  QStringList names;
+  for (const CompareField& field : view_.comparison().fields)
+    if (field.key.endsWith(QLatin1String(":last")))
+      names.append(field.key.chopped(5));
+  QStringList shown;
+  for (int i = 0; i < series_->count(); ++i)
+    shown.append(series_->itemData(i).toString());
+  const QString before = series_->currentData().toString();
+  if (names != shown) {
+    series_->clear();
+    for (const QString& name : std::as_const(names))
+      series_->addItem(series_title(name), name);
+  }
+  int index = series_->findData(wanted_series_);
+  for (const QString& name : preferred(view_.comparison()))
+    if (index < 0)
+      index = series_->findData(name);
+  series_->setCurrentIndex(std::max(index, names.isEmpty() ? -1 : 0));
+  if (series_->currentData().toString() != before)
+    make_plots();
+}
+
+/// A panel has one title, so another series gets another plot.
+void CurvesCard::make_plots() {
+  delete plots_;
+  plots_ = new LinkedPlots(theme_, this);
+  const QString name = series_->currentData().toString();
+  const CompareField* field = field_of(view_.comparison(), name);
+  plots_->add_panel({.key = name.isEmpty() ? QStringLiteral("series") : name,
+                     .title = tr("%1 over %2").arg(series_title(name), axis_->currentText()),
+                     .unit = field ? field->unit() : QString(),
+                     .from_zero = false});
+  plots_->set_integer_x(axis() == series::Axis::step || axis() == series::Axis::examples);
+  plots_->set_x_label(axis_->currentText());
+  plots_->show_crosshair_values();
+  plots_->setMinimumHeight(Theme::lines(5));
+  connect(plots_, &LinkedPlots::problem, this, &CurvesCard::problem);
+  connect(plots_, &LinkedPlots::saved, this, &CurvesCard::saved);
+  body()->addWidget(plots_, 1);
+}
+
+void CurvesCard::request() {
+  std::vector<CurveReader::Request> runs;
+  const auto add = [&](std::size_t run, std::size_t most) {
+    const store::RunRow& row = view_.comparison().runs()[run].row;
+    if (runs.size() < most_curves)
+      runs.push_back({row.id, most, row.outcome.steps});
+  };
+  for (const std::size_t run : view_.emphasized())
+    add(run, 0);
+  for (const std::size_t run : view_.visible())
+    if (!view_.is_emphasized(run))
+      add(run, points_of_others);
+  const std::size_t all = view_.visible().size();
+  note_->setText(runs.size() < all
+                     ? tr("%1 of %2 runs").arg(format_count(std::ssize(runs)), format_count(std::int64_t(all)))
+                     : QString());
+  if (series().empty()) {
+    curves_.clear();
+    draw();
+    return;
+  }
+  reader_.read(runs, series(), axis());
+}
+
+void CurvesCard::draw() {
+  plots_->clear_curves();
+  const CompareField* field = field_of(view_.comparison(), series_->currentData().toString());
+  const double factor = field ? field->factor() : 1;
+  const auto add = [&](std::size_t run) {
+    const auto found = curves_.find(view_.id(run));
+    if (found == curves_.end())
+      return;
+    std::vector<double> y = found->second->y;
+    for (double& value : y)
+      value *= factor;
+    const auto look = view_.look(run);
+    CurveStyle style;
+    style.points = found->second->x.size() <= 3; // no line to see else
+    if (view_.is_emphasized(run)) {
+      style.series = look.value_or(0);
+      if (!look)
+        style.role = Role::accent;
+      else if (view_.emphasized().size() <= most_names)
+        style.name = view_.comparison().run_name(run);
+    } else {
+      style.role = Role::border;
+      style.faint = true;
+      style.points = false;
+    }
+    plots_->add_curve(0, std::make_shared<PointsCurve>(found->second->x, y), style);
+  };
+  for (const std::size_t run : view_.visible())
+    if (!view_.is_emphasized(run))
+      add(run);
+  for (const std::size_t run : view_.emphasized())
+    add(run);
+  plots_->refresh();
+}
+
+QJsonObject CurvesCard::state() const {
+  return {{"series", wanted_series_}, {"axis", axis_->currentData().toInt()}};
+}
+
+void CurvesCard::restore(const QJsonObject& state) {
+  wanted_series_ = state["series"].toString();
+  axis_->setCurrentIndex(std::max(0, axis_->findData(state["axis"].toInt())));
+  fill_series();
+  make_plots();
+  request();
+}
+
+} // namespace batchscope::ui
+
+#include "moc_curves_card.cpp"

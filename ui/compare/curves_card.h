@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QJsonObject>
+
+#include <map>
+#include <memory>
+
+#include "ui/compare/comparison_view.h"
+#include "ui/compare/curve_reader.h"
+#include "ui/widgets/widgets.h"
+
+class QComboBox;
+class QLabel;
+
+namespace batchscope::ui {
+
+class LinkedPlots;
+
+/// One series of the compared runs over steps, examples or time: the emphasized runs in their colours, the others thin
+/// behind them. UI thread.
+class CurvesCard : public Card {
+  Q_OBJECT
+
+public:
+  CurvesCard(const Theme& theme, ComparisonView& view, const std::filesystem::path& database,
+             QWidget* parent = nullptr);
+
+  LinkedPlots& plots() { return *plots_; }
+  QJsonObject state() const;
+  void restore(const QJsonObject& state);
+
+Q_SIGNALS:
+  void problem(const QString& text); ///< a picture could not be written
+  void saved(const QString& file);
+
+private:
+  void fill_series();
+  void make_plots();
+  void request();
+  void draw();
+  series::Axis axis() const;
+  std::string series() const;
+
+  const Theme& theme_;
+  ComparisonView& view_;
+  CurveReader reader_;
+  QComboBox* series_;
+  QComboBox* axis_;
+  QLabel* note_; ///< how many of the runs are drawn
+  LinkedPlots* plots_ = nullptr;
+  QString wanted_series_; ///< the user's choice, also while no run has it
+  std::map<std::int64_t, std::shared_ptr<const RunCurve>> curves_;
+};
+
+} // namespace batchscope::ui

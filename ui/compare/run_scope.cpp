@@ -1,0 +1,135 @@
+#include "ui/compare/run_scope.h"
+
+#include <QJsonArray>
+#include <QStringList>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/filter/condition.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// What conditions may compare: the run's own fields, then the comparison's.
+constexpr std::size_t own_fields = 2;
+
+bool is_comparison(const QString& text) {
+  return text.contains(u'=') || text.contains(u'<') || text.contains(u'>');
+}
+
+std::vector<filter::Field> filter_fields(const Comparison& comparison) {
+  std::vector<filter::Field> fields{{.name = "id", .kind = telemetry::ValueKind::count},
+                                    {.name = "name", .is_text = true}};
+  for (const CompareField& field : comparison.fields) {
+    // A result with the name of a setting (the first batch) is found as result.batch.
+    std::string name = field.origin == CompareField::Origin::series ? field.key.toStdString() : field.column.key;
+    std::replace(name.begin(), name.end(), ':', '.');
+    std::replace(name.begin(), name.end(), '@', '.');
+    if (std::any_of(fields.begin(), fields.end(), [&](const filter::Field& each) { return each.name == name; }))
+      name = "result." + name;
+    fields.push_back({.name = name, .kind = field.column.kind, .is_text = field.ordinal});
+    if (field.origin == CompareField::Origin::result)
+      for (const telemetry::OutcomeField& outcome : telemetry::outcome_fields())
+        if (outcome.name == field.column.key && outcome.short_name)
+          fields.back().short_name = outcome.short_name;
+  }
+  return fields;
+}
+
+/// A run's values for a condition.
+class RunValues : public filter::Values {
+public:
+  RunValues(const Comparison& comparison, std::size_t run) : comparison_(comparison), run_(run) {}
+
+  std::optional<double> number(std::size_t field) const override {
+    if (field < own_fields)
+      return static_cast<double>(comparison_.runs()[run_].row.id);
+    const CompareField& shown = comparison_.fields[field - own_fields];
+    return shown.ranks[run_] < 0 ? std::nullopt : std::optional(shown.numbers[run_]);
+  }
+  std::optional<std::string> text(std::size_t field) const override {
+    if (field < own_fields)
+      return comparison_.runs()[run_].row.name;
+    const CompareField& shown = comparison_.fields[field - own_fields];
+    return shown.ranks[run_] < 0 ? std::nullopt : std::optional(shown.text(run_).toStdString());
+  }
+
+private:
+  const Comparison& comparison_;
+  std::size_t run_;
+};
+
+/// Texts of a run in which words are searched.
+QString words_of(const Comparison& comparison, std::size_t run) {
+  QString words = comparison.run_name(run);
+  for (const CompareField& field : comparison.fields)
+    if (field.origin != CompareField::Origin::series && field.ordinal)
+      words += u' ' + field.text(run);
+  return words.toLower();
+}
+
+} // namespace
+
+bool RunScope::contains(const store::RunRow& row) const {
+  switch (kind) {
+  case Kind::sweep:
+    return row.sweep == sweep;
+  case Kind::chosen:
+    return std::find(runs.begin(), runs.end(), row.id) != runs.end();
+  default:
+    return true;
+  }
+}
+
+QJsonObject RunScope::state() const {
+  QJsonArray chosen;
+  for (const std::int64_t run : runs)
+    chosen.append(qint64(run));
+  return {{"kind", static_cast<int>(kind)}, {"sweep", qint64(sweep)}, {"runs", chosen}};
+}
+
+RunScope RunScope::from(const QJsonObject& state) {
+  RunScope scope;
+  if (const int kind = state["kind"].toInt(); kind >= 0 && kind <= static_cast<int>(Kind::chosen))
+    scope.kind = static_cast<Kind>(kind);
+  scope.sweep = state["sweep"].toInteger();
+  for (const QJsonValue& run : state["runs"].toArray())
+    scope.runs.push_back(run.toInteger());
+  return scope;
+}
+
+CompareFilter::CompareFilter(const Comparison& comparison, const QString& text) : comparison_(comparison) {
+  const QString trimmed = text.trimmed();
+  if (is_comparison(trimmed)) {
+    const filter::Condition condition =
+        filter::parse_condition(trimmed.toStdString(), filter_fields(comparison), "Filter");
+    accepts_ = [&comparison, condition](std::size_t run) { return condition(RunValues(comparison, run)); };
+  } else {
+    const QStringList words = trimmed.toLower().split(u' ', Qt::SkipEmptyParts);
+    accepts_ = [&comparison, words](std::size_t run) {
+      if (words.isEmpty())
+        return true;
+      const QString texts = words_of(comparison, run);
+      return std::all_of(words.begin(), words.end(), [&](const QString& word) { return texts.contains(word); });
+    };
+  }
+}
+
+std::vector<std::size_t> CompareFilter::apply() const {
+  std::vector<std::size_t> runs;
+  for (std::size_t run = 0; run < comparison_.runs().size(); ++run)
+    if (accepts_(run))
+      runs.push_back(run);
+  return runs;
+}
+
+QStringList CompareFilter::fields(const Comparison& comparison) {
+  QStringList names;
+  for (const filter::Field& field : filter_fields(comparison))
+    names.append(QString::fromStdString(field.name));
+  return names;
+}
+
+} // namespace batchscope::ui
