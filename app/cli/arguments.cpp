@@ -99,6 +99,12 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& names, const std::
   return add_value(app, names, placeholder, help)->multi_option_policy(repeatable);
 }
 
+CLI::Option* add_list(CLI::App& app, const std::string& name, const std::string& placeholder, const std::string& help) {
+  return app.add_option(name, CLI::callback_t(), help)
+      ->type_name(placeholder)
+      ->expected(1, CLI::detail::expected_max_vector_size);
+}
+
 CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help) {
   return app.add_flag(names, help)->disable_flag_override();
 }

@@ -16,6 +16,8 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
 /// The same for an option that may be given several times; Option::results() has all values.
 CLI::Option* add_repeatable(CLI::App& app, const std::string& names, const std::string& placeholder,
                             const std::string& help);
+/// The same for an option that takes all values up to the next option.
+CLI::Option* add_list(CLI::App& app, const std::string& name, const std::string& placeholder, const std::string& help);
 CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help);
 /// Adds a positional argument, or several if `many`.
 CLI::Option* add_argument(CLI::App& app, const std::string& name, const std::string& help, bool many = false);

@@ -11,11 +11,12 @@
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/run_options.h"
+#include "app/cli/sweep_plan.h"
+#include "app/cli/sweep_waiting.h"
 #include "app/cli/sweep_workers.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/engine.h"
-#include "core/sweep/outlook.h"
 
 namespace batchscope::cli {
 
@@ -36,12 +37,29 @@ struct SweepOptions {
   CLI::Option* plan = nullptr;
   CLI::Option* resume = nullptr;
   CLI::Option* join = nullptr;
+  CLI::Option* skip = nullptr;
+  CLI::Option* first = nullptr;
 
   /// Those that say what to run.
   std::vector<const CLI::Option*> of_spec() const {
     return {file, batches, rates, vary, only, random, random_seed, repeats, stop_weak};
   }
+  /// Those of them that can add to a sweep.
+  bool can_add(const CLI::Option* option) const {
+    return option == batches || option == rates || option == vary || option == repeats || option == random;
+  }
 };
+
+std::vector<sweep::Variation> variations_of(const SweepOptions& options) {
+  std::vector<sweep::Variation> variations;
+  if (const auto values = text_of(options.batches))
+    variations.push_back(sweep::parse_values("batch", *values));
+  if (const auto values = text_of(options.rates))
+    variations.push_back(sweep::parse_values("lr", *values));
+  for (const std::string& text : options.vary->results())
+    variations.push_back(sweep::parse_variation(text));
+  return variations;
+}
 
 sweep::SweepSpec spec_of(const SweepOptions& options) {
   sweep::SweepSpec spec;
@@ -55,12 +73,8 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
     }
   }
   options.run.apply(spec.base);
-  if (const auto values = text_of(options.batches))
-    set_variation(spec, sweep::parse_values("batch", *values));
-  if (const auto values = text_of(options.rates))
-    set_variation(spec, sweep::parse_values("lr", *values));
-  for (const std::string& text : options.vary->results())
-    set_variation(spec, sweep::parse_variation(text));
+  for (sweep::Variation& variation : variations_of(options))
+    set_variation(spec, std::move(variation));
   spec.only = text_of(options.only).value_or(spec.only);
   if (const auto random = integer_of(options.random))
     spec.random = random;
@@ -76,103 +90,17 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
   return spec;
 }
 
-/// What was asked for besides --resume or --join, which take everything from the database.
+/// What was asked for besides an option that concerns a stored sweep; --resume can add to it.
 void refuse_beside(const CLI::Option* stored, const SweepOptions& options) {
   for (const CLI::Option* option : options.of_spec())
-    exclude(stored, option);
+    if (stored != options.resume || !options.can_add(option))
+      exclude(stored, option);
   exclude(stored, options.plan);
   const auto given = options.run.given();
   if (!given.empty())
     throw input_error(
         fmt::format("{} and {} are both given; accepted: one of them", stored->get_name(), given.front()));
 }
-
-// ---- what will be ----
-
-/// Runs of the database from which times are estimated; none if there is no database yet.
-sweep::Throughputs earlier_runs(const Context& context) {
-  if (!std::filesystem::exists(context.database()))
-    return {};
-  return sweep::Throughputs(store::RunReader(context.database()).list("status = finished"));
-}
-
-/// The sum of the times; nothing if one is unknown.
-std::optional<double> total_seconds(const std::vector<sweep::RunOutlook>& outlooks) {
-  double sum = 0;
-  for (const sweep::RunOutlook& outlook : outlooks) {
-    if (!outlook.seconds)
-      return std::nullopt;
-    sum += *outlook.seconds;
-  }
-  return sum;
-}
-
-/// `12 runs, peak 5.1 MB to 99.6 MB, 2 will not fit, about 3:20`.
-std::string outlook_line(const std::vector<sweep::RunOutlook>& outlooks) {
-  std::optional<std::uint64_t> least;
-  std::optional<std::uint64_t> most;
-  std::int64_t too_large = 0;
-  std::int64_t refused = 0;
-  for (const sweep::RunOutlook& outlook : outlooks) {
-    if (outlook.peak_bytes) {
-      least = std::min(least.value_or(*outlook.peak_bytes), *outlook.peak_bytes);
-      most = std::max(most.value_or(0), *outlook.peak_bytes);
-    }
-    too_large += outlook.fits ? 0 : 1;
-    refused += outlook.problem.empty() ? 0 : 1;
-  }
-  std::string line =
-      format_count(static_cast<std::int64_t>(outlooks.size())) + (outlooks.size() == 1 ? " run" : " runs");
-  if (least)
-    line += ", predicted peak " + format_bytes(*least) + (least == most ? "" : " to " + format_bytes(*most));
-  if (too_large > 0)
-    line += fmt::format(", {} will not fit", too_large);
-  if (refused > 0)
-    line += fmt::format(", {} cannot run", refused);
-  const auto seconds = total_seconds(outlooks);
-  return line + (seconds ? ", about " + format_duration(*seconds) : ", time unknown (no similar run is stored)");
-}
-
-std::vector<sweep::RunOutlook> outlooks_of(const sweep::SweepPlan& plan, const Context& context) {
-  std::vector<run::RunSpec> specs;
-  for (const sweep::PlannedRun& planned : plan.runs)
-    specs.push_back(planned.spec);
-  return sweep::foresee(specs, *plan.pool, earlier_runs(context));
-}
-
-int print_plan(const sweep::SweepPlan& plan, const Context& context) {
-  const auto outlooks = outlooks_of(plan, context);
-  if (context.json) {
-    Json runs = Json::array();
-    for (std::size_t i = 0; i < outlooks.size(); ++i) {
-      const sweep::RunOutlook& outlook = outlooks[i];
-      runs.push_back({{"name", plan.runs[i].spec.name},
-                      {"batch", outlook.batch ? Json(*outlook.batch) : Json(nullptr)},
-                      {"predicted_bytes", outlook.peak_bytes ? Json(*outlook.peak_bytes) : Json(nullptr)},
-                      {"fits", outlook.fits},
-                      {"seconds", outlook.seconds ? json_number(*outlook.seconds) : Json(nullptr)},
-                      {"problem", outlook.problem.empty() ? Json(nullptr) : Json(outlook.problem)}});
-    }
-    const auto seconds = total_seconds(outlooks);
-    print_json({{"runs", runs}, {"seconds", seconds ? json_number(*seconds) : Json(nullptr)}});
-    return exit_status::done;
-  }
-  Table table({{"run", Table::Align::left}, {"batch"}, {"peak"}, {"time"}, {"", Table::Align::left}});
-  for (std::size_t i = 0; i < outlooks.size(); ++i) {
-    const sweep::RunOutlook& outlook = outlooks[i];
-    table.add({plan.runs[i].spec.name, outlook.batch ? format_count(*outlook.batch) : "-",
-               outlook.peak_bytes ? format_bytes(*outlook.peak_bytes) : "-",
-               outlook.seconds ? format_duration(*outlook.seconds) : "-",
-               !outlook.problem.empty() ? outlook.problem
-               : outlook.fits           ? ""
-                                        : "will not fit"});
-  }
-  print(table.text(Palette::for_stdout()));
-  print('\n' + outlook_line(outlooks) + '\n');
-  return exit_status::done;
-}
-
-// ---- running it ----
 
 void print_result(std::int64_t id, const sweep::SweepResult& result, const Context& context) {
   if (context.json) {
@@ -207,6 +135,7 @@ void fix_budget(sweep::SweepSpec& spec, const std::shared_ptr<data::DataPool>& p
 struct Task {
   sweep::SweepPlan plan;
   std::optional<std::int64_t> stored; ///< number of a sweep that is there
+  bool extended = false;              ///< whether it gets further combinations
   std::int64_t workers = 1;
   sweep::WorkOptions work;
 };
@@ -216,13 +145,17 @@ Task task_of(const SweepOptions& options, const Context& context) {
   task.workers = integer_of(options.workers, 1, 1000).value_or(1);
   const auto joined = integer_of(options.join);
   task.stored = joined ? joined : integer_of(options.resume);
-  task.work = {.shared = joined || task.workers > 1, .add_missing = !joined};
+  // Another program may still work at a sweep that is resumed.
+  task.work = {.shared = task.stored || task.workers > 1, .add_missing = !joined};
   if (task.workers > 1)
     share_cores(task.workers);
   if (task.stored) {
     exclude(options.resume, options.join);
     refuse_beside(joined ? options.join : options.resume, options);
-    task.plan = sweep::plan_rest(store::RunReader(context.database()), *task.stored);
+    const sweep::Extension extension{
+        .values = variations_of(options), .repeats = integer_of(options.repeats), .random = integer_of(options.random)};
+    task.extended = !extension.empty();
+    task.plan = sweep::plan_rest(store::RunReader(context.database()), *task.stored, extension);
   } else {
     sweep::SweepSpec spec = spec_of(options);
     refuse_unusable(context.database());
@@ -234,7 +167,18 @@ Task task_of(const SweepOptions& options, const Context& context) {
   return task;
 }
 
+int edit_waiting(const CLI::Option* edit, const SweepOptions& options, const Context& context) {
+  refuse_beside(edit, options);
+  for (const CLI::Option* other : {options.resume, options.join, options.workers})
+    exclude(edit, other);
+  return edit == options.skip ? skip_waiting(integers_of(edit), context) : put_first(integers_of(edit), context);
+}
+
 int run_sweep_verb(const SweepOptions& options, const Context& context) {
+  exclude(options.skip, options.first);
+  for (const CLI::Option* edit : {options.skip, options.first})
+    if (edit->count() > 0)
+      return edit_waiting(edit, options, context);
   Task task = task_of(options, context);
   if (options.plan->count() > 0)
     return print_plan(task.plan, context);
@@ -245,9 +189,11 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
   {
     Display display(context);
     if (!task.stored)
-      display.say(outlook_line(outlooks_of(task.plan, context)));
+      display.say(outlook_line(task.plan, context));
     store::RunStore store(context.database());
     id = task.stored ? *task.stored : store.add_sweep(sweep::to_json(task.plan.spec));
+    if (task.extended)
+      store.set_sweep(id, sweep::to_json(task.plan.spec));
     if (std::exchange(task.work.add_missing, false)) // before further workers look for runs
       sweep::enqueue(task.plan, id, store);
     SweepWorkers workers(context.database(), id, task.workers - 1);
@@ -289,8 +235,13 @@ Verb add_sweep(CLI::App& program) {
                                "are comparable only with 1");
   options->plan =
       add_switch(*app, "--plan", "Only show what would be run: batch size, predicted peak and time of each");
-  options->resume = add_value(*app, "--resume", "ID", "Run the missing runs of a stored sweep");
+  options->resume =
+      add_value(*app, "--resume", "ID",
+                "Run the missing runs of a stored sweep; with --batch, --lr, --vary, --repeats or --random "
+                "also those that they add to it");
   options->join = add_value(*app, "--join", "ID", "Work at a sweep that another process began");
+  options->skip = add_list(*app, "--skip", "RUN", "Leave out these runs of a sweep, which wait in the database");
+  options->first = add_list(*app, "--first", "RUN", "Make these waiting runs of a sweep next, in this order");
   options->run.add_to(*app, {"--batch", "--lr"});
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_sweep_verb(*options, context); }};

@@ -214,6 +214,14 @@ std::int64_t insert_sweep(SQLite::Database& database, const std::string& spec_js
   return database.getLastInsertRowid();
 }
 
+void update_sweep(SQLite::Database& database, std::int64_t sweep, const std::string& spec_json) {
+  SQLite::Statement update(database, "UPDATE sweep SET spec = ? WHERE id = ?");
+  update.bind(1, spec_json);
+  update.bind(2, sweep);
+  if (update.exec() == 0)
+    throw input_error(fmt::format("sweep {} does not exist", sweep));
+}
+
 std::int64_t insert_search(SQLite::Database& database, const std::string& spec_json, const std::string& result_json) {
   SQLite::Statement insert(database, "INSERT INTO search (created, spec, result) VALUES (?, ?, ?)");
   insert.bind(1, utc_now());

@@ -128,6 +128,13 @@ std::int64_t RunStore::add_sweep(const std::string& spec_json) {
   return impl_->writer.change([&](SQLite::Database& database) { return detail::insert_sweep(database, spec_json); });
 }
 
+void RunStore::set_sweep(std::int64_t sweep, const std::string& spec_json) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::update_sweep(database, sweep, spec_json);
+    return sweep;
+  });
+}
+
 std::int64_t RunStore::add_search(const std::string& spec_json, const std::string& result_json) {
   return impl_->writer.change(
       [&](SQLite::Database& database) { return detail::insert_search(database, spec_json, result_json); });
@@ -200,6 +207,10 @@ void RunStore::flush() {
 
 RunStore::Backlog RunStore::backlog() const {
   return impl_->writer.backlog();
+}
+
+const std::filesystem::path& RunStore::file() const {
+  return impl_->writer.file();
 }
 
 void check_usable(const std::filesystem::path& file) {

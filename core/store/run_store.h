@@ -168,6 +168,8 @@ public:
   };
   std::vector<Added> add_complete(const std::vector<CompleteRun>& runs, const std::vector<std::string>& sweeps = {});
   std::int64_t add_sweep(const std::string& spec_json);
+  /// Replaces a sweep's spec, to which combinations were added. Throws Error (input) if the sweep does not exist.
+  void set_sweep(std::int64_t sweep, const std::string& spec_json);
   /// `spec_json` has `device`, `model`, `data` etc.; `result_json` has the answer and its probes.
   std::int64_t add_search(const std::string& spec_json, const std::string& result_json);
 
@@ -206,6 +208,8 @@ public:
     std::string notice; ///< what was done after another program replaced the database's files; empty if none did
   };
   Backlog backlog() const;
+
+  const std::filesystem::path& file() const; ///< as it was given
 
   class Impl;
 

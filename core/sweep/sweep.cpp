@@ -30,19 +30,14 @@ bool is_done(const telemetry::RunOutcome& outcome) {
   }
 }
 
-/// The spec as this version writes it, so that equal runs have equal texts.
-std::string normalized(const std::string& spec_json) {
-  return run::to_json(run::run_spec_from_json(spec_json));
-}
-
 /// The newest run of each combination that has begun, in the order of the plan.
 std::vector<std::int64_t> begun(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
   std::map<std::string, std::int64_t> newest;
   for (const auto& [id, spec] : store::SweepQueue(store, sweep).begun())
-    newest[normalized(spec)] = id;
+    newest[settings_key(run::run_spec_from_json(spec))] = id;
   std::vector<std::int64_t> runs;
   for (const PlannedRun& planned : plan.runs)
-    if (const auto found = newest.find(run::to_json(planned.spec)); found != newest.end())
+    if (const auto found = newest.find(settings_key(planned.spec)); found != newest.end())
       runs.push_back(found->second);
   return runs;
 }
@@ -68,16 +63,19 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
   return plan;
 }
 
-SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, std::shared_ptr<data::DataPool> pool) {
+SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, const Extension& extension,
+                    std::shared_ptr<data::DataPool> pool) {
   SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
+  if (!extension.empty())
+    plan.spec = extended(plan.spec, extension);
   std::map<std::string, std::int64_t> done;
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
       if (is_done(reader.run(id).outcome))
-        done[normalized(reader.spec_json(id))] = id;
+        done[settings_key(run::run_spec_from_json(reader.spec_json(id)))] = id;
   });
   for (auto& run : combinations(plan.spec)) {
-    const auto found = done.find(run::to_json(run));
+    const auto found = done.find(settings_key(run));
     plan.runs.push_back({std::move(run), found == done.end() ? std::nullopt : std::optional(found->second)});
   }
   return plan;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/job/job.h"
-#include "core/sweep/sweep_spec.h"
+#include "core/sweep/extend.h"
 
 namespace batchscope::sweep {
 
@@ -30,9 +30,10 @@ struct SweepPlan {
 /// data, no such device) before anything is stored. Throws Error (input, unavailable).
 SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
-/// Plans the rest of a stored sweep: combinations without a run that has finished, failed, was ended early or skipped,
-/// trains or waits. Throws Error (input) if the sweep does not exist.
-SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep,
+/// Plans the rest of a stored sweep, and what is added to it: combinations without a run that has finished, failed, was
+/// ended early or skipped, trains or waits. Stores nothing: RunStore::set_sweep() does. Throws Error (input) if the
+/// sweep does not exist or cannot be extended so.
+SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, const Extension& extension = {},
                     std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
 /// Adds the plan's combinations that have no run as waiting runs, which any program can then make. Throws what the

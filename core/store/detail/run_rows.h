@@ -49,6 +49,7 @@ private:
 };
 
 std::int64_t insert_sweep(SQLite::Database& database, const std::string& spec_json);
+void update_sweep(SQLite::Database& database, std::int64_t sweep, const std::string& spec_json);
 std::int64_t insert_search(SQLite::Database& database, const std::string& spec_json, const std::string& result_json);
 
 } // namespace batchscope::store::detail

@@ -57,6 +57,7 @@ public:
   std::int64_t process() const { return process_; }
 
   RunStore::Backlog backlog() const;
+  const std::filesystem::path& file() const { return file_; }
 
 private:
   using Runs = std::vector<std::shared_ptr<RunBuffer>>;

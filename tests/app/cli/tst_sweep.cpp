@@ -15,6 +15,8 @@ private Q_SLOTS:
   void nothingFinishes();
   void fromFile();
   void resumeRunsWhatIsMissing();
+  void resumeAddsValues();
+  void waitingRunsAreSkippedAndReordered();
   void interruptEndsTheWholeSweep();
   void runsThatAreDeletedMeanwhile();
   void refused_data();
@@ -102,7 +104,52 @@ void TestSweep::resumeRunsWhatIsMissing() {
   QCOMPARE(outcome.json()["runs"].toArray(), QJsonArray({1, 2}));
   QCOMPARE(runs_of(program).size(), 2);
   QVERIFY(program.run({"sweep", "--resume", "7"}).status == 2);
-  QVERIFY(program.run({"sweep", "--resume", "1", "--batch", "4"}).status == 2);
+  QVERIFY(program.run({"sweep", "--resume", "1", "--only", "batch = 4"}).status == 2);
+  QVERIFY(program.run({"sweep", "--resume", "1", "--epochs", "2"}).status == 2);
+}
+
+void TestSweep::resumeAddsValues() {
+  const CliProgram program;
+  QCOMPARE(program.run(small_sweep({"--batch", "8,16"})).status, 0);
+  // The first two have no dropout and seed 1: they are among the combinations of all three fields.
+  Outcome outcome = program.run({"sweep", "--json", "--resume", "1", "--vary", "dropout=0.5", "--repeats", "2"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QCOMPARE(outcome.json()["runs"].toArray(), QJsonArray({1, 3, 4, 5, 2, 6, 7, 8}));
+  outcome = program.run({"sweep", "--json", "--resume", "1", "--batch", "16,4"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QCOMPARE(runs_of(program).size(), 12);
+  QSet<QString> names;
+  for (const auto& run : runs_of(program))
+    names += run.toObject()["name"].toString();
+  QCOMPARE(names.size(), 12);
+  QVERIFY(names.contains("batch 4, dropout 0.5, seed 2"));
+  // What was added is part of the sweep: nothing is missing now.
+  QCOMPARE(program.run({"sweep", "--json", "--resume", "1"}).json()["runs"].toArray().size(), 12);
+  QCOMPARE(runs_of(program).size(), 12);
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--resume", "1", "--repeats", "1"}), "--repeats"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--resume", "1", "--random", "3"}), "--random"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--resume", "1", "--vary", "max_batch=8"}), "--max-batch"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--resume", "1", "--batch", "0"}), "--batch"));
+}
+
+void TestSweep::waitingRunsAreSkippedAndReordered() {
+  const CliProgram program;
+  QProcess process;
+  program.start(process, small_sweep({"--batch", "2,4,8,16", "--epochs", "1000000"}));
+  QVERIFY(says_soon(process, "run 1"));
+  QCOMPARE(program.run({"sweep", "--json", "--first", "4"}).json()["order"].toArray(), QJsonArray({4, 2, 3}));
+  QCOMPARE(program.run({"sweep", "--json", "--skip", "2"}).json()["skipped"].toArray(), QJsonArray({2}));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--skip", "3", "1"}), "--skip: run 1 is running"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--first", "2"}), "--first: run 2 is stopped"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--skip", "99"}), "99"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--skip", "3", "--resume", "1"}), "--resume"));
+  QVERIFY(batchscope::test::refused(program.run({"sweep", "--skip", "3", "--first", "3"}), "--first"));
+  QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
+  QVERIFY(says_soon(process, "run 4"));
+  QCOMPARE(statuses(program), QStringList({"stopped", "stopped", "queued", "running"}));
+  ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+  QCOMPARE(CliProgram::finish(process).status, 130);
+  QCOMPARE(runs_of(program)[1].toObject()["reason"].toString(), QString("skipped"));
 }
 
 void TestSweep::interruptEndsTheWholeSweep() {

@@ -100,7 +100,7 @@ void TestSharedData::theRestOfASweepReadsItOnce() {
   const std::int64_t sweep = store.add_sweep(to_json(spec));
   const auto pool = std::make_shared<data::DataPool>();
   SweepWatch watch;
-  const auto result = run_sweep(plan_rest(store::RunReader(folder.file()), sweep, pool), sweep, store, watch,
+  const auto result = run_sweep(plan_rest(store::RunReader(folder.file()), sweep, {}, pool), sweep, store, watch,
                                 std::make_shared<run::JobControl>());
   QCOMPARE(result.finished, std::int64_t{4});
   QCOMPARE(pool->reads(), std::uint64_t{1});
