@@ -29,8 +29,9 @@ private:
   int part_ = 0;
 };
 
-/// The median rule (Golovin et al., "Google Vizier", KDD 2017): a run ends early if its loss is above the median of the
-/// finished runs at equal progress, once there are `min_finished` of them and `first_part` is over.
+/// The finished runs of a sweep, and the median rule (Golovin et al., "Google Vizier", KDD 2017): a run ends early if
+/// its loss is above the median of the finished runs at equal progress, once there are `min_finished` of them and
+/// `first_part` is over.
 class WeakRuns {
 public:
   static constexpr std::size_t min_finished = 4;

@@ -16,6 +16,8 @@ using telemetry::RunStatus;
 
 /// Between two looks at the queue while others work.
 constexpr std::chrono::milliseconds pause{100};
+/// Between two looks for runs that other programs have finished.
+constexpr std::chrono::milliseconds look_for_finished{1000};
 
 /// Whether the run takes no more memory than one step at its first batch: a search before it takes all that there is,
 /// and a schedule may.
@@ -28,7 +30,10 @@ bool keeps_its_batch(const run::RunSpec& spec) {
 Worker::Worker(const SweepSpec& sweep, std::int64_t id, std::shared_ptr<data::DataPool> pool, store::RunStore& store,
                SweepWatch& watch, const std::shared_ptr<run::JobControl>& control, const WorkOptions& options)
     : sweep_(sweep), id_(id), pool_(std::move(pool)), store_(store), queue_(store, id), watch_(watch),
-      control_(control), options_(options) {}
+      control_(control), options_(options) {
+  if (sweep_.stop_weak == StopWeak::median)
+    finished_runs_.emplace(store_.file(), id_, options_.shared ? std::optional(look_for_finished) : std::nullopt);
+}
 
 void Worker::work() {
   while (!control_->stopping()) {
@@ -138,16 +143,16 @@ void Worker::train(run::Session& session, const std::optional<search::SearchResu
   data_ = session.data();
   LossCurve curve(spec.length);
   job::RunOptions options{.sweep = id_, .claimed = waiting.id, .end_early = {}};
-  if (sweep_.stop_weak == StopWeak::median)
+  if (finished_runs_) {
+    finished_runs_->refresh();
     options.end_early = [&](const telemetry::StepRecord& record) {
       const auto part = curve.take(record);
-      return part ? weak_.judge(curve, *part) : std::nullopt;
+      return part ? finished_runs_->known()->judge(curve, *part) : std::nullopt;
     };
+  }
   const job::JobResult job = job::run_and_store(session, spec, search, store_, options, watch_, control_);
   finished_ += job.outcome.status == RunStatus::finished ? 1 : 0;
   failed_ += job.outcome.status == RunStatus::failed ? 1 : 0;
-  if (job.outcome.status == RunStatus::finished)
-    weak_.add_finished(curve);
 }
 
 } // namespace batchscope::sweep

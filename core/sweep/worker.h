@@ -8,8 +8,8 @@
 
 #include "core/run/forecast.h"
 #include "core/store/sweep_queue.h"
+#include "core/sweep/finished_runs.h"
 #include "core/sweep/sweep.h"
-#include "core/sweep/weak_runs.h"
 
 namespace batchscope::sweep {
 
@@ -53,8 +53,8 @@ private:
     std::uint64_t budget = 0;
   };
   std::map<std::string, Need> needs_;
-  std::optional<std::string> unknown_need_; ///< the first spec that the last claim passed over for want of its need
-  WeakRuns weak_;
+  std::optional<std::string> unknown_need_;   ///< the first spec that the last claim passed over for want of its need
+  std::optional<FinishedRuns> finished_runs_; ///< if weak runs end early
   std::size_t made_ = 0;
   std::int64_t finished_ = 0;
   std::int64_t failed_ = 0;

@@ -7,6 +7,7 @@
 
 #include "core/run/engine.h"
 #include "core/store/run_store.h"
+#include "core/sweep/finished_runs.h"
 #include "core/sweep/sweep.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
@@ -42,6 +43,10 @@ private Q_SLOTS:
   void aboveTheMedianEndsEarly();
   void notANumberIsWeak();
   void inASweep();
+  void finishedEarlier();
+  void finishedByOthers_data();
+  void finishedByOthers();
+  void othersFinishWhileARunTrains();
 };
 
 void TestWeakRuns::partsAreMeans() {
@@ -89,9 +94,9 @@ void TestWeakRuns::notANumberIsWeak() {
   QVERIFY(run_with(nan, weak).second);
 }
 
-/// Rates from good to absurd: those that come last, the worst, end early, and a resumed sweep leaves them alone.
-void TestWeakRuns::inASweep() {
-  const store::test::Folder folder;
+namespace {
+
+SweepSpec rates_of(const std::string& rates) {
   SweepSpec spec;
   spec.base.model = "mlp:hidden=16";
   spec.base.data = "synthetic:examples=400,shape=1x8x8,classes=4";
@@ -99,8 +104,17 @@ void TestWeakRuns::inASweep() {
   spec.base.batch = {.kind = run::BatchChoice::Kind::number, .number = 16};
   spec.base.optimizer = "sgd";
   spec.base.length = {.epochs = 3, .examples = {}, .steps = {}};
-  spec.vary = {parse_variation("lr=0.05,0.06,0.07,0.08,1e-7")};
+  spec.vary = {parse_values("lr", rates)};
   spec.stop_weak = StopWeak::median;
+  return spec;
+}
+
+} // namespace
+
+/// Rates from good to absurd: those that come last, the worst, end early, and a resumed sweep leaves them alone.
+void TestWeakRuns::inASweep() {
+  const store::test::Folder folder;
+  const SweepSpec spec = rates_of("0.05,0.06,0.07,0.08,1e-7");
   store::RunStore store(folder.file());
   const std::int64_t sweep = store.add_sweep(to_json(spec));
   SweepWatch watch;
@@ -115,6 +129,94 @@ void TestWeakRuns::inASweep() {
   QCOMPARE(last.steps, std::int64_t{25}); // 40 % of 60 steps, and the one that shows that they are over
   for (const PlannedRun& planned : plan_rest(reader, sweep).runs)
     QVERIFY(planned.run);
+}
+
+/// What an earlier program of the sweep finished counts: what is added to the sweep later is compared with it.
+void TestWeakRuns::finishedEarlier() {
+  const store::test::Folder folder;
+  const SweepSpec spec = rates_of("0.05,0.06,0.07,0.08");
+  store::RunStore store(folder.file());
+  const std::int64_t sweep = store.add_sweep(to_json(spec));
+  SweepWatch watch;
+  run_sweep(plan_sweep(spec), sweep, store, watch, std::make_shared<run::JobControl>());
+  const store::RunReader reader(folder.file());
+  const auto result = run_sweep(plan_rest(reader, sweep, {.values = {parse_variation("lr=1e-7")}}), sweep, store, watch,
+                                std::make_shared<run::JobControl>());
+  QCOMPARE(result.runs.size(), std::size_t{5});
+  QCOMPARE(result.finished, std::int64_t{0});
+  QCOMPARE(reader.run(5).outcome.steps, std::int64_t{25});
+}
+
+namespace {
+
+/// Stores a run of 100 steps whose loss is `loss` everywhere.
+std::int64_t store_run(store::RunStore& store, std::int64_t sweep, const schedule::RunLength& length, double loss,
+                       telemetry::RunStatus status) {
+  run::RunSpec spec;
+  spec.length = length;
+  store::NewRun run;
+  run.sweep = sweep;
+  run.spec_json = run::to_json(spec);
+  const auto writer = store.begin(run);
+  for (std::int64_t step = 1; step <= 100; ++step) {
+    telemetry::StepRecord record;
+    record.step = step;
+    record.examples_seen = 10 * step;
+    record.epoch = static_cast<double>(step) / 50;
+    record.loss = loss;
+    writer->sink().record(record);
+  }
+  writer->finish(store::test::outcome(status));
+  return writer->id();
+}
+
+} // namespace
+
+void TestWeakRuns::finishedByOthers_data() {
+  QTest::addColumn<QString>("length");
+  for (const char* length : {"steps", "examples", "epochs"})
+    QTest::newRow(length) << QString(length);
+}
+
+void TestWeakRuns::finishedByOthers() {
+  QFETCH(QString, length);
+  const schedule::RunLength whole = length == "steps" ? hundred_steps
+                                    : length == "examples"
+                                        ? schedule::RunLength{.epochs = {}, .examples = 1000, .steps = {}}
+                                        : schedule::RunLength{.epochs = 2, .examples = {}, .steps = {}};
+  const store::test::Folder folder;
+  store::RunStore store(folder.file());
+  const std::int64_t sweep = store.add_sweep("{}");
+  const std::int64_t another = store.add_sweep("{}");
+  using telemetry::RunStatus;
+  for (const double loss : {1.0, 2.0, 3.0, 4.0})
+    store_run(store, sweep, whole, loss, RunStatus::finished);
+  store_run(store, sweep, whole, 100, RunStatus::failed);
+  store_run(store, another, whole, 100, RunStatus::finished);
+  const std::int64_t deleted = store_run(store, sweep, whole, 100, RunStatus::finished);
+  FinishedRuns runs(folder.file(), sweep, std::nullopt);
+  QCOMPARE(runs.known()->finished(), std::size_t{0});
+  runs.refresh();
+  QCOMPARE(runs.known()->finished(), std::size_t{5});
+  store.set_deleted({deleted}, true);
+  runs.refresh();
+  QCOMPARE(runs.known()->finished(), std::size_t{4});
+  QVERIFY(!run_with(2.5, *runs.known()).second);
+  const auto reason = run_with(2.6, *runs.known()).second;
+  QVERIFY(reason);
+  QCOMPARE(QString::fromStdString(*reason),
+           QString("ended early: its training loss at 40 % was 2.6, above the median 2.5 of 4 finished runs"));
+}
+
+void TestWeakRuns::othersFinishWhileARunTrains() {
+  const store::test::Folder folder;
+  store::RunStore store(folder.file());
+  const std::int64_t sweep = store.add_sweep("{}");
+  const FinishedRuns runs(folder.file(), sweep, std::chrono::milliseconds(1));
+  for (std::size_t finished = 1; finished <= 3; ++finished) {
+    store_run(store, sweep, hundred_steps, 1, telemetry::RunStatus::finished);
+    QTRY_COMPARE_WITH_TIMEOUT(runs.known()->finished(), finished, 60'000);
+  }
 }
 
 BATCHSCOPE_TEST(TestWeakRuns)
