@@ -29,6 +29,7 @@ Json run_document(const store::RunReader& reader, const store::RunRow& run) {
   json["sweep"] = run.sweep ? Json(*run.sweep) : Json(nullptr);
   json["spec"] = stored_json(reader.spec_json(run.id));
   json["start"] = stored_json(reader.start_json(run.id));
+  json["environment"] = stored_json(reader.environment_json(run.id));
   json["summary"] = summary_json(run.outcome);
   json["events"] = Json::array();
   for (const auto& event : reader.events(run.id))

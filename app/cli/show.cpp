@@ -9,6 +9,7 @@
 #include "app/cli/run_document.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/environment.h"
 #include "core/run/run_start.h"
 #include "core/store/run_store.h"
 
@@ -30,6 +31,8 @@ void show_text(const store::RunReader& reader, const store::RunRow& row) {
   if (!row.note.empty())
     print(row.note + '\n');
   print('\n' + summary_text(row.outcome, run::stored_start(reader.start_json(row.id)).batch_reason));
+  if (const auto environment = run::environment_text(reader.environment_json(row.id)); !environment.empty())
+    print("made with " + environment + '\n');
   const auto events = reader.events(row.id);
   if (!events.empty())
     print("\n");

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 namespace batchscope {
 
@@ -18,6 +19,15 @@ std::uint64_t free_host_memory() {
     std::getline(info, unit);
   }
   throw Error(Error::Kind::unavailable, "/proc/meminfo has no MemAvailable; set --memory-budget");
+}
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(info, line))
+    if (line.starts_with("model name"))
+      return one_line(line.substr(line.find(':') + 1));
+  return {};
 }
 
 } // namespace batchscope

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +56,16 @@ public:
   virtual void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const;
   /// Writes the targets of Target::number: count floats.
   virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const;
+
+  /// CRC-32C of all inputs and targets in the order of the examples. The first call goes through all of them, about as
+  /// fast as memory can be read. Nothing for examples that are generated, which the data's text determines.
+  std::optional<std::uint32_t> checksum() const;
+
+private:
+  virtual bool is_generated() const { return false; }
+
+  mutable std::once_flag summed_;
+  mutable std::uint32_t checksum_ = 0; ///< set once, by summed_
 };
 
 /// An example of the greatest length (tokens; any for other inputs), which needs the most memory. Stops at the first

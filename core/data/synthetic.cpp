@@ -89,6 +89,7 @@ public:
   }
 
 private:
+  bool is_generated() const override { return true; }
   float* draw_point(std::int64_t label, float* to) const {
     Hash place(-2 - label);
     for (std::int64_t i = 0; i < shape_.dimensions[0]; ++i)
@@ -164,6 +165,7 @@ public:
   }
 
 private:
+  bool is_generated() const override { return true; }
   void fill(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t ahead, std::int64_t padding,
             std::int64_t* to) const override {
     const std::int64_t used = shape_.dimensions[0];

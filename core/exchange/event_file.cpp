@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/crc32c.h"
 #include "core/base/error.h"
 
 namespace batchscope::exchange::detail {
@@ -17,18 +18,6 @@ static_assert(std::endian::native == std::endian::little, "records are copied as
 namespace {
 
 constexpr std::uint64_t max_record = 1ULL << 30;
-
-std::array<std::uint32_t, 256> make_crc_table() {
-  constexpr std::uint32_t reversed_polynomial = 0x82f63b78;
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
-    std::uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit)
-      crc = crc >> 1 ^ (crc & 1 ? reversed_polynomial : 0);
-    table[byte] = crc;
-  }
-  return table;
-}
 
 /// As the format stores checksums, so that a file within a file is not taken for its records.
 std::uint32_t masked(std::uint32_t crc) {
@@ -196,14 +185,6 @@ void read_event(std::string_view message, const std::function<void(const ScalarE
 }
 
 } // namespace
-
-std::uint32_t crc32c(std::string_view bytes) {
-  static const auto table = make_crc_table();
-  std::uint32_t crc = 0xffffffff;
-  for (const char byte : bytes)
-    crc = crc >> 8 ^ table[(crc ^ static_cast<unsigned char>(byte)) & 0xff];
-  return ~crc;
-}
 
 EventWriter::EventWriter(std::ostream& out, double wall_time) : out_(out) {
   append_key(event_, 1, Wire::fixed64);

@@ -8,6 +8,7 @@
 #include "core/exchange/detail/html_style.h"
 #include "core/exchange/detail/svg_plot.h"
 #include "core/exchange/export.h"
+#include "core/run/environment.h"
 
 namespace batchscope::exchange {
 
@@ -145,12 +146,15 @@ void write_same(const compare::Comparison& comparison, std::ostream& out) {
   out << "</dl>";
 }
 
-void write_runs(const std::vector<ComparedRun>& runs, std::ostream& out) {
-  out << "<h2>Settings of each run</h2>";
-  for (const ComparedRun& run : runs)
+void write_runs(const store::RunReader& reader, const std::vector<ComparedRun>& runs, std::ostream& out) {
+  out << "<h2>Settings and environment of each run</h2>";
+  for (const ComparedRun& run : runs) {
+    const std::string environment = run::environment_text(reader.environment_json(run.row.id));
     out << "<details><summary>" << html_escaped(run_title(run.row)) << " <small>" << html_escaped(run.row.started)
-        << "</small></summary>" << (run.row.note.empty() ? "" : "<p>" + html_escaped(run.row.note) + "</p>") << "<pre>"
+        << "</small></summary>" << (run.row.note.empty() ? "" : "<p>" + html_escaped(run.row.note) + "</p>")
+        << (environment.empty() ? "" : "<p>Made with " + html_escaped(environment) + "</p>") << "<pre>"
         << html_escaped(json_text(run.spec, 2)) << "</pre></details>";
+  }
 }
 
 class HtmlExporter final : public Exporter {
@@ -169,7 +173,7 @@ public:
     write_table(compare::cells_of(comparison, std::nullopt, false), runs, answer, out);
     write_plots(reader, comparison, out);
     write_same(comparison, out);
-    write_runs(runs, out);
+    write_runs(reader, runs, out);
     out << "</main>" << detail::html_script << "\n";
   }
 };

@@ -82,6 +82,8 @@ store::CompleteRun run_in(const Json& json) {
   run.workers = json.value("workers", std::int64_t{1});
   run.spec_json = embedded_text(member(json, "spec"));
   run.start_json = one_line_text(member(json, "start"));
+  if (const auto environment = json.find("environment"); environment != json.end())
+    run.environment_json = one_line_text(*environment);
   run.outcome = outcome_in(member(json, "summary"));
   for (const Json& event : member(json, "events"))
     run.events.push_back({.step = member(event, "step").get<std::int64_t>(),

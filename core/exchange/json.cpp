@@ -64,6 +64,7 @@ private:
         << ",\n\"sweep\": " << json_text(run.sweep ? Json(*run.sweep) : Json(nullptr))
         << ",\n\"spec\": " << json_text(embedded(reader.spec_json(id)))
         << ",\n\"start\": " << json_text(embedded(reader.start_json(id)))
+        << ",\n\"environment\": " << json_text(embedded(reader.environment_json(id)))
         << ",\n\"summary\": " << json_text(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
     const char* separator = "\n";
     for (const store::StoredEvent& event : reader.events(id)) {

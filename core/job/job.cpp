@@ -148,6 +148,7 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
   run.claimed = options.claimed;
   run.batch = job.start.batch;
   run.start_json = run::to_json(job.start);
+  run.environment_json = run::to_json(session.environment());
   run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };
   run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
   run.on_notice = [&watch](const std::string& what) { watch.files_replaced(what); };

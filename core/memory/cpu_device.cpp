@@ -23,6 +23,7 @@ public:
   std::string name() const override { return "cpu"; }
   DeviceKind kind() const override { return DeviceKind::cpu; }
   int index() const override { return 0; }
+  std::string product() const override { return processor_name(); }
   Readings readings() const override { return allocator_.readings(); }
   void reset_peak() override { allocator_.reset_peak(); }
   std::uint64_t available() const override { return free_host_memory(); }

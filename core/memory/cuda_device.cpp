@@ -145,6 +145,8 @@ public:
   std::string name() const override { return "cuda:" + std::to_string(index_); }
   DeviceKind kind() const override { return DeviceKind::cuda; }
   int index() const override { return index_; }
+  std::string product() const override { return nvml_.product(); }
+  std::string driver() const override { return nvml_.driver(); }
 
   Readings readings() const override {
     const auto stats = allocator_.getDeviceStats(device());

@@ -40,7 +40,9 @@ public:
 
   virtual std::string name() const = 0; ///< `cpu`, `cuda:0`, `meta`
   virtual DeviceKind kind() const = 0;
-  virtual int index() const = 0; ///< of a CUDA device, else 0
+  virtual int index() const = 0;                     ///< of a CUDA device, else 0
+  virtual std::string product() const { return {}; } ///< `NVIDIA H200`; of `cpu` the processor; empty: unknown
+  virtual std::string driver() const { return {}; }  ///< version of a GPU's driver; empty: none or unknown
 
   virtual Readings readings() const = 0;
   virtual void reset_peak() = 0;

@@ -1,12 +1,14 @@
 #include "core/memory/detail/nvml.h"
 
+#include <array>
+
 #include <dlfcn.h>
 
 namespace batchscope::memory {
 
 namespace {
 
-// From NVML's public interface; avoids the header for four functions.
+// From NVML's public interface; avoids the header for six functions.
 struct MemoryInfo {
   unsigned long long total, free, used;
 };
@@ -14,6 +16,9 @@ using Init = int (*)();
 using Shutdown = int (*)();
 using HandleByPciBusId = int (*)(const char*, void**);
 using GetMemoryInfo = int (*)(void*, MemoryInfo*);
+using GetName = int (*)(void*, char*, unsigned);
+using GetDriverVersion = int (*)(char*, unsigned);
+using Text = std::array<char, 128>; // both are shorter
 
 template <typename Function> Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
@@ -47,6 +52,22 @@ std::optional<std::uint64_t> Nvml::used_bytes() const {
   if (get == nullptr || get(device_, &info) != 0)
     return std::nullopt;
   return info.used;
+}
+
+std::string Nvml::product() const {
+  if (device_ == nullptr)
+    return {};
+  const auto get = find<GetName>(library_, "nvmlDeviceGetName");
+  Text text{};
+  return get != nullptr && get(device_, text.data(), text.size()) == 0 ? text.data() : std::string();
+}
+
+std::string Nvml::driver() const {
+  if (!started_)
+    return {};
+  const auto get = find<GetDriverVersion>(library_, "nvmlSystemGetDriverVersion");
+  Text text{};
+  return get != nullptr && get(text.data(), text.size()) == 0 ? text.data() : std::string();
 }
 
 } // namespace batchscope::memory

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/data/data_pool.h"
+#include "core/run/environment.h"
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
@@ -38,6 +39,8 @@ public:
   virtual std::int64_t examples() const = 0; ///< training examples
   /// Holding the split keeps the data in memory for the next session that uses the same pool.
   virtual const data::DataSplit& data() const = 0;
+  /// The first call for a data set takes a while, see data::Dataset::checksum(): call it before the run starts.
+  virtual Environment environment() const = 0;
   virtual std::int64_t largest_batch() const = 0; ///< min(--max-batch, N/R, --effective-batch)
   virtual std::uint64_t budget_bytes() const = 0;
 

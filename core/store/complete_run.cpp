@@ -12,6 +12,7 @@ std::int64_t insert_complete(SQLite::Database& database, const CompleteRun& run,
   row.name = run.name;
   row.spec_json = run.spec_json;
   row.start_json = run.start_json;
+  row.environment_json = run.environment_json;
   row.sweep = sweep;
   row.batch = run.outcome.batch;
   const std::int64_t id = insert_run(database, row, run.uid, std::nullopt);

@@ -135,6 +135,10 @@ std::string RunReader::start_json(std::int64_t id) const {
   return impl_->run_text("start", id);
 }
 
+std::string RunReader::environment_json(std::int64_t id) const {
+  return impl_->run_text("environment", id);
+}
+
 std::string RunReader::sweep_json(std::int64_t id) const {
   return impl_->text("SELECT spec FROM sweep WHERE id = ?", "sweep", id);
 }

@@ -117,10 +117,11 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
     if (!known.executeStep())
       throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
   }
-  constexpr int others = 7;
+  constexpr int others = 8;
   SQLite::Statement insert(
-      database, fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start) VALUES ({})",
-                            outcome_columns(), placeholders(1, outcome_column_count() + others)));
+      database,
+      fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start, environment) VALUES ({})",
+                  outcome_columns(), placeholders(1, outcome_column_count() + others)));
   RunOutcome nothing_yet;
   nothing_yet.status = run.status;
   nothing_yet.batch = run.batch;
@@ -132,6 +133,7 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   insert.bind(next + 4, utc_now());
   insert.bind(next + 5, run.spec_json);
   insert.bind(next + 6, run.start_json);
+  insert.bind(next + 7, run.environment_json);
   execute(insert);
   return database.getLastInsertRowid();
 }
@@ -143,15 +145,17 @@ std::optional<std::int64_t> run_with_uid(SQLite::Database& database, const std::
 }
 
 std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRun& run, std::int64_t process) {
-  SQLite::Statement update(database, "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ? "
-                                     "WHERE id = ? AND process = ? RETURNING uid");
+  SQLite::Statement update(database,
+                           "UPDATE run SET status = ?, name = ?, started = ?, start = ?, batch = ?, environment = ? "
+                           "WHERE id = ? AND process = ? RETURNING uid");
   update.bind(1, telemetry::to_string(run.status));
   update.bind(2, run.name);
   update.bind(3, utc_now());
   update.bind(4, run.start_json);
   bind_integer(update, 5, run.batch);
-  update.bind(6, *run.claimed);
-  update.bind(7, process);
+  update.bind(6, run.environment_json);
+  update.bind(7, *run.claimed);
+  update.bind(8, process);
   if (!update.executeStep())
     return std::nullopt;
   return update.getColumn(0).getString(); // SQLite has made all changes before it returns the first row

@@ -40,6 +40,7 @@ struct NewRun {
   std::optional<std::int64_t> sweep;
   std::optional<std::int64_t> batch;   ///< first nominal batch, if known
   std::string start_json = "{}";       ///< run::RunStart as JSON
+  std::string environment_json = "{}"; ///< what the run is made with and on: an object, empty where it is not known
   std::optional<std::int64_t> claimed; ///< the waiting run that begins, see SweepQueue::claim(); else it is a new one
   /// Called with each command sent to the run, once and in order, about StoreOptions::interval after it was sent.
   /// Called on the store's writer thread, never after RunWriter::finish() has returned or the writer is destroyed. Must
@@ -136,6 +137,7 @@ struct CompleteRun {
   std::string started; ///< UTC, ISO 8601
   std::string spec_json = "{}";
   std::string start_json = "{}";
+  std::string environment_json = "{}";
   std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
   telemetry::RunOutcome outcome; ///< not queued or running
@@ -275,6 +277,7 @@ public:
   std::vector<RunRow> present(const std::vector<std::int64_t>& ids) const;
   std::string spec_json(std::int64_t id) const;
   std::string start_json(std::int64_t id) const;
+  std::string environment_json(std::int64_t id) const; ///< `{}` for a run of which it is not known
   std::vector<StoredEvent> events(std::int64_t id) const;
   std::vector<std::string> series_names(std::int64_t id) const;
   std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include <ATen/Parallel.h>
+#include <torch/version.h>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -64,6 +67,17 @@ public:
   std::int64_t examples() const override { return data_.train->size(); }
   const data::DataSplit& data() const override { return data_; }
   std::uint64_t budget_bytes() const override { return device_->readings().limit; }
+  run::Environment environment() const override {
+    run::Environment environment = run::environment_here();
+    environment.libtorch = TORCH_VERSION;
+    environment.device = device_->product();
+    environment.driver = device_->driver();
+    environment.threads = at::get_num_threads();
+    environment.seed = static_cast<std::int64_t>(spec_.seed);
+    if (const auto checksum = data_.train->checksum())
+      environment.data_checksum = fmt::format("{:08x}", *checksum);
+    return environment;
+  }
   std::int64_t largest_batch() const override {
     const std::int64_t most = std::min(examples(), spec_.max_batch.value_or(examples()));
     return std::min(most, spec_.effective_batch.value_or(most));

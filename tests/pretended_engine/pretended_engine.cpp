@@ -37,6 +37,7 @@ public:
   const data::DataSplit& data() const override { return data_; }
   std::int64_t largest_batch() const override { return examples(); }
   std::uint64_t budget_bytes() const override { return budget; }
+  run::Environment environment() const override { return run::environment_here(); }
 
   search::SearchResult find(const SearchOptions& options, const ProbeSink& on_probe) override {
     search::FinderOptions wanted;

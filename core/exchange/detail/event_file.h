@@ -11,9 +11,6 @@
 // TensorBoard's event files (tensorflow/core/util/event.proto, and lib/io/record_writer.h for the records).
 namespace batchscope::exchange::detail {
 
-/// CRC-32C (Castagnoli) of the bytes.
-std::uint32_t crc32c(std::string_view bytes);
-
 /// One scalar of a run at a step.
 struct ScalarEvent {
   double wall_time = 0; ///< seconds since 1970

@@ -6,7 +6,7 @@
 
 namespace batchscope::memory {
 
-/// A GPU's memory use as the driver reports it through NVML, loaded at run time. Without NVML everything is unknown.
+/// What the driver reports of a GPU through NVML, loaded at run time. Without NVML everything is unknown.
 class Nvml {
 public:
   /// `pci_bus_id` has the CUDA runtime's format; NVML's own indices ignore CUDA_VISIBLE_DEVICES.
@@ -17,6 +17,8 @@ public:
 
   /// Bytes in use on the device by all processes.
   std::optional<std::uint64_t> used_bytes() const;
+  std::string product() const; ///< `NVIDIA H200`; empty: unknown
+  std::string driver() const;  ///< its version; empty: unknown
 
 private:
   void* library_ = nullptr;

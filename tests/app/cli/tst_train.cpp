@@ -58,6 +58,11 @@ void TestTrain::shape() {
     QVERIFY2(run.contains(field), field);
   QCOMPARE(run["run"].toInt(), 1);
   QCOMPARE(run["status"].toString(), QString("finished"));
+  const QJsonObject environment = program.run({"show", "--json", "1"}).json()["environment"].toObject();
+  for (const char* field : {"program", "libtorch", "device", "cpu"})
+    QVERIFY2(!environment[field].toString().isEmpty(), field);
+  QVERIFY(environment["threads"].toInt() > 0);
+  QCOMPARE(environment["seed"].toInt(), 1);
   // 320 of 400 examples train: 10 steps an epoch.
   QCOMPARE(run["steps"].toInt(), 20);
   QCOMPARE(run["examples_seen"].toInt(), 640);

@@ -1,3 +1,4 @@
+#include "core/base/crc32c.h"
 #include "core/exchange/detail/event_file.h"
 
 #include <cmath>
@@ -61,7 +62,6 @@ private Q_SLOTS:
 };
 
 void TestEventFile::goldenBytes() {
-  QCOMPARE(crc32c("123456789"), 0xE3069283U);
   const std::string bytes = written({{.wall_time = 1, .step = 7, .tag = "loss", .value = 0.5}});
   QCOMPARE(QByteArray::fromStdString(bytes).toHex(), golden_header + golden_loss);
 }

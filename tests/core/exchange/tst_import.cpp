@@ -86,6 +86,7 @@ void TestImport::ownJsonComesBackWhole() {
       store::NewRun run = store::test::new_run(name);
       run.sweep = sweep;
       run.start_json = R"({"batch":4})";
+      run.environment_json = R"({"libtorch":"2.15.0"})";
       auto writer = store.begin(run);
       for (std::int64_t step = 1; step <= 3000; ++step) {
         auto record = store::test::record_at(step);
