@@ -50,6 +50,7 @@ Verb add_export(CLI::App& program);
 Verb add_import(CLI::App& program);
 Verb add_rename(CLI::App& program);
 Verb add_note(CLI::App& program);
+Verb add_tag(CLI::App& program);
 Verb add_delete(CLI::App& program);
 Verb add_restore(CLI::App& program);
 Verb add_purge(CLI::App& program);

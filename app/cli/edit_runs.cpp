@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
 #include "app/cli/output.h"
+#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/run_store.h"
 
@@ -73,6 +75,43 @@ int run_note(const TextOptions& options, const Context& context) {
   return exit_status::done;
 }
 
+struct TagOptions {
+  CLI::Option* items = nullptr;
+  CLI::Option* remove = nullptr;
+};
+
+/// The numbers of runs come first, then tags.
+int run_tag(const TagOptions& options, const Context& context) {
+  require(options.items, "the numbers of one or more runs, then one or more tags");
+  std::vector<std::int64_t> runs;
+  std::vector<std::string> tags;
+  for (const std::string& item : options.items->results()) {
+    const std::string tag = one_line(item);
+    if (store::is_tag(tag))
+      tags.push_back(tag);
+    else if (tags.empty())
+      runs.push_back(parse_integer(tag, "RUN", 1, std::numeric_limits<std::int64_t>::max()));
+    else
+      throw input_error(fmt::format("TAG: {} is not accepted; accepted: a text that is not a number; the numbers of "
+                                    "the runs come first",
+                                    in_quotes(item)));
+  }
+  if (runs.empty() || tags.empty())
+    throw input_error(fmt::format("{} is missing; accepted: the numbers of one or more runs, then one or more tags",
+                                  runs.empty() ? "RUN" : "TAG"));
+  const bool removes = options.remove->count() > 0;
+  if (removes)
+    stored_runs(context).remove_tags(runs, tags);
+  else
+    stored_runs(context).add_tags(runs, tags);
+  if (context.json)
+    print_json({{"runs", runs}, {removes ? "removed" : "added", tags}});
+  else
+    print(fmt::format("{} {} {} {}\n", removes ? "removed" : "added", fmt::join(tags, ", "), removes ? "from" : "to",
+                      runs_text(runs.size())));
+  return exit_status::done;
+}
+
 int run_delete(const CLI::Option* option, const Context& context) {
   const auto runs = sorted_runs(option);
   stored_runs(context).set_deleted(runs, true);
@@ -125,6 +164,16 @@ Verb add_note(CLI::App& program) {
   options->run = add_argument(*app, "RUN", "Number of the run");
   options->text = add_argument(*app, "TEXT", "New note, one line; an empty one removes it");
   return {app, [options](const Context& context) { return run_note(*options, context); }};
+}
+
+Verb add_tag(CLI::App& program) {
+  auto* app = program.add_subcommand("tag", "Add tags to runs, or remove them (of all of the runs or of none)");
+  auto options = std::make_shared<TagOptions>();
+  options->items =
+      add_argument(*app, "RUN... TAG", "Numbers of the runs, then tags, such as 3 4 best \"to publish\"", true);
+  options->remove = add_switch(*app, "--remove", "Remove the tags");
+  app->footer("list --where 'tag = best' lists the runs with a tag.");
+  return {app, [options](const Context& context) { return run_tag(*options, context); }};
 }
 
 Verb add_delete(CLI::App& program) {

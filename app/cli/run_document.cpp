@@ -25,7 +25,8 @@ Json stored_json(const std::string& text) {
 } // namespace
 
 Json run_document(const store::RunReader& reader, const store::RunRow& run) {
-  Json json{{"run", run.id}, {"uid", run.uid}, {"name", run.name}, {"note", run.note}, {"started", run.started}};
+  Json json{{"run", run.id},    {"uid", run.uid},   {"name", run.name},
+            {"note", run.note}, {"tags", run.tags}, {"started", run.started}};
   json["sweep"] = run.sweep ? Json(*run.sweep) : Json(nullptr);
   json["spec"] = stored_json(reader.spec_json(run.id));
   json["start"] = stored_json(reader.start_json(run.id));

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
@@ -30,6 +31,8 @@ void show_text(const store::RunReader& reader, const store::RunRow& row) {
         '\n');
   if (!row.note.empty())
     print(row.note + '\n');
+  if (!row.tags.empty())
+    print(fmt::format("tags: {}\n", fmt::join(row.tags, ", ")));
   print('\n' + summary_text(row.outcome, run::stored_start(reader.start_json(row.id)).batch_reason));
   if (const auto environment = run::environment_text(reader.environment_json(row.id)); !environment.empty())
     print("made with " + environment + '\n');

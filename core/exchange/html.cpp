@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/compare/cells.h"
 #include "core/exchange/detail/html_style.h"
@@ -152,6 +153,9 @@ void write_runs(const store::RunReader& reader, const std::vector<ComparedRun>& 
     const std::string environment = run::environment_text(reader.environment_json(run.row.id));
     out << "<details><summary>" << html_escaped(run_title(run.row)) << " <small>" << html_escaped(run.row.started)
         << "</small></summary>" << (run.row.note.empty() ? "" : "<p>" + html_escaped(run.row.note) + "</p>")
+        << (run.row.tags.empty()
+                ? std::string()
+                : fmt::format("<p>Tags: {}</p>", html_escaped(fmt::format("{}", fmt::join(run.row.tags, ", ")))))
         << (environment.empty() ? "" : "<p>Made with " + html_escaped(environment) + "</p>") << "<pre>"
         << html_escaped(json_text(run.spec, 2)) << "</pre></details>";
   }

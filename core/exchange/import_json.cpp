@@ -78,6 +78,7 @@ store::CompleteRun run_in(const Json& json) {
     throw input_error("\"uid\" is not 32 hexadecimal digits");
   run.name = text_in(json, "name");
   run.note = text_in(json, "note");
+  run.tags = json.value("tags", std::vector<std::string>{});
   run.started = text_in(json, "started");
   run.workers = json.value("workers", std::int64_t{1});
   run.spec_json = embedded_text(member(json, "spec"));

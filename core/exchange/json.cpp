@@ -59,8 +59,8 @@ private:
   static void write_run(const store::RunReader& reader, std::int64_t id, std::ostream& out) {
     const store::RunRow run = reader.run(id);
     out << "{\"run\": " << run.id << ",\n\"uid\": " << json_text(run.uid) << ",\n\"name\": " << json_text(run.name)
-        << ",\n\"note\": " << json_text(run.note) << ",\n\"started\": " << json_text(run.started)
-        << ",\n\"workers\": " << run.workers
+        << ",\n\"note\": " << json_text(run.note) << ",\n\"tags\": " << json_text(Json(run.tags))
+        << ",\n\"started\": " << json_text(run.started) << ",\n\"workers\": " << run.workers
         << ",\n\"sweep\": " << json_text(run.sweep ? Json(*run.sweep) : Json(nullptr))
         << ",\n\"spec\": " << json_text(embedded(reader.spec_json(id)))
         << ",\n\"start\": " << json_text(embedded(reader.start_json(id)))

@@ -236,6 +236,13 @@ private:
   Scanner scanner_;
   Token token_;
   int depth_ = 0;
+    if (field.is_list)
+      return [index, operation, text = value.text](const Values& values) {
+        const auto given = values.texts(index);
+        const auto matches = [&](const std::string& each) { return holds(operation, each, text); };
+        return operation == "!=" ? std::all_of(given.begin(), given.end(), matches)
+                                 : std::any_of(given.begin(), given.end(), matches);
+      };
 };
 
 } // namespace

@@ -16,6 +16,7 @@ struct Field {
   std::string name;
   telemetry::ValueKind kind = telemetry::ValueKind::text; ///< unit of a number
   bool is_text = false;
+  bool is_list = false;             ///< of texts, see Values::texts()
   std::string short_name;           ///< also accepted; empty: none
   std::vector<std::string> choices; ///< of a text: all that it can be; empty: anything
 };
@@ -34,7 +35,9 @@ using Condition = std::function<bool(const Values&)>;
 /// parentheses: `batch >= 64 and (status = finished or loss < 0.5)`. Operators: = != < <= > >=. A value is a number
 /// (NaN and Infinity included), with a unit if the field has one (`peak > 90MB`, `accuracy > 97%`, `time < 2min`), or a
 /// word, or a text in single or double quotes, in which the quote is doubled. A field without a value matches no
-/// comparison, and NaN is neither smaller nor greater than anything. An empty text holds for every row. Throws Error
+  virtual std::vector<std::string> texts(std::size_t /*field*/) const { return {}; } ///< of a list
+/// comparison, and NaN is neither smaller nor greater than anything. A list matches if any of its texts does; for != if
+/// none is equal. An empty text holds for every row. Throws Error
 /// (input) naming `option`, the position (the first character is 1), what was found and what is accepted; also for a
 /// comparison that cannot be true for its field: `validation_accuracy > 97`.
 Condition parse_condition(const std::string& text, const std::vector<Field>& fields, const std::string& option);

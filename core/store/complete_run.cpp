@@ -4,6 +4,7 @@
 #include "core/store/detail/run_buffer.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
+#include "core/store/detail/tags.h"
 
 namespace batchscope::store::detail {
 
@@ -16,11 +17,12 @@ std::int64_t insert_complete(SQLite::Database& database, const CompleteRun& run,
   row.sweep = sweep;
   row.batch = run.outcome.batch;
   const std::int64_t id = insert_run(database, row, run.uid, std::nullopt);
-  SQLite::Statement update(database, "UPDATE run SET started = ?, note = ?, workers = ? WHERE id = ?");
+  SQLite::Statement update(database, "UPDATE run SET started = ?, note = ?, workers = ?, tags = ? WHERE id = ?");
   update.bind(1, run.started);
   update.bind(2, run.note);
   update.bind(3, run.workers);
-  update.bind(4, id);
+  update.bind(4, stored_tags(run.tags));
+  update.bind(5, id);
   execute(update);
   RunBuffer buffer(id, run.uid, row, 1);
   for (const auto& [name, points] : run.series)

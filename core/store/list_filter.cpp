@@ -15,6 +15,7 @@ public:
   explicit RunValues(const RunRow& run) : run_(run) {}
   std::optional<double> number(std::size_t field) const override { return run_fields()[field].number(run_); }
   std::optional<std::string> text(std::size_t field) const override { return run_fields()[field].text(run_); }
+  std::vector<std::string> texts(std::size_t field) const override { return run_fields()[field].texts(run_); }
 
 private:
   const RunRow& run_;
@@ -26,6 +27,7 @@ std::vector<filter::Field> make_filter_fields() {
     fields.push_back({.name = field.name,
                       .kind = field.kind,
                       .is_text = !field.number,
+                      .is_list = static_cast<bool>(field.texts),
                       .short_name = field.short_name,
                       .choices = field.name == "status" ? telemetry::status_names() : std::vector<std::string>{}});
   return fields;

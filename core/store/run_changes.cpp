@@ -11,10 +11,6 @@ namespace batchscope::store::detail {
 
 namespace {
 
-Error no_run(std::int64_t run) {
-  return input_error(fmt::format("there is no run {}", run));
-}
-
 void set_text(SQLite::Database& database, const char* column, std::int64_t run, const std::string& text) {
   SQLite::Statement update(database, fmt::format("UPDATE run SET {} = ? WHERE id = ? AND deleted IS NULL", column));
   update.bind(1, text);
@@ -38,6 +34,10 @@ void refuse_open(SQLite::Database& database, std::int64_t run) {
 }
 
 } // namespace
+
+Error no_run(std::int64_t run) {
+  return input_error(fmt::format("there is no run {}", run));
+}
 
 void rename_run(SQLite::Database& database, std::int64_t run, const std::string& name) {
   set_text(database, "name", run, name);

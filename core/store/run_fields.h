@@ -17,6 +17,7 @@ struct RunField {
   telemetry::ValueKind kind = telemetry::ValueKind::text;
   std::function<std::optional<double>(const RunRow&)> number{};    ///< empty for a text
   std::function<std::optional<std::string>(const RunRow&)> text{}; ///< empty for a number
+  std::function<std::vector<std::string>(const RunRow&)> texts{};  ///< only of a list of texts
   std::function<Json(const RunRow&)> json{};                       ///< null for none
   std::string short_name{};                                        ///< also accepted by filters; empty: none
 };

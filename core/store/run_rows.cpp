@@ -8,6 +8,7 @@
 #include "core/base/utc.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/sql.h"
+#include "core/store/detail/tags.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::store::detail {
@@ -83,7 +84,7 @@ RunSettings read_settings(SQLite::Statement& query, int first) {
           .seed = seed.isInteger() ? std::optional<std::int64_t>(seed.getInt64()) : std::nullopt};
 }
 constexpr int settings_count = 7;
-constexpr int before_settings = 7;
+constexpr int before_settings = 8;
 constexpr int before_outcome = before_settings + settings_count;
 
 /// Whether nobody will go on with the run: its process has ended, or nobody writes it. A queued run without a process
@@ -163,7 +164,7 @@ std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRu
 
 std::string run_query(const std::string& condition) {
   return fmt::format(
-      "SELECT run.id, uid, name, run.started, sweep, note, workers, {}, {}, process.host, process.boot, "
+      "SELECT run.id, uid, name, run.started, sweep, note, workers, tags, {}, {}, process.host, process.boot, "
       "process.pid, process.started FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
       "AS run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
       settings_columns, outcome_columns(), condition);
@@ -181,6 +182,7 @@ RunRow read_run(SQLite::Statement& query) {
              .outcome = read_outcome(query, before_outcome)};
   if (is_interrupted(query, run.outcome.status))
     run.outcome.status = RunStatus::interrupted;
+             .tags = tags_from(query.getColumn(7)),
   return run;
 }
 

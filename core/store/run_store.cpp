@@ -154,6 +154,20 @@ void RunStore::set_note(std::int64_t run, const std::string& text) {
   });
 }
 
+void RunStore::add_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::change_tags(database, runs, tags, true);
+    return std::int64_t{0};
+  });
+}
+
+void RunStore::remove_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags) {
+  impl_->writer.change([&](SQLite::Database& database) {
+    detail::change_tags(database, runs, tags, false);
+    return std::int64_t{0};
+  });
+}
+
 void RunStore::set_deleted(const std::vector<std::int64_t>& runs, bool deleted) {
   impl_->writer.change([&](SQLite::Database& database) {
     detail::set_deleted(database, runs, deleted);

@@ -72,8 +72,9 @@ struct RunRow {
   std::string name;
   std::string started; ///< UTC, ISO 8601
   std::optional<std::int64_t> sweep;
-  std::string note;         ///< the user's; empty for none
-  std::int64_t workers = 1; ///< most runs of its sweep that trained at one time, this one included
+  std::string note;              ///< the user's; empty for none
+  std::vector<std::string> tags; ///< the user's, in ascending order, each once
+  std::int64_t workers = 1;      ///< most runs of its sweep that trained at one time, this one included
   RunSettings settings;
   telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
 };
@@ -141,6 +142,7 @@ struct CompleteRun {
   std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
   telemetry::RunOutcome outcome; ///< not queued or running
+  std::vector<std::string> tags;
   std::vector<StoredEvent> events;
   std::vector<std::pair<std::string, std::vector<Point>>> series; ///< each in ascending order of steps, each step once
 };
@@ -186,6 +188,10 @@ public:
   /// If it throws, some of them may be removed. The file keeps its size; later runs reuse the space.
   std::int64_t purge_deleted();
 
+  /// Add tags to runs or remove them, of all of the runs or of none. A tag that is there already, or is not there, is
+  /// left as it is. Throw Error (input) for a run that does not exist and for a tag that is_tag() refuses.
+  void add_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
+  void remove_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
   /// Saves a view under its name, in place of an earlier one. Throws Error (input) for a name without a visible
   /// character and for content that is not JSON.
   void save_view(const std::string& name, const std::string& content_json);
@@ -323,3 +329,6 @@ std::string why_read_only(const std::filesystem::path& file);
 std::filesystem::path default_database();
 
 } // namespace batchscope::store
+/// Whether a text can be a tag: one line without spaces at its ends, and not a whole number, which names a run.
+bool is_tag(const std::string& text);
+

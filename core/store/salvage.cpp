@@ -170,13 +170,13 @@ private:
 
   bool has_more(std::int64_t old_id, std::int64_t id) {
     const auto size = [&](const char* schema, std::int64_t run) {
-      SQLite::Statement query(database_,
-                              fmt::format("SELECT (SELECT coalesce(sum(n), 0) FROM {0}.series WHERE run = ?1), "
-                                          "(SELECT count(*) FROM {0}.event WHERE run = ?1), "
-                                          "status NOT IN ('running', 'queued', 'interrupted'), "
-                                          "name || char(0) || note || char(0) || coalesce(deleted, '') "
-                                          "FROM {0}.run WHERE id = ?1",
-                                          schema));
+      SQLite::Statement query(
+          database_, fmt::format("SELECT (SELECT coalesce(sum(n), 0) FROM {0}.series WHERE run = ?1), "
+                                 "(SELECT count(*) FROM {0}.event WHERE run = ?1), "
+                                 "status NOT IN ('running', 'queued', 'interrupted'), "
+                                 "name || char(0) || note || char(0) || coalesce(deleted, '') || char(0) || tags "
+                                 "FROM {0}.run WHERE id = ?1",
+                                 schema));
       query.bind(1, run);
       query.executeStep();
       return std::tuple(query.getColumn(0).getInt64(), query.getColumn(1).getInt64(), query.getColumn(2).getInt(),

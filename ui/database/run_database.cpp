@@ -25,6 +25,13 @@ namespace {
 /// Interval of reading the list of runs and the followed runs.
 constexpr std::chrono::milliseconds interval{400};
 
+std::vector<std::string> texts(const QStringList& list) {
+  std::vector<std::string> texts;
+  for (const QString& text : list)
+    texts.push_back(text.toStdString());
+  return texts;
+}
+
 } // namespace
 
 /// A file being written. Shared by the UI thread and the exporting thread.
@@ -211,6 +218,18 @@ void RunDatabase::rename(std::int64_t run, const QString& name) {
 void RunDatabase::set_note(std::int64_t run, const QString& note) {
   impl_->ask([impl = impl_.get(), run, note = note.toStdString()] {
     impl->change([&](store::RunStore& store) { store.set_note(run, note); });
+  });
+}
+
+void RunDatabase::add_tags(const std::vector<std::int64_t>& runs, const QStringList& tags) {
+  impl_->ask([impl = impl_.get(), runs, tags = texts(tags)] {
+    impl->change([&](store::RunStore& store) { store.add_tags(runs, tags); });
+  });
+}
+
+void RunDatabase::remove_tags(const std::vector<std::int64_t>& runs, const QStringList& tags) {
+  impl_->ask([impl = impl_.get(), runs, tags = texts(tags)] {
+    impl->change([&](store::RunStore& store) { store.remove_tags(runs, tags); });
   });
 }
 

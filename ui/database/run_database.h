@@ -40,6 +40,8 @@ public:
   // Changes; each is followed by runs_changed() once it is stored, or by problem().
   void rename(std::int64_t run, const QString& name);
   void set_note(std::int64_t run, const QString& note);
+  void add_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
+  void remove_tags(const std::vector<std::int64_t>& runs, const QStringList& tags);
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
   /// As RunStore::save_view() and RunStore::delete_view(); followed by views_changed() once stored, or by problem().
   void save_view(const QString& name, const QString& content_json);

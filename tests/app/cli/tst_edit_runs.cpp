@@ -35,6 +35,7 @@ private Q_SLOTS:
   void init();
   void renames();
   void keepsNotes();
+  void tags();
   void deletesAndRestores();
   void allOrNone();
   void purges();
@@ -93,6 +94,23 @@ void TestEditRuns::keepsNotes() {
   QCOMPARE(reader().run(3).note, std::string("try more"));
   QCOMPARE(said({"note", "3", ""}), QByteArray("removed the note of run 3\n"));
   QCOMPARE(reader().run(3).note, std::string());
+}
+
+void TestEditRuns::tags() {
+  QCOMPARE(said({"tag", "1", "3", "best", " to \n publish"}), QByteArray("added best, to publish to 2 runs\n"));
+  QCOMPARE(reader().run(3).tags, (std::vector<std::string>{"best", "to publish"}));
+  QCOMPARE(done({"list", "--where", "tag = best"})["runs"].toArray().size(), 2);
+  QCOMPARE(done({"list", "--where", "tag = best"})["runs"].toArray()[0].toObject()["tags"].toArray(),
+           (QJsonArray{"best", "to publish"}));
+  QCOMPARE(done({"tag", "--remove", "3", "best"}),
+           QJsonObject({{"runs", QJsonArray{3}}, {"removed", QJsonArray{"best"}}}));
+  QCOMPARE(done({"tag", "2", "-5 %"}), QJsonObject({{"runs", QJsonArray{2}}, {"added", QJsonArray{"-5 %"}}}));
+  QVERIFY(
+      refused(run({"tag", "2"}), "TAG is missing; accepted: the numbers of one or more runs, then one or more tags"));
+  QVERIFY(refused(run({"tag", "best"}), "RUN is missing"));
+  QVERIFY(refused(run({"tag", "2", "best", "3"}), "the numbers of the runs come first"));
+  QVERIFY(refused(run({"tag", "9", "best"}), "there is no run 9"));
+  QCOMPARE(reader().run(2).tags, std::vector<std::string>{"-5 %"});
 }
 
 void TestEditRuns::deletesAndRestores() {

@@ -105,6 +105,7 @@ void TestImport::ownJsonComesBackWhole() {
       writer->finish(outcome);
     }
     store.set_note(2, "a note\nof two lines");
+    store.add_tags({1}, {"best", "to publish"});
   }
   const Folder target;
   const auto file = target.file("runs.json");

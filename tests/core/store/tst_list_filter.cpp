@@ -17,6 +17,7 @@ RunRow example() {
   run.id = 7;
   run.name = "it's a \"run\"";
   run.note = "keep";
+  run.tags = {"best", "to publish"};
   run.started = "2026-01-31T12:00:00Z";
   run.outcome.status = telemetry::RunStatus::finished;
   run.outcome.batch = 64;
@@ -62,6 +63,12 @@ void TestListFilter::matches_data() {
   row("name = \"it's a \"\"run\"\"\"", true);
   row("name = it", false);
   row("note = keep and note != ''", true);
+  row("tag = best", true);
+  row("tag = 'to publish' and tags = best", true);
+  row("tag = bes", false);
+  row("tag != best", false);
+  row("tag != worst", true);
+  row("tag >= 'c'", true);
   row("started >= '2026-01-31'", true);
   row("started < '2026-01-31'", false);
   // settings; what a run has none of matches nothing
@@ -113,7 +120,8 @@ void TestListFilter::refuses_data() {
   QTest::addColumn<QString>("error");
   const auto row = [](const char* text, const char* error) { QTest::newRow(text) << QString(text) << QString(error); };
   row("batches > 1",
-      "--where: unknown field \"batches\" at position 1; fields are id, name, note, started, sweep, workers, status, "
+      "--where: unknown field \"batches\" at position 1; fields are id, name, note, tags, started, sweep, workers, "
+      "status, "
       "reason, "
       "batch, steps, examples_seen, epoch, train_coverage, oom_events, loss, validation_loss, validation_accuracy, "
       "peak_bytes, seconds, examples_per_second, model, data, schedule, optimizer, device, lr, seed");

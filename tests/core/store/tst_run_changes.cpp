@@ -40,6 +40,7 @@ class TestRunChanges : public QObject {
 private Q_SLOTS:
   void names_and_notes();
   void names_and_notes_of_a_run_that_is_written();
+  void tags();
   void deleted_runs_are_not_there();
   void deletion_is_all_or_nothing();
   void runs_that_go_on_are_not_deleted();
@@ -87,6 +88,37 @@ void TestRunChanges::names_and_notes_of_a_run_that_is_written() {
   QCOMPARE(row.name, std::string("after"));
   QCOMPARE(row.note, std::string("while it runs"));
   QCOMPARE(row.outcome.status, telemetry::RunStatus::finished);
+}
+
+void TestRunChanges::tags() {
+  const Folder folder;
+  RunStore store(folder.file());
+  for (const char* name : {"one", "two", "three"})
+    store.add_finished(new_run(name), outcome(telemetry::RunStatus::finished));
+  const RunReader reader(folder.file());
+  using Tags = std::vector<std::string>;
+  QCOMPARE(reader.run(1).tags, Tags{});
+  store.add_tags({1, 2}, {"to publish", "best"});
+  store.add_tags({1}, {"best", "it's \"\xc3\xa4\""});
+  QCOMPARE(reader.run(1).tags, (Tags{"best", "it's \"\xc3\xa4\"", "to publish"}));
+  QCOMPARE(reader.run(2).tags, (Tags{"best", "to publish"}));
+  QCOMPARE(ids(reader.list("tag = best")), (Ids{1, 2}));
+  QCOMPARE(ids(reader.list("tag != best")), Ids{3});
+  store.remove_tags({1, 3}, {"best", "none"});
+  QCOMPARE(ids(reader.list("tag = best")), Ids{2});
+  // All or none.
+  Error::Kind kind{};
+  QCOMPARE(error_of([&] { store.add_tags({3, 9}, {"new"}); }, &kind), std::string("there is no run 9"));
+  QCOMPARE(kind, Error::Kind::input);
+  for (const char* tag : {"", " ", "12", "two\nlines", " edge"})
+    QCOMPARE(error_of(
+                 [&] {
+                   store.add_tags({3}, {"new", tag});
+                 },
+                 &kind),
+             '"' + std::string(tag) + "\" cannot be a tag; accepted: a text in one line that is not a whole number");
+  QCOMPARE(reader.run(3).tags, Tags{});
+  QCOMPARE(reader.check(), std::vector<std::string>{});
 }
 
 void TestRunChanges::deleted_runs_are_not_there() {
