@@ -1,6 +1,7 @@
 #include "core/filter/condition.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <string_view>
@@ -100,8 +101,8 @@ bool holds_number(const std::string& operation, double a, double b) {
 
 class Parser {
 public:
-  Parser(const std::string& text, const std::vector<Field>& fields, const std::string& option)
-      : fields_(fields), scanner_(text, option) {
+  Parser(const std::string& text, const std::vector<Field>& fields, const std::string& option, const MoreFields& more)
+      : fields_(fields), more_(more), scanner_(text, option) {
     advance();
   }
 
@@ -167,6 +168,8 @@ private:
     if (value.kind != Token::Kind::word && value.kind != Token::Kind::quoted)
       refuse("unexpected", "accepted: a value; write text with spaces or signs in quotes");
     advance();
+    if (field >= fields_.size())
+      return untyped_comparison(field, operation, value);
     if (fields_[field].is_text)
       return text_comparison(field, operation, value);
     take_unit(fields_[field].kind, value);
@@ -189,15 +192,23 @@ private:
       return token_.kind == Token::Kind::word &&
              (token_.text == field.name || (!field.short_name.empty() && token_.text == field.short_name));
     });
+    auto index = static_cast<std::size_t>(found - fields_.begin());
     if (found == fields_.end()) {
-      std::vector<std::string> names;
-      for (const Field& field : fields_)
-        names.push_back(field.name);
-      refuse(token_.kind == Token::Kind::word ? "unknown field" : "unexpected",
-             fmt::format("fields are {}", fmt::join(names, ", ")));
+      const bool name = token_.kind == Token::Kind::word || (token_.kind == Token::Kind::quoted && more_.find);
+      const auto more = name && more_.find ? more_.find(token_.text) : std::nullopt;
+      if (!more)
+        refuse(name ? "unknown field" : "unexpected", "fields are " + names());
+      index = *more;
     }
     advance();
-    return static_cast<std::size_t>(found - fields_.begin());
+    return index;
+  }
+
+  std::string names() const {
+    std::vector<std::string> names;
+    for (const Field& field : fields_)
+      names.push_back(field.name);
+    return fmt::format("{}{}", fmt::join(names, ", "), more_.accepted ? more_.accepted() : "");
   }
 
   std::string operation() {
@@ -226,16 +237,6 @@ private:
     if (!field.choices.empty() &&
         std::find(field.choices.begin(), field.choices.end(), value.text) == field.choices.end())
       scanner_.refuse(value, "unknown " + field.name, fmt::format("accepted: {}", fmt::join(field.choices, ", ")));
-    return [index, operation, text = value.text](const Values& values) {
-      const auto given = values.text(index);
-      return given && holds(operation, *given, text);
-    };
-  }
-
-  const std::vector<Field>& fields_;
-  Scanner scanner_;
-  Token token_;
-  int depth_ = 0;
     if (field.is_list)
       return [index, operation, text = value.text](const Values& values) {
         const auto given = values.texts(index);
@@ -243,12 +244,45 @@ private:
         return operation == "!=" ? std::all_of(given.begin(), given.end(), matches)
                                  : std::any_of(given.begin(), given.end(), matches);
       };
+    return [index, operation, text = value.text](const Values& values) {
+      const auto given = values.text(index);
+      return given && holds(operation, *given, text);
+    };
+  }
+
+  /// A number in any unit, or a text.
+  Condition untyped_comparison(std::size_t index, const std::string& operation, Token& value) {
+    using telemetry::ValueKind;
+    constexpr std::array kinds = {ValueKind::number, ValueKind::bytes, ValueKind::seconds, ValueKind::fraction};
+    for (const ValueKind kind : kinds)
+      take_unit(kind, value);
+    std::optional<double> bound;
+    for (const ValueKind kind : kinds)
+      if (!bound && value.kind == Token::Kind::word)
+        bound = value_of(kind, value.text);
+    return [index, operation, bound, text = value.text](const Values& values) {
+      const auto number = values.number(index);
+      const auto given = number ? std::nullopt : values.text(index);
+      if (bound && number)
+        return holds_number(operation, *number, *bound);
+      if (!bound && given)
+        return holds(operation, *given, text);
+      return operation == "!=" && (number || given);
+    };
+  }
+
+  const std::vector<Field>& fields_;
+  const MoreFields& more_;
+  Scanner scanner_;
+  Token token_;
+  int depth_ = 0;
 };
 
 } // namespace
 
-Condition parse_condition(const std::string& text, const std::vector<Field>& fields, const std::string& option) {
-  return Parser(text, fields, option).parse();
+Condition parse_condition(const std::string& text, const std::vector<Field>& fields, const std::string& option,
+                          const MoreFields& more) {
+  return Parser(text, fields, option, more).parse();
 }
 
 } // namespace batchscope::filter

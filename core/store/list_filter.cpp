@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/filter/condition.h"
+#include "core/store/detail/list_columns.h"
 #include "core/store/run_fields.h"
 
 namespace batchscope::store {
@@ -13,8 +13,14 @@ namespace {
 class RunValues final : public filter::Values {
 public:
   explicit RunValues(const RunRow& run) : run_(run) {}
-  std::optional<double> number(std::size_t field) const override { return run_fields()[field].number(run_); }
-  std::optional<std::string> text(std::size_t field) const override { return run_fields()[field].text(run_); }
+  std::optional<double> number(std::size_t field) const override {
+    return field < run_fields().size() ? run_fields()[field].number(run_)
+                                       : detail::number_of(run_.more[field - run_fields().size()]);
+  }
+  std::optional<std::string> text(std::size_t field) const override {
+    return field < run_fields().size() ? run_fields()[field].text(run_)
+                                       : detail::text_of(run_.more[field - run_fields().size()]);
+  }
   std::vector<std::string> texts(std::size_t field) const override { return run_fields()[field].texts(run_); }
 
 private:
@@ -41,7 +47,17 @@ const std::vector<filter::Field>& filter_fields() {
 } // namespace
 
 RunFilter parse_list_filter(const std::string& text) {
-  return [condition = filter::parse_condition(text, filter_fields(), "--where")](const RunRow& run) {
+  return parse_list_filter(text, {});
+}
+
+RunFilter parse_list_filter(const std::string& text, const filter::MoreFields& more) {
+  filter::MoreFields after = more;
+  if (more.find)
+    after.find = [&](const std::string& name) {
+      const auto index = more.find(name);
+      return index ? std::optional(*index + run_fields().size()) : std::nullopt;
+    };
+  return [condition = filter::parse_condition(text, filter_fields(), "--where", after)](const RunRow& run) {
     return condition(RunValues(run));
   };
 }

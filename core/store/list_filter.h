@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/filter/condition.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::store {
@@ -13,6 +14,8 @@ using RunFilter = std::function<bool(const RunRow&)>;
 /// Parses the filter of `list --where`: filter::parse_condition() over run_fields(). An empty text matches every run.
 /// Throws Error (input) as that does.
 RunFilter parse_list_filter(const std::string& text);
+/// With further fields; their indices are those of RunRow::more.
+RunFilter parse_list_filter(const std::string& text, const filter::MoreFields& more);
 
 /// The fields that a filter may use, in the order of a list's columns.
 std::vector<std::string> list_filter_fields();

@@ -10,8 +10,8 @@
 
 namespace batchscope::store {
 
-/// A field of a run by its name in lists and filters: either a number or a text, which a run may lack. `number` is for
-/// comparisons, `json` has the exact value.
+/// A field of a run by its name in lists and filters: either a number or a text, which a run may lack, or a list of
+/// texts. `number` is for comparisons, `json` has the exact value.
 struct RunField {
   std::string name;
   telemetry::ValueKind kind = telemetry::ValueKind::text;
@@ -20,6 +20,12 @@ struct RunField {
   std::function<std::vector<std::string>(const RunRow&)> texts{};  ///< only of a list of texts
   std::function<Json(const RunRow&)> json{};                       ///< null for none
   std::string short_name{};                                        ///< also accepted by filters; empty: none
+};
+
+/// See RunReader::table().
+struct RunList {
+  std::vector<RunField> columns; ///< in the order in which they were asked for
+  std::vector<RunRow> rows;
 };
 
 /// The row's own fields, its outcome (telemetry::outcome_fields()) and its settings, in the order of a list's columns.

@@ -10,6 +10,7 @@
 #include "core/store/detail/check.h"
 #include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
+#include "core/store/detail/list_columns.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/run_list.h"
 #include "core/store/detail/run_rows.h"
@@ -17,6 +18,7 @@
 #include "core/store/detail/sql.h"
 #include "core/store/detail/views.h"
 #include "core/store/list_filter.h"
+#include "core/store/run_fields.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::store {
@@ -59,14 +61,25 @@ public:
 
   void require_run(std::int64_t id) { run_text("name", id); }
 
-  std::vector<RunRow> runs(const std::string& condition, const RunFilter& filter) {
+  RunList table(const std::string& where, const std::vector<std::string>& names, bool deleted) {
     return read([&] {
-      std::vector<RunRow> runs;
-      SQLite::Statement query(database(), detail::run_query(condition));
-      while (query.executeStep())
-        if (RunRow run = detail::read_run(query); filter(run))
-          runs.push_back(std::move(run));
-      return runs;
+      RunList list;
+      detail::ListColumns more(database());
+      for (const std::string& name : names)
+        list.columns.push_back(more.field(name, "--columns"));
+      const RunFilter filter =
+          parse_list_filter(where, {.find = [&](const std::string& name) { return more.find(name); },
+                                    .accepted = [&] { return more.accepted(); }});
+      SQLite::Statement query(
+          database(), detail::run_query(deleted ? "deleted IS NOT NULL" : "deleted IS NULL", more.expressions()));
+      more.bind(query);
+      while (query.executeStep()) {
+        RunRow run = detail::read_run(query);
+        run.more = more.read(query, detail::columns_of_run());
+        if (filter(run))
+          list.rows.push_back(std::move(run));
+      }
+      return list;
     });
   }
 
@@ -89,7 +102,11 @@ void RunReader::at_one_moment(const std::function<void()>& read) const {
 }
 
 std::vector<RunRow> RunReader::list(const std::string& where) const {
-  return impl_->runs("deleted IS NULL", parse_list_filter(where));
+  return table(where, {}).rows;
+}
+
+RunList RunReader::table(const std::string& where, const std::vector<std::string>& columns, bool deleted) const {
+  return impl_->table(where, columns, deleted);
 }
 
 ListChanges RunReader::changes(ListCursor& cursor) const {
@@ -105,7 +122,7 @@ ListChanges RunReader::changes(ListCursor& cursor) const {
 }
 
 std::vector<RunRow> RunReader::deleted() const {
-  return impl_->runs("deleted IS NOT NULL", [](const RunRow&) { return true; });
+  return table({}, {}, true).rows;
 }
 
 RunRow RunReader::run(std::int64_t id) const {

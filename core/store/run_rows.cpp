@@ -162,12 +162,17 @@ std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRu
   return update.getColumn(0).getString(); // SQLite has made all changes before it returns the first row
 }
 
-std::string run_query(const std::string& condition) {
+int columns_of_run() {
+  constexpr int of_process = 4;
+  return before_outcome + outcome_column_count() + of_process;
+}
+
+std::string run_query(const std::string& condition, const std::string& more) {
   return fmt::format(
       "SELECT run.id, uid, name, run.started, sweep, note, workers, tags, {}, {}, process.host, process.boot, "
-      "process.pid, process.started FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
+      "process.pid, process.started{} FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
       "AS run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
-      settings_columns, outcome_columns(), condition);
+      settings_columns, outcome_columns(), more, condition);
 }
 
 RunRow read_run(SQLite::Statement& query) {
@@ -177,12 +182,12 @@ RunRow read_run(SQLite::Statement& query) {
              .started = query.getColumn(3),
              .sweep = optional_integer(query.getColumn(4)),
              .note = query.getColumn(5),
+             .tags = tags_from(query.getColumn(7)),
              .workers = query.getColumn(6).getInt64(),
              .settings = read_settings(query, before_settings),
              .outcome = read_outcome(query, before_outcome)};
   if (is_interrupted(query, run.outcome.status))
     run.outcome.status = RunStatus::interrupted;
-             .tags = tags_from(query.getColumn(7)),
   return run;
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/base/error.h"
@@ -65,6 +66,9 @@ struct RunSettings {
   std::optional<std::int64_t> seed;
 };
 
+/// A value of a list that a run may lack, and that is a number in some runs and a text in others.
+using ListValue = std::variant<std::monostate, std::int64_t, double, std::string>;
+
 /// One row of the run table.
 struct RunRow {
   std::int64_t id = 0;
@@ -77,6 +81,7 @@ struct RunRow {
   std::int64_t workers = 1;      ///< most runs of its sweep that trained at one time, this one included
   RunSettings settings;
   telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
+  std::vector<ListValue> more{}; ///< what a list has read besides; RunList::columns know it
 };
 
 struct StoredEvent {
@@ -122,6 +127,8 @@ struct SavedView {
 /// thread drains all queues every quarter of a second, in one transaction.
 class RunWriter;
 
+struct RunList;
+
 /// Options of a RunStore. The defaults suit every use; tests change them.
 struct StoreOptions {
   std::chrono::milliseconds interval{250};  ///< between two transactions
@@ -135,6 +142,7 @@ struct CompleteRun {
   std::string uid; ///< 32 hexadecimal digits; the same whenever the same run is read
   std::string name;
   std::string note;
+  std::vector<std::string> tags;
   std::string started; ///< UTC, ISO 8601
   std::string spec_json = "{}";
   std::string start_json = "{}";
@@ -142,7 +150,6 @@ struct CompleteRun {
   std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
   telemetry::RunOutcome outcome; ///< not queued or running
-  std::vector<std::string> tags;
   std::vector<StoredEvent> events;
   std::vector<std::pair<std::string, std::vector<Point>>> series; ///< each in ascending order of steps, each step once
 };
@@ -181,6 +188,10 @@ public:
   /// run does not exist.
   void rename(std::int64_t run, const std::string& name);
   void set_note(std::int64_t run, const std::string& text);
+  /// Add tags to runs or remove them, of all of the runs or of none. A tag that is there already, or is not there, is
+  /// left as it is. Throw Error (input) for a run that does not exist and for a tag that is_tag() refuses.
+  void add_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
+  void remove_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
   /// Marks runs as deleted or restores them, all of them or none. Only RunReader::deleted() and this function see
   /// deleted runs. Throws Error (input) for a run that does not exist or has not ended.
   void set_deleted(const std::vector<std::int64_t>& runs, bool deleted);
@@ -188,10 +199,6 @@ public:
   /// If it throws, some of them may be removed. The file keeps its size; later runs reuse the space.
   std::int64_t purge_deleted();
 
-  /// Add tags to runs or remove them, of all of the runs or of none. A tag that is there already, or is not there, is
-  /// left as it is. Throw Error (input) for a run that does not exist and for a tag that is_tag() refuses.
-  void add_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
-  void remove_tags(const std::vector<std::int64_t>& runs, const std::vector<std::string>& tags);
   /// Saves a view under its name, in place of an earlier one. Throws Error (input) for a name without a visible
   /// character and for content that is not JSON.
   void save_view(const std::string& name, const std::string& content_json);
@@ -271,8 +278,14 @@ public:
   /// must not wait for the user.
   void at_one_moment(const std::function<void()>& read) const;
 
-  /// All runs, or those that match `where` (grammar: see list_filter.h), oldest first.
+  /// All runs, or those that match `where` (grammar: see list_filter.h), oldest first. The names of fields in `where`
+  /// are those of table().
   std::vector<RunRow> list(const std::string& where = {}) const;
+  /// A list with columns of choice, by their names: a field of run_fields() (or its short name); a setting from the
+  /// runs' specs, `dropout` or `setting.dropout`, where a field has the same name only the latter; `SERIES.last`,
+  /// `SERIES.min` or `SERIES.max` of a series. Throws Error (input) for a name that no run has. `deleted`: lists the
+  /// runs marked as deleted instead.
+  RunList table(const std::string& where, const std::vector<std::string>& columns, bool deleted = false) const;
   /// The changes of the list of all runs since the last call with `cursor`, which is advanced. The cost depends on the
   /// number of changes, not of runs; in addition it checks whether the processes of running and queued runs still
   /// exist.
@@ -317,6 +330,9 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether a text can be a tag: one line without spaces at its ends, and not a whole number, which names a run.
+bool is_tag(const std::string& text);
+
 /// Throws Error (input) for a file whose content RunStore would reject. Creates and changes nothing; a file that is
 /// missing, empty or of an older format is accepted.
 void check_usable(const std::filesystem::path& file);
@@ -329,6 +345,3 @@ std::string why_read_only(const std::filesystem::path& file);
 std::filesystem::path default_database();
 
 } // namespace batchscope::store
-/// Whether a text can be a tag: one line without spaces at its ends, and not a whole number, which names a run.
-bool is_tag(const std::string& text);
-

@@ -27,8 +27,10 @@ std::optional<std::string> begin_claimed(SQLite::Database& database, const NewRu
 /// Columns of the table of runs that hold a RunOutcome: the names of telemetry::outcome_fields().
 std::string outcome_columns();
 
-/// A query of runs for read_run(), in the order of their ids; `condition` follows WHERE.
-std::string run_query(const std::string& condition);
+/// A query of runs for read_run(), in the order of their ids; `condition` follows WHERE, and
+/// `more` the columns, of which the first further one is columns_of_run().
+std::string run_query(const std::string& condition, const std::string& more = {});
+int columns_of_run();
 /// A run whose process has ended reads as interrupted.
 RunRow read_run(SQLite::Statement& query);
 /// The run; nothing if it does not exist or is marked as deleted.

@@ -108,6 +108,11 @@ void TestEditRuns::tags() {
   QVERIFY(
       refused(run({"tag", "2"}), "TAG is missing; accepted: the numbers of one or more runs, then one or more tags"));
   QVERIFY(refused(run({"tag", "best"}), "RUN is missing"));
+  const QByteArray columns = said({"list", "--columns", "name,tags,status", "--where", "status = finished"});
+  QVERIFY2(columns.contains("run  name") && columns.contains("best, to publish"), columns);
+  QCOMPARE(done({"list", "--columns", "name,id"})["runs"].toArray()[0].toObject(),
+           QJsonObject({{"id", 1}, {"name", "one"}}));
+  QVERIFY(refused(run({"list", "--columns", "nmae"}), "--columns: unknown column \"nmae\"; accepted: id, name"));
   QVERIFY(refused(run({"tag", "2", "best", "3"}), "the numbers of the runs come first"));
   QVERIFY(refused(run({"tag", "9", "best"}), "there is no run 9"));
   QCOMPARE(reader().run(2).tags, std::vector<std::string>{"-5 %"});
