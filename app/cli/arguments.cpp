@@ -102,7 +102,8 @@ CLI::Option* add_repeatable(CLI::App& app, const std::string& names, const std::
 CLI::Option* add_list(CLI::App& app, const std::string& name, const std::string& placeholder, const std::string& help) {
   return app.add_option(name, CLI::callback_t(), help)
       ->type_name(placeholder)
-      ->expected(1, CLI::detail::expected_max_vector_size);
+      ->expected(1, CLI::detail::expected_max_vector_size)
+      ->allow_extra_args();
 }
 
 CLI::Option* add_switch(CLI::App& app, const std::string& names, const std::string& help) {
