@@ -75,7 +75,7 @@ private:
     case sweep::DemoStage::bisection:
       return "The same answer by bisection, which needs out-of-memory errors to find it";
     case sweep::DemoStage::sweep:
-      return "Memory, throughput and accuracy of each size (two epochs each)";
+      return "Memory, throughput and accuracy of each size: a sweep with three seeds";
     case sweep::DemoStage::growing:
       return "A schedule: one more example every 5 steps";
     case sweep::DemoStage::greedy:
@@ -112,20 +112,19 @@ std::vector<std::string> write_files(const store::RunReader& reader, const std::
 
 void print_result(const store::RunReader& reader, const sweep::DemoResult& result,
                   const std::vector<std::string>& files, const Context& context) {
-  const auto chosen = sweep::recommend(reader, result);
+  const compare::Answer answer = sweep::answer_of(reader, result);
   if (context.json) {
     print_json({{"search", result.search_id ? Json(*result.search_id) : Json(nullptr)},
                 {"sweep", result.sweep_id},
                 {"runs", result.runs()},
                 {"largest", result.search.largest ? Json(*result.search.largest) : Json(nullptr)},
-                {"recommended", chosen ? Json(chosen->batch) : Json(nullptr)},
-                {"reason", chosen ? Json(chosen->reason) : Json(nullptr)},
+                {"recommended", answer.batch ? Json(*answer.batch) : Json(nullptr)},
+                {"reason", answer.text},
                 {"files", files}});
     return;
   }
   print('\n' + runs_table(reader.present(result.runs()), Palette::for_stdout()) + '\n');
-  if (chosen)
-    print(Palette::for_stdout().paint(Colour::good, headline(*chosen)) + '\n' + explanation(*chosen) + '\n');
+  print(Palette::for_stdout().paint(Colour::good, answer.text) + "\n\n");
   for (const auto& file : files)
     print(fmt::format("written: {}\n", file));
   print(fmt::format("stored:  {} (batchscope-cli list)\n", context.database().string()));

@@ -359,6 +359,7 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.text = reason(standings, chosen, goal, metric) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
                 repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal);
+  answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);
   answer.certain =

@@ -36,9 +36,10 @@ struct Standing {
 
 /// Which settings to use, in one or two sentences, and how sure that is.
 struct Answer {
-  std::string headline;           ///< "Batch size 64, lr 0.003"; empty if there is no answer
-  std::string text;               ///< the whole answer, beginning with the headline; or why there is none
-  std::vector<std::int64_t> runs; ///< those with these settings
+  std::string headline;              ///< "Batch size 64, lr 0.003"; empty if there is no answer
+  std::string text;                  ///< the whole answer, beginning with the headline; or why there is none
+  std::vector<std::int64_t> runs;    ///< those with these settings
+  std::optional<std::int64_t> batch; ///< their first batch, if they have one
   bool certain = false; ///< every other setting is worse beyond the 95 % interval over common seeds, or slower to train
                         ///< and not better
   std::vector<Standing> standings; ///< best first; settings without a finished run last

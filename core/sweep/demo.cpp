@@ -12,8 +12,9 @@ namespace batchscope::sweep {
 namespace {
 
 constexpr std::uint64_t demo_budget = 100'000'000;
-constexpr std::int64_t demo_epochs = 2;
-constexpr std::size_t sizes_in_sweep = 5;
+constexpr std::int64_t demo_epochs = 1;
+constexpr std::size_t sizes_in_sweep = 4;
+constexpr std::int64_t repeats = 3; ///< fewer tell nothing apart
 
 /// The largest size that fits and powers of two well below it; only the largest ones if there are many.
 std::vector<std::int64_t> sizes_up_to(std::int64_t largest) {
@@ -83,6 +84,7 @@ private:
     for (const std::int64_t size : sizes_up_to(*result_.search.largest))
       sizes.values.push_back(std::to_string(size));
     spec.vary = {std::move(sizes)};
+    spec.repeats = repeats;
     watch_.stage(DemoStage::sweep);
     job::retry_transient(watch_, *control_, [&] { result_.sweep_id = store_.add_sweep(to_json(spec)); });
     result_.sweep = run_sweep(plan_sweep(spec, pool_), result_.sweep_id, store_, watch_, control_);
@@ -110,7 +112,6 @@ private:
   void train_one(const run::RunSpec& spec) {
     const auto session = run::open_session(spec, pool_);
     result_.schedules.push_back(job::run_and_store(*session, spec, std::nullopt, store_, {}, watch_, control_));
-    result_.validation_examples = result_.schedules.back().start.validation_examples;
   }
 
   store::RunStore& store_;
@@ -147,13 +148,11 @@ DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_
   return Demo(store, watch, control, pool).run();
 }
 
-std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result) {
-  std::vector<SizeResult> sizes;
+compare::Answer answer_of(const store::RunReader& reader, const DemoResult& result) {
+  std::vector<std::int64_t> runs;
   for (const store::RunRow& row : reader.present(result.sweep.runs))
-    if (const auto& outcome = row.outcome;
-        outcome.status == telemetry::RunStatus::finished && outcome.batch && outcome.validation_accuracy)
-      sizes.push_back({*outcome.batch, *outcome.validation_accuracy, outcome.examples_per_second});
-  return recommend(sizes, result.validation_examples);
+    runs.push_back(row.id);
+  return compare::answer(compare::Comparison(compare::read_runs(reader, runs)), {});
 }
 
 } // namespace batchscope::sweep

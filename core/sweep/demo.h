@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/sweep/recommend.h"
+#include "core/compare/answer.h"
 #include "core/sweep/sweep.h"
 
 namespace batchscope::sweep {
@@ -32,7 +32,6 @@ struct DemoResult {
   std::int64_t sweep_id = 0;
   SweepResult sweep;
   std::vector<job::JobResult> schedules;
-  std::int64_t validation_examples = 0;
   bool stopped = false;
 
   std::vector<std::int64_t> runs() const; ///< those of the sweep, then those of the schedules
@@ -50,7 +49,8 @@ run::RunSpec demo_spec();
 DemoResult run_demo(store::RunStore& store, DemoWatch& watch, const std::shared_ptr<run::JobControl>& control,
                     const std::shared_ptr<data::DataPool>& pool = std::make_shared<data::DataPool>());
 
-/// The batch size that its sweep recommends; ignores runs that were deleted meanwhile.
-std::optional<Recommendation> recommend(const store::RunReader& reader, const DemoResult& result);
+/// The answer of its sweep: which batch size has the best validation accuracy. Ignores runs that were deleted
+/// meanwhile.
+compare::Answer answer_of(const store::RunReader& reader, const DemoResult& result);
 
 } // namespace batchscope::sweep

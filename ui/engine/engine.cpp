@@ -303,8 +303,7 @@ Job* Engine::demo() {
                const sweep::DemoResult result = sweep::run_demo(*store, watch, watch.control(), pool);
                if (result.stopped)
                  return;
-               if (const auto chosen = sweep::recommend(store::RunReader(file), result))
-                 watch.recommended(*chosen);
+               watch.answered(sweep::answer_of(store::RunReader(file), result));
              });
 }
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/compare/answer.h"
 #include "core/data/data_pool.h"
 #include "core/predict/peak_curve.h"
 #include "core/run/job_control.h"
@@ -21,7 +22,6 @@
 #include "core/run/session.h"
 #include "core/search/finder.h"
 #include "core/store/run_store.h"
-#include "core/sweep/recommend.h"
 #include "core/sweep/sweep_spec.h"
 #include "core/telemetry/queue.h"
 #include "ui/threads/ui_queue.h"
@@ -79,8 +79,8 @@ public:
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
   /// The number of the search in the database; nothing until it is stored.
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
-  /// The recommendation of the demo's sweep, once it has ended.
-  const std::optional<sweep::Recommendation>& recommendation() const { return recommendation_; }
+  /// The answer of the demo's sweep, once it has ended.
+  const std::optional<compare::Answer>& answer() const { return answer_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
   const run::RunSpec& spec() const { return spec_; }
@@ -118,7 +118,7 @@ private:
   std::vector<search::Timing> timings_;
   std::shared_ptr<const search::SearchResult> search_result_;
   std::optional<std::int64_t> stored_search_;
-  std::optional<sweep::Recommendation> recommendation_;
+  std::optional<compare::Answer> answer_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
   std::shared_ptr<run::JobControl> control_ = std::make_shared<run::JobControl>();

@@ -100,8 +100,8 @@ void JobWatch::search_stored(std::int64_t id) {
   });
 }
 
-void JobWatch::recommended(const sweep::Recommendation& recommendation) {
-  post([recommendation](Job& job) { job.recommendation_ = recommendation; });
+void JobWatch::answered(const compare::Answer& answer) {
+  post([answer](Job& job) { job.answer_ = answer; });
 }
 
 void JobWatch::found(const search::SearchResult& result) {

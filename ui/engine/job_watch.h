@@ -34,7 +34,7 @@ public:
 
   void begin_search(); ///< its probes are shown
   void found(const search::SearchResult& result);
-  void recommended(const sweep::Recommendation& recommendation);
+  void answered(const compare::Answer& answer);
   void predicted(const predict::PeakCurve& curve);
   void limit(std::uint64_t budget_bytes);
   void say(const QString& activity);

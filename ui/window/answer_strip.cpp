@@ -5,6 +5,7 @@
 #include <QToolButton>
 
 #include "ui/theme/theme.h"
+#include "ui/widgets/answer_banner.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/workbench.h"
@@ -12,15 +13,10 @@
 namespace batchscope::ui {
 
 AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
-    : QFrame(parent), workbench_(workbench), headline_(new QLabel(this)), reason_(dimmed_label({}, this)),
-      train_(plain_button({}, this)) {
+    : QFrame(parent), workbench_(workbench), answer_(new AnswerBanner(this)), train_(plain_button({}, this)) {
   setProperty("kind", QStringLiteral("strip"));
   setObjectName(QStringLiteral("demo_answer"));
-  headline_->setProperty("kind", QStringLiteral("heading"));
-  headline_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  reason_->setWordWrap(true);
-  reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  train_->setToolTip(tr("Open the New run form with the recommended batch size"));
+  train_->setToolTip(tr("Open the New run form with this batch size"));
   auto* close = new QToolButton(this);
   close->setIcon(workbench.theme().icon(QStringLiteral("close")));
   close->setToolTip(tr("Dismiss"));
@@ -29,8 +25,7 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   const int side = Theme::lines(0.75), above = Theme::lines(0.3);
   layout->setContentsMargins(side, above, side, above);
   layout->setSpacing(Theme::lines(0.75));
-  layout->addWidget(headline_);
-  layout->addWidget(reason_, 1);
+  layout->addWidget(answer_, 1);
   layout->addWidget(train_);
   layout->addWidget(close);
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
@@ -44,19 +39,18 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
 void AnswerStrip::take(const Job& job) {
   if (job.kind() != Job::Kind::demo)
     return;
-  if (job.state() == Job::State::done && job.recommendation())
-    show_answer(job.spec(), *job.recommendation());
+  if (job.state() == Job::State::done && job.answer() && job.answer()->batch)
+    show_answer(job.spec(), *job.answer());
   else
     hide();
 }
 
-void AnswerStrip::show_answer(const run::RunSpec& spec, const sweep::Recommendation& chosen) {
+void AnswerStrip::show_answer(const run::RunSpec& spec, const compare::Answer& answer) {
   spec_ = spec;
-  spec_.batch = {run::BatchChoice::Kind::number, chosen.batch};
-  headline_->setText(QString::fromStdString(headline(chosen)));
-  reason_->setText(QString::fromStdString(explanation(chosen)));
-  train_->setText(tr("New run with %1").arg(format_count(chosen.batch)));
-  setAccessibleName(headline_->text());
+  spec_.batch = {run::BatchChoice::Kind::number, *answer.batch};
+  answer_->show_answer(QString::fromStdString(answer.headline), QString::fromStdString(answer.text), answer.certain);
+  train_->setText(tr("New run with %1").arg(format_count(*answer.batch)));
+  setAccessibleName(answer_->text());
   show();
   QAccessibleEvent alert(this, QAccessible::Alert);
   QAccessible::updateAccessibility(&alert);

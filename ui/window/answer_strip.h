@@ -4,12 +4,11 @@
 
 #include "ui/engine/engine.h"
 
-class QLabel;
 class QPushButton;
 
 namespace batchscope::ui {
 
-class Theme;
+class AnswerBanner;
 class Workbench;
 
 /// The result of the demo, at the bottom of the window, where its progress was shown; stays until it is dismissed or
@@ -20,16 +19,15 @@ class AnswerStrip : public QFrame {
 public:
   explicit AnswerStrip(Workbench& workbench, QWidget* parent = nullptr);
   /// `spec` is common to all runs of the demo.
-  void show_answer(const run::RunSpec& spec, const sweep::Recommendation& chosen);
+  void show_answer(const run::RunSpec& spec, const compare::Answer& answer);
 
 private:
   void take(const Job& job);
 
   Workbench& workbench_;
-  QLabel* headline_;
-  QLabel* reason_;
+  AnswerBanner* answer_;
   QPushButton* train_;
-  run::RunSpec spec_; ///< with the recommended batch size
+  run::RunSpec spec_; ///< with the answer's batch size
 };
 
 } // namespace batchscope::ui

@@ -1,6 +1,5 @@
 #include "ui/window/answer_strip.h"
 
-#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -9,6 +8,7 @@
 
 #include "core/sweep/demo.h"
 #include "test_program.h"
+#include "ui/widgets/answer_banner.h"
 #include "ui/workbench/workbench.h"
 
 using namespace batchscope;
@@ -24,15 +24,13 @@ private Q_SLOTS:
     Workbench bench(theme, folder.filePath("runs.db").toStdString());
     AnswerStrip strip(bench);
     QVERIFY(strip.isHidden());
-    const sweep::Recommendation recommended{64, "it has the best validation accuracy, 97.00 %"};
-    strip.show_answer(sweep::demo_spec(), recommended);
+    compare::Answer answer;
+    answer.headline = "Batch size 64";
+    answer.text = "Batch size 64: the best validation accuracy, 97.00 %.";
+    answer.batch = 64;
+    strip.show_answer(sweep::demo_spec(), answer);
     QVERIFY(strip.isVisible());
-    QStringList texts;
-    for (const auto* label : strip.findChildren<QLabel*>())
-      texts << label->text();
-    QVERIFY(texts.contains(QString::fromStdString(sweep::headline(recommended))));
-    QVERIFY(texts.contains(QString::fromStdString(sweep::explanation(recommended))));
-    QVERIFY(texts.contains("Why: it has the best validation accuracy, 97.00 %."));
+    QCOMPARE(strip.findChild<AnswerBanner*>()->text(), QString::fromStdString(answer.text));
 
     run::RunSpec proposed;
     connect(&bench, &Workbench::run_proposed, this, [&](const run::RunSpec& spec) { proposed = spec; });
