@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "compare_cost.h"
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
 #include "finder_table.h"
@@ -102,6 +103,15 @@ void print_series() {
               rate.restless_plan_seconds);
 }
 
+void print_compare() {
+  const CompareCost cost = measure_compare(10'000);
+  std::printf(
+      "\n10,000 runs compared: columns %.0f ms and answer %.0f ms in the background; parallel coordinates drawn "
+      "in %.1f ms, brushed in %.1f ms (worst %.1f; goal 33), scatter plot %.1f ms, filter %.1f ms (goal 50), table "
+      "%.1f ms\n",
+      cost.columns, cost.answer, cost.axes, cost.brush, cost.worst_brush, cost.scatter, cost.filter, cost.table);
+}
+
 void print_screen() {
   std::printf("\n8 series of 10,000,000 points on four plots of 1200x700, 2,000 more a second\n");
   std::printf("%-14s %-30s %-30s %10s %8s %10s %20s\n", "in view", "refresh, ms: 50/95/99 %, most",
@@ -164,7 +174,7 @@ void print_memory() {
 } // namespace
 
 int main(int count, char** arguments) {
-  // plan, series, screen, store, reading, training, memory or finder; else all
+  // plan, series, compare, screen, store, reading, training, memory or finder; else all
   const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
@@ -173,6 +183,8 @@ int main(int count, char** arguments) {
     print_plan();
   if (wanted("series"))
     print_series();
+  if (wanted("compare"))
+    print_compare();
   if (wanted("screen"))
     print_screen();
   if (wanted("store"))

@@ -197,6 +197,7 @@ void take_all(Workbench& bench, Photographer& photographer) {
   until("the demo", [&] { return demo->state() == Job::State::done || demo->state() == Job::State::failed; });
   photographer.take_sizes("live", "live-several");
   photographer.take_sizes("runs", "runs");
+  photographer.take_sizes("compare", "compare");
   take_several(bench, photographer);
 }
 

@@ -165,7 +165,9 @@ void ComparePage::follow() {
   RunDatabase& database = workbench_.run_database();
   connect(&database, &RunDatabase::runs_changed, this, &ComparePage::request);
   connect(&workbench_, &Workbench::comparison_wanted, this, [this](const QList<qint64>& runs) {
-    set_scope({.kind = RunScope::Kind::chosen, .sweep = 0, .runs = {runs.begin(), runs.end()}});
+    set_scope({.kind = runs.isEmpty() ? RunScope::Kind::all : RunScope::Kind::chosen,
+               .sweep = 0,
+               .runs = {runs.begin(), runs.end()}});
   });
   connect(&workbench_, &Workbench::sweep_comparison_wanted, this,
           [this](qint64 sweep) { set_scope({.kind = RunScope::Kind::sweep, .sweep = sweep, .runs = {}}); });

@@ -19,14 +19,27 @@ constexpr double padding_lines = 2;       // of a cell, both sides
 constexpr double title_padding_lines = 2; // with the sort indicator
 constexpr double widest_lines = 18;
 
-/// Names with a sample of the run's line.
-class NameDelegate : public RowDelegate {
+/// Marked rows look selected, however they came to be marked: selecting thousands of rows in a view takes seconds.
+class MarkedDelegate : public RowDelegate {
 public:
-  NameDelegate(const Theme& theme, QObject* parent) : RowDelegate(theme, parent) {}
+  using RowDelegate::RowDelegate;
 
 protected:
   void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
     RowDelegate::initStyleOption(option, index);
+    if (index.data(CompareTableModel::marked_role).toBool())
+      option->state |= QStyle::State_Selected;
+  }
+};
+
+/// Names with a sample of the run's line.
+class NameDelegate : public MarkedDelegate {
+public:
+  using MarkedDelegate::MarkedDelegate;
+
+protected:
+  void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override {
+    MarkedDelegate::initStyleOption(option, index);
     option->textElideMode = Qt::ElideMiddle; // names often differ only at their ends
     const QVariant series = index.data(CompareTableModel::series_role);
     const QSize size(Theme::lines(1.5), Theme::lines(0.5));
@@ -52,7 +65,7 @@ CompareTable::CompareTable(const Theme& theme, ComparisonView& view, QWidget* pa
       columns_menu_(new QMenu(tr("Columns"), this)) {
   setModel(runs_);
   prepare_table(*this);
-  setItemDelegate(new RowDelegate(theme, this));
+  setItemDelegate(new MarkedDelegate(theme, this));
   setItemDelegateForColumn(0, new NameDelegate(theme, this));
   setSelectionMode(ExtendedSelection);
   setVerticalScrollMode(ScrollPerPixel);
@@ -98,22 +111,15 @@ void CompareTable::show_marks(const QObject* by) {
   if (by == this)
     return;
   following_ = true;
-  QItemSelection selection;
-  int first = -1;
-  if (view_.marking())
-    for (int row = 0; row <= runs_->rowCount(); ++row) {
-      const bool marked = row < runs_->rowCount() && view_.marked(runs_->runs(row).front());
-      if (marked && first < 0)
-        first = row;
-      if (!marked && first >= 0) {
-        selection.append(QItemSelectionRange(runs_->index(first, 0), runs_->index(row - 1, runs_->columnCount() - 1)));
-        first = -1;
-      }
-    }
-  selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect);
-  if (!selection.isEmpty())
-    scrollTo(selection.first().topLeft());
+  clearSelection(); // which was this table's way of marking
   following_ = false;
+  if (!view_.marking())
+    return;
+  for (int row = 0; row < runs_->rowCount(); ++row)
+    if (view_.marked(runs_->runs(row).front())) {
+      scrollTo(runs_->index(row, 0));
+      return;
+    }
 }
 
 /// The current row stays that of the same run.
@@ -168,9 +174,8 @@ QString CompareTable::selected_text() const {
     text += cells.join(u'\t') + u'\n';
   };
   add([&](int column) { return runs_->headerData(column, Qt::Horizontal).toString(); });
-  const bool all = !selectionModel()->hasSelection();
   for (int row = 0; row < runs_->rowCount(); ++row)
-    if (all || selectionModel()->isRowSelected(row))
+    if (!view_.marking() || view_.marked(runs_->runs(row).front()))
       add([&](int column) { return runs_->index(row, column).data().toString(); });
   return text;
 }

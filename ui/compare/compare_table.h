@@ -13,7 +13,7 @@ namespace batchscope::ui {
 class CompareTableModel;
 class Theme;
 
-/// The table of a comparison. Selected rows are the marked runs. UI thread.
+/// The table of a comparison. Selecting rows marks their runs, and marked rows look selected. UI thread.
 class CompareTable : public QTableView {
   Q_OBJECT
 
@@ -27,7 +27,7 @@ public:
   void toggle_baseline();
   /// The run of the current row; nothing in a table of groups.
   std::optional<std::size_t> current_run() const;
-  /// Selected rows (all without a selection) with a header line, separated by tabs.
+  /// Marked rows (all without marks) with a header line, separated by tabs.
   QString selected_text() const;
 
 Q_SIGNALS:

@@ -34,7 +34,7 @@ CompareTableModel::CompareTableModel(const Theme& theme, ComparisonView& view, Q
   connect(&view, &ComparisonView::grouping_changed, this, &CompareTableModel::rebuild);
   connect(&view, &ComparisonView::marks_changed, this, [this] {
     if (!rows_.empty()) // colours
-      Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, 0), {Qt::DecorationRole, series_role});
+      Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, 0), {series_role, marked_role});
   });
 }
 
@@ -222,6 +222,8 @@ QVariant CompareTableModel::data(const QModelIndex& index, int role) const {
     return column.kind == Column::Kind::count ? QVariant(theme_.color(Role::dimmed)) : QVariant();
   case Qt::ToolTipRole:
     return column.kind == Column::Kind::name ? name_of(row) : QVariant();
+  case marked_role:
+    return view_.marking() && view_.marked(row.runs.front());
   case series_role:
     if (column.kind == Column::Kind::name && view_.is_emphasized(row.runs.front()))
       if (const auto look = view_.look(row.runs.front()))

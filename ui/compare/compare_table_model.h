@@ -21,6 +21,7 @@ class CompareTableModel : public QAbstractTableModel {
 public:
   enum ItemRole {
     series_role = Qt::UserRole, ///< of the first column: index of the run's colour and dashes; else invalid
+    marked_role,                ///< whether the row's runs are marked
   };
 
   CompareTableModel(const Theme& theme, ComparisonView& view, QObject* parent = nullptr);

@@ -15,6 +15,7 @@ namespace batchscope::ui {
 
 namespace {
 
+constexpr int soon_ms = 120;
 constexpr std::size_t most_curves = 300;      ///< more are not drawn
 constexpr std::size_t points_of_others = 300; ///< of the runs in the background, each
 constexpr std::size_t most_names = 8;         ///< in the legend; of more curves the table has the colours
@@ -71,12 +72,15 @@ CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::file
     make_plots();
     request();
   });
+  soon_.setSingleShot(true);
+  soon_.setInterval(soon_ms);
+  connect(&soon_, &QTimer::timeout, this, &CurvesCard::request);
   connect(&view, &ComparisonView::comparison_changed, this, [this] {
     fill_series();
     request();
   });
-  connect(&view, &ComparisonView::visible_changed, this, &CurvesCard::request);
-  connect(&view, &ComparisonView::marks_changed, this, &CurvesCard::request);
+  connect(&view, &ComparisonView::visible_changed, this, &CurvesCard::request_soon);
+  connect(&view, &ComparisonView::marks_changed, this, &CurvesCard::request_soon);
   connect(&reader_, &CurveReader::read_so_far, this, [this](const auto& curves) {
     curves_ = curves;
     draw();
@@ -133,7 +137,13 @@ void CurvesCard::make_plots() {
   body()->addWidget(plots_, 1);
 }
 
+void CurvesCard::request_soon() {
+  if (!soon_.isActive())
+    soon_.start();
+}
+
 void CurvesCard::request() {
+  soon_.stop();
   std::vector<CurveReader::Request> runs;
   const auto add = [&](std::size_t run, std::size_t most) {
     const store::RunRow& row = view_.comparison().runs()[run].row;

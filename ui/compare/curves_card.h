@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QJsonObject>
+#include <QTimer>
 
 #include <map>
 #include <memory>
@@ -35,6 +36,7 @@ Q_SIGNALS:
 
 private:
   void fill_series();
+  void request_soon();
   void make_plots();
   void request();
   void draw();
@@ -44,6 +46,7 @@ private:
   const Theme& theme_;
   ComparisonView& view_;
   CurveReader reader_;
+  QTimer soon_; ///< while marks change quickly
   QComboBox* series_;
   QComboBox* axis_;
   QLabel* note_; ///< how many of the runs are drawn

@@ -2,7 +2,7 @@
 #include <QPainterPath>
 
 #include <algorithm>
-#include <unordered_set>
+#include <vector>
 
 #include "ui/compare/parallel_plot.h"
 #include "ui/theme/theme.h"
@@ -15,23 +15,25 @@ namespace {
 
 constexpr std::size_t few = 500; ///< more lines are painted without smooth edges, each pixel position once
 
-/// Lines between neighbouring axes of many runs.
-class ManyLines {
+/// Which lines between two axes were painted already, by their ends' pixels.
+class PaintedLines {
 public:
-  void add(const QPoint& from, const QPoint& to) {
-    if (known_.insert((std::uint64_t(std::uint16_t(from.y())) << 16) | std::uint16_t(to.y())).second)
-      lines_.append(QLine(from, to));
+  explicit PaintedLines(int height) : height_(height), bits_(static_cast<std::size_t>(height) * height, false) {}
+
+  /// Whether it is the first one there.
+  bool add(int from, int to) {
+    if (from < 0 || to < 0 || from >= height_ || to >= height_)
+      return true;
+    auto bit = bits_[static_cast<std::size_t>(from) * height_ + to];
+    const bool first = !bit;
+    bit = true;
+    return first;
   }
-  /// Paints those of one pair of axes, and forgets them.
-  void paint(QPainter& painter) {
-    painter.drawLines(lines_);
-    lines_.clear();
-    known_.clear();
-  }
+  void clear() { std::fill(bits_.begin(), bits_.end(), false); }
 
 private:
-  std::unordered_set<std::uint64_t> known_;
-  QList<QLine> lines_;
+  int height_;
+  std::vector<bool> bits_;
 };
 
 QColor mixed(const QColor& one, const QColor& other, float part) {
@@ -64,44 +66,47 @@ void ParallelPlot::paint_background() {
   QPainter painter(&background_);
   const std::size_t runs = view_.visible().size();
   const QColor color = mixed(theme_.color(Role::card), theme_.color(Role::dimmed), runs > few ? 0.35f : 0.5f);
-  painter.setPen(QPen(color, 1));
+  painter.setPen(QPen(color, runs > few ? 0 : 1));
   if (runs <= few) {
     painter.setRenderHint(QPainter::Antialiasing);
     for (std::size_t i = 0; i < runs; ++i)
       draw_run(painter, i);
     return;
   }
-  const auto& axes = axes_.axes();
-  ManyLines lines;
-  for (std::size_t axis = 0; axis + 1 < axes.size(); ++axis) {
-    for (std::size_t i = 0; i < runs; ++i)
-      lines.add(point(int(axis), axes[axis].places[i]).toPoint(),
-                point(int(axis) + 1, axes[axis + 1].places[i]).toPoint());
-    lines.paint(painter);
+  paint_many(painter, false);
+}
+
+/// Without smooth edges, and each line once.
+void ParallelPlot::paint_many(QPainter& painter, bool emphasized_only) const {
+  const auto& visible = view_.visible();
+  PaintedLines painted(height());
+  QList<QLine> lines;
+  for (std::size_t axis = 0; axis + 1 < pixels_.size(); ++axis) {
+    for (std::size_t i = 0; i < visible.size(); ++i) {
+      const QPoint from = pixels_[axis][i];
+      const QPoint to = pixels_[axis + 1][i];
+      if ((!emphasized_only || view_.is_emphasized(visible[i])) && painted.add(from.y(), to.y()))
+        lines.append(QLine(from, to));
+    }
+    painter.drawLines(lines);
+    lines.clear();
+    painted.clear();
   }
 }
 
 void ParallelPlot::draw_run(QPainter& painter, std::size_t index) const {
-  QPolygonF line;
-  for (std::size_t axis = 0; axis < axes_.axes().size(); ++axis)
-    line.append(point(int(axis), axes_.axes()[axis].places[index]));
+  QPolygon line;
+  for (const auto& pixels : pixels_)
+    line.append(pixels[index]);
   painter.drawPolyline(line);
 }
 
 /// The emphasized runs, and the one under the pointer.
 void ParallelPlot::paint_lines(QPainter& painter) {
   const auto& visible = view_.visible();
-  const auto& axes = axes_.axes();
   if (view_.emphasized().size() > few) {
-    painter.setPen(QPen(theme_.color(Role::accent), 1));
-    ManyLines lines;
-    for (std::size_t axis = 0; axis + 1 < axes.size(); ++axis) {
-      for (std::size_t i = 0; i < visible.size(); ++i)
-        if (view_.is_emphasized(visible[i]))
-          lines.add(point(int(axis), axes[axis].places[i]).toPoint(),
-                    point(int(axis) + 1, axes[axis + 1].places[i]).toPoint());
-      lines.paint(painter);
-    }
+    painter.setPen(QPen(theme_.color(Role::accent), 0));
+    paint_many(painter, true);
   }
   painter.setRenderHint(QPainter::Antialiasing);
   const double width = Theme::lines(0.11);

@@ -67,8 +67,22 @@ void ParallelPlot::rebuild() {
 }
 
 void ParallelPlot::repaint_all() {
+  place_runs();
   background_ = {};
   update();
+}
+
+void ParallelPlot::place_runs() {
+  pixels_.clear();
+  for (int axis = 0; axis < std::ssize(axes_.axes()); ++axis) {
+    const QPointF bottom = point(axis, 0);
+    const double height = bottom.y() - point(axis, 1).y();
+    const int missing = qRound(point(axis, ParallelAxes::missing_place).y());
+    std::vector<QPoint>& pixels = pixels_.emplace_back();
+    pixels.reserve(view_.visible().size());
+    for (const float place : axes_.axes()[static_cast<std::size_t>(axis)].places)
+      pixels.emplace_back(qRound(bottom.x()), place < 0 ? missing : qRound(bottom.y() - place * height));
+  }
 }
 
 void ParallelPlot::restore(const QJsonArray& state) {
@@ -124,8 +138,7 @@ int ParallelPlot::title_at(const QPointF& at) const {
 }
 
 std::optional<std::size_t> ParallelPlot::run_at(const QPointF& at) const {
-  const auto& axes = axes_.axes();
-  const auto right = std::ssize(axes);
+  const auto right = std::ssize(axes_.axes());
   int left = 0;
   while (left + 1 < right && axis_x(left + 1) < at.x())
     ++left;
@@ -136,8 +149,8 @@ std::optional<std::size_t> ParallelPlot::run_at(const QPointF& at) const {
   for (std::size_t i = 0; i < view_.visible().size(); ++i) {
     if (view_.marking() && !view_.is_emphasized(view_.visible()[i]))
       continue; // what is in the background does not cover what is marked
-    const double off = distance(at, point(left, axes[static_cast<std::size_t>(left)].places[i]),
-                                point(left + 1, axes[static_cast<std::size_t>(left) + 1].places[i]));
+    const auto axis = static_cast<std::size_t>(left);
+    const double off = distance(at, pixels_[axis][i], pixels_[axis + 1][i]);
     if (off < least) {
       least = off;
       nearest = i;

@@ -59,6 +59,7 @@ private:
   // Changes.
   void rebuild();
   void repaint_all(); ///< also the lines in the background
+  void place_runs();  ///< computes pixels_
   void brush(int axis, double from, double to);
   void apply_brushes();
   void move_brush(int axis, double by);
@@ -66,6 +67,7 @@ private:
   void fill_menu(QMenu& menu, int axis);
   // Painting, parallel_paint.cpp.
   void paint_background();
+  void paint_many(QPainter& painter, bool emphasized_only) const;
   void paint_lines(QPainter& painter);
   void paint_axes(QPainter& painter);
   void paint_axis(QPainter& painter, int axis);
@@ -76,7 +78,8 @@ private:
   const Theme& theme_;
   ComparisonView& view_;
   ParallelAxes axes_;
-  QPixmap background_; ///< all runs, in the background's colour; null: to be painted
+  std::vector<std::vector<QPoint>> pixels_; ///< of the visible runs on each axis
+  QPixmap background_;                      ///< all runs, in the background's colour; null: to be painted
   Drag drag_ = Drag::none;
   int dragged_axis_ = -1;
   double drag_from_ = 0;               ///< place or x where it began

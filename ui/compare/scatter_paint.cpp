@@ -10,6 +10,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr std::size_t most_labels = 40;
+constexpr std::size_t most_smooth = 1000; ///< more spots are squares without smooth edges
 
 } // namespace
 
@@ -80,7 +81,9 @@ void ScatterPlot::paint_front(QPainter& painter) const {
 }
 
 void ScatterPlot::paint_spots(QPainter& painter) const {
-  const double radius = Theme::lines(spots_.size() > 1000 ? 0.14 : 0.25);
+  const bool many = spots_.size() > most_smooth;
+  painter.setRenderHint(QPainter::Antialiasing, !many);
+  const double radius = Theme::lines(many ? 0.12 : 0.25);
   const QRectF plot = plot_rect();
   const auto draw = [&](const Spot& spot, const QColor& color) {
     const QPointF at = on_screen(spot.at);
@@ -93,7 +96,10 @@ void ScatterPlot::paint_spots(QPainter& painter) const {
     }
     painter.setPen(Qt::NoPen);
     painter.setBrush(color);
-    painter.drawEllipse(at, radius, radius);
+    if (many)
+      painter.fillRect(QRectF(at - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)).toRect(), color);
+    else
+      painter.drawEllipse(at, radius, radius);
   };
   const auto emphasized = [&](const Spot& spot) {
     return std::any_of(spot.runs.begin(), spot.runs.end(), [&](std::size_t run) { return view_.is_emphasized(run); });
@@ -110,6 +116,7 @@ void ScatterPlot::paint_spots(QPainter& painter) const {
       const auto look = view_.look(*run);
       draw(spot, look ? theme_.series(*look) : theme_.color(Role::accent));
     }
+  painter.setRenderHint(QPainter::Antialiasing);
 }
 
 /// Beside the emphasized spots, where there is room.

@@ -20,6 +20,10 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   open_ = add(tr("Open"), QStringLiteral("open"), tr("Plot the selected runs together (Enter)"),
               &RunActions::open_selected);
   open_->setShortcuts({QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)});
+  compare_ = add(tr("Compare runs"), QStringLiteral("compare"),
+                 tr("Compare the selected runs on the Compare page, or all if one is selected"),
+                 &RunActions::compare_selected);
+  compare_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_M));
   train_again_ = add(tr("Train again with changes"), QStringLiteral("new-run"),
                      tr("Fill the New run form with the settings of this run"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
@@ -93,6 +97,14 @@ void RunActions::open_selected() {
     return;
   workbench_.open(ids);
   Q_EMIT workbench_.page_wanted(QStringLiteral("live"));
+}
+
+void RunActions::compare_selected() {
+  const auto selected = table_.selected_runs();
+  if (selected.size() > 1)
+    workbench_.compare({selected.begin(), selected.end()});
+  else
+    workbench_.compare_all();
 }
 
 void RunActions::rename_current() {

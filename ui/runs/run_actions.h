@@ -35,6 +35,7 @@ private:
   void update();
 
   void open_selected();
+  void compare_selected();
   void rename_current();
   void annotate_current();
   void delete_selected();
@@ -50,6 +51,7 @@ private:
   QList<QAction*> actions_; ///< in menu order
   QList<QAction*> writing_; ///< those that change the database
   QAction* open_;
+  QAction* compare_;
   QAction* train_again_;
   QMenu* export_menu_;
 };

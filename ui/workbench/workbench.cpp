@@ -128,6 +128,10 @@ void Workbench::compare(const QList<qint64>& runs) {
   Q_EMIT page_wanted("compare");
 }
 
+void Workbench::compare_all() {
+  compare({});
+}
+
 void Workbench::compare_sweep(qint64 sweep) {
   Q_EMIT sweep_comparison_wanted(sweep);
   Q_EMIT page_wanted("compare");

@@ -41,6 +41,7 @@ public:
   void propose_run(const run::RunSpec& spec);
   /// Compares these runs on the Compare page.
   void compare(const QList<qint64>& runs);
+  void compare_all();
   /// Compares all runs of a sweep there, also those that it has not made yet.
   void compare_sweep(qint64 sweep);
 
@@ -50,7 +51,7 @@ Q_SIGNALS:
   void names_changed(); ///< of opened runs
   void search_started(batchscope::ui::Job* job);
   void run_proposed(const batchscope::run::RunSpec& spec);
-  void comparison_wanted(const QList<qint64>& runs);
+  void comparison_wanted(const QList<qint64>& runs); ///< empty: all
   void sweep_comparison_wanted(qint64 sweep);
   /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`.
   void page_wanted(const QString& page);
