@@ -269,7 +269,7 @@ void TestTrain::refusedFiles_data() {
   const auto row = [](const char* content, const QByteArray& named) {
     QTest::newRow(content) << QByteArray(content) << named;
   };
-  row("", "line 1");
+  row("", "the file is empty");
   row("{\"batch\": 0}", "batch");
   row("{\"batch\": 4, \"lr\": NaN}", "line 1");
   row("{\"precision\": \"bf16\"}", "precision");
