@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/store/run_store.h"
+
 namespace batchscope::cli {
 
 /// Exit statuses.
@@ -33,6 +35,9 @@ struct Verb {
   std::function<int(const Context&)> run;
 };
 
+/// The runs of the database, to change them: unlike the store alone this makes no database.
+store::RunStore stored_runs(const Context& context);
+
 /// Opens and closes an existing database, so that an unusable one is reported before an hour of training and not after.
 /// Throws Error (input). Creates nothing.
 void refuse_unusable(const std::filesystem::path& database);
@@ -55,6 +60,9 @@ Verb add_delete(CLI::App& program);
 Verb add_restore(CLI::App& program);
 Verb add_purge(CLI::App& program);
 Verb add_check(CLI::App& program);
+Verb add_backup(CLI::App& program);
+Verb add_merge(CLI::App& program);
+Verb add_prune(CLI::App& program);
 Verb add_demo(CLI::App& program);
 Verb add_estimate(CLI::App& program);
 

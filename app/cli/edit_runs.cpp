@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,24 +26,11 @@ struct TextOptions {
   CLI::Option* text = nullptr;
 };
 
-/// To change what is stored: unlike the store alone this makes no database.
-store::RunStore stored_runs(const Context& context) {
-  const auto file = context.database();
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored) || std::filesystem::is_empty(file, ignored))
-    store::RunReader{file}; // throws, saying which
-  return store::RunStore(file);
-}
-
 std::vector<std::int64_t> sorted_runs(const CLI::Option* option) {
   require(option, some_runs);
   auto runs = integers_of(option);
   std::sort(runs.begin(), runs.end());
   return runs;
-}
-
-std::string runs_text(std::size_t count) {
-  return count == 1 ? "1 run" : format_count(static_cast<std::int64_t>(count)) + " runs";
 }
 
 int run_rename(const TextOptions& options, const Context& context) {

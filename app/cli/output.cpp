@@ -134,6 +134,10 @@ std::string count_or_dash(const std::optional<std::int64_t>& value) {
   return value ? format_count(*value) : "-";
 }
 
+std::string runs_text(std::size_t count) {
+  return count == 1 ? "1 run" : format_count(static_cast<std::int64_t>(count)) + " runs";
+}
+
 std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes) {
   return bytes ? format_bytes(*bytes) : "-";
 }

@@ -67,6 +67,7 @@ std::string figure(double value, int digits = 4);
 std::string figure(const std::optional<double>& value, int digits = 4);
 std::string percent(const std::optional<double>& fraction);
 std::string count_or_dash(const std::optional<std::int64_t>& value);
+std::string runs_text(std::size_t count); ///< `1 run`, `12 runs`
 std::string bytes_or_dash(const std::optional<std::uint64_t>& bytes);
 
 /// Rounded to 5 decimals, the precision in which shares of an epoch are printed.

@@ -194,7 +194,7 @@ SQLite::Database open_for_writing(const fs::path& file, std::chrono::millisecond
   });
 }
 
-SQLite::Database open_for_reading(const fs::path& file) {
+SQLite::Database open_of_any_format(const fs::path& file) {
   replace_system_calls();
   return guarded(file, [&] {
     check_path(file);
@@ -203,16 +203,21 @@ SQLite::Database open_for_reading(const fs::path& file) {
     if (fs::file_size(file) == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
     SQLite::Database database = open_stored(file);
-    const int newest = static_cast<int>(embedded_migrations().size());
-    const int format = checked_format(database, file, newest);
-    if (format == 0)
+    if (checked_format(database, file, static_cast<int>(embedded_migrations().size())) == 0)
       throw input_error(file.string() + ": empty; no run was stored in it yet");
-    if (format < newest)
-      throw input_error(fmt::format("{}: was written by an older version of BatchScope (format {}; this version reads "
-                                    "{}); the next command that writes to it upgrades it",
-                                    file.string(), format, newest));
     return database;
   });
+}
+
+SQLite::Database open_for_reading(const fs::path& file) {
+  SQLite::Database database = open_of_any_format(file);
+  const int newest = static_cast<int>(embedded_migrations().size());
+  const int format = guarded(file, [&] { return checked_format(database, file, newest); });
+  if (format < newest)
+    throw input_error(fmt::format("{}: was written by an older version of BatchScope (format {}; this version reads "
+                                  "{}); the next command that writes to it upgrades it",
+                                  file.string(), format, newest));
+  return database;
 }
 
 void check_usable(const fs::path& file) {

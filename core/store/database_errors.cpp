@@ -19,6 +19,11 @@ bool is_transient(const SQLite::Exception& exception) {
   return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_FULL || refuses_writing(exception);
 }
 
+bool is_damage(const SQLite::Exception& exception) {
+  const int code = exception.getErrorCode() & 0xff;
+  return code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+}
+
 Error translated(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string name = file.string() + ": ";
   switch (exception.getErrorCode() & 0xff) { // without the extended code
@@ -36,7 +41,8 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
   case SQLITE_NOTADB:
     return input_error(name + "not a BatchScope database; use another file");
   case SQLITE_CORRUPT:
-    return {Error::Kind::failed, name + "damaged; `batchscope-cli check` shows where; restore a backup"};
+    return {Error::Kind::failed,
+            name + "damaged; `batchscope-cli check` shows where; `check --repair` saves what is whole"};
   case SQLITE_IOERR:
     return {Error::Kind::failed,
             name + (refuses_writing(exception) ? "writing to the disk failed: quota exceeded, file too large or a disk "

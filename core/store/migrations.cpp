@@ -4,35 +4,18 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/store/detail/database_copy.h"
 #include "core/store/detail/row_checks.h"
 
 namespace batchscope::store::detail {
 
 namespace {
 
-/// `.backup`, then `.backup-2` and so on: never overwrites an earlier backup, which may be the only copy of something.
-std::filesystem::path free_backup_name(const std::filesystem::path& file, int format) {
-  const std::string first = fmt::format("{}.format-{}.backup", file.string(), format);
-  std::filesystem::path name = first;
-  for (int number = 2; std::filesystem::exists(name); ++number)
-    name = fmt::format("{}-{}", first, number);
-  return name;
-}
-
-// Writes to a temporary name first, so that a backup is complete or absent. Uses a connection of its own, because one
-// that holds the lock cannot copy; nobody else writes the file or a backup of it while that lock is held.
+// Uses a connection of its own, because one that holds the lock cannot copy; nobody else writes the file or a backup of
+// it while that lock is held.
 void back_up(const std::filesystem::path& file, int format) {
-  const std::filesystem::path target = free_backup_name(file, format);
-  std::filesystem::path unfinished = target;
-  unfinished += ".unfinished";
-  std::filesystem::remove(unfinished);
-  {
-    SQLite::Database reading(file.string(), SQLite::OPEN_READWRITE);
-    SQLite::Statement copy(reading, "VACUUM INTO ?");
-    copy.bind(1, unfinished.string());
-    copy.exec();
-  }
-  std::filesystem::rename(unfinished, target);
+  SQLite::Database reading(file.string(), SQLite::OPEN_READWRITE);
+  copy_database(reading, free_name(fmt::format("{}.format-{}.backup", file.string(), format)));
 }
 
 } // namespace

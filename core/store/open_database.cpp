@@ -222,8 +222,7 @@ void OpenDatabase::write_saved_views() {
 }
 
 void OpenDatabase::write_saved(const fs::path& saved) {
-  constexpr std::chrono::milliseconds patience{5000};
-  SQLite::Database database = open_for_writing(file_, patience);
+  SQLite::Database database = open_for_writing(file_);
   // They may be replaced again in the meantime: then save what this connection reads, too.
   const auto save_again = [&] {
     if (!is_replaced(opened_.get(), files_of(file_)))

@@ -12,6 +12,7 @@
 #include "core/store/detail/database.h"
 #include "core/store/detail/list_columns.h"
 #include "core/store/detail/ownership.h"
+#include "core/store/detail/prune.h"
 #include "core/store/detail/run_list.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/series_reader.h"
@@ -251,6 +252,15 @@ std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {
 
 std::vector<SavedView> RunReader::views() const {
   return impl_->read([&] { return detail::read_views(impl_->database()); });
+}
+
+RunReader::Prunable RunReader::prunable(const std::vector<std::int64_t>& runs,
+                                        const std::vector<std::string>& keep) const {
+  return impl_->read([&] { return detail::prunable(impl_->database(), runs, keep); });
+}
+
+std::uint64_t RunReader::free_bytes() const {
+  return impl_->read([&] { return detail::free_bytes(impl_->database()); });
 }
 
 bool RunReader::taken(std::int64_t command) const {

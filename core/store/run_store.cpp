@@ -8,6 +8,7 @@
 #include "core/store/detail/commands.h"
 #include "core/store/detail/complete_run.h"
 #include "core/store/detail/database.h"
+#include "core/store/detail/prune.h"
 #include "core/store/detail/run_changes.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/run_store_impl.h"
@@ -187,6 +188,23 @@ std::int64_t RunStore::purge_deleted() {
   while (const std::int64_t runs = impl_->writer.change(purge_some))
     purged += runs;
   return purged;
+}
+
+std::int64_t RunStore::prune(const std::vector<std::int64_t>& runs, const std::vector<std::string>& keep) {
+  // A transaction for each, as purge_deleted() has parts. The ledger forgets the points before they are removed.
+  std::int64_t removed = 0;
+  for (const std::int64_t run : runs)
+    removed += impl_->writer.change([&](SQLite::Database& database) {
+      return detail::prune_run(database, run, keep, [&](const detail::Ledger::Run& now) {
+        impl_->writer.purging({now.uid});
+        impl_->writer.added(now.uid, now.id, now.points);
+      });
+    });
+  return removed;
+}
+
+void RunStore::shrink() {
+  impl_->writer.shrink();
 }
 
 void RunStore::save_view(const std::string& name, const std::string& content_json) {

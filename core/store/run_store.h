@@ -198,6 +198,12 @@ public:
   /// Permanently removes the runs marked as deleted, in parts, so that others can write in between; returns how many.
   /// If it throws, some of them may be removed. The file keeps its size; later runs reuse the space.
   std::int64_t purge_deleted();
+  /// Removes all series of these runs, apart from those named in `keep`; the rest of the runs stays. Leaves out runs
+  /// that are gone or have not ended. Returns how many series were removed.
+  std::int64_t prune(const std::vector<std::int64_t>& runs, const std::vector<std::string>& keep);
+  /// Returns the space of removed runs and series to the file system; needs as much free space on the disk as the file
+  /// has content.
+  void shrink();
 
   /// Saves a view under its name, in place of an earlier one. Throws Error (input) for a name without a visible
   /// character and for content that is not JSON.
@@ -309,6 +315,16 @@ public:
   std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
   std::vector<SavedView> views() const; ///< in the order of their names
 
+  /// What RunStore::prune() would remove.
+  struct Prunable {
+    std::vector<std::int64_t> runs; ///< of those given, the ones that have ended and have such series
+    std::int64_t series = 0;
+    std::uint64_t bytes = 0; ///< of their points, about
+  };
+  Prunable prunable(const std::vector<std::int64_t>& runs, const std::vector<std::string>& keep) const;
+  /// Bytes of the file that hold nothing: RunStore::shrink() returns them.
+  std::uint64_t free_bytes() const;
+
   /// Whether the process that trains the run has taken a command; throws Error (input) if it does not exist.
   bool taken(std::int64_t command) const;
 
@@ -336,6 +352,25 @@ bool is_tag(const std::string& text);
 /// Throws Error (input) for a file whose content RunStore would reject. Creates and changes nothing; a file that is
 /// missing, empty or of an older format is accepted.
 void check_usable(const std::filesystem::path& file);
+
+/// Writes a copy of the database to `target`, of one moment and complete, also while other programs write to it. Throws
+/// Error: input for a `target` that is there (unless `force`), that is the database itself, a folder, in use, or cannot
+/// be written; failed if the disk is full or the database is damaged. Nothing is left of a copy that failed.
+void back_up(const std::filesystem::path& database, const std::filesystem::path& target, bool force);
+
+/// What merge() did; runs by their numbers in the other database and in this one.
+struct MergeReport {
+  std::vector<std::pair<std::int64_t, std::int64_t>> added;
+  std::vector<std::pair<std::int64_t, std::int64_t>> completed; ///< were there with less
+  std::size_t known = 0;                                        ///< were there
+};
+
+/// Adds the runs of another database, with their sweeps and searches, to `database`, which is made if missing; all of
+/// them or none. Runs that are there (by their uid) are left as they are, unless the other database has more of them;
+/// names, notes, tags and deletions here are kept. Waiting and deleted runs are left out; runs that train there are
+/// `interrupted` here until they are merged again. `other` is not changed, whatever its format. Throws Error: input for
+/// files that cannot be used, failed if `other` is damaged or the disk is full; TransientError as RunStore.
+MergeReport merge(const std::filesystem::path& database, const std::filesystem::path& other);
 
 /// Why an existing database is read-only: permissions of the file, or of its folder, in which SQLite keeps two more
 /// files. Empty if it is writable, or if there is no file.

@@ -117,8 +117,18 @@ void Writer::transact(Durability durability, const std::function<void(SQLite::Da
                        fmt::format("{}: its files are being replaced by another program", file_.string()));
 }
 
-void Writer::added(const std::string& uid, std::int64_t run) {
-  added_.push_back({uid, run, 0});
+void Writer::added(const std::string& uid, std::int64_t run, std::int64_t points) {
+  added_.push_back({uid, run, points});
+}
+
+void Writer::shrink() {
+  call([this] {
+    guarded(file_, [this] {
+      const Connection::Use use = ready();
+      use->exec("VACUUM");
+      use->exec("PRAGMA wal_checkpoint(TRUNCATE)"); // which is as far as readers of the old pages let it go
+    });
+  });
 }
 
 void Writer::purging(const std::vector<std::string>& uids) {

@@ -18,6 +18,9 @@ Error translated(const SQLite::Exception& exception, const std::filesystem::path
 /// Whether a later attempt may succeed: a lock is released, or a disk has room again.
 bool is_transient(const SQLite::Exception& exception);
 
+/// Whether the file is not what SQLite wrote.
+bool is_damage(const SQLite::Exception& exception);
+
 /// Calls `work`; converts exceptions of SQLite and the file system to Error, or TransientError.
 template <typename Work> auto guarded(const std::filesystem::path& file, Work&& work) -> decltype(work()) {
   try {
@@ -34,12 +37,16 @@ template <typename Work> auto guarded(const std::filesystem::path& file, Work&& 
 
 /// Opens the file for writing and creates it, with its folder, if missing. Upgrades it to the current format. Uses WAL
 /// mode if the file system supports it, else a rollback journal. `vfs` is SQLite's VFS; empty: the default.
-SQLite::Database open_for_writing(const std::filesystem::path& file, std::chrono::milliseconds patience,
+SQLite::Database open_for_writing(const std::filesystem::path& file,
+                                  std::chrono::milliseconds patience = std::chrono::milliseconds(5000),
                                   const std::string& vfs = {});
 
 /// Does not create a database. A file in a folder that is not writable is read as it is. Throws Error; its texts say
 /// why a file is rejected.
 SQLite::Database open_for_reading(const std::filesystem::path& file);
+
+/// The same for a file of any format up to this program's.
+SQLite::Database open_of_any_format(const std::filesystem::path& file);
 
 // See run_store.h.
 void check_usable(const std::filesystem::path& file);

@@ -49,8 +49,11 @@ public:
   /// Any thread: writes all waiting entries, after calling `prepare` on the writer thread.
   void write_now(const std::function<void()>& prepare = [] {});
 
+  /// Any thread: makes the file as small as what it holds.
+  void shrink();
+
   /// Writer thread, within change(): report added runs, and runs about to be purged, to the ledger.
-  void added(const std::string& uid, std::int64_t run);
+  void added(const std::string& uid, std::int64_t run, std::int64_t points = 0);
   void purging(const std::vector<std::string>& uids);
   void accept_missing(SQLite::Database& database);
   /// Writer thread, within change(): the row of this store in the table of processes.

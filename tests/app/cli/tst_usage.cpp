@@ -57,7 +57,7 @@ void TestUsage::refused_data() {
   };
   row("nothing", {}, "no verb");
   row("unknown verb", {"tune"}, "\"tune\"");
-  for (const char* verb : {"advise", "estimate", "snippet", "merge", "backup", "prune", "rescale"})
+  for (const char* verb : {"advise", "estimate", "snippet", "rescale"})
     row(verb, {verb, "1"}, verb);
   row("unknown option", {"list", "--colour"}, "--colour");
   row("option for another verb", {"list", "--batch", "3"}, "--batch");

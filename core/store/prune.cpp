@@ -1,0 +1,144 @@
+#include "core/store/detail/prune.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/store/detail/chunk.h"
+#include "core/store/detail/run_rows.h"
+#include "core/store/detail/series_reader.h"
+#include "core/store/detail/sql.h"
+
+namespace batchscope::store::detail {
+
+namespace {
+
+void change(SQLite::Database& database, const char* text, std::int64_t first, std::int64_t second = 0) {
+  SQLite::Statement statement(database, text);
+  for (int index = 1; index <= statement.getBindParameterCount(); ++index)
+    statement.bind(index, index == 1 ? first : second);
+  execute(statement);
+}
+
+std::uint64_t size(SQLite::Database& database, const char* text, std::int64_t id) {
+  SQLite::Statement query(database, text);
+  query.bind(1, id);
+  return query.executeStep() ? static_cast<std::uint64_t>(query.getColumn(0).getInt64()) : 0;
+}
+
+/// The series of a frame in the order of their positions, and which of them go.
+struct FrameSeries {
+  std::vector<SeriesRow> all;
+  std::vector<SeriesRow> removed;
+};
+
+std::map<std::int64_t, FrameSeries> frames_of(SQLite::Database& database, std::int64_t run,
+                                              const std::vector<std::string>& keep) {
+  std::map<std::int64_t, FrameSeries> frames;
+  for (const SeriesRow& series : read_series_rows(database, run)) {
+    FrameSeries& frame = frames[series.frame];
+    frame.all.push_back(series);
+    if (std::find(keep.begin(), keep.end(), series.name) == keep.end())
+      frame.removed.push_back(series);
+  }
+  for (auto& [id, frame] : frames)
+    std::sort(frame.all.begin(), frame.all.end(),
+              [](const SeriesRow& a, const SeriesRow& b) { return a.position < b.position; });
+  return frames;
+}
+
+/// A run that has ended.
+bool has_ended(SQLite::Database& database, std::int64_t run) {
+  const auto row = find_run(database, run);
+  return row && !telemetry::is_open(row->outcome.status);
+}
+
+/// The points of an interrupted run that are not sealed have a value for each series of the frame, by position.
+void repack_tail(SQLite::Database& database, std::int64_t frame, const std::vector<std::size_t>& kept) {
+  std::vector<std::pair<std::int64_t, std::string>> rows;
+  SQLite::Statement query(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number");
+  query.bind(1, frame);
+  while (query.executeStep()) {
+    const auto row = unsealed_row(query, 1);
+    if (!row || row->values.size() <= kept.back())
+      continue; // damaged before
+    std::vector<double> values;
+    for (const std::size_t position : kept)
+      values.push_back(row->values[position]);
+    rows.emplace_back(query.getColumn(0).getInt64(), packed_row(row->step, values));
+  }
+  SQLite::Statement update(database, "UPDATE tail SET crc = ?, data = ? WHERE frame = ? AND number = ?");
+  for (const auto& [number, bytes] : rows) {
+    update.bind(1, checksum(bytes.data(), bytes.size()));
+    bind_bytes(update, 2, bytes.data(), bytes.size());
+    update.bind(3, frame);
+    update.bind(4, number);
+    execute(update);
+  }
+}
+
+void remove_part(SQLite::Database& database, std::int64_t id, const FrameSeries& frame) {
+  for (const SeriesRow& series : frame.removed)
+    change(database, "DELETE FROM series WHERE id = ?", series.id);
+  std::vector<std::size_t> kept;
+  for (const SeriesRow& series : frame.all) {
+    const bool gone = std::any_of(frame.removed.begin(), frame.removed.end(),
+                                  [&](const SeriesRow& removed) { return removed.id == series.id; });
+    if (gone)
+      continue;
+    change(database, "UPDATE series SET position = ?2 WHERE id = ?1", series.id,
+           static_cast<std::int64_t>(kept.size()));
+    kept.push_back(series.position);
+  }
+  repack_tail(database, id, kept);
+}
+
+} // namespace
+
+RunReader::Prunable prunable(SQLite::Database& database, const std::vector<std::int64_t>& runs,
+                             const std::vector<std::string>& keep) {
+  RunReader::Prunable found;
+  for (const std::int64_t run : runs) {
+    if (!has_ended(database, run))
+      continue;
+    const std::int64_t before = found.series;
+    for (const auto& [id, frame] : frames_of(database, run, keep)) {
+      found.series += static_cast<std::int64_t>(frame.removed.size());
+      const std::uint64_t unsealed =
+          size(database, "SELECT coalesce(sum(length(data)), 0) FROM tail WHERE frame = ?", id);
+      for (const SeriesRow& series : frame.removed)
+        found.bytes +=
+            size(database, "SELECT coalesce(sum(length(data)), 0) FROM value_chunk WHERE series = ?", series.id) +
+            unsealed / frame.all.size();
+      if (frame.removed.size() == frame.all.size())
+        found.bytes += size(database, "SELECT coalesce(sum(length(data)), 0) FROM step_chunk WHERE frame = ?", id);
+    }
+    if (found.series > before)
+      found.runs.push_back(run);
+  }
+  return found;
+}
+
+std::int64_t prune_run(SQLite::Database& database, std::int64_t run, const std::vector<std::string>& keep,
+                       const std::function<void(const Ledger::Run& now)>& changed) {
+  if (!has_ended(database, run))
+    return 0;
+  std::int64_t removed = 0;
+  for (const auto& [id, frame] : frames_of(database, run, keep)) {
+    removed += static_cast<std::int64_t>(frame.removed.size());
+    if (frame.removed.size() == frame.all.size())
+      change(database, "DELETE FROM frame WHERE id = ?", id); // with its series and chunks
+    else if (!frame.removed.empty())
+      remove_part(database, id, frame);
+  }
+  if (removed > 0)
+    changed({find_run(database, run)->uid, run,
+             static_cast<std::int64_t>(size(database, "SELECT coalesce(sum(n), 0) FROM series WHERE run = ?", run))});
+  return removed;
+}
+
+std::uint64_t free_bytes(SQLite::Database& database) {
+  return static_cast<std::uint64_t>(database.execAndGet("PRAGMA freelist_count").getInt64()) *
+         static_cast<std::uint64_t>(database.execAndGet("PRAGMA page_size").getInt64());
+}
+
+} // namespace batchscope::store::detail
