@@ -66,11 +66,6 @@ void row_checks(sqlite3_context* context, int count, sqlite3_value** values) {
   sqlite3_result_blob(context, checks.data(), static_cast<int>(checks.size()), SQLITE_TRANSIENT);
 }
 
-void add_function(SQLite::Database& database) {
-  sqlite3_create_function_v2(database.getHandle(), "row_checks", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
-                             row_checks, nullptr, nullptr, nullptr);
-}
-
 bool is_checked(const std::string& table, const std::string& column, bool is_key) {
   return !is_key && column != checks_column &&
          std::find(not_checked.begin(), not_checked.end(),
@@ -100,6 +95,21 @@ std::vector<std::string> differing(const CheckedTable& table, const SQLite::Colu
 
 } // namespace
 
+void add_check_function(SQLite::Database& database) {
+  sqlite3_create_function_v2(database.getHandle(), "row_checks", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                             row_checks, nullptr, nullptr, nullptr);
+}
+
+std::string check_columns(const CheckedTable& table) {
+  return "checks, " + call(table, "NULL", "");
+}
+
+std::vector<std::string> damage_of(SQLite::Statement& row, int at, const CheckedTable& table) {
+  const SQLite::Column stored = row.getColumn(at);
+  const SQLite::Column right = row.getColumn(at + 1);
+  return stored.isBlob() && stored.getBytes() == right.getBytes() ? differing(table, stored, right) : table.columns;
+}
+
 std::vector<CheckedTable> checked_tables(SQLite::Database& database) {
   std::vector<CheckedTable> tables;
   SQLite::Statement query(database,
@@ -119,7 +129,7 @@ std::vector<CheckedTable> checked_tables(SQLite::Database& database) {
 }
 
 void maintain_checks(SQLite::Database& database) {
-  add_function(database);
+  add_check_function(database);
   for (const CheckedTable& table : checked_tables(database)) {
     const std::string update =
         fmt::format("UPDATE {0} SET checks = {1} WHERE rowid = NEW.rowid;", table.name, call(table, "NULL", "NEW."));
@@ -133,7 +143,7 @@ void maintain_checks(SQLite::Database& database) {
 }
 
 void add_missing_checks(SQLite::Database& database) {
-  add_function(database);
+  add_check_function(database);
   for (const CheckedTable& table : checked_tables(database)) {
     SQLite::Statement add(database, fmt::format("UPDATE {} SET checks = {} WHERE checks IS NULL OR length(checks) < ?",
                                                 table.name, call(table, "checks", "")));
@@ -143,7 +153,7 @@ void add_missing_checks(SQLite::Database& database) {
 }
 
 std::vector<DamagedRow> damaged_rows(SQLite::Database& database, const CheckedTable& table) {
-  add_function(database);
+  add_check_function(database);
   std::vector<DamagedRow> rows;
   SQLite::Statement query(database, fmt::format("SELECT rowid, checks, {0} AS found FROM {1} WHERE checks IS NOT {0}",
                                                 call(table, "NULL", ""), table.name));

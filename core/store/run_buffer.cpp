@@ -175,6 +175,17 @@ void RunBuffer::add_series(const std::string& name, const std::vector<Point>& po
     frames_.back()->add(point.step, {point.value});
 }
 
+void RunBuffer::add_frame(const std::vector<std::string>& names, const std::vector<std::int64_t>& steps,
+                          const std::vector<std::vector<double>>& values) {
+  frames_.push_back(new_frame(names));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    row_.clear();
+    for (const std::vector<double>& of_series : values)
+      row_.push_back(of_series[i]);
+    frames_.back()->add(steps[i], row_);
+  }
+}
+
 void RunBuffer::add_event(const StoredEvent& event) {
   events_.push_back({.step = event.step,
                      .seconds = event.seconds,

@@ -358,6 +358,19 @@ void check_usable(const std::filesystem::path& file);
 /// be written; failed if the disk is full or the database is damaged. Nothing is left of a copy that failed.
 void back_up(const std::filesystem::path& database, const std::filesystem::path& target, bool force);
 
+/// What repair() did.
+struct RepairReport {
+  std::filesystem::path backup;  ///< the damaged file, as it was; its log, if it had one, is beside it
+  std::int64_t runs = 0;         ///< in the repaired database
+  std::vector<std::string> lost; ///< what could not be saved, one line each
+};
+
+/// Makes a damaged database sound: copies the file, then writes everything in it that is whole into a new database,
+/// which takes its place. Of a run with a damaged text or number the rest is kept. Throws Error: input if there is no
+/// such file, another program has it locked, or its folder cannot be written; failed if nothing in it can be read or
+/// the disk is full. The file is then as it was.
+RepairReport repair(const std::filesystem::path& database);
+
 /// What merge() did; runs by their numbers in the other database and in this one.
 struct MergeReport {
   std::vector<std::pair<std::int64_t, std::int64_t>> added;

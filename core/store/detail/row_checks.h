@@ -27,6 +27,14 @@ void maintain_checks(SQLite::Database& database);
 /// Adds the checksums that rows do not have: after a migration, those of new columns. Existing ones are kept.
 void add_missing_checks(SQLite::Database& database);
 
+/// For a query of the table's rows: two columns, from which damage_of() tells whether the row is whole. The connection
+/// needs add_check_function().
+std::string check_columns(const CheckedTable& table);
+void add_check_function(SQLite::Database& database);
+/// The damaged columns of a row that a query has read with check_columns() at `at`; all of them if the row has no
+/// checksums, empty if it is whole.
+std::vector<std::string> damage_of(SQLite::Statement& row, int at, const CheckedTable& table);
+
 /// A row that does not match its checksums.
 struct DamagedRow {
   std::int64_t row = 0;

@@ -56,6 +56,9 @@ public:
   /// Adds a series with all its points, in a frame of its own, and an event, which is only stored. For runs that were
   /// made elsewhere.
   void add_series(const std::string& name, const std::vector<Point>& points);
+  /// Series that have a value at each of these steps, in one frame; values[k][i] is of the k-th at steps[i].
+  void add_frame(const std::vector<std::string>& names, const std::vector<std::int64_t>& steps,
+                 const std::vector<std::vector<double>>& values);
   void add_event(const StoredEvent& event);
 
   /// Takes all entries from the queue.

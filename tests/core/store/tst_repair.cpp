@@ -1,0 +1,186 @@
+#include <QTest>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "damaged_files.h"
+#include "other_program.h"
+#include "test_program.h"
+
+using namespace batchscope;
+using namespace batchscope::store;
+using namespace batchscope::store::test;
+
+namespace {
+
+void change_behind(const std::filesystem::path& file, const std::string& text) {
+  SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(text);
+}
+
+/// What a repaired file has that the original did not have, one line each.
+std::vector<std::string> invented(const std::filesystem::path& file, const std::filesystem::path& original) {
+  std::vector<std::string> lines;
+  const RunReader before(original);
+  const RunReader after(file);
+  std::map<std::int64_t, RunRow> known;
+  for (const RunRow& row : before.list())
+    known[row.id] = row;
+  for (const RunRow& row : after.list()) {
+    if (!known.contains(row.id)) {
+      lines.push_back("run " + std::to_string(row.id));
+      continue;
+    }
+    const RunRow& old = known[row.id];
+    if ((row.name != old.name && !row.name.empty()) || (row.note != old.note && !row.note.empty()))
+      lines.push_back("texts of run " + std::to_string(row.id));
+    if (const auto spec = after.spec_json(row.id); spec != "{}" && spec != before.spec_json(row.id))
+      lines.push_back("spec of run " + std::to_string(row.id));
+    const auto names = before.series_names(row.id);
+    for (const std::string& name : after.series_names(row.id)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        lines.push_back("series " + name);
+        continue;
+      }
+      std::map<std::int64_t, double> points;
+      for (const Point& point : before.series(row.id, name))
+        points[point.step] = point.value;
+      for (const Point& point : after.series(row.id, name))
+        if (!points.contains(point.step) || !same(points[point.step], point.value))
+          lines.push_back("a point of " + name);
+    }
+  }
+  return lines;
+}
+
+} // namespace
+
+class TestRepair : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void saves_what_is_whole();
+  void whatever_is_damaged_the_rest_is_saved();
+  void the_ledger_says_what_is_missing();
+  void nothing_can_be_read();
+  void a_full_disk_or_a_lock_changes_nothing();
+};
+
+void TestRepair::saves_what_is_whole() {
+  const Folder folder;
+  make_small_database(folder.file());
+  const std::string expected = all_read(folder.file());
+  const std::string loss = std::to_string(RunReader(folder.file()).run(1).outcome.loss.value());
+  change_behind(folder.file(), "UPDATE run SET name = 'other' WHERE id = 1; UPDATE event SET kind = 'oom' WHERE id = 1;"
+                               "UPDATE value_chunk SET data = zeroblob(length(data)) WHERE first = 0 AND series = "
+                               "(SELECT id FROM series WHERE run = 2 AND name = 'loss')");
+  const std::string damaged = bytes_in(folder.file());
+  const RepairReport report = repair(folder.file());
+  QCOMPARE(report.backup, std::filesystem::path(folder.file().string() + ".damaged"));
+  QVERIFY(bytes_in(report.backup) == damaged);
+  QCOMPARE(report.lost, (std::vector<std::string>{"run 1: name", "event 1: kind damaged",
+                                                  "run 2: 1024 of 1200 points of the series loss"}));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  QCOMPARE(reader.run(1).name, std::string());
+  QCOMPARE(reader.run(1).note, std::string("a note"));
+  QCOMPARE(std::to_string(reader.run(1).outcome.loss.value()), loss);
+  QCOMPARE(reader.series(1, "loss").size(), std::size_t(1200));
+  QCOMPARE(reader.series(2, "loss").size(), std::size_t(176));
+  QCOMPARE(reader.series(2, "batch").size(), std::size_t(1200));
+  QCOMPARE(reader.deleted().size(), std::size_t(1));
+  QCOMPARE(reader.runs_of_sweep(1).size(), std::size_t(3));
+  QCOMPARE(reader.views().size(), std::size_t(1));
+  // The second backup does not overwrite the first, and a sound file stays as it is when it is written again.
+  change_behind(folder.file(), "UPDATE run SET note = '' WHERE id = 1");
+  QCOMPARE(repair(folder.file()).backup, std::filesystem::path(folder.file().string() + ".damaged-2"));
+  QVERIFY(bytes_in(report.backup) == damaged);
+}
+
+void TestRepair::whatever_is_damaged_the_rest_is_saved() {
+  const Folder folder;
+  const auto original = folder.file("original.db");
+  make_small_database(original);
+  const std::string whole = bytes_in(original);
+  const std::string expected = all_read(original);
+  std::mt19937 random(7);
+  int repaired = 0;
+  int unreadable = 0;
+  for (int i = 0; i < 60; ++i) {
+    write_bytes_to(folder.file(), damaged(whole, random));
+    if (error_of([&] { QVERIFY(RunReader(folder.file()).check().size() < 10'000); }).empty() &&
+        RunReader(folder.file()).check().empty())
+      continue;
+    std::string error;
+    RepairReport report;
+    error = error_of([&] { report = repair(folder.file()); });
+    if (!error.empty()) {
+      QVERIFY2(error.find("nothing in it can be read") != std::string::npos, error.c_str());
+      ++unreadable;
+      continue;
+    }
+    ++repaired;
+    for (const char* ending : {"", "-wal"})
+      std::filesystem::remove(report.backup.string() + ending);
+    QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
+    const auto lines = invented(folder.file(), original);
+    QVERIFY2(lines.empty(), (std::to_string(i) + ": " + text_of(lines)).c_str());
+    if (report.lost.empty())
+      QVERIFY2(all_read(folder.file()) == expected, std::to_string(i).c_str());
+  }
+  qInfo("%d repaired, %d unreadable", repaired, unreadable);
+  QVERIFY(repaired > 3 * unreadable);
+}
+
+void TestRepair::the_ledger_says_what_is_missing() {
+  const Folder folder;
+  {
+    RunStore store(folder.file());
+    for (const char* name : {"one", "two"})
+      store.add_finished(new_run(name), outcome(telemetry::RunStatus::finished));
+  }
+  change_behind(folder.file(), "DELETE FROM run WHERE id = 2; UPDATE run SET note = 'x'");
+  const RepairReport report = repair(folder.file());
+  QCOMPARE(report.runs, std::int64_t(1));
+  QCOMPARE(report.lost, (std::vector<std::string>{"run 1: note", "run 2: missing; it was stored with 0 points"}));
+  QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
+}
+
+void TestRepair::nothing_can_be_read() {
+  const Folder folder;
+  make_small_database(folder.file());
+  std::string bytes = bytes_in(folder.file());
+  std::fill(bytes.begin(), bytes.begin() + 4096, '\0');
+  write_bytes_to(folder.file(), bytes);
+  Error::Kind kind{};
+  QCOMPARE(error_of([&] { repair(folder.file()); }, &kind),
+           folder.file().string() + ": nothing in it can be read; restore a backup");
+  QCOMPARE(kind, Error::Kind::failed);
+  QVERIFY(bytes_in(folder.file()) == bytes);
+  QCOMPARE(error_of([&] { repair(folder.file("none.db")); }, &kind),
+           folder.file("none.db").string() + ": no such run database");
+  QCOMPARE(kind, Error::Kind::input);
+}
+
+void TestRepair::a_full_disk_or_a_lock_changes_nothing() {
+  const Folder folder;
+  make_small_database(folder.file());
+  change_behind(folder.file(), "UPDATE run SET note = 'x'");
+  const std::string before = bytes_in(folder.file());
+  const auto size = std::filesystem::file_size(folder.file());
+  {
+    SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    const std::string error = error_of([&] { repair(folder.file()); });
+    QVERIFY2(error.starts_with(folder.file().string() + ": locked by another program"), error.c_str());
+    QVERIFY(bytes_in(folder.file()) == before);
+  }
+  for (const auto limit : {size / 2, size + 1}) { // in the backup, and in the new file, which has a log first
+    const FileSizeLimit full(limit);
+    const std::string error = error_of([&] { repair(folder.file()); });
+    QVERIFY2(error.find("free some space") != std::string::npos, error.c_str());
+    QVERIFY(bytes_in(folder.file()) == before);
+    QVERIFY(!std::filesystem::exists(folder.file("runs.db.repairing")));
+  }
+}
+
+BATCHSCOPE_TEST(TestRepair)
+#include "tst_repair.moc"
