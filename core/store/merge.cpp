@@ -1,6 +1,13 @@
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/folder.h"
 #include "core/store/detail/check.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/database_copy.h"
@@ -15,10 +22,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder beside the database for the time of a merge.
+/// A folder beside the database for the time of a merge. Those of processes that were killed are removed.
 class WorkFolder {
 public:
-  explicit WorkFolder(const fs::path& database) : path_(detail::free_name(database.string() + ".merging")) {
+  explicit WorkFolder(const fs::path& database) : path_(fmt::format("{}.merging-{}", database.string(), ::getpid())) {
+    const std::string beginning = database.filename().string() + ".merging-";
+    for (const auto& entry : fs::directory_iterator(folder_of(database)))
+      if (const std::string name = entry.path().filename().string();
+          name.starts_with(beginning) && is_of_nobody(name.substr(beginning.size())))
+        fs::remove_all(entry.path());
     fs::create_directory(path_);
   }
   ~WorkFolder() {
@@ -31,6 +43,11 @@ public:
   fs::path file(const char* name) const { return path_ / name; }
 
 private:
+  static bool is_of_nobody(const std::string& process) {
+    const auto number = static_cast<pid_t>(std::atoi(process.c_str()));
+    return number == ::getpid() || (number > 0 && ::kill(number, 0) != 0 && errno == ESRCH);
+  }
+
   const fs::path path_;
 };
 

@@ -33,19 +33,23 @@ SQLite::Database open_damaged(const fs::path& file) {
   throw Error(Error::Kind::failed, fmt::format("{}: nothing in it can be read; restore a backup", file.string()));
 }
 
+void forget(const fs::path& backup) {
+  std::error_code none;
+  fs::remove(backup, none);
+  fs::remove(detail::log_of(backup), none);
+}
+
 /// With the log, which may hold what the file does not have yet.
 fs::path keep_damaged(const fs::path& file) {
   const fs::path backup = detail::free_name(file.string() + ".damaged");
   try {
     fs::copy_file(file, backup);
-    if (fs::exists(detail::log_of(file)))
+    if (fs::exists(detail::log_of(file)) && fs::file_size(detail::log_of(file)) > 0)
       fs::copy_file(detail::log_of(file), detail::log_of(backup));
     detail::sync_to_disk(backup);
     return backup;
   } catch (const fs::filesystem_error& error) {
-    std::error_code none;
-    fs::remove(backup, none);
-    fs::remove(detail::log_of(backup), none);
+    forget(backup);
     throw Error(Error::Kind::failed,
                 fmt::format("{}: cannot be written ({}); free some space, or check the disk, and try again",
                             backup.string(), error.code().message()));
@@ -105,7 +109,12 @@ RepairReport repair(const fs::path& file) {
     report.backup = keep_damaged(file);
     const fs::path unfinished = detail::free_name(file.string() + ".repairing");
     const Unfinished remover(unfinished);
-    report.lost = write_fresh(old, unfinished);
+    try {
+      report.lost = write_fresh(old, unfinished);
+    } catch (const std::exception&) {
+      forget(report.backup); // the file itself is as it was
+      throw;
+    }
     fs::permissions(unfinished, fs::status(file).permissions());
     detail::sync_to_disk(unfinished);
     detail::close_without_checkpoint(old);

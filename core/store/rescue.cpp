@@ -36,7 +36,7 @@ std::string insert_text(const CheckedTable& table) {
   return fmt::format("INSERT INTO {} (id, {}) VALUES (?{})", table.name, fmt::join(table.columns, ", "), values);
 }
 
-/// What a run has in place of a value that is damaged; nothing: NULL.
+/// What a run or sweep has in place of a value that is damaged; nothing: NULL.
 std::optional<std::string> replacement(const std::string& column) {
   if (column == "spec" || column == "start" || column == "environment")
     return "{}";
@@ -46,7 +46,8 @@ std::optional<std::string> replacement(const std::string& column) {
     return "interrupted";
   if (column == "uid")
     return new_uid();
-  const bool is_text = column == "name" || column == "reason" || column == "started" || column == "note";
+  const bool is_text =
+      column == "name" || column == "reason" || column == "started" || column == "created" || column == "note";
   return is_text ? std::optional<std::string>("") : std::nullopt;
 }
 
@@ -63,9 +64,10 @@ public:
 
   std::vector<std::string> run() {
     save_identity();
-    for (const char* table : {"sweep", "search", "view"})
+    save_in_part("sweep");
+    for (const char* table : {"search", "view"})
       save_rows(table, [](SQLite::Statement&) { return true; });
-    save_runs();
+    save_in_part("run");
     save_rows("event", [this](SQLite::Statement& row) { return has_run(row.getColumn(3).getInt64()); });
     save_points();
     return std::move(lost_);
@@ -119,16 +121,17 @@ private:
     transaction.commit();
   }
 
-  void save_runs() {
-    const CheckedTable* table = this->table("run");
+  /// Rows whose damaged values are replaced: runs, and sweeps, to which runs belong.
+  void save_in_part(const char* name) {
+    const CheckedTable* table = this->table(name);
     if (!table)
       return;
     SQLite::Transaction transaction(fresh_);
-    scan(*table, [&](SQLite::Statement& row) { save_run(row, *table); });
+    scan(*table, [&](SQLite::Statement& row) { save_in_part(row, *table); });
     transaction.commit();
   }
 
-  void save_run(SQLite::Statement& row, const CheckedTable& table) {
+  void save_in_part(SQLite::Statement& row, const CheckedTable& table) {
     const std::int64_t id = row.getColumn(0).getInt64();
     const auto damage = damage_of(row, 1, table);
     SQLite::Statement insert(fresh_, insert_text(table));
@@ -146,7 +149,7 @@ private:
     }
     execute(insert);
     if (!damage.empty())
-      lost_.push_back(fmt::format("run {}: {}", id, fmt::join(damage, ", ")));
+      lost_.push_back(fmt::format("{} {}: {}", table.name, id, fmt::join(damage, ", ")));
   }
 
   static void bind_replacement(SQLite::Statement& insert, int index, const std::string& column) {

@@ -69,14 +69,15 @@ void TestRepair::saves_what_is_whole() {
   make_small_database(folder.file());
   const std::string expected = all_read(folder.file());
   const std::string loss = std::to_string(RunReader(folder.file()).run(1).outcome.loss.value());
-  change_behind(folder.file(), "UPDATE run SET name = 'other' WHERE id = 1; UPDATE event SET kind = 'oom' WHERE id = 1;"
+  change_behind(folder.file(), "UPDATE sweep SET spec = '{1}'; UPDATE run SET name = 'other' WHERE id = 1; UPDATE "
+                               "event SET kind = 'oom' WHERE id = 1;"
                                "UPDATE value_chunk SET data = zeroblob(length(data)) WHERE first = 0 AND series = "
                                "(SELECT id FROM series WHERE run = 2 AND name = 'loss')");
   const std::string damaged = bytes_in(folder.file());
   const RepairReport report = repair(folder.file());
   QCOMPARE(report.backup, std::filesystem::path(folder.file().string() + ".damaged"));
   QVERIFY(bytes_in(report.backup) == damaged);
-  QCOMPARE(report.lost, (std::vector<std::string>{"run 1: name", "event 1: kind damaged",
+  QCOMPARE(report.lost, (std::vector<std::string>{"sweep 1: spec", "run 1: name", "event 1: kind damaged",
                                                   "run 2: 1024 of 1200 points of the series loss"}));
   const RunReader reader(folder.file());
   QCOMPARE(reader.check(), std::vector<std::string>{});
@@ -179,6 +180,7 @@ void TestRepair::a_full_disk_or_a_lock_changes_nothing() {
     QVERIFY2(error.find("free some space") != std::string::npos, error.c_str());
     QVERIFY(bytes_in(folder.file()) == before);
     QVERIFY(!std::filesystem::exists(folder.file("runs.db.repairing")));
+    QVERIFY(!std::filesystem::exists(folder.file("runs.db.damaged")));
   }
 }
 
