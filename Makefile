@@ -3,9 +3,11 @@
 .PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
+# Tests wait much of their time, for processes and for what a thread reports.
+TEST_JOBS := $(shell expr $(JOBS) + 1)
 PREFIX ?= $(HOME)/.local
 configure_and_build = cmake --preset $(1) && cmake --build --preset $(1) --parallel $(JOBS)
-build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target tests && ctest --preset $(1) --parallel $(JOBS)
+build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target tests && ctest --preset $(1) --parallel $(TEST_JOBS)
 
 help:
 	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
@@ -23,7 +25,7 @@ help:
 	@echo 'BATCHSCOPE_GPU=yes|no downloads the GPU libraries or not (default: only with an NVIDIA driver).'
 	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (for another distribution that has them).'
 	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with.'
-	@echo 'JOBS=n runs n compile and test jobs in parallel.'
+	@echo 'JOBS=n runs n compile jobs in parallel, and n + 1 tests.'
 
 setup:
 	@scripts/setup
@@ -49,10 +51,10 @@ uninstall:
 
 soak: build
 	cmake --build --preset release --parallel $(JOBS) --target tests
-	ctest --preset soak --parallel $(JOBS)
+	ctest --preset soak --parallel $(TEST_JOBS)
 	$(call configure_and_build,asan)
 	cmake --build --preset asan --parallel $(JOBS) --target tests
-	ctest --preset asan-long --parallel $(JOBS)
+	ctest --preset asan-long --parallel $(TEST_JOBS)
 
 bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
