@@ -96,19 +96,28 @@ void TestSweepWorkers::eachRunOnceAlthoughWorkersDie() {
   QCOMPARE(store::RunReader(program.path("default.db").toStdString()).check(), std::vector<std::string>{});
 }
 
+/// The first program trains a run without an end, so that the other one makes the rest beside it.
 void TestSweepWorkers::severalProgramsAtOneSweep() {
+  using batchscope::telemetry::RunStatus;
   const CliProgram program;
+  QStringList arguments = tiny_sweep(1);
+  arguments.last() = "epochs=1000000,1,2,3";
   QProcess first;
-  program.start(first, tiny_sweep(8));
-  QTRY_VERIFY_WITH_TIMEOUT(!rows_of(program).empty(), 60'000);
-  const Outcome second = program.run({"sweep", "--join", "1", "--json"});
-  QVERIFY2(second.status == 0, second.shown().constData());
-  const Outcome outcome = CliProgram::finish(first);
-  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  program.start(first, arguments);
+  QTRY_VERIFY_WITH_TIMEOUT(count_of(rows_of(program), RunStatus::running) == 1, 60'000);
+  QProcess second;
+  program.start(second, {"sweep", "--join", "1", "--json"});
+  QTRY_VERIFY_WITH_TIMEOUT(count_of(rows_of(program), RunStatus::finished) == 3, 60'000);
+  QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
+  for (QProcess* process : {&first, &second}) {
+    const Outcome outcome = CliProgram::finish(*process);
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  }
   const auto rows = rows_of(program);
-  QCOMPARE(rows.size(), std::size_t{8});
-  QCOMPARE(count_of(rows, batchscope::telemetry::RunStatus::finished), std::size_t{8});
-  QVERIFY(std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.workers == 2; }));
+  QCOMPARE(rows.size(), std::size_t{4});
+  QCOMPARE(rows.front().outcome.status, RunStatus::stopped);
+  for (const store::RunRow& row : rows)
+    QCOMPARE(row.workers, std::int64_t{2});
 }
 
 /// Two runs that need more than half of the memory never train at the same time.
