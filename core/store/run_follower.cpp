@@ -1,11 +1,9 @@
 #include "core/store/run_follower.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
+#include <cmath>
 #include <limits>
 #include <map>
-#include <queue>
 
 #include <fmt/format.h>
 
@@ -13,6 +11,7 @@
 #include "core/store/detail/connection.h"
 #include "core/store/detail/database.h"
 #include "core/store/detail/frame_reader.h"
+#include "core/store/detail/frames.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
 
@@ -20,11 +19,8 @@ namespace batchscope::store {
 
 namespace {
 
-/// A frame as it is in the database.
-struct Frame {
-  std::vector<detail::SeriesRow> series; ///< in the order of their positions
-  std::int64_t points = 0;
-};
+using detail::Frame;
+using detail::Points;
 
 /// How much of a run poll() has returned.
 struct Cursor {
@@ -35,107 +31,11 @@ struct Cursor {
   double seconds = 0;                                           ///< of the last record
 };
 
-/// New points of a series that is not stored with the records.
-struct Points {
-  const std::string* name;
-  std::vector<Point> points;
-  std::size_t given = 0;
-};
-
 /// Points of a frame from one read.
 struct Held {
   std::int64_t first = 0; ///< number of the first one
   detail::FramePoints points;
 };
-
-std::size_t index_in_row(const std::string& name) {
-  const auto& names = telemetry::step_series();
-  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
-}
-
-bool holds_records(const Frame& frame) {
-  return std::any_of(frame.series.begin(), frame.series.end(), [](const detail::SeriesRow& series) {
-    return index_in_row(series.name) < telemetry::step_series().size();
-  });
-}
-
-std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run) {
-  std::map<std::int64_t, Frame> frames; // in the order of their creation
-  for (detail::SeriesRow& series : detail::read_series_rows(database, run)) {
-    Frame& frame = frames[series.frame];
-    frame.points = std::max(frame.points, series.summary.count);
-    frame.series.push_back(std::move(series));
-  }
-  std::vector<Frame> all;
-  for (auto& [id, frame] : frames) {
-    std::sort(frame.series.begin(), frame.series.end(),
-              [](const auto& a, const auto& b) { return a.position < b.position; });
-    all.push_back(std::move(frame));
-  }
-  return all;
-}
-
-void append_records(const Frame& frame, const detail::FramePoints& points,
-                    std::vector<telemetry::StepRecord>& records) {
-  const std::size_t known = telemetry::step_series().size();
-  telemetry::StepRecord unknown;
-  for (std::size_t i = 0; i < known; ++i)
-    telemetry::set(unknown, i, std::numeric_limits<double>::quiet_NaN());
-  const std::size_t before = records.size();
-  records.resize(before + points.steps.size(), unknown);
-  for (std::size_t i = 0; i < points.steps.size(); ++i)
-    records[before + i].step = points.steps[i];
-  for (std::size_t k = 0; k < frame.series.size(); ++k) {
-    const std::string& name = frame.series[k].name;
-    const std::size_t index = index_in_row(name);
-    for (std::size_t i = 0; i < points.steps.size(); ++i) {
-      if (index < known)
-        telemetry::set(records[before + i], index, points.values[k][i]);
-      else
-        records[before + i].more.emplace_back(name, points.values[k][i]);
-    }
-  }
-}
-
-/// Combines the values of one step into one event, unless a series has two values there. Each series keeps its order,
-/// even if its steps go backwards.
-std::vector<telemetry::Event> as_events(std::vector<Points> all) {
-  // The series by the step of their next point, smallest first.
-  using Next = std::pair<std::int64_t, std::size_t>;
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!all[i].points.empty())
-      next.emplace(all[i].points.front().step, i);
-  std::vector<std::size_t> last_event(all.size(), SIZE_MAX); // last event with a value of the series
-  std::vector<telemetry::Event> events;
-  while (!next.empty()) {
-    const auto [step, i] = next.top();
-    next.pop();
-    Points& series = all[i];
-    const Point& point = series.points[series.given++];
-    if (events.empty() || events.back().step != step || last_event[i] + 1 == events.size())
-      events.push_back({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
-    events.back().values.emplace_back(*series.name, point.value);
-    last_event[i] = events.size() - 1;
-    if (series.given < series.points.size())
-      next.emplace(series.points[series.given].step, i);
-  }
-  return events;
-}
-
-/// Merges two ordered lists; entries of the same step stay as close together as their order allows.
-std::vector<telemetry::Event> merged(std::vector<telemetry::Event> happened, std::vector<telemetry::Event> values) {
-  std::vector<telemetry::Event> all;
-  all.reserve(happened.size() + values.size());
-  auto value = values.begin();
-  for (telemetry::Event& event : happened) {
-    for (; value != values.end() && value->step < event.step; ++value)
-      all.push_back(std::move(*value));
-    all.push_back(std::move(event));
-  }
-  std::move(value, values.end(), std::back_inserter(all));
-  return all;
-}
 
 } // namespace
 
@@ -162,6 +62,10 @@ private:
   detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
   void read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most, Cursor& cursor,
                     Update& update);
+  void read_only_frame(detail::FrameReader& reader, const Frame& frame, std::size_t most, Cursor& cursor,
+                       Update& update);
+  void merge_frames(detail::FrameReader& reader, const std::vector<const Frame*>& frames, std::size_t most,
+                    Cursor& cursor, Update& update);
   std::vector<Points> read_values(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
                                   Cursor& cursor, Update& update);
   const Held& hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
@@ -204,7 +108,7 @@ detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const F
                                             std::size_t most) {
   const auto fail = [&](const std::string& what) {
     throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
-                                                 file_.string(), id_, frame.series.front().name, what));
+                                                 file_.string(), id_, frame.name(), what));
   };
   auto points = reader.read(frame.series, first, most, fail);
   if (points.steps.empty())
@@ -214,28 +118,67 @@ detail::FramePoints RunFollower::Impl::read(detail::FrameReader& reader, const F
 
 void RunFollower::Impl::read_records(detail::FrameReader& reader, const std::vector<Frame>& frames, std::size_t most,
                                      Cursor& cursor, Update& update) {
-  for (const Frame& frame : frames) {
-    std::int64_t& done = cursor.points[frame.series.front().name];
-    if (!holds_records(frame) || done >= frame.points)
-      continue;
-    if (update.records.size() == most) {
-      update.more = true;
-      break;
-    }
-    const auto points = read(reader, frame, done, most - update.records.size());
-    append_records(frame, points, update.records);
-    done += static_cast<std::int64_t>(points.steps.size());
-    update.more = update.more || done < frame.points;
-    cursor.step = std::max(cursor.step, *std::max_element(points.steps.begin(), points.steps.end()));
+  std::vector<const Frame*> sources;
+  for (const Frame& frame : frames)
+    if (detail::holds_records(frame) && cursor.points[frame.name()] < frame.points)
+      sources.push_back(&frame);
+  if (sources.size() == 1)
+    read_only_frame(reader, *sources.front(), most, cursor, update);
+  else if (!sources.empty())
+    merge_frames(reader, sources, most, cursor, update);
+  for (const auto& record : update.records) {
+    cursor.step = std::max(cursor.step, record.step);
+    cursor.seconds = std::isfinite(record.seconds) ? record.seconds : cursor.seconds;
   }
-  if (!update.records.empty())
-    cursor.seconds = update.records.back().seconds;
+}
+
+/// The usual case: what this program trained has its records in one frame.
+void RunFollower::Impl::read_only_frame(detail::FrameReader& reader, const Frame& frame, std::size_t most,
+                                        Cursor& cursor, Update& update) {
+  std::int64_t& done = cursor.points[frame.name()];
+  const auto points = read(reader, frame, done, most);
+  for (std::size_t i = 0; i < points.steps.size(); ++i) {
+    update.records.push_back(detail::unknown_record(points.steps[i]));
+    frame.set(update.records.back(), points, i);
+  }
+  done += static_cast<std::int64_t>(points.steps.size());
+  update.more = done < frame.points;
+}
+
+/// Runs of other programs have each series in a frame of its own: all that is known of a step becomes one record.
+void RunFollower::Impl::merge_frames(detail::FrameReader& reader, const std::vector<const Frame*>& frames,
+                                     std::size_t most, Cursor& cursor, Update& update) {
+  struct Source {
+    const Frame* frame;
+    std::int64_t* done;
+    const Held* held = nullptr;
+    std::size_t at() const { return static_cast<std::size_t>(*done - held->first); }
+  };
+  std::vector<Source> sources;
+  for (const Frame* frame : frames)
+    sources.push_back({frame, &cursor.points[frame->name()]});
+  while (!sources.empty() && update.records.size() < most) {
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    for (Source& source : sources) {
+      if (!source.held || source.at() == source.held->points.steps.size())
+        source.held = &hold(reader, *source.frame, *source.done, most);
+      step = std::min(step, source.held->points.steps[source.at()]);
+    }
+    telemetry::StepRecord& record = update.records.emplace_back(detail::unknown_record(step));
+    for (Source& source : sources)
+      if (source.held->points.steps[source.at()] == step) {
+        source.frame->set(record, source.held->points, source.at());
+        ++*source.done;
+      }
+    std::erase_if(sources, [](const Source& source) { return *source.done >= source.frame->points; });
+  }
+  update.more = !sources.empty();
 }
 
 /// The points of a frame from `first` on; some may have been returned since they were read.
 const Held& RunFollower::Impl::hold(detail::FrameReader& reader, const Frame& frame, std::int64_t first,
                                     std::size_t most) {
-  Held& held = held_[frame.series.front().name];
+  Held& held = held_[frame.name()];
   const bool has_it = first >= held.first && first < held.first + static_cast<std::int64_t>(held.points.steps.size());
   if (has_it)
     return held;
@@ -252,8 +195,8 @@ std::vector<Points> RunFollower::Impl::read_values(detail::FrameReader& reader, 
   const std::int64_t last_step = update.more ? cursor.step : std::numeric_limits<std::int64_t>::max();
   std::vector<Points> values;
   for (const Frame& frame : frames) {
-    std::int64_t& done = cursor.points[frame.series.front().name];
-    if (holds_records(frame) || done >= frame.points)
+    std::int64_t& done = cursor.points[frame.name()];
+    if (detail::holds_records(frame) || done >= frame.points)
       continue;
     const Held& held = hold(reader, frame, done, most);
     const auto from = static_cast<std::size_t>(done - held.first);
@@ -308,10 +251,10 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   Cursor cursor = cursor_;
   Update update;
   update.row = row();
-  const std::vector<Frame> frames = frames_of(*use, id_);
+  const std::vector<Frame> frames = detail::frames_of(*use, id_);
   read_records(reader, frames, most, cursor, update);
   const bool hold_back = update.more;
-  auto values = as_events(read_values(reader, frames, most, cursor, update));
+  auto values = detail::as_events(read_values(reader, frames, most, cursor, update));
   // Steps of these are stored, but not times; the time of the record before is the best estimate.
   auto record = update.records.cbegin();
   double seconds = cursor_.seconds;
@@ -320,7 +263,7 @@ RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
       seconds = record->seconds;
     event.seconds = seconds;
   }
-  update.events = merged(read_events(cursor, hold_back), std::move(values));
+  update.events = detail::merged(read_events(cursor, hold_back), std::move(values));
   cursor_ = std::move(cursor);
   let_go();
   chunks_read_.steps += reader.chunks_read().steps;

@@ -8,16 +8,11 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include "core/store/detail/frames.h"
 #include "core/store/detail/series_reader.h"
 #include "core/store/run_follower.h"
 
 namespace batchscope::store::detail {
-
-/// Consecutive points of a frame, with all its series.
-struct FramePoints {
-  std::vector<std::int64_t> steps;
-  std::vector<std::vector<double>> values; ///< values[k][i]: of the k-th series at steps[i]
-};
 
 /// Reads frames from any point on without reading what comes before; inside the caller's transaction. Prepares its
 /// statements once. Throws SQLite::Exception.
