@@ -18,23 +18,30 @@ std::vector<std::unique_ptr<Importer>> importers() {
   return all;
 }
 
-ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options) {
+std::unique_ptr<Importer> importer_of(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored))
     throw input_error(path.string() + ": no such file or folder");
   std::string accepted;
-  for (const auto& importer : importers()) {
-    if (importer->accepts(path)) {
-      try {
-        return importer->read(path, options);
-      } catch (const Error& error) {
-        const std::string what = error.what();
-        throw input_error(what.starts_with(path.string()) ? what : fmt::format("{}: {}", path.string(), what));
-      }
-    }
+  for (auto& importer : importers()) {
+    if (importer->accepts(path))
+      return std::move(importer);
     accepted += (accepted.empty() ? "" : ", ") + importer->title();
   }
   throw input_error(fmt::format("{}: not a file that can be imported; accepted: {}", path.string(), accepted));
+}
+
+ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options) {
+  const auto importer = importer_of(path);
+  try {
+    ImportedRuns read = importer->read(path, options);
+    if (read.runs.empty() && !options.partial)
+      throw input_error("has no runs with values");
+    return read;
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw input_error(what.starts_with(path.string()) ? what : fmt::format("{}: {}", path.string(), what));
+  }
 }
 
 void ImportedRuns::add(ImportedRuns others) {
@@ -48,8 +55,11 @@ void ImportedRuns::add(ImportedRuns others) {
 
 ImportResult store_runs(const ImportedRuns& read, store::RunStore& store) {
   ImportResult result;
-  for (const auto& [id, added] : store.add_complete(read.runs, read.sweeps))
+  for (const auto& [id, added, extended] : store.add_complete(read.runs, read.sweeps)) {
     (added ? result.imported : result.known).push_back(id);
+    if (extended)
+      result.extended.push_back(id);
+  }
   return result;
 }
 

@@ -21,8 +21,12 @@ struct ImportedRuns {
 
 struct ImportOptions {
   /// Names of series by the names in the file, in place of the importer's own. For tables also: `step` for the column
-  /// that counts the steps.
+  /// that counts the steps. An empty name leaves the column out.
   std::map<std::string, std::string> names;
+  /// The file is still being written: it may end in the middle of a record, or have no values yet.
+  bool partial = false;
+  /// Runs are still being made, unless the file says that they have ended.
+  bool running = false;
 };
 
 /// A format of runs made elsewhere. A new one is a file with a class and its name_importer(), and a line in
@@ -34,7 +38,7 @@ public:
   virtual std::string title() const = 0; ///< for messages: `TensorBoard event files`
   /// Whether the file or folder looks like this format, from its name or its first bytes. Never throws.
   virtual bool accepts(const std::filesystem::path& path) const = 0;
-  /// Throws Error (input) naming what is wrong and where.
+  /// Returns no runs for a sound file without values. Throws Error (input) naming what is wrong and where.
   virtual ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const = 0;
 };
 
@@ -43,13 +47,17 @@ std::vector<std::unique_ptr<Importer>> importers();
 
 struct ImportResult {
   std::vector<std::int64_t> imported;
-  std::vector<std::int64_t> known; ///< runs that were there before
+  std::vector<std::int64_t> known;    ///< runs that were there before
+  std::vector<std::int64_t> extended; ///< those of them that have grown since they were imported
 };
 
-/// Reads the file or folder with the first importer that accepts it. Throws Error (input) naming the file.
+/// The first importer that accepts the file or folder. Throws Error (input) naming the file.
+std::unique_ptr<Importer> importer_of(const std::filesystem::path& path);
+/// Reads the file or folder with importer_of(). Throws Error (input) naming the file, also if it has no values, unless
+/// it may be partial.
 ImportedRuns read_runs_of(const std::filesystem::path& path, const ImportOptions& options = {});
-/// Stores what was read, all of it or nothing; runs that are there (by their uid) are left as they are. Throws what the
-/// store throws.
+/// Stores what was read, in one transaction. Runs that are there are left as they are or, where their file has grown,
+/// extended. Throws what the store throws.
 ImportResult store_runs(const ImportedRuns& read, store::RunStore& store);
 
 } // namespace batchscope::exchange

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "core/base/error.h"
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
@@ -29,37 +28,26 @@ std::vector<fs::path> event_files(const fs::path& path) {
   return files;
 }
 
-/// `train/loss` is the series loss, `validation/loss` (also val and eval) validation_loss; other tags keep their name.
-std::string series_of_tag(const std::string& tag, const ImportOptions& options) {
-  if (const auto given = options.names.find(tag); given != options.names.end())
-    return given->second;
-  if (tag.starts_with("train/"))
-    return tag.substr(6);
-  for (const char* prefix : {"validation/", "val/", "eval/"})
-    if (tag.starts_with(prefix))
-      return "validation_" + tag.substr(std::string_view(prefix).size());
-  return tag;
-}
-
 store::CompleteRun run_of(const fs::path& folder, const std::vector<fs::path>& files, const ImportOptions& options) {
   // The first record of the first file has the time at which the run was begun.
   constexpr std::size_t header = 40;
   detail::ImportedRun run("tensorboard", folder,
-                          files.front().filename().string() + detail::first_bytes(files.front(), header));
+                          files.front().filename().string() + detail::first_bytes(files.front(), header),
+                          store::CompleteRun::Update::replace); // resumed training repeats steps
   std::optional<double> started;
   for (const fs::path& file : files) {
     std::ifstream in(file, std::ios::binary);
     detail::EventReader(in).read([&](const detail::ScalarEvent& event) {
       started = std::min(started.value_or(event.wall_time), event.wall_time);
-      const std::string series = series_of_tag(event.tag, options);
+      const std::string series = detail::series_name(event.tag, options);
       run.add(series, event.step, event.value);
-      if (series == "loss")
+      if (detail::is_training_loss(series))
         run.add("seconds", event.step, event.wall_time - *started);
     });
   }
   if (started)
     run.set_started(*started);
-  return run.finish();
+  return run.finish(options);
 }
 
 class TensorBoardImporter final : public Importer {
@@ -81,8 +69,6 @@ public:
     for (const auto& [folder, files] : folders)
       if (store::CompleteRun run = run_of(folder, files, options); !run.series.empty())
         read.runs.push_back(std::move(run));
-    if (read.runs.empty())
-      throw input_error("has no scalars");
     return read;
   }
 };

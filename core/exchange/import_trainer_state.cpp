@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
 
 namespace batchscope::exchange {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* state_name = "trainer_state.json";
+constexpr std::string_view checkpoint = "checkpoint-";
 
 /// Python's json writes NaN and Infinity bare; ours has them as texts.
 std::string with_quoted_numbers(const std::string& text) {
@@ -29,38 +33,63 @@ std::string with_quoted_numbers(const std::string& text) {
   return quoted;
 }
 
-std::string series_of_log(const std::string& key, const ImportOptions& options) {
-  if (const auto given = options.names.find(key); given != options.names.end())
-    return given->second;
-  return key.starts_with("eval_") ? "validation_" + key.substr(5) : key;
+/// The run's folder: transformers writes a state into each `checkpoint-STEP`, and one beside them at the end.
+fs::path run_folder(const fs::path& state) {
+  const fs::path folder = fs::absolute(state).lexically_normal().parent_path();
+  return folder.filename().string().starts_with(checkpoint) ? folder.parent_path() : folder;
+}
+
+std::int64_t checkpoint_step(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  const auto step = name.starts_with(checkpoint) ? detail::number_in(name.substr(checkpoint.size())) : std::nullopt;
+  return step ? static_cast<std::int64_t>(*step) : -1;
+}
+
+/// The file itself, or the newest state in the folder of a run or of a checkpoint; empty if there is none.
+fs::path newest_state(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored))
+    return path.filename() == state_name ? path : fs::path();
+  if (fs::exists(path / state_name, ignored))
+    return path / state_name;
+  std::pair<std::int64_t, fs::path> newest{-1, {}};
+  for (const auto& entry : fs::directory_iterator(path, ignored))
+    if (fs::exists(entry.path() / state_name, ignored))
+      newest = std::max(newest, {checkpoint_step(entry.path()), entry.path() / state_name});
+  return newest.second;
 }
 
 class TrainerStateImporter final : public Importer {
 public:
   std::string name() const override { return "trainer_state"; }
-  std::string title() const override { return "Hugging Face trainer_state.json"; }
+  std::string title() const override { return "Hugging Face trainer_state.json, or the folder of its checkpoints"; }
 
-  bool accepts(const std::filesystem::path& path) const override { return path.filename() == "trainer_state.json"; }
+  bool accepts(const fs::path& path) const override { return !newest_state(path).empty(); }
 
-  ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const override {
-    const Json state = parse_json(with_quoted_numbers(data::read_text_file(path.string())));
+  ImportedRuns read(const fs::path& path, const ImportOptions& options) const override {
+    const fs::path file = newest_state(path);
+    const std::string text = with_quoted_numbers(detail::text_of(file));
+    const Json state = options.partial ? parse_json_or_discard(text) : parse_json(text);
+    if (state.is_discarded())
+      return {};
     const auto history = state.find("log_history");
     if (history == state.end() || !history->is_array())
       throw input_error("\"log_history\" is missing; accepted: a trainer_state.json of transformers");
     const std::string first = history->empty() ? "" : json_text(history->front());
-    const auto folder = std::filesystem::absolute(path).parent_path();
-    detail::ImportedRun run(name(), path, folder.parent_path().filename().string() + first);
-    run.set_name(folder.filename().string());
+    const std::string name_of_run = run_folder(file).filename().string();
+    detail::ImportedRun run(name(), file, name_of_run + first, store::CompleteRun::Update::extend);
+    run.set_name(name_of_run);
     for (const char* key : {"train_batch_size", "max_steps", "num_train_epochs", "logging_steps"})
       if (const auto found = state.find(key); found != state.end() && found->is_primitive())
         run.set_setting(key, *found);
-    if (const auto batch = state.find("train_batch_size"); batch != state.end() && batch->is_number_integer())
-      run.set_setting("batch", *batch);
     for (const Json& row : *history)
       add_row(run, row, options);
     if (run.empty())
-      throw input_error("\"log_history\" has no values");
-    return {.runs = {run.finish()}, .sweeps = {}};
+      return {};
+    const auto number = [&](const char* key) { return state.contains(key) ? number_from_json(state[key]) : 0; };
+    run.set_status(number("global_step") < number("max_steps") ? telemetry::RunStatus::running
+                                                               : telemetry::RunStatus::finished);
+    return {.runs = {run.finish(options)}, .sweeps = {}};
   }
 
 private:
@@ -71,7 +100,7 @@ private:
     for (const auto& [key, value] : row.items()) {
       const bool special = value == "NaN" || value == "Infinity" || value == "-Infinity";
       if (key != "step" && (value.is_number() || special))
-        run.add(series_of_log(key, options), step->get<std::int64_t>(), number_from_json(value));
+        run.add(detail::series_name(key, options), step->get<std::int64_t>(), number_from_json(value));
     }
   }
 };

@@ -1,5 +1,6 @@
 #include "core/exchange/detail/imported_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
@@ -7,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/base/utc.h"
+#include "core/data/input_file.h"
+#include "core/filter/values.h"
 
 namespace batchscope::exchange::detail {
 
@@ -30,6 +33,16 @@ double modified(const std::filesystem::path& file) {
   return std::chrono::duration<double>(system.time_since_epoch()).count();
 }
 
+/// Ascending; of several points at one step the last one.
+void put_in_order(std::vector<store::Point>& points) {
+  const auto same_step = [](const store::Point& a, const store::Point& b) { return a.step == b.step; };
+  const auto earlier = [](const store::Point& a, const store::Point& b) { return a.step < b.step; };
+  if (!std::is_sorted(points.begin(), points.end(), earlier))
+    std::stable_sort(points.begin(), points.end(), earlier);
+  const auto kept = std::unique(points.rbegin(), points.rend(), same_step);
+  points.erase(points.begin(), kept.base());
+}
+
 } // namespace
 
 std::string digest(std::string_view text) {
@@ -46,8 +59,37 @@ std::string first_bytes(const std::filesystem::path& file, std::size_t count) {
   return text;
 }
 
-ImportedRun::ImportedRun(const std::string& from, const std::filesystem::path& file, std::string_view identity) {
+std::string text_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::file_size(file, ignored) == 0 ? std::string() : data::read_text_file(file.string());
+}
+
+std::optional<double> number_in(std::string_view text) {
+  return filter::value_of(telemetry::ValueKind::number, text);
+}
+
+std::string series_name(const std::string& name, const ImportOptions& options) {
+  if (const auto given = options.names.find(name); given != options.names.end())
+    return given->second;
+  const auto usual = [](std::string_view rest) {
+    return rest == "acc" ? "accuracy" : rest == "lr" ? "learning_rate" : std::string(rest);
+  };
+  for (const std::string_view prefix : {"validation/", "valid/", "val/", "eval/", "val_", "valid_", "eval_"})
+    if (name.starts_with(prefix))
+      return "validation_" + usual(std::string_view(name).substr(prefix.size()));
+  if (name.starts_with("train/"))
+    return usual(std::string_view(name).substr(6));
+  return usual(name);
+}
+
+bool is_training_loss(const std::string& series) {
+  return series == "loss" || series == "train_loss" || series == "train_loss_step";
+}
+
+ImportedRun::ImportedRun(const std::string& from, const std::filesystem::path& file, std::string_view identity,
+                         store::CompleteRun::Update update) {
   run_.uid = digest(fmt::format("{}\n{}", from, identity));
+  run_.update = update;
   run_.name = file.filename().string();
   run_.started = utc_text(modified(file));
   settings_["imported_from"] = from;
@@ -55,41 +97,96 @@ ImportedRun::ImportedRun(const std::string& from, const std::filesystem::path& f
 }
 
 void ImportedRun::set_started(double unix_seconds) {
+  started_ = unix_seconds;
   run_.started = utc_text(unix_seconds);
 }
 
-store::CompleteRun ImportedRun::finish() {
+void ImportedRun::set_status(telemetry::RunStatus status, const std::string& reason) {
+  status_ = status;
+  run_.outcome.reason = reason;
+}
+
+void ImportedRun::set_setting(const std::string& key, const Json& value) {
+  if (key != "imported_from" && key != "file")
+    settings_[key] = value;
+}
+
+void ImportedRun::add(const std::string& series, std::int64_t step, double value) {
+  if (!series.empty())
+    series_[series].push_back({step, value});
+}
+
+telemetry::RunStatus ImportedRun::status(bool running) const {
+  using telemetry::RunStatus;
+  if (status_ && *status_ != RunStatus::running)
+    return *status_;
+  if (running)
+    return RunStatus::running;
+  // Nobody here knows whether it goes on elsewhere.
+  return status_ ? RunStatus::interrupted : RunStatus::finished;
+}
+
+/// A run without a series loss has it under another name. (transformers has both: train_loss is the mean of all steps.)
+void ImportedRun::name_loss(const ImportOptions& options) {
+  for (const char* name : {"train_loss", "train_loss_step"})
+    if (!series_.contains("loss") && !options.names.contains(name) && series_.contains(name)) {
+      auto series = series_.extract(name);
+      series.key() = "loss";
+      series_.insert(std::move(series));
+    }
+}
+
+/// Adds the settings that lists show, under our names.
+void ImportedRun::name_settings() {
+  const auto name = [this](const char* ours, std::initializer_list<const char*> theirs) {
+    for (const char* key : theirs)
+      if (const auto found = settings_.find(key); !settings_.contains(ours) && found != settings_.end()) {
+        const Json value = *found; // adding a member moves the others
+        if (value.is_number())
+          settings_[ours] = value;
+      }
+  };
+  name("batch", {"batch_size", "per_device_train_batch_size", "train_batch_size"});
+  name("lr", {"learning_rate"});
+}
+
+void ImportedRun::take_outcome() {
+  constexpr double largest = 9e15; // integers are exact up to here
+  const auto whole = [](double value) { return value >= 0 && value <= largest ? static_cast<std::int64_t>(value) : 0; };
   const auto last = [this](const char* name) -> std::optional<double> {
     const auto found = series_.find(name);
-    return found == series_.end() ? std::nullopt : std::optional(found->second.rbegin()->second);
-  };
-  const auto whole = [](const std::optional<double>& value) {
-    return value && std::isfinite(*value) ? static_cast<std::int64_t>(*value) : 0;
+    return found == series_.end() ? std::nullopt : std::optional(found->second.back().value);
   };
   telemetry::RunOutcome& outcome = run_.outcome;
-  outcome.status = telemetry::RunStatus::finished;
   for (const auto& [name, points] : series_)
-    outcome.steps = std::max(outcome.steps, points.rbegin()->first);
+    outcome.steps = std::max(outcome.steps, points.back().step);
   outcome.loss = last("loss");
   outcome.validation_loss = last("validation_loss");
   outcome.validation_accuracy = last("validation_accuracy");
   outcome.epoch = last("epoch").value_or(0);
-  outcome.examples_seen = whole(last("examples_seen"));
-  outcome.seconds = last("seconds").value_or(0);
+  outcome.examples_seen = whole(last("examples_seen").value_or(0));
+  outcome.seconds = last("seconds").value_or(started_ && ended_ ? std::max(0.0, *ended_ - *started_) : 0);
   if (const auto found = series_.find("batch"); found != series_.end())
-    outcome.batch = whole(found->second.begin()->second);
+    outcome.batch = whole(found->second.front().value);
+  else if (const auto setting = settings_.find("batch"); setting != settings_.end() && setting->is_number())
+    outcome.batch = whole(setting->get<double>());
   if (const auto found = series_.find("peak_bytes"); found != series_.end())
-    for (const auto& [step, bytes] : found->second)
-      outcome.peak_bytes = std::max(outcome.peak_bytes, static_cast<std::uint64_t>(std::max(bytes, 0.0)));
+    for (const store::Point& point : found->second)
+      outcome.peak_bytes = std::max(outcome.peak_bytes, static_cast<std::uint64_t>(whole(point.value)));
   if (outcome.seconds > 0)
     outcome.examples_per_second = static_cast<double>(outcome.examples_seen) / outcome.seconds;
+}
+
+store::CompleteRun ImportedRun::finish(const ImportOptions& options) {
+  for (auto& [name, points] : series_)
+    put_in_order(points);
+  name_loss(options);
+  name_settings();
+  take_outcome();
+  run_.outcome.status = status(options.running);
   run_.spec_json = json_text(settings_);
-  for (const auto& [name, points] : series_) {
-    std::vector<store::Point> list;
-    for (const auto& [step, value] : points)
-      list.push_back({step, value});
-    run_.series.emplace_back(name, std::move(list));
-  }
+  for (auto& [name, points] : series_)
+    run_.series.emplace_back(name, std::move(points));
   return std::move(run_);
 }
 

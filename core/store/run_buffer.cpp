@@ -186,6 +186,23 @@ void RunBuffer::add_frame(const std::vector<std::string>& names, const std::vect
   }
 }
 
+void RunBuffer::extend_series(std::int64_t frame, std::int64_t series, const std::string& name, const Summary& summary,
+                              std::int64_t sealed, const std::vector<Point>& points) {
+  frames_.push_back(new_frame({name}));
+  FrameBuffer& buffer = *frames_.back();
+  buffer.id = frame;
+  buffer.exists = true;
+  buffer.first = sealed;
+  buffer.in_tail = static_cast<std::size_t>(summary.count - sealed);
+  for (auto point = points.begin() + sealed; point != points.end(); ++point)
+    buffer.add(point->step, {point->value});
+  SeriesBuffer& only = buffer.series.front();
+  only.id = series;
+  only.summary = summary; // not of the points that are stored, once more
+  for (auto point = points.begin() + summary.count; point != points.end(); ++point)
+    only.summary.add(point->step, point->value);
+}
+
 void RunBuffer::add_event(const StoredEvent& event) {
   events_.push_back({.step = event.step,
                      .seconds = event.seconds,

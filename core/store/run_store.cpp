@@ -1,7 +1,6 @@
 #include "core/store/run_store.h"
 
 #include <cstdlib>
-#include <map>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -105,20 +104,12 @@ std::vector<RunStore::Added> RunStore::add_complete(const std::vector<CompleteRu
   std::vector<Added> results;
   impl_->writer.change([&](SQLite::Database& database) {
     results.clear();
-    std::map<std::size_t, std::int64_t> stored; // numbers of sweeps by index
+    detail::CompleteRuns complete(database, sweeps, impl_->writer.process());
     for (const CompleteRun& run : runs) {
-      if (const auto there = detail::run_with_uid(database, run.uid)) {
-        results.push_back({*there, false});
-        continue;
-      }
-      std::optional<std::int64_t> sweep;
-      if (run.sweep) {
-        if (stored.count(*run.sweep) == 0)
-          stored[*run.sweep] = detail::insert_sweep(database, sweeps.at(*run.sweep));
-        sweep = stored[*run.sweep];
-      }
-      results.push_back({detail::insert_complete(database, run, sweep), true});
-      impl_->writer.added(run.uid, results.back().id);
+      const auto [result, uid] = complete.add(run);
+      results.push_back(result);
+      if (result.added)
+        impl_->writer.added(uid, result.id);
     }
     return std::int64_t{0};
   });

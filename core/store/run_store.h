@@ -137,9 +137,15 @@ struct StoreOptions {
       1'000'000; ///< entries of a run that wait in memory before its loop waits, unless it is ending
 };
 
-/// A run that was made elsewhere, whole.
+/// A run that was made elsewhere, whole or as far as it has come.
 struct CompleteRun {
   std::string uid; ///< 32 hexadecimal digits; the same whenever the same run is read
+  /// What becomes of a run that is there under this uid and has other points.
+  enum class Update {
+    never,   ///< it stays as it is
+    extend,  ///< new points are added; if the points that both have differ, it is another run, which gets the next uid
+    replace, ///< new points are added; a series that differs in other points and does not end earlier replaces it
+  } update = Update::never;
   std::string name;
   std::string note;
   std::vector<std::string> tags;
@@ -149,7 +155,7 @@ struct CompleteRun {
   std::string environment_json = "{}";
   std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
-  telemetry::RunOutcome outcome; ///< not queued or running
+  telemetry::RunOutcome outcome; ///< of a running one: as long as this store is open, readers see it as running
   std::vector<StoredEvent> events;
   std::vector<std::pair<std::string, std::vector<Point>>> series; ///< each in ascending order of steps, each step once
 };
@@ -170,12 +176,13 @@ public:
   std::unique_ptr<RunWriter> begin(const NewRun& run);
   /// Stores a run that never starts, with its outcome (a combination of a sweep that cannot run, for example).
   std::int64_t add_finished(const NewRun& run, const telemetry::RunOutcome& outcome);
-  /// Stores whole runs and the sweeps (their specs) to which they belong, all of them or none. A run whose uid is
-  /// there, deleted ones included, is left as it is: its number is returned with `added` false. Of the sweeps only
-  /// those are stored that have a new run.
+  /// Stores whole runs and the sweeps (their specs) to which they belong, all of them or none. A run whose uid is there
+  /// is left as it is or, see CompleteRun::Update, extended; a deleted one never. Its name and note stay the user's. Of
+  /// the sweeps only those are stored that have a new run.
   struct Added {
     std::int64_t id = 0;
     bool added = true;
+    bool extended = false; ///< was there, and has more points or another outcome now
   };
   std::vector<Added> add_complete(const std::vector<CompleteRun>& runs, const std::vector<std::string>& sweeps = {});
   std::int64_t add_sweep(const std::string& spec_json);

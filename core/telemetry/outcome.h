@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/telemetry/record.h"
@@ -40,6 +41,7 @@ struct RunOutcome {
 class RunProgress {
 public:
   explicit RunProgress(RunStatus status = RunStatus::running, std::optional<std::int64_t> batch = std::nullopt);
+  explicit RunProgress(RunOutcome outcome) : outcome_(std::move(outcome)) {}
 
   void take(const StepRecord& record);
   void take(const Event& event);

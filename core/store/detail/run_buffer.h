@@ -60,6 +60,11 @@ public:
   void add_frame(const std::vector<std::string>& names, const std::vector<std::int64_t>& steps,
                  const std::vector<std::vector<double>>& values);
   void add_event(const StoredEvent& event);
+  /// Goes on with a stored series in a frame of its own, `summary` of which is stored and the first `sealed` points in
+  /// chunks; `points` are all of its points, those that are stored included.
+  void extend_series(std::int64_t frame, std::int64_t series, const std::string& name, const Summary& summary,
+                     std::int64_t sealed, const std::vector<Point>& points);
+  void set_progress(const telemetry::RunOutcome& outcome) { progress_ = telemetry::RunProgress(outcome); }
 
   /// Takes all entries from the queue.
   void drain();

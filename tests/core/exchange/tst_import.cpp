@@ -6,8 +6,12 @@
 
 #include <QTest>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include "core/base/json.h"
+#include "core/exchange/detail/event_file.h"
 #include "core/exchange/export.h"
+#include "core/telemetry/outcome_fields.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
@@ -49,6 +53,13 @@ std::filesystem::path written(const Folder& folder, const std::string& name, con
   return folder.file(name);
 }
 
+/// The tool's database, from its text.
+std::filesystem::path mlflow_database(const Folder& folder) {
+  SQLite::Database database(folder.file("mlflow.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec(store::test::text_of(real_file("mlflow/mlflow.sql")));
+  return folder.file("mlflow.db");
+}
+
 /// The twenty losses 1, 1/2, 1/3, ... from step `first` on.
 void verify_losses(const store::RunReader& reader, std::int64_t id, std::int64_t first, double tolerance) {
   const auto points = reader.series(id, "loss");
@@ -71,6 +82,15 @@ private Q_SLOTS:
   void ownTensorboardFolders();
   void lightningTables();
   void trainerStates();
+  void foldersOfLogs();
+  void mlflow_data();
+  void mlflow();
+  void partsOfAnMlflowFolder();
+  void grownFiles_data();
+  void grownFiles();
+  void anOlderCopyChangesNothing();
+  void equalNamesAreOtherRuns();
+  void resumedTraining();
   void tablesWithOtherNames();
   void ownTables();
   void refused();
@@ -213,9 +233,184 @@ void TestImport::trainerStates() {
   const store::RunReader reader(folder.file());
   verify_losses(reader, 1, 1, 0);
   QCOMPARE(*reader.run(1).outcome.validation_accuracy, 0.75);
-  QCOMPARE(reader.run(1).name, std::string("checkpoint-20"));
+  QCOMPARE(reader.run(1).name, std::string("transformers"));   // the run's folder, of which this is a checkpoint
+  QCOMPARE(reader.series(1, "train_loss").front().value, 0.2); // the mean of all, no loss of a step
   QVERIFY(std::isnan(reader.series(1, "grad_norm")[2].value)); // a bare NaN, as Python writes it
   QVERIFY(reader.spec_json(1).find(R"("batch":8)") != std::string::npos);
+}
+
+void TestImport::foldersOfLogs() {
+  const Folder folder;
+  QCOMPARE(import_into(folder, real_file("lightning")).imported, std::vector<std::int64_t>{1});
+  QCOMPARE(import_into(folder, real_file("lightning/version_0")).known, std::vector<std::int64_t>{1});
+  QCOMPARE(import_into(folder, real_file("lightning/version_0/metrics.csv")).known, std::vector<std::int64_t>{1});
+  QCOMPARE(import_into(folder, real_file("transformers")).imported, std::vector<std::int64_t>{2});
+  QCOMPARE(import_into(folder, real_file("transformers/checkpoint-20")).known, std::vector<std::int64_t>{2});
+  const auto whole = store::test::text_of(real_file("transformers/checkpoint-20/trainer_state.json"));
+  for (const char* name : {"checkpoint-9", "checkpoint-100"}) {
+    std::filesystem::create_directories(folder.file("out") / name);
+    written(folder, std::string("out/") + name + "/trainer_state.json",
+            std::string(name) == "checkpoint-9" ? whole : R"({"log_history": [{"loss": 0.5, "step": 100}]})");
+  }
+  QCOMPARE(import_into(folder, folder.file("out")).imported, std::vector<std::int64_t>{3});
+  QCOMPARE(store::RunReader(folder.file()).run(3).outcome.steps, std::int64_t{100}); // the newest checkpoint
+}
+
+void TestImport::mlflow_data() {
+  QTest::addColumn<bool>("database");
+  QTest::newRow("mlruns") << false;
+  QTest::newRow("mlflow.db") << true;
+}
+
+void TestImport::mlflow() {
+  QFETCH(bool, database);
+  const Folder folder;
+  const auto path = database ? mlflow_database(folder) : real_file("mlflow/mlruns");
+  const auto result = import_into(folder, path);
+  QCOMPARE(result.imported.size(), std::size_t{3}); // the fourth was deleted there
+  const store::RunReader reader(folder.file());
+  std::map<std::string, store::RunRow> runs;
+  for (const store::RunRow& run : reader.list())
+    runs[run.name] = run;
+  using telemetry::RunStatus;
+  QCOMPARE(runs["steady"].outcome.status, RunStatus::finished);
+  QCOMPARE(runs["broken"].outcome.status, RunStatus::failed);
+  QVERIFY(!runs["broken"].outcome.reason.empty());
+  QCOMPARE(runs["growing"].outcome.status, RunStatus::interrupted); // nobody here knows whether it goes on
+  const store::RunRow& run = runs["steady"];
+  verify_losses(reader, run.id, 0, 0); // one of them was logged twice
+  QCOMPARE(run.started, std::string("2023-11-14T22:13:20Z"));
+  QVERIFY(run.outcome.batch == 16 && run.settings.learning_rate == 0.003 && run.settings.optimizer == "adam");
+  QCOMPARE(reader.series(run.id, "seconds")[4].value, 2.0);
+  const auto accuracy = reader.series(run.id, "validation_accuracy"); // two values at one step
+  QVERIFY(accuracy.size() == 1 && accuracy.front().value == 0.75);
+  const auto odd = reader.series(run.id, "odd");
+  QCOMPARE(odd.size(), std::size_t{3});
+  QVERIFY(std::isnan(odd[0].value) && odd[1].value == store::test::infinity && odd[2].value == -store::test::infinity);
+  const Json settings = parse_json(reader.spec_json(run.id));
+  QCOMPARE(settings["experiment"].get<std::string>(), std::string("digits"));
+  QCOMPARE(settings["note"].get<std::string>(), std::string("a 'quoted' text"));
+  const auto again = import_into(folder, path);
+  QVERIFY(again.imported.empty() && again.extended.empty());
+  QCOMPARE(again.known, result.imported);
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+}
+
+void TestImport::partsOfAnMlflowFolder() {
+  const Folder folder;
+  import_into(folder, real_file("mlflow/mlruns"));
+  for (const auto& experiment : std::filesystem::directory_iterator(real_file("mlflow/mlruns"))) {
+    const std::string name = experiment.path().filename().string();
+    if (name == "0" || name == ".trash")
+      continue; // the default experiment, and deleted ones: both have no runs
+    QCOMPARE(import_into(folder, experiment).known.size(), std::size_t{3});
+    for (const auto& run : std::filesystem::directory_iterator(experiment))
+      if (run.is_directory() &&
+          store::test::text_of(run.path() / "meta.yaml").find("stage: active") != std::string::npos)
+        QCOMPARE(import_into(folder, run).known.size(), std::size_t{1});
+  }
+}
+
+void TestImport::grownFiles_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<QString>("first");
+  QTest::addColumn<QString>("later");
+  // Lightning writes its table again when a metric is new, with the columns in another order.
+  QTest::newRow("metrics.csv") << "metrics.csv"
+                               << "step,lr,train_loss\n0,0.1,1\n1,0.1,0.5\n"
+                               << "acc,step,lr,train_loss\n,0,0.1,1\n,1,0.1,0.5\n,2,0.1,0.25\n0.75,2,,\n";
+  QTest::newRow("trainer_state.json")
+      << "trainer_state.json"
+      << R"({"log_history": [{"loss": 1.0, "step": 1}], "max_steps": 3, "global_step": 1})"
+      << R"({"log_history": [{"loss": 1.0, "step": 1}, {"loss": NaN, "step": 3}], "max_steps": 3, "global_step": 3})";
+}
+
+/// A run whose file has grown is the same run with more points, as if only the later file had been read.
+void TestImport::grownFiles() {
+  QFETCH(QString, name);
+  QFETCH(QString, first);
+  QFETCH(QString, later);
+  const Folder folder;
+  const Folder other;
+  import_into(folder, written(folder, name.toStdString(), first.toStdString()));
+  {
+    store::RunStore store(folder.file());
+    store.rename(1, "mine");
+    store.set_note(1, "also mine");
+  }
+  const auto grown = written(folder, name.toStdString(), later.toStdString());
+  const auto result = import_into(folder, grown);
+  QCOMPARE(result.known, std::vector<std::int64_t>{1});
+  QCOMPARE(result.extended, std::vector<std::int64_t>{1});
+  QVERIFY(import_into(folder, grown).extended.empty());
+  import_into(other, grown);
+  const store::RunReader reader(folder.file());
+  const store::RunReader expected(other.file());
+  QCOMPARE(reader.series_names(1).size(), expected.series_names(1).size());
+  for (const std::string& series : expected.series_names(1)) {
+    const auto points = reader.series(1, series);
+    const auto whole = expected.series(1, series);
+    QCOMPARE(points.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      QVERIFY(points[i].step == whole[i].step && same(points[i].value, whole[i].value));
+  }
+  QCOMPARE(telemetry::to_json(reader.run(1).outcome).dump(), telemetry::to_json(expected.run(1).outcome).dump());
+  QVERIFY(reader.run(1).name == "mine" && reader.run(1).note == "also mine");
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  // A deleted run stays as it was deleted.
+  store::RunStore(folder.file()).set_deleted({1}, true);
+  const auto more = later.endsWith('\n') ? later + "0.9,3,,\n" : later;
+  QVERIFY(import_into(folder, written(folder, name.toStdString(), more.toStdString())).extended.empty());
+}
+
+void TestImport::anOlderCopyChangesNothing() {
+  const Folder folder;
+  const auto file = written(folder, "a.csv", "step,x\n1,1\n2,2\n3,3\n");
+  import_into(folder, file);
+  const std::string before = json_of(store::RunReader(folder.file()), {1});
+  const auto result = import_into(folder, written(folder, "a.csv", "step,x\n1,1\n2,2\n"));
+  QVERIFY(result.known.size() == 1 && result.extended.empty());
+  QCOMPARE(json_of(store::RunReader(folder.file()), {1}), before);
+}
+
+/// Lightning calls the folders of all programs `version_0`, and the first row of two runs may be the same.
+void TestImport::equalNamesAreOtherRuns() {
+  const Folder folder;
+  std::vector<std::filesystem::path> files;
+  for (const char* program : {"0", "1", "2"}) {
+    std::filesystem::create_directories(folder.file(program) / "version_0");
+    files.push_back(written(folder, std::string(program) + "/version_0/metrics.csv",
+                            std::string("step,train_loss\n0,0.5\n1,") + program + "\n"));
+  }
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const auto result = import_into(folder, files[i]);
+      QCOMPARE(round == 0 ? result.imported : result.known,
+               std::vector<std::int64_t>{static_cast<std::int64_t>(i) + 1});
+    }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    QCOMPARE(store::RunReader(folder.file()).series(static_cast<std::int64_t>(i) + 1, "loss").back().value,
+             static_cast<double>(i));
+}
+
+/// Training that goes on from a checkpoint writes steps again: the later value counts.
+void TestImport::resumedTraining() {
+  const Folder folder;
+  const auto write = [&](const std::vector<std::pair<std::int64_t, double>>& points) {
+    std::ofstream out(folder.file("events.out.tfevents.1.host"), std::ios::binary);
+    detail::EventWriter writer(out, 1);
+    for (const auto& [step, value] : points)
+      writer.write({.wall_time = 2, .step = step, .tag = "train/loss", .value = value});
+  };
+  write({{1, 1}, {2, 2}, {3, 3}});
+  import_into(folder, folder.file("events.out.tfevents.1.host"));
+  write({{1, 1}, {2, 2}, {3, 3}, {2, 20}});
+  const auto result = import_into(folder, folder.file("events.out.tfevents.1.host"));
+  QVERIFY(result.imported.empty() && result.extended.size() == 1);
+  const store::RunReader reader(folder.file());
+  const auto points = reader.series(1, "loss");
+  QVERIFY(points.size() == 3 && points[1].value == 20 && points[2].value == 3);
+  QCOMPARE(reader.check(), std::vector<std::string>{});
 }
 
 void TestImport::tablesWithOtherNames() {
@@ -229,6 +424,12 @@ void TestImport::tablesWithOtherNames() {
   const auto points = store::RunReader(folder.file()).series(1, "validation_accuracy");
   QCOMPARE(points.size(), std::size_t{2}); // in order, the last of two at one step
   QVERIFY(points[0].step == 1 && points[1].value == 0.75);
+  // A column without a name is left out; one that is given goes before one that is called step.
+  options.names = {{"count", "step"}, {"b", ""}};
+  import_into(folder, written(folder, "two.csv", "step,count,a,b\n0.5,7,1,2\n"), options);
+  const store::RunReader reader(folder.file());
+  QCOMPARE(reader.series_names(2), std::vector<std::string>{"a"});
+  QCOMPARE(reader.series(2, "a").front().step, std::int64_t{7});
 }
 
 /// One row per step of several runs, as `export --format csv` writes them.
@@ -255,12 +456,23 @@ void TestImport::ownTables() {
 void TestImport::refused() {
   const Folder folder;
   QVERIFY(refusal(folder.file("missing")).endsWith("no such file or folder"));
-  QVERIFY(refusal(folder.path()).contains("accepted: BatchScope's JSON, TensorBoard"));
+  QVERIFY(refusal(folder.path()).contains("accepted: BatchScope's JSON, MLflow"));
   QVERIFY(refusal(written(folder, "x.txt", "hello")).contains("not a file that can be imported"));
   QVERIFY(refusal(written(folder, "empty.csv", "")).contains("empty"));
   QVERIFY(refusal(written(folder, "a.csv", "step,x\n1,2,3\n")).contains("line 2"));
   QVERIFY(refusal(written(folder, "b.csv", "step,x\nfirst,2\n")).contains("line 2"));
-  QVERIFY(refusal(written(folder, "c.csv", "step,x\n1,text\n")).contains("no column has numbers"));
+  QVERIFY(refusal(written(folder, "c.csv", "step,x\n1,text\n")).contains("has no runs with values"));
+  {
+    SQLite::Database other(folder.file("other.db").string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("CREATE TABLE t (x)");
+  }
+  QVERIFY(refusal(folder.file("other.db")).contains("without MLflow's tables"));
+  QVERIFY(refusal(written(folder, "cut.db", store::test::text_of(folder.file("other.db")).substr(0, 4000)))
+              .contains("cannot be read as MLflow's database"));
+  std::filesystem::create_directories(folder.file("run") / "metrics");
+  written(folder, "run/meta.yaml", "run_id: abc\n");
+  written(folder, "run/metrics/loss", "1 0.5 1\nhello\n");
+  QVERIFY(refusal(folder.file("run")).contains("metrics/loss, line 2"));
   QVERIFY(
       refusal(written(folder, "events.out.tfevents.1", "hello, not that")).contains("not a TensorBoard event file"));
   QVERIFY(refusal(written(folder, "trainer_state.json", "{}")).contains("log_history"));
