@@ -1,14 +1,21 @@
 #include "core/exchange/import.h"
 
+#include <chrono>
 #include <memory>
+#include <optional>
+#include <set>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
+#include "app/cli/display.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/exchange/followed_files.h"
 
 namespace batchscope::cli {
 
@@ -17,26 +24,127 @@ namespace {
 struct ImportVerb {
   CLI::Option* files = nullptr;
   CLI::Option* map = nullptr;
+  CLI::Option* follow = nullptr;
 };
 
 exchange::ImportOptions options_of(const ImportVerb& verb) {
   exchange::ImportOptions options;
   for (const std::string& text : verb.map->results()) {
     const std::size_t equals = text.rfind('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      throw input_error(
-          fmt::format("--map: {} is not accepted; accepted: COLUMN=SERIES, such as val/f1=f1", in_quotes(text)));
+    if (equals == std::string::npos || equals == 0)
+      throw input_error(fmt::format(
+          "--map: {} is not accepted; accepted: COLUMN=SERIES, such as val/f1=f1, or COLUMN= to leave it out",
+          in_quotes(text)));
     options.names[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return options;
 }
 
+/// How often files are read again: each second, and less often if that takes long, so that most of the processor's time
+/// is left to others.
+class Pace {
+public:
+  /// Waits until it is time, then calls `work`; returns early when interrupted.
+  template <typename Work> void then(const run::JobControl& interrupt, Work&& work) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds nap{100};
+    constexpr std::chrono::seconds least{1};
+    constexpr int share = 4;
+    while (!interrupt.stopping() && Clock::now() < next_)
+      std::this_thread::sleep_for(nap);
+    if (interrupt.stopping())
+      return;
+    const auto begin = Clock::now();
+    work();
+    const auto end = Clock::now();
+    next_ = end + std::max<Clock::duration>(least, share * (end - begin));
+  }
+
+private:
+  std::chrono::steady_clock::time_point next_{};
+};
+
+/// Numbers of runs, each once although it was stored again and again.
+class Followed {
+public:
+  void add(const exchange::ImportResult& result) {
+    for (const std::int64_t run : result.imported)
+      imported_.insert(run);
+    for (const std::int64_t run : result.known)
+      if (!imported_.contains(run))
+        known_.insert(run);
+    for (const std::int64_t run : result.extended)
+      if (known_.contains(run))
+        extended_.insert(run);
+  }
+  exchange::ImportResult result() const {
+    return {{imported_.begin(), imported_.end()}, {known_.begin(), known_.end()}, {extended_.begin(), extended_.end()}};
+  }
+
+private:
+  std::set<std::int64_t> imported_, known_, extended_;
+};
+
+int print_result(const exchange::ImportResult& result, const Context& context) {
+  if (context.json) {
+    print_json({{"imported", result.imported}, {"known", result.known}, {"extended", result.extended}});
+  } else {
+    std::string text = fmt::format("{} imported, {} there before", result.imported.size(), result.known.size());
+    if (!result.extended.empty())
+      text += fmt::format(" ({} of them extended)", result.extended.size());
+    print(text + "\n");
+  }
+  return exit_status::done;
+}
+
+int follow(const std::vector<std::filesystem::path>& files, const exchange::ImportOptions& options,
+           const Context& context) {
+  exchange::FollowedFiles followed(files, options);
+  run::JobControl interrupt; // of the following
+  const InterruptGuard guard(interrupt);
+  // Before the database is made: what cannot be read at all is refused.
+  exchange::ImportedRuns read = followed.read_changed();
+  refuse_unusable(context.database());
+  Followed runs;
+  {
+    Display display(context);
+    store::RunStore store(context.database());
+    const auto take = [&](const exchange::ImportedRuns& more) {
+      const auto result = exchange::store_runs(more, store);
+      for (const std::int64_t run : result.imported)
+        display.say(fmt::format("following run {}", run));
+      runs.add(result);
+    };
+    take(read);
+    display.say("Ctrl-C ends the following; what was read stays");
+    std::string problem;
+    const auto attempt = [&](const auto& work) {
+      try {
+        work();
+        problem.clear();
+      } catch (const Error& error) {
+        // A file that is just being replaced, or a locked database: the next look may succeed.
+        if (problem != error.what())
+          display.say(fmt::format("not read yet: {}", error.what()));
+        problem = error.what();
+      }
+    };
+    for (Pace pace; !interrupt.stopping();)
+      pace.then(interrupt, [&] { attempt([&] { take(followed.read_changed()); }); });
+    attempt([&] { take(followed.read_last()); });
+  }
+  return print_result(runs.result(), context);
+}
+
 int run_import(const ImportVerb& verb, const Context& context) {
   require(verb.files, "give one or more files or folders");
   const auto options = options_of(verb);
+  const std::vector<std::string> names = verb.files->results();
+  if (verb.follow->count() > 0)
+    return follow({names.begin(), names.end()}, options, context);
   // All of them are read before anything is stored.
   exchange::ImportedRuns read;
-  for (const std::string& file : verb.files->results())
+  for (const std::string& file : names)
     read.add(exchange::read_runs_of(file, options));
   refuse_unusable(context.database());
   exchange::ImportResult result;
@@ -44,11 +152,7 @@ int run_import(const ImportVerb& verb, const Context& context) {
     store::RunStore store(context.database());
     result = exchange::store_runs(read, store);
   }
-  if (context.json)
-    print_json({{"imported", result.imported}, {"known", result.known}});
-  else
-    print(fmt::format("{} imported, {} there before\n", result.imported.size(), result.known.size()));
-  return exit_status::done;
+  return print_result(result, context);
 }
 
 } // namespace
@@ -61,8 +165,12 @@ Verb add_import(CLI::App& program) {
     help += "\n  " + importer->title();
   verb->files = add_argument(*app, "FILE", "Files or folders", true);
   verb->map = add_repeatable(*app, "--map", "COLUMN=SERIES",
-                             "Name of a series for a column or tag; step is the column that counts steps. Repeatable");
-  app->footer(help + "\nA run that is there already is left as it is.");
+                             "Name of a series for a column, tag or metric; step is the column that counts steps; "
+                             "COLUMN= leaves it out. Repeatable");
+  verb->follow = add_switch(*app, "--follow",
+                            "Go on reading while other programs write the files, until Ctrl-C: the runs grow, and "
+                            "watch and the window show them as running");
+  app->footer(help + "\nA run that is there already is left as it is, or extended if its file has grown.");
   return {app, [verb](const Context& context) { return run_import(*verb, context); }};
 }
 

@@ -6,6 +6,7 @@
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
+#include "tests/app/cli/stored_rows.h"
 
 using namespace batchscope::test;
 namespace store = batchscope::store;
@@ -31,12 +32,6 @@ QList<qint64> children_of(qint64 process) {
       if (child.toLongLong() > 0)
         children += child.toLongLong();
   return children;
-}
-
-std::vector<store::RunRow> rows_of(const CliProgram& program) {
-  const std::string file = program.path("default.db").toStdString();
-  return std::filesystem::exists(file) && std::filesystem::file_size(file) > 0 ? store::RunReader(file).list()
-                                                                               : std::vector<store::RunRow>{};
 }
 
 std::size_t count_of(const std::vector<store::RunRow>& rows, batchscope::telemetry::RunStatus status) {
