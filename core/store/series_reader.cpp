@@ -111,8 +111,11 @@ std::optional<TailRow> unsealed_row(SQLite::Statement& row, int at) {
 }
 
 std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optional<std::int64_t> run) {
-  SQLite::Statement query(database, "SELECT id, run, frame, position, name, n, last_step, last, min, max FROM series "
-                                    "WHERE ?1 IS NULL OR run = ?1 ORDER BY run, id");
+  // Two queries: with a condition that may hold for all rows, SQLite reads all of them for each run.
+  SQLite::Statement query(database,
+                          fmt::format("SELECT id, run, frame, position, name, n, last_step, last, min, max FROM series "
+                                      "{} ORDER BY run, id",
+                                      run ? "WHERE run = ?" : ""));
   if (run)
     query.bind(1, *run);
   std::vector<SeriesRow> rows;
