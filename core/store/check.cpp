@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -128,12 +129,16 @@ std::vector<std::string> check_quickly(SQLite::Database& database) {
 }
 
 std::vector<Ledger::Run> stored_runs(SQLite::Database& database) {
+  std::unordered_map<std::int64_t, std::int64_t> points;
+  SQLite::Statement series(database, "SELECT run, n FROM series"); // in the order of the file: an index would be slower
+  while (series.executeStep())
+    points[series.getColumn(0).getInt64()] += series.getColumn(1).getInt64();
   std::vector<Ledger::Run> runs;
-  SQLite::Statement query(database,
-                          "SELECT uid, id, (SELECT coalesce(sum(n), 0) FROM series WHERE series.run = run.id) "
-                          "FROM run ORDER BY id");
-  while (query.executeStep())
-    runs.push_back({query.getColumn(0), query.getColumn(1).getInt64(), query.getColumn(2).getInt64()});
+  SQLite::Statement query(database, "SELECT uid, id FROM run ORDER BY id");
+  while (query.executeStep()) {
+    const std::int64_t id = query.getColumn(1).getInt64();
+    runs.push_back({query.getColumn(0), id, points[id]});
+  }
   return runs;
 }
 

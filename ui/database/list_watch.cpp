@@ -35,6 +35,9 @@ void ListWatch::look() {
     store::ListChanges changes = reader_->changes(cursor_);
     if (!changes.empty())
       listener_.list_changed(std::move(changes));
+    // After the list, which people wait for.
+    if (std::exchange(unchecked_, false))
+      say_damage(reader_->quick_check());
     if (version_ != version) {
       show_searches(reader_->searches(last_search_, max_searches));
       show_views(reader_->views());
@@ -74,7 +77,7 @@ void ListWatch::open() {
   reader_ = read_or_bring_up_to_date();
   opened_ = file_identity(file_);
   had_database_ = true;
-  say_damage(reader_->quick_check());
+  unchecked_ = true;
 }
 
 void ListWatch::say_damage(const std::vector<std::string>& lines) {

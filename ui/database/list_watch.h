@@ -59,7 +59,8 @@ private:
   std::int64_t last_search_ = 0;        ///< number of the newest search read
   std::vector<store::SavedView> views_; ///< the last that were reported
   bool had_database_ = false;
-  std::string notice_; ///< the last reported notice
+  bool unchecked_ = false; ///< opened, and not looked for damage yet
+  std::string notice_;     ///< the last reported notice
   QString told_;
   QString read_only_;
 };

@@ -106,12 +106,12 @@ public:
 
 private:
   void loop() {
+    std::chrono::milliseconds pause{0}; // the first look is at once
     while (true) {
       std::deque<std::function<void()>> tasks;
       {
         std::unique_lock lock(mutex_);
-        wake_.wait_for(lock, more_ ? std::chrono::milliseconds(1) : interval,
-                       [this] { return closing_ || !tasks_.empty(); });
+        wake_.wait_for(lock, pause, [this] { return closing_ || !tasks_.empty(); });
         if (closing_ && tasks_.empty())
           return;
         tasks.swap(tasks_);
@@ -119,7 +119,7 @@ private:
       for (auto& task : tasks)
         task();
       list_.look();
-      more_ = followed_.read_on();
+      pause = followed_.read_on() ? std::chrono::milliseconds(1) : interval;
     }
   }
 
@@ -167,7 +167,6 @@ private:
   // Used by the database's thread only.
   ListWatch list_;
   FollowedRuns followed_;
-  bool more_ = false; ///< more data can be read at once
 
   std::mutex mutex_;
   std::condition_variable wake_;
