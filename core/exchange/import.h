@@ -29,6 +29,12 @@ struct ImportOptions {
   bool running = false;
 };
 
+/// A column of a table, and the series that it becomes.
+struct ImportColumn {
+  std::string name;
+  std::string series; ///< without ImportOptions::names
+};
+
 /// A format of runs made elsewhere. A new one is a file with a class and its name_importer(), and a line in
 /// importers.def.
 class Importer {
@@ -38,6 +44,8 @@ public:
   virtual std::string title() const = 0; ///< for messages: `TensorBoard event files`
   /// Whether the file or folder looks like this format, from its name or its first bytes. Never throws.
   virtual bool accepts(const std::filesystem::path& path) const = 0;
+  /// Of formats whose columns can be mapped with ImportOptions::names: those of the file. Throws as read() does.
+  virtual std::vector<ImportColumn> columns(const std::filesystem::path& /*path*/) const { return {}; }
   /// Returns no runs for a sound file without values. Throws Error (input) naming what is wrong and where.
   virtual ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const = 0;
 };

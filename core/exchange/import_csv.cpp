@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,7 +52,27 @@ public:
     return read;
   }
 
+  std::vector<ImportColumn> columns(const fs::path& path) const override {
+    std::vector<ImportColumn> columns;
+    std::set<std::string> known;
+    for (const fs::path& table : tables_of(path)) {
+      const std::string line = first_line(table);
+      std::vector<std::string> header;
+      data::CsvText(line, table.string()).next(header);
+      for (const std::string& column : header)
+        if (known.insert(column).second)
+          columns.push_back({column, detail::series_name(column, {})});
+    }
+    return columns;
+  }
+
 private:
+  static std::string first_line(const fs::path& path) {
+    constexpr std::size_t longest = 1 << 20;
+    const std::string start = detail::first_bytes(path, longest);
+    return start.substr(0, start.find('\n'));
+  }
+
   void read_table(const fs::path& path, const ImportOptions& options, ImportedRuns& read) const {
     const std::string text = detail::text_of(path);
     data::CsvText csv(options.partial ? whole_rows(text) : text, path.string());

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/store/detail/migrations.h"
 #include "core/store/detail/sql.h"
 
 // MLflow's two tracking stores: a folder `mlruns/EXPERIMENT/RUN/{meta.yaml,params/,metrics/,tags/}` and an SQLite
@@ -216,6 +217,8 @@ store::CompleteRun run_of_database(SQLite::Database& database, const MlflowRun& 
 ImportedRuns read_database(const fs::path& path, const ImportOptions& options) {
   constexpr int patience_ms = 5000;
   SQLite::Database database(path.string(), SQLite::OPEN_READONLY, patience_ms);
+  if (database.execAndGet("PRAGMA application_id").getInt() == store::detail::application_id)
+    throw input_error("a run database of this program, which is opened and not imported");
   if (!database.tableExists("runs") || !database.tableExists("metrics"))
     throw input_error("an SQLite database without MLflow's tables; accepted: mlflow.db");
   const SQLite::Transaction moment(database); // MLflow may be writing

@@ -4,7 +4,9 @@
 #include <QComboBox>
 #include <QDir>
 #include <QEventLoop>
+#include <QFile>
 #include <QLabel>
+#include <QProgressBar>
 #include <QScreen>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -14,6 +16,7 @@
 
 #include "core/sweep/demo.h"
 #include "ui/plan/plan_editor.h"
+#include "ui/window/import_dialog.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
@@ -64,13 +67,14 @@ public:
   template <typename Widget> Widget* find(const QString& name) { return window_.findChild<Widget*>(name); }
 
   /// The window as it is, once light and once dark.
-  void take(const QString& name) {
+  void take(const QString& name) { take_widget(window_, name); }
+  void take_widget(QWidget& widget, const QString& name) {
     for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
       theme_.set_mode(mode);
       settle();
       const QString file =
           QString("%1/%2-%3%4.png").arg(folder_, name, mode == Theme::Mode::dark ? "dark" : "light", suffix_);
-      if (!window_.grab().save(file))
+      if (!widget.grab().save(file))
         fail("cannot write " + file);
       std::printf("%s\n", qPrintable(file));
     }
@@ -168,6 +172,26 @@ void fit_into_a_card(Workbench& bench, Photographer& photographer) {
   Q_EMIT targets->activated(0);
 }
 
+/// Files of other programs that are to be imported, and a table whose columns have names of its own.
+void take_import(Workbench& bench, MainWindow& window, Photographer& photographer, const QString& scratch) {
+  const QString files = BATCHSCOPE_SOURCE_DIR "/tests/core/exchange/files/";
+  const QString table = scratch + "/measured.csv";
+  QFile file(table);
+  if (!file.open(QIODevice::WriteOnly) ||
+      file.write("iteration,error,learning rate,remark\n1,0.5,0.1,a\n2,0.4,0.1,b\n") < 0)
+    fail("cannot write " + table);
+  file.close();
+  for (const auto& [paths, name] :
+       {std::pair{QStringList{files + "tensorboard", files + "transformers", files + "mlflow/mlruns"}, "import"},
+        {QStringList{files + "lightning", table}, "import-table"}}) {
+    auto* dialog = new ImportDialog(bench, paths, &window);
+    dialog->open();
+    until("files to be read", [&] { return !dialog->findChild<QProgressBar*>()->isVisible(); });
+    photographer.take_widget(*dialog, name);
+    dialog->close();
+  }
+}
+
 void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-empty");
   photographer.take_sizes("live", "live-empty");
@@ -218,6 +242,7 @@ int main(int argc, char** argv) {
   window.resize(window_size);
   window.show();
   Photographer photographer(window, theme, argv[1], argv[2]);
+  take_import(bench, window, photographer, scratch.path());
   take_all(bench, photographer);
   return 0;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/store/run_store.h"
+#include "ui/database/import_files.h"
 #include "ui/database/stored.h"
 
 namespace batchscope::ui {
@@ -57,6 +58,14 @@ public:
   QStringList exports() const;
   /// Cancels the exports; each `done` is called with an error soon, and no file is left.
   void cancel_exports();
+
+  /// Runs that were made elsewhere, in two steps, on a thread of their own: reads files, then stores what was read. A
+  /// reading whose `wanted` has expired ends and calls nothing. `progress` is called with the number of files read.
+  using FilesRead = std::shared_ptr<const std::vector<ImportFile>>;
+  void read_files(const QStringList& paths, const exchange::ImportOptions& options, std::weak_ptr<void> wanted,
+                  QObject* context, std::function<void(qsizetype)> progress, std::function<void(FilesRead)> done);
+  void store_files(FilesRead files, QObject* context,
+                   std::function<void(const exchange::ImportResult&, const QString& error)> done);
 
   /// Reads a run from its beginning and continues while it is written. Batches arrive in order on the UI thread until
   /// the returned token is released (on the UI thread) or the run has ended.

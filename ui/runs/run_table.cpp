@@ -116,6 +116,23 @@ std::vector<std::int64_t> RunTable::selected_runs() const {
   return ids;
 }
 
+int RunTable::select_runs(const QList<qint64>& runs) {
+  QItemSelection selection;
+  for (const qint64 run : runs) {
+    const int row = runs_.runs().row_of(run);
+    const QModelIndex shown = row < 0 ? QModelIndex() : runs_.mapFromSource(runs_.runs().index(row, 0));
+    if (shown.isValid())
+      selection.select(shown, shown);
+  }
+  if (selection.isEmpty())
+    return 0;
+  const QModelIndex first = selection.first().topLeft();
+  selectionModel()->setCurrentIndex(first, QItemSelectionModel::NoUpdate);
+  selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  scrollTo(first);
+  return static_cast<int>(selection.size());
+}
+
 std::optional<std::int64_t> RunTable::current_run() const {
   const QModelIndex current = currentIndex();
   if (!current.isValid() || !selectionModel()->isRowSelected(current.row()))

@@ -194,6 +194,10 @@ void RunsPage::follow_workbench() {
     show_runs();
   });
   connect(&workbench_, &Workbench::opened_changed, this, &RunsPage::show_plotted);
+  connect(&workbench_, &Workbench::selection_wanted, this, [this](const QList<qint64>& runs) {
+    wanted_ = runs;
+    select_wanted();
+  });
   connect(&workbench_.engine(), &Engine::job_added, this, &RunsPage::show_place);
   connect(&workbench_.engine(), &Engine::job_changed, this, &RunsPage::show_place);
   for (const auto change : {&QAbstractItemModel::rowsInserted, &QAbstractItemModel::rowsRemoved})
@@ -208,6 +212,7 @@ void RunsPage::show_changes(const store::ListChanges& changes) {
   table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
   ask_for_lengths(changes.rows);
   show_place();
+  select_wanted();
 }
 
 void RunsPage::show_runs() {
@@ -215,6 +220,20 @@ void RunsPage::show_runs() {
   table_->change_rows([&] { runs_->set_runs(runs); });
   ask_for_lengths(runs);
   show_place();
+  select_wanted();
+}
+
+/// A filter that hides them is removed.
+void RunsPage::select_wanted() {
+  const bool all_there =
+      std::all_of(wanted_.begin(), wanted_.end(), [this](qint64 run) { return runs_->row_of(run) >= 0; });
+  if (wanted_.isEmpty() || !all_there)
+    return;
+  if (table_->select_runs(wanted_) < wanted_.size()) {
+    filter_->clear();
+    table_->select_runs(wanted_);
+  }
+  wanted_.clear();
 }
 
 void RunsPage::ask_for_lengths(const std::vector<store::RunRow>& runs) {

@@ -49,6 +49,7 @@ private:
   void show_filter();
   void place_filter_error();
   void show_place(); ///< the table, or its replacement while there is nothing to show
+  void select_wanted();
   void ask_for_lengths(const std::vector<store::RunRow>& runs);
   void rename(qint64 run, const QString& before, const QString& name);
   void annotate(qint64 run, const QString& before, const QString& note);
@@ -66,7 +67,8 @@ private:
   QWidget* tools_ = nullptr; ///< parts of the header that are only useful with runs
   QLabel* why_unreadable_ = nullptr;
   QStackedWidget* places_ = nullptr;
-  QSet<qint64> asked_; ///< running runs whose length was requested
+  QList<qint64> wanted_; ///< to be selected once they are in the list
+  QSet<qint64> asked_;   ///< running runs whose length was requested
 };
 
 } // namespace batchscope::ui

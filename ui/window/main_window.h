@@ -46,6 +46,8 @@ public:
 protected:
   void closeEvent(QCloseEvent* event) override;
   void showEvent(QShowEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override; // of files to import
+  void dropEvent(QDropEvent* event) override;
 
 private:
   // Creation, main_window.cpp.
@@ -67,6 +69,10 @@ private:
   QList<KeyGroup> key_groups() const;
   void choose_database();
   void open_database(const QString& file);
+  // Import, main_window_import.cpp.
+  void make_import_commands(QMenu& menu);
+  void choose_import(bool folder);
+  void import_files(const QStringList& paths);
   void choose_export();
   void export_to(const QString& file, const QString& format);
   void set_mode(Theme::Mode mode);

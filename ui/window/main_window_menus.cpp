@@ -65,6 +65,7 @@ void MainWindow::make_file_menu() {
   recent_menu_ = menu->addMenu(tr("Open &recent"));
   connect(recent_menu_, &QMenu::aboutToShow, this, &MainWindow::fill_recent_menu);
   menu->addSeparator();
+  make_import_commands(*menu);
   QAction* export_action = command(tr("&Export runs…"), "export", QKeySequence(QStringLiteral("Ctrl+Shift+E")),
                                    tr("Write the open runs to a file"));
   const auto update = [this, export_action] {

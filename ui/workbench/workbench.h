@@ -53,6 +53,8 @@ Q_SIGNALS:
   void run_proposed(const batchscope::run::RunSpec& spec);
   void comparison_wanted(const QList<qint64>& runs); ///< empty: all
   void sweep_comparison_wanted(qint64 sweep);
+  /// The Runs page is to select these runs, once it has them.
+  void selection_wanted(const QList<qint64>& runs);
   /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`.
   void page_wanted(const QString& page);
   void problem(const QString& text);

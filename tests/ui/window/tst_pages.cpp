@@ -211,7 +211,7 @@ private Q_SLOTS:
     }
     // Open and export of the window; load, save and browse of a new run; two exports of runs; four files of the plots
     // of three pages.
-    QCOMPARE(dialogs, 23);
+    QCOMPARE(dialogs, 25);
     // Another program that is done with the database does not remove what this one still writes to.
     const auto log = inode_of("runs.db-wal");
     QVERIFY(log != 0);
