@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include <unistd.h>
 
+#include "big_database.h"
 #include "compare_cost.h"
 #include "core/base/text.h"
 #include "core/schedule/progression.h"
@@ -171,12 +173,64 @@ void print_memory() {
   std::printf("largest error: %.4f %%\n", 100 * worst);
 }
 
+void print_generated(const std::filesystem::path& file, std::int64_t runs, std::int64_t points) {
+  const BigDatabase made = make_big_database(file, runs, points, 1'000'000);
+  std::printf("\n%s: %s runs, %s points, written in %.0f s, %s\n", file.c_str(), format_count(made.runs).c_str(),
+              format_count(made.points).c_str(), made.seconds, format_bytes(made.bytes).c_str());
+}
+
+void print_big(const std::filesystem::path& file) {
+  const BigCost cost = measure_big_database(file);
+  std::printf("\nA database of %s runs in the window (%s)\n%-58s %10s %10s\n",
+              format_count(static_cast<std::int64_t>(cost.runs)).c_str(),
+              format_bytes(std::filesystem::file_size(file)).c_str(), "", "measured", "goal");
+  const auto line = [](const std::string& what, const std::string& value, const char* goal) {
+    std::printf("%-58s %10s %10s\n", what.c_str(), value.c_str(), goal);
+  };
+  const auto ms = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.0f ms", value);
+    return std::string(text);
+  };
+  line("opened and the table drawn", ms(cost.table), "300 ms");
+  line("a key in the filter, slowest", ms(cost.filter), "50 ms");
+  const std::string steps = format_count(static_cast<std::int64_t>(cost.steps));
+  line("a run of " + steps + " steps: first points drawn", ms(cost.first), "50 ms");
+  line("  all points of all series drawn", ms(cost.drawn), "");
+  line("  slowest round of the event loop meanwhile", ms(cost.longest), "16 ms");
+  line("memory of the process, at most", format_bytes(cost.peak_bytes), "500 MB");
+}
+
+void print_event_files(const std::filesystem::path& folder) {
+  const char* python = std::getenv("BATCHSCOPE_TEST_PYTHON");
+  const EventFileCost cost = measure_event_files(folder, 100, 1'000'000, python != nullptr ? python : "");
+  std::printf("\n%zu runs with %s points: all series read %.2f s; as event files imported in %.2f s (read in %.2f s)\n",
+              cost.runs, format_count(cost.points).c_str(), cost.open, cost.import, cost.read);
+  if (cost.theirs > 0)
+    std::printf("TensorBoard loads these event files in %.2f s: %.0f times our opening, %.1f times our import\n",
+                cost.theirs, cost.theirs / cost.open, cost.theirs / cost.import);
+  else
+    std::printf("No comparison with TensorBoard: set BATCHSCOPE_TEST_PYTHON to a Python with tensorboard\n");
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
-  // plan, series, compare, screen, store, reading, training, memory or finder; else all
+  // plan, series, compare, screen, store, reading, events, training, memory or finder; else all of these. Also, since
+  // they take minutes and gigabytes: generate FILE [RUNS [POINTS]] and big FILE
   const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
+  if (count > 2 && only == "generate") {
+    const auto number = [&](int at, std::int64_t otherwise) {
+      return count > at ? std::stoll(arguments[at]) : otherwise;
+    };
+    print_generated(arguments[2], number(3, 10'000), number(4, 100'000'000));
+    return 0;
+  }
+  if (count > 2 && only == "big") {
+    print_big(arguments[2]);
+    return 0;
+  }
   const auto folder = std::filesystem::temp_directory_path() / ("batchscope-bench-" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   if (wanted("plan"))
@@ -191,6 +245,8 @@ int main(int count, char** arguments) {
     print_store(folder);
   if (wanted("reading"))
     print_reading(folder);
+  if (wanted("events"))
+    print_event_files(folder);
   if (wanted("training"))
     print_training(folder);
   if (wanted("memory"))
