@@ -1,45 +1,11 @@
-#include <csignal>
-#include <map>
-
-#include <QFile>
+#include <memory>
 
 #include "core/store/run_store.h"
 #include "test_program.h"
-#include "tests/app/cli/cli_program.h"
-#include "tests/app/cli/stored_rows.h"
+#include "tests/app/cli/sweep_test.h"
 
 using namespace batchscope::test;
 namespace store = batchscope::store;
-
-namespace {
-
-/// Runs of some tenths of a second, one for each seed.
-QStringList tiny_sweep(int runs) {
-  return {"sweep",           "--json",
-          "--model",         "mlp:hidden=8",
-          "--data",          "synthetic:examples=400,shape=1x8x8,classes=2",
-          "--batch",         "4",
-          "--epochs",        "4",
-          "--memory-budget", "50MB",
-          "--vary",          QString("seed=1..%1 +1").arg(runs)};
-}
-
-QList<qint64> children_of(qint64 process) {
-  QFile file(QString("/proc/%1/task/%1/children").arg(process));
-  QList<qint64> children;
-  if (file.open(QIODevice::ReadOnly))
-    for (const QByteArray& child : file.readAll().split(' '))
-      if (child.toLongLong() > 0)
-        children += child.toLongLong();
-  return children;
-}
-
-std::size_t count_of(const std::vector<store::RunRow>& rows, batchscope::telemetry::RunStatus status) {
-  return static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row.outcome.status == status; }));
-}
-
-} // namespace
 
 class TestSweepWorkers : public QObject {
   Q_OBJECT
@@ -76,16 +42,9 @@ void TestSweepWorkers::eachRunOnceAlthoughWorkersDie() {
   for (const auto& process : joined)
     process->waitForFinished(60'000);
   QVERIFY(killed > 0);
-  std::map<std::string, int> finished;
   const auto rows = rows_of(program);
-  for (const store::RunRow& row : rows)
-    if (row.outcome.status == RunStatus::finished)
-      ++finished[row.name];
-    else
-      QCOMPARE(row.outcome.status, RunStatus::interrupted);
-  QCOMPARE(finished.size(), static_cast<std::size_t>(runs));
-  for (const auto& [name, times] : finished)
-    QVERIFY2(times == 1, name.c_str());
+  const QByteArray wrong = not_each_once(rows, runs);
+  QVERIFY2(wrong.isEmpty(), wrong.constData());
   QCOMPARE(outcome.json()["runs"].toArray().size(), runs);
   QVERIFY(count_of(rows, RunStatus::interrupted) <= killed);
   QCOMPARE(store::RunReader(program.path("default.db").toStdString()).check(), std::vector<std::string>{});
