@@ -223,7 +223,8 @@ std::string ties_text(const std::vector<Standing>& standings, const Standing& ch
     text += (i + 1 == labels.size() ? " and " : with_commas ? "; " : ", ") + labels[i];
   if (labels.size() > most)
     text += fmt::format(" and {} more", labels.size() - most);
-  return fmt::format(" {} cannot be told apart from it either.", capitalized(text));
+  const bool is_best = &chosen == &standings.front();
+  return fmt::format(" {} cannot be told apart from it{}.", capitalized(text), is_best ? "" : " either");
 }
 
 /// How sure all of it is, as far as that depends on the number of repeats.

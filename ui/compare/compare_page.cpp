@@ -173,7 +173,10 @@ void ComparePage::follow() {
           [this](qint64 sweep) { set_scope({.kind = RunScope::Kind::sweep, .sweep = sweep, .runs = {}}); });
   connect(&comparer_, &Comparer::compared, this, &ComparePage::take);
   connect(&comparer_, &Comparer::answered, this, &ComparePage::show_answer);
-  connect(&comparer_, &Comparer::problem, &workbench_, &Workbench::problem);
+  connect(&comparer_, &Comparer::problem, this, [this](const QString& text) {
+    compared();
+    Q_EMIT workbench_.problem(text);
+  });
   connect(&comparer_, &Comparer::reading, this, [this](int read, int all) {
     waiting_->setText(tr("Reading the runs: %1 of %2").arg(format_count(read), format_count(all)));
   });
@@ -199,6 +202,8 @@ void ComparePage::set_scope(const RunScope& scope) {
 void ComparePage::request() {
   if (!isVisible())
     stale_ = true;
+  else if (comparing_)
+    changed_meanwhile_ = true; // or a busy database would be read from its beginning again and again
   else if (!soon_.isActive())
     soon_.start();
 }
@@ -224,7 +229,15 @@ void ComparePage::compare_now() {
   for (const store::RunRow& row : workbench_.run_database().runs())
     if (scope_.contains(row))
       rows.push_back(row);
+  comparing_ = true;
+  changed_meanwhile_ = false;
   comparer_.compare(std::move(rows), values_);
+}
+
+void ComparePage::compared() {
+  comparing_ = false;
+  if (std::exchange(changed_meanwhile_, false))
+    request();
 }
 
 void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
@@ -240,6 +253,7 @@ void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
   fill_scatter_fields();
   show_place();
   ask_for_answer();
+  compared();
 }
 
 void ComparePage::filter(const QString& text) {

@@ -55,6 +55,7 @@ private:
   void set_scope(const RunScope& scope);
   void request(); ///< soon, with what the database has by then
   void compare_now();
+  void compared(); ///< the last request is done
   void show_sweeps();
   void take(const std::shared_ptr<const Comparison>& comparison);
   void filter(const QString& text);
@@ -79,6 +80,8 @@ private:
   std::vector<SeriesAt> values_; ///< columns that were asked for
   QTimer soon_;
   bool stale_ = true; ///< the runs are to be read when the page is seen
+  bool comparing_ = false;
+  bool changed_meanwhile_ = false; ///< the database, while runs were compared
   QList<QAction*> actions_;
   QAction* report_ = nullptr;
   QAction* baseline_ = nullptr;

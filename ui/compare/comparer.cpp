@@ -63,7 +63,7 @@ private:
 
   bool is_known(const store::RunRow& row, const std::vector<SeriesAt>& wanted) const {
     const auto found = runs_.find(row.id);
-    if (found == runs_.end() || telemetry::is_open(row.outcome.status) || found->second.wanted != wanted)
+    if (found == runs_.end() || row.outcome.status == telemetry::RunStatus::running || found->second.wanted != wanted)
       return false;
     const store::RunRow& before = found->second.read.run.row;
     return before.uid == row.uid && before.outcome.status == row.outcome.status &&
