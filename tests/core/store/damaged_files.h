@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -147,6 +148,85 @@ inline DamageFound try_damage(const std::filesystem::path& folder, unsigned seed
     }
   }
   return found;
+}
+
+/// What a repaired file has that the original did not have, one line each.
+inline std::vector<std::string> invented(const std::filesystem::path& file, const std::filesystem::path& original) {
+  std::vector<std::string> lines;
+  const RunReader before(original);
+  const RunReader after(file);
+  std::map<std::int64_t, RunRow> known;
+  for (const RunRow& row : before.list())
+    known[row.id] = row;
+  for (const RunRow& row : after.list()) {
+    if (!known.contains(row.id)) {
+      lines.push_back("run " + std::to_string(row.id));
+      continue;
+    }
+    const RunRow& old = known[row.id];
+    if ((row.name != old.name && !row.name.empty()) || (row.note != old.note && !row.note.empty()))
+      lines.push_back("texts of run " + std::to_string(row.id));
+    if (const auto spec = after.spec_json(row.id); spec != "{}" && spec != before.spec_json(row.id))
+      lines.push_back("spec of run " + std::to_string(row.id));
+    const auto names = before.series_names(row.id);
+    for (const std::string& name : after.series_names(row.id)) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        lines.push_back("series " + name);
+        continue;
+      }
+      std::map<std::int64_t, double> points;
+      for (const Point& point : before.series(row.id, name))
+        points[point.step] = point.value;
+      for (const Point& point : after.series(row.id, name))
+        if (!points.contains(point.step) || !same(points[point.step], point.value))
+          lines.push_back("a point of " + name);
+    }
+  }
+  return lines;
+}
+
+struct RepairsTried {
+  int repaired = 0;
+  int unreadable = 0;  ///< files in which nothing can be read
+  std::string problem; ///< the first; empty: none
+};
+
+/// Repairs damaged files: each is sound then, has nothing that was not stored, and everything if it is said to.
+inline RepairsTried try_repairs(const std::filesystem::path& folder, unsigned seed, int files) {
+  const auto original = folder / "original.db";
+  make_small_database(original);
+  const std::string whole = bytes_in(original);
+  const std::string expected = all_read(original);
+  const auto file = folder / "damaged.db";
+  std::mt19937 random(seed);
+  RepairsTried tried;
+  const auto problem = [&](int number, const std::string& text) {
+    tried.problem = "file " + std::to_string(number) + " of seed " + std::to_string(seed) + ": " + text;
+    return tried;
+  };
+  for (int number = 0; number < files; ++number) {
+    write_bytes_to(file, damaged(whole, random));
+    bool sound = false;
+    if (error_of([&] { sound = RunReader(file).check().empty(); }).empty() && sound)
+      continue;
+    RepairReport report;
+    if (const std::string error = error_of([&] { report = repair(file); }); !error.empty()) {
+      if (error.find("nothing in it can be read") == std::string::npos)
+        return problem(number, error);
+      ++tried.unreadable;
+      continue;
+    }
+    ++tried.repaired;
+    for (const char* ending : {"", "-wal"})
+      std::filesystem::remove(report.backup.string() + ending);
+    if (const auto damage = RunReader(file).check(); !damage.empty())
+      return problem(number, "still damaged: " + damage.front());
+    if (const auto lines = invented(file, original); !lines.empty())
+      return problem(number, "was not stored: " + lines.front());
+    if (report.lost.empty() && all_read(file) != expected)
+      return problem(number, "more is lost than was said");
+  }
+  return tried;
 }
 
 } // namespace batchscope::store::test

@@ -201,7 +201,7 @@ void TestMerge::a_full_disk_changes_nothing() {
   const std::string before = all_read(a_);
   // In the copy first, then in the log of the database.
   int failures = 0;
-  for (std::uintmax_t limit = 40'000;; limit += 100'000) {
+  for (std::uintmax_t limit = 40'000;; limit += limit / 2) {
     Error::Kind kind{};
     std::string error;
     {

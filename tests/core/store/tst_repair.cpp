@@ -16,41 +16,6 @@ void change_behind(const std::filesystem::path& file, const std::string& text) {
   SQLite::Database(file.string(), SQLite::OPEN_READWRITE).exec(text);
 }
 
-/// What a repaired file has that the original did not have, one line each.
-std::vector<std::string> invented(const std::filesystem::path& file, const std::filesystem::path& original) {
-  std::vector<std::string> lines;
-  const RunReader before(original);
-  const RunReader after(file);
-  std::map<std::int64_t, RunRow> known;
-  for (const RunRow& row : before.list())
-    known[row.id] = row;
-  for (const RunRow& row : after.list()) {
-    if (!known.contains(row.id)) {
-      lines.push_back("run " + std::to_string(row.id));
-      continue;
-    }
-    const RunRow& old = known[row.id];
-    if ((row.name != old.name && !row.name.empty()) || (row.note != old.note && !row.note.empty()))
-      lines.push_back("texts of run " + std::to_string(row.id));
-    if (const auto spec = after.spec_json(row.id); spec != "{}" && spec != before.spec_json(row.id))
-      lines.push_back("spec of run " + std::to_string(row.id));
-    const auto names = before.series_names(row.id);
-    for (const std::string& name : after.series_names(row.id)) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        lines.push_back("series " + name);
-        continue;
-      }
-      std::map<std::int64_t, double> points;
-      for (const Point& point : before.series(row.id, name))
-        points[point.step] = point.value;
-      for (const Point& point : after.series(row.id, name))
-        if (!points.contains(point.step) || !same(points[point.step], point.value))
-          lines.push_back("a point of " + name);
-    }
-  }
-  return lines;
-}
-
 } // namespace
 
 class TestRepair : public QObject {
@@ -98,37 +63,9 @@ void TestRepair::saves_what_is_whole() {
 
 void TestRepair::whatever_is_damaged_the_rest_is_saved() {
   const Folder folder;
-  const auto original = folder.file("original.db");
-  make_small_database(original);
-  const std::string whole = bytes_in(original);
-  const std::string expected = all_read(original);
-  std::mt19937 random(7);
-  int repaired = 0;
-  int unreadable = 0;
-  for (int i = 0; i < 60; ++i) {
-    write_bytes_to(folder.file(), damaged(whole, random));
-    if (error_of([&] { QVERIFY(RunReader(folder.file()).check().size() < 10'000); }).empty() &&
-        RunReader(folder.file()).check().empty())
-      continue;
-    std::string error;
-    RepairReport report;
-    error = error_of([&] { report = repair(folder.file()); });
-    if (!error.empty()) {
-      QVERIFY2(error.find("nothing in it can be read") != std::string::npos, error.c_str());
-      ++unreadable;
-      continue;
-    }
-    ++repaired;
-    for (const char* ending : {"", "-wal"})
-      std::filesystem::remove(report.backup.string() + ending);
-    QCOMPARE(RunReader(folder.file()).check(), std::vector<std::string>{});
-    const auto lines = invented(folder.file(), original);
-    QVERIFY2(lines.empty(), (std::to_string(i) + ": " + text_of(lines)).c_str());
-    if (report.lost.empty())
-      QVERIFY2(all_read(folder.file()) == expected, std::to_string(i).c_str());
-  }
-  qInfo("%d repaired, %d unreadable", repaired, unreadable);
-  QVERIFY(repaired > 3 * unreadable);
+  const RepairsTried tried = try_repairs(folder.path(), 7, 12);
+  QVERIFY2(tried.problem.empty(), tried.problem.c_str());
+  QVERIFY(tried.repaired > 3 * tried.unreadable);
 }
 
 void TestRepair::the_ledger_says_what_is_missing() {
