@@ -16,7 +16,8 @@ body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.5 sy
 main { max-width: 1200px; margin: 0 auto; padding: 24px 16px }
 h1 { font-size: 24px; margin: 0 0 12px } h2 { font-size: 17px; margin: 28px 0 8px }
 .answer { font-size: 17px; border-left: 4px solid var(--good); background: var(--card); padding: 12px 16px; border-radius: 4px }
-.scroll { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
+.scroll { overflow: auto; max-height: 75vh } thead th { position: sticky; top: 0; background: var(--back) }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line); white-space: nowrap }
 .number { text-align: right } tr.chosen td { font-weight: 600; color: var(--good) }
 th button { font: inherit; font-weight: 600; color: var(--dim); background: none; border: 0; padding: 0; cursor: pointer }
@@ -37,7 +38,8 @@ dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr))
 dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line) } dt { color: var(--dim) }
 dd { margin: 0; text-align: right; overflow-wrap: anywhere } details { margin: 4px 0 } small { color: var(--dim) }
 pre { background: var(--card); padding: 12px; border-radius: 4px; overflow-x: auto }
-@media print { details { display: none } .scroll { overflow: visible } main { padding: 0 } figure, tr { break-inside: avoid } }
+@media (max-width: 600px) { .plots svg text { font-size: 15px } }
+@media print { details { display: none } .scroll { overflow: visible; max-height: none } main { padding: 0 } figure, tr { break-inside: avoid } }
 </style>
 )html";
 
