@@ -263,6 +263,29 @@ std::uint64_t RunReader::free_bytes() const {
   return impl_->read([&] { return detail::free_bytes(impl_->database()); });
 }
 
+std::vector<std::int64_t> RunReader::waiting_runs(std::int64_t sweep) const {
+  return impl_->read([&] {
+    std::vector<std::int64_t> runs;
+    SQLite::Statement query(impl_->database(), fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}",
+                                                           detail::run_waits, detail::waiting_order));
+    query.bind(1, sweep);
+    while (query.executeStep())
+      runs.push_back(query.getColumn(0).getInt64());
+    return runs;
+  });
+}
+
+std::vector<StoredSweep> RunReader::sweeps() const {
+  return impl_->read([&] {
+    std::vector<StoredSweep> sweeps;
+    SQLite::Statement query(impl_->database(), "SELECT id, created, spec FROM sweep ORDER BY id");
+    while (query.executeStep())
+      sweeps.push_back(
+          {.id = query.getColumn(0).getInt64(), .created = query.getColumn(1), .spec_json = query.getColumn(2)});
+    return sweeps;
+  });
+}
+
 bool RunReader::taken(std::int64_t command) const {
   return impl_->text("SELECT taken IS NOT NULL FROM command WHERE id = ?", "command", command) == "1";
 }

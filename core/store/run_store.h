@@ -123,6 +123,13 @@ struct SavedView {
   bool operator==(const SavedView&) const = default;
 };
 
+/// A sweep as it was stored.
+struct StoredSweep {
+  std::int64_t id = 0;
+  std::string created;   ///< UTC, ISO 8601
+  std::string spec_json; ///< see sweep::SweepSpec
+};
+
 /// Writes one run. `sink()` is for the training loop's thread: it appends to a queue and returns. The store's writer
 /// thread drains all queues every quarter of a second, in one transaction.
 class RunWriter;
@@ -316,8 +323,11 @@ public:
   /// All points of a series in order; throws Error (input) naming the existing series if there is none of this name.
   std::vector<Point> series(std::int64_t id, const std::string& name) const;
   std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) if it does not exist
-  std::string sweep_json(std::int64_t id) const;                     ///< the sweep's spec
-  std::string search_json(std::int64_t id) const;                    ///< the search's result
+  /// Those that wait to be made, in the order in which programs take them; see SweepQueue.
+  std::vector<std::int64_t> waiting_runs(std::int64_t sweep) const;
+  std::string sweep_json(std::int64_t id) const;  ///< the sweep's spec
+  std::vector<StoredSweep> sweeps() const;        ///< all of them, oldest first
+  std::string search_json(std::int64_t id) const; ///< the search's result
   /// Searches with a number above `after`, oldest first; if there are more than `most`, the newest ones.
   std::vector<StoredSearch> searches(std::int64_t after = 0, std::int64_t most = 1000) const;
   std::vector<SavedView> views() const; ///< in the order of their names

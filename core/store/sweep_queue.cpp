@@ -18,8 +18,8 @@ namespace {
 using SQLite::Database;
 using SQLite::Statement;
 
-constexpr const char* waits = "status = 'queued' AND process IS NULL AND deleted IS NULL";
-constexpr const char* in_order = "ORDER BY coalesce(position, id), id";
+constexpr const char* waits = detail::run_waits;
+constexpr const char* in_order = detail::waiting_order;
 
 /// Marks the sweep's runs whose process is gone; the process keeps its row, which tells of its unclean exit.
 void mark_interrupted(Database& database, std::int64_t sweep) {

@@ -92,6 +92,7 @@ void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) 
 
 SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store, SweepWatch& watch,
                       const std::shared_ptr<run::JobControl>& control, const WorkOptions& options) {
+  watch.sweep_began(sweep);
   try {
     if (options.add_missing)
       job::retry_transient(watch, *control, [&] { enqueue(plan, sweep, store); });

@@ -43,6 +43,8 @@ void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store);
 /// Receives the progress of a sweep and its runs.
 class SweepWatch : public job::Watch {
 public:
+  /// The sweep of this number is in the database, and work at it begins.
+  virtual void sweep_began(std::int64_t /*sweep*/) {}
   /// A run is about to be prepared; `index` of `count`, in the order in which they are made.
   virtual void combination(std::size_t /*index*/, std::size_t /*count*/, const run::RunSpec& /*spec*/) {}
   /// A combination that cannot run; it is stored as failed.

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/exchange/export.h"
+#include "core/store/sweep_queue.h"
 #include "ui/database/followed_runs.h"
 #include "ui/database/list_watch.h"
 #include "ui/threads/ui_queue.h"
@@ -249,6 +250,18 @@ void RunDatabase::save_view(const QString& name, const QString& content_json) {
 void RunDatabase::delete_view(const QString& name) {
   impl_->ask([impl = impl_.get(), name = name.toStdString()] {
     impl->change([&](store::RunStore& store) { store.delete_view(name); });
+  });
+}
+
+void RunDatabase::skip_waiting(std::int64_t sweep, const std::vector<std::int64_t>& runs) {
+  impl_->ask([impl = impl_.get(), sweep, runs] {
+    impl->change([&](store::RunStore& store) { store::SweepQueue(store, sweep).skip(runs, "skipped"); });
+  });
+}
+
+void RunDatabase::move_waiting(std::int64_t sweep, std::int64_t run, std::optional<std::int64_t> before) {
+  impl_->ask([impl = impl_.get(), sweep, run, before] {
+    impl->change([&](store::RunStore& store) { store::SweepQueue(store, sweep).move(run, before); });
   });
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/store/run_store.h"
@@ -47,6 +48,10 @@ public:
   /// As RunStore::save_view() and RunStore::delete_view(); followed by views_changed() once stored, or by problem().
   void save_view(const QString& name, const QString& content_json);
   void delete_view(const QString& name);
+  /// For runs of a sweep that wait: end them without making them; move one directly before another, or to the end.
+  /// Runs that no longer wait stay as they are.
+  void skip_waiting(std::int64_t sweep, const std::vector<std::int64_t>& runs);
+  void move_waiting(std::int64_t sweep, std::int64_t run, std::optional<std::int64_t> before);
   /// For a run of another process. `refused` is called after problem() if the command could not be sent.
   void send(std::int64_t run, const store::Command& command, QObject* context = nullptr,
             std::function<void()> refused = {});

@@ -297,6 +297,16 @@ Job* Engine::sweep(const sweep::SweepSpec& spec) {
              });
 }
 
+Job* Engine::resume_sweep(std::int64_t sweep, const run::RunSpec& base, bool shared) {
+  Job* job = add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(base)), .spec = base},
+                 [sweep, shared, file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {
+                   auto plan = sweep::plan_rest(store::RunReader(file), sweep, {}, pool);
+                   sweep::run_sweep(std::move(plan), sweep, *store, watch, watch.control(), {.shared = shared});
+                 });
+  job->sweep_ = sweep;
+  return job;
+}
+
 Job* Engine::demo() {
   return add({.kind = Job::Kind::demo, .title = tr("Demo"), .spec = sweep::demo_spec()},
              [file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {

@@ -79,6 +79,8 @@ public:
   const std::shared_ptr<const search::SearchResult>& search_result() const { return search_result_; }
   /// The number of the search in the database; nothing until it is stored.
   const std::optional<std::int64_t>& stored_search() const { return stored_search_; }
+  /// The number of its sweep in the database; nothing until it is stored, and for jobs without a sweep.
+  const std::optional<std::int64_t>& sweep() const { return sweep_; }
   /// The answer of the demo's sweep, once it has ended.
   const std::optional<compare::Answer>& answer() const { return answer_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
@@ -94,6 +96,8 @@ Q_SIGNALS:
   /// searched(): search_result() is set. search_stored(): stored_search() is set.
   void searched();
   void search_stored();
+  /// sweep() is set, and work at it begins.
+  void sweep_began();
   /// A run is about to make its first step.
   void run_started(const batchscope::ui::Job::LiveRun& run);
   void run_ended(std::int64_t id, const QString& status, const QString& reason);
@@ -118,6 +122,7 @@ private:
   std::vector<search::Timing> timings_;
   std::shared_ptr<const search::SearchResult> search_result_;
   std::optional<std::int64_t> stored_search_;
+  std::optional<std::int64_t> sweep_;
   std::optional<compare::Answer> answer_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
@@ -145,6 +150,9 @@ public:
   Job* train(const run::RunSpec& spec);
   Job* find(const FindRequest& request);
   Job* sweep(const sweep::SweepSpec& spec);
+  /// Makes the missing runs of a stored sweep, whose common settings are `base`. `shared`: other programs work at it at
+  /// the moment; see sweep::WorkOptions.
+  Job* resume_sweep(std::int64_t sweep, const run::RunSpec& base, bool shared);
   /// The demo: search, sweep over batch sizes, and a run that asks for more than fits, on the bundled images.
   Job* demo();
   /// Runs two small probes for Job::predicted(); stores nothing.

@@ -159,6 +159,13 @@ void JobWatch::ended(std::int64_t id, const telemetry::RunOutcome& outcome) {
   post([id, status, reason](Job& job) { Q_EMIT job.run_ended(id, status, reason); });
 }
 
+void JobWatch::sweep_began(std::int64_t sweep) {
+  post([sweep](Job& job) {
+    job.sweep_ = sweep;
+    Q_EMIT job.sweep_began();
+  });
+}
+
 void JobWatch::combination(std::size_t index, std::size_t count, const run::RunSpec& /*spec*/) {
   const std::int64_t after = job_.kind() == Job::Kind::demo ? sweep::demo_schedules : 0;
   part_ = static_cast<std::int64_t>(index);

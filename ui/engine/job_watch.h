@@ -28,6 +28,7 @@ public:
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override;
+  void sweep_began(std::int64_t sweep) override;
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
   void stage(sweep::DemoStage stage) override;
   void searched(sweep::DemoStage stage, const search::SearchResult& result) override;

@@ -118,9 +118,20 @@ Job* Workbench::start_demo() {
   return job;
 }
 
+Job* Workbench::start_sweep(const sweep::SweepSpec& spec) {
+  Job* job = engine_->sweep(spec);
+  Q_EMIT page_wanted("sweep");
+  return job;
+}
+
 void Workbench::propose_run(const run::RunSpec& spec) {
   Q_EMIT run_proposed(spec);
   Q_EMIT page_wanted("new-run");
+}
+
+void Workbench::propose_sweep(const run::RunSpec& base) {
+  Q_EMIT sweep_proposed(base);
+  Q_EMIT page_wanted("sweep");
 }
 
 void Workbench::compare(const QList<qint64>& runs) {

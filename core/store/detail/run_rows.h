@@ -31,6 +31,11 @@ std::string outcome_columns();
 /// `more` the columns, of which the first further one is columns_of_run().
 std::string run_query(const std::string& condition, const std::string& more = {});
 int columns_of_run();
+
+/// Which runs of a sweep wait to be made, and in which order they are taken.
+inline constexpr const char* run_waits = "status = 'queued' AND process IS NULL AND deleted IS NULL";
+inline constexpr const char* waiting_order = "ORDER BY coalesce(position, id), id";
+
 /// A run whose process has ended reads as interrupted.
 RunRow read_run(SQLite::Statement& query);
 /// The run; nothing if it does not exist or is marked as deleted.

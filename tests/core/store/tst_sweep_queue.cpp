@@ -76,6 +76,7 @@ private Q_SLOTS:
   void a_run_that_always_dies_is_given_up();
   void a_claim_returns_with_its_store();
   void the_order_can_be_changed();
+  void sweeps_are_listed_without_runs_too();
   void skipped_runs_are_not_made();
   void memory_is_shared();
   void what_trains_beside_others_says_so();
@@ -190,6 +191,22 @@ void TestSweepQueue::the_order_can_be_changed() {
   queue.claim(any);
   queue.move(3, 1); // no longer waits
   QCOMPARE(order(queue), std::string("bdae"));
+  QCOMPARE(RunReader(folder.file()).waiting_runs(1), (std::vector<std::int64_t>{2, 4, 1, 5}));
+  QVERIFY(RunReader(folder.file()).waiting_runs(2).empty());
+}
+
+void TestSweepQueue::sweeps_are_listed_without_runs_too() {
+  const Folder folder;
+  RunStore store(folder.file());
+  QVERIFY(RunReader(folder.file()).sweeps().empty());
+  store.add_sweep(R"({"repeats":2})");
+  SweepQueue(store, store.add_sweep("{}")).add(runs_named({"a"}));
+  const auto sweeps = RunReader(folder.file()).sweeps();
+  QCOMPARE(sweeps.size(), std::size_t{2});
+  QCOMPARE(sweeps.front().id, std::int64_t{1});
+  QCOMPARE(sweeps.front().spec_json, std::string(R"({"repeats":2})"));
+  QCOMPARE(sweeps.back().id, std::int64_t{2});
+  QVERIFY(!sweeps.back().created.empty());
 }
 
 void TestSweepQueue::skipped_runs_are_not_made() {

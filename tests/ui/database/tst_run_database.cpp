@@ -8,6 +8,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/search/run_search.h"
+#include "core/store/sweep_queue.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 #include "ui/workbench_test.h"
@@ -114,6 +115,24 @@ private Q_SLOTS:
     QTRY_VERIFY(run_database.runs().empty());
     run_database.set_deleted({id}, false);
     QTRY_COMPARE(run_database.runs().size(), std::size_t{1});
+  }
+
+  void skipsAndMovesRunsThatWait() {
+    QTemporaryDir folder;
+    const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+    store::RunStore store(file);
+    const std::int64_t sweep = store.add_sweep("{}");
+    store::SweepQueue(store, sweep)
+        .add({{.id = 0, .name = "a", .spec_json = R"({"seed":1})"},
+              {.id = 0, .name = "b", .spec_json = R"({"seed":2})"},
+              {.id = 0, .name = "c", .spec_json = R"({"seed":3})"}});
+    RunDatabase run_database(file);
+    QTRY_COMPARE(run_database.runs().size(), std::size_t{3});
+    run_database.move_waiting(sweep, 3, 1);
+    run_database.skip_waiting(sweep, {1});
+    QTRY_COMPARE(run_database.runs().front().outcome.status, telemetry::RunStatus::stopped);
+    QCOMPARE(run_database.runs().front().outcome.reason, std::string("skipped"));
+    QCOMPARE(store::RunReader(file).waiting_runs(sweep), (std::vector<std::int64_t>{3, 2}));
   }
 
   void aChangeOfOneOfManyIsReadAndToldAlone() {

@@ -205,7 +205,30 @@ private Q_SLOTS:
     QSignalSpy started(job, &Job::run_started);
     QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
     QCOMPARE(started.count(), 2);
+    QCOMPARE(job->sweep(), std::optional<std::int64_t>(1));
     QCOMPARE(reader().runs_of_sweep(1).size(), std::size_t{2});
+  }
+
+  void resumesWhatAStoppedSweepHasLeft() {
+    sweep::SweepSpec spec;
+    spec.base = small_run(20);
+    spec.vary = {sweep::parse_variation("batch=8,12,16,24")};
+    Job* first = engine_->sweep(spec);
+    std::int64_t sweep = 0;
+    connect(first, &Job::sweep_began, this, [&] { sweep = *first->sweep(); });
+    connect(first, &Job::run_ended, this, [first] { first->cancel(); });
+    QTRY_COMPARE_WITH_TIMEOUT(first->state(), Job::State::cancelled, patience_ms);
+    const auto finished = [&] {
+      const auto ids = reader().runs_of_sweep(sweep);
+      return std::count_if(ids.begin(), ids.end(), [&](std::int64_t id) {
+        return reader().run(id).outcome.status == telemetry::RunStatus::finished;
+      });
+    };
+    QVERIFY(finished() >= 1 && finished() < 4);
+    Job* rest = engine_->resume_sweep(sweep, spec.base, false);
+    QCOMPARE(rest->sweep(), std::optional(sweep));
+    QTRY_COMPARE_WITH_TIMEOUT(rest->state(), Job::State::done, patience_ms);
+    QCOMPARE(finished(), 4);
   }
 
   void closesInTheMiddleOfARun() {
