@@ -116,11 +116,14 @@ std::optional<double> Throughputs::examples_per_second(const run::RunSpec& spec,
 }
 
 std::vector<RunOutlook> foresee(const std::vector<run::RunSpec>& runs, data::DataPool& pool,
-                                const Throughputs& throughputs) {
+                                const Throughputs& throughputs, const std::function<bool()>& stop) {
   Forecasts forecasts(pool);
   std::vector<RunOutlook> outlooks;
-  for (const run::RunSpec& run : runs)
+  for (const run::RunSpec& run : runs) {
+    if (stop && stop())
+      break;
     outlooks.push_back(foresee_one(run, forecasts, throughputs));
+  }
   return outlooks;
 }
 

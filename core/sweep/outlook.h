@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,9 +38,9 @@ private:
   std::map<std::string, std::map<std::int64_t, std::vector<double>>> rates_; ///< by setting, then batch
 };
 
-/// The outlooks of runs, in their order. Throws nothing for a run that cannot be foreseen. Any thread; a few
-/// milliseconds for each different memory need.
+/// The outlooks of runs, in their order. `stop` is called between runs; true ends it, with fewer outlooks. Throws
+/// nothing for a run that cannot be foreseen. Any thread; a few milliseconds for each different memory need.
 std::vector<RunOutlook> foresee(const std::vector<run::RunSpec>& runs, data::DataPool& pool,
-                                const Throughputs& throughputs);
+                                const Throughputs& throughputs, const std::function<bool()>& stop = {});
 
 } // namespace batchscope::sweep
