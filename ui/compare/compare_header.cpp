@@ -8,11 +8,11 @@
 #include <QVBoxLayout>
 
 #include "ui/compare/comparison_view.h"
-#include "ui/compare/goal_box.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/goal_box.h"
 
 namespace batchscope::ui {
 

@@ -18,7 +18,6 @@
 #include "ui/compare/compare_table.h"
 #include "ui/compare/compare_table_model.h"
 #include "ui/compare/curves_card.h"
-#include "ui/compare/goal_box.h"
 #include "ui/compare/parallel_plot.h"
 #include "ui/compare/scatter_plot.h"
 #include "ui/plot/linked_plots.h"
@@ -26,6 +25,7 @@
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/goal_box.h"
 #include "ui/workbench/run_export.h"
 
 namespace batchscope::ui {

@@ -13,8 +13,8 @@
 #include "ui/compare/compare_table.h"
 #include "ui/compare/compare_table_model.h"
 #include "ui/compare/curves_card.h"
-#include "ui/compare/goal_box.h"
 #include "ui/compare/parallel_plot.h"
+#include "ui/workbench/goal_box.h"
 
 // What the Compare page keeps: between starts, and as views that are saved in the database under a name.
 namespace batchscope::ui {

@@ -1,4 +1,4 @@
-#include "ui/compare/goal_box.h"
+#include "ui/workbench/goal_box.h"
 
 #include <QComboBox>
 #include <QHBoxLayout>
