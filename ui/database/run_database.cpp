@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/exchange/export.h"
 #include "core/store/sweep_queue.h"
+#include "core/sweep/sweep.h"
 #include "ui/database/followed_runs.h"
 #include "ui/database/list_watch.h"
 #include "ui/threads/ui_queue.h"
@@ -262,6 +263,22 @@ void RunDatabase::skip_waiting(std::int64_t sweep, const std::vector<std::int64_
 void RunDatabase::move_waiting(std::int64_t sweep, std::int64_t run, std::optional<std::int64_t> before) {
   impl_->ask([impl = impl_.get(), sweep, run, before] {
     impl->change([&](store::RunStore& store) { store::SweepQueue(store, sweep).move(run, before); });
+  });
+}
+
+void RunDatabase::extend_sweep(std::int64_t sweep, const sweep::Extension& extension, QObject* context,
+                               std::function<void()> done) {
+  impl_->ask([impl = impl_.get(), sweep, extension, context = QPointer(context), done = std::move(done)] {
+    const bool added = impl->change([&](store::RunStore& store) {
+      const auto plan = sweep::plan_rest(store::RunReader(impl->file()), sweep, extension);
+      store.set_sweep(sweep, sweep::to_json(plan.spec));
+      sweep::enqueue(plan, sweep, store);
+    });
+    if (added)
+      impl->post([context, done] {
+        if (context)
+          done();
+      });
   });
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/store/run_store.h"
+#include "core/sweep/extend.h"
 #include "ui/database/import_files.h"
 #include "ui/database/stored.h"
 
@@ -52,6 +53,9 @@ public:
   /// Runs that no longer wait stay as they are.
   void skip_waiting(std::int64_t sweep, const std::vector<std::int64_t>& runs);
   void move_waiting(std::int64_t sweep, std::int64_t run, std::optional<std::int64_t> before);
+  /// Adds combinations to a sweep, whose runs then wait. `done` is called once they do; else there is a problem().
+  void extend_sweep(std::int64_t sweep, const sweep::Extension& extension, QObject* context,
+                    std::function<void()> done);
   /// For a run of another process. `refused` is called after problem() if the command could not be sent.
   void send(std::int64_t run, const store::Command& command, QObject* context = nullptr,
             std::function<void()> refused = {});
