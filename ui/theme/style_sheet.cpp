@@ -71,6 +71,9 @@ QPushButton[kind="filled"]:hover { background: @accent-hover; border-color: @acc
 QPushButton[kind="filled"]:pressed { background: @accent-pressed; border-color: @accent-pressed; }
 QPushButton[kind="filled"]:focus { border: 2px solid @text; padding: 4u 11u; }
 QPushButton[kind="filled"]:disabled { background: @border; border-color: @border; color: @faint; }
+QPushButton[kind="chip"] { padding: 2u 7u; }
+QPushButton[kind="chip"]:hover { border-color: @error; background: @card; }
+QPushButton[kind="chip"][tone="accent"] { background: @chosen; color: @accent; border-color: @accent; }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 6u; padding: 4u; }
 QToolButton:hover { background: @grid; }
 QToolButton:pressed, QToolButton:checked { background: @chosen; color: @accent; }
@@ -105,6 +108,7 @@ QLineEdit, QComboBox, QAbstractSpinBox { background: @card; color: @text; border
   border-radius: 6u; padding: 4u 8u; selection-background-color: @accent; selection-color: @on_accent; }
 QPlainTextEdit, QTextEdit { background: @card; color: @text; border: 1px solid @border; border-radius: 6u;
   padding: 2u; selection-background-color: @accent; selection-color: @on_accent; }
+QLineEdit[kind="chip"] { padding: 2u 7u; }
 QLineEdit:hover, QComboBox:hover, QAbstractSpinBox:hover { border-color: @dimmed; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {
   border-color: @accent; }

@@ -6,12 +6,13 @@
 #include "ui/new_run/new_run_page.h"
 #include "ui/runs/runs_page.h"
 #include "ui/schedule/schedule_page.h"
+#include "ui/sweep/sweep_page.h"
 
 namespace batchscope::ui {
 
 QList<Page*> make_pages(Workbench& workbench) {
-  return {new RunsPage(workbench), new NewRunPage(workbench),   new FindPage(workbench),
-          new LivePage(workbench), new SchedulePage(workbench), new ComparePage(workbench)};
+  return {new RunsPage(workbench),     new NewRunPage(workbench), new FindPage(workbench),   new LivePage(workbench),
+          new SchedulePage(workbench), new SweepPage(workbench),  new ComparePage(workbench)};
 }
 
 } // namespace batchscope::ui

@@ -1,0 +1,176 @@
+#include "ui/sweep/how_card.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/run/spec_fields.h"
+#include "ui/theme/theme.h"
+#include "ui/widgets/format.h"
+#include "ui/widgets/labelled_edit.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+/// `2 epochs`, `300 steps`.
+QString length_text(const run::RunSpec& spec) {
+  if (spec.length.steps)
+    return *spec.length.steps == 1 ? HowCard::tr("1 step")
+                                   : HowCard::tr("%1 steps").arg(format_count(*spec.length.steps));
+  if (spec.length.examples)
+    return HowCard::tr("%1 examples").arg(format_count(*spec.length.examples));
+  const std::int64_t epochs = spec.length.epochs.value_or(1);
+  return epochs == 1 ? HowCard::tr("1 epoch") : HowCard::tr("%1 epochs").arg(format_count(epochs));
+}
+
+QString varied_or(const sweep::SweepSpec& spec, std::initializer_list<const char*> fields, const QString& text) {
+  for (const sweep::Variation& variation : spec.vary)
+    for (const char* field : fields)
+      if (variation.field == field)
+        return HowCard::tr("varies");
+  return text;
+}
+
+} // namespace
+
+HowCard::HowCard(QWidget* parent)
+    : Card(tr("How"), parent), facts_(new FactList(this)), change_(plain_button(tr("Change…"), this)),
+      only_(new LabelledEdit(tr("Only where"), this)), random_(new LabelledEdit(tr("Draw at random"), this)),
+      weak_(new QCheckBox(tr("End weak runs early"), this)) {
+  facts_->setObjectName(QStringLiteral("how"));
+  body()->addWidget(facts_);
+  auto* at_left = new QHBoxLayout;
+  change_->setObjectName(QStringLiteral("change_base"));
+  change_->setToolTip(tr("Change model, data, budget and length on New run"));
+  at_left->addWidget(change_);
+  at_left->addStretch();
+  body()->addLayout(at_left);
+  only_->setObjectName(QStringLiteral("only"));
+  only_->edit()->setPlaceholderText(tr("batch >= 64 or lr < 0.01"));
+  only_->set_help(tr("Leave out combinations that do not meet this condition"));
+  random_->setObjectName(QStringLiteral("random"));
+  random_->edit()->setPlaceholderText(tr("all of them"));
+  random_->set_help(tr("Number of combinations, drawn by chance; ranges such as 0.0001..0.1 log need it"));
+  weak_->setObjectName(QStringLiteral("stop_weak"));
+  weak_->setToolTip(
+      tr("A run ends whose training loss is above the median of the finished runs at equal progress, once "
+         "there are four"));
+  auto* row = new QHBoxLayout;
+  row->setSpacing(Theme::lines(0.5));
+  row->addWidget(only_, 3);
+  row->addWidget(random_, 2);
+  body()->addLayout(row);
+  body()->addWidget(weak_);
+  connect(change_, &QPushButton::clicked, this, &HowCard::base_wanted);
+  connect(only_->edit(), &QLineEdit::textEdited, this, [this] {
+    only_->set_error({});
+    Q_EMIT changed();
+  });
+  connect(random_->edit(), &QLineEdit::textEdited, this, [this] {
+    check_random();
+    Q_EMIT changed();
+  });
+  connect(weak_, &QCheckBox::toggled, this, &HowCard::changed);
+}
+
+void HowCard::show_plan(const sweep::SweepSpec& spec) {
+  show_spec(spec, false);
+}
+
+void HowCard::show_stored(const sweep::SweepSpec& spec) {
+  show_spec(spec, true);
+}
+
+void HowCard::show_spec(const sweep::SweepSpec& spec, bool stored) {
+  spec_ = spec;
+  stored_ = stored;
+  const QSignalBlocker quiet(weak_);
+  only_->set_text(QString::fromStdString(spec.only));
+  only_->set_error({});
+  random_->set_text(spec.random ? QString::number(*spec.random) : QString());
+  random_->set_error({});
+  weak_->setChecked(spec.stop_weak == sweep::StopWeak::median);
+  for (QWidget* input : {static_cast<QWidget*>(only_), static_cast<QWidget*>(random_), static_cast<QWidget*>(weak_),
+                         static_cast<QWidget*>(change_)})
+    input->setVisible(!stored);
+  show_facts();
+}
+
+void HowCard::show_runs(std::size_t runs, std::int64_t workers) {
+  runs_ = runs;
+  workers_ = workers;
+  show_facts();
+}
+
+void HowCard::show_facts() {
+  const run::RunSpec& base = spec_.base;
+  const auto field = [&](const char* key) {
+    return varied_or(spec_, {key}, QString::fromStdString(run::field_text(base, key)));
+  };
+  const QString budget =
+      base.memory_budget ? format_bytes(static_cast<double>(*base.memory_budget)) : tr("80 % of free memory");
+  QList<FactList::Fact> facts{
+      {.name = tr("model"), .value = field("model")},
+      {.name = tr("data"), .value = field("data")},
+      {.name = tr("device"),
+       .value = QStringLiteral("%1, %2").arg(field("device"), varied_or(spec_, {"memory_budget"}, budget))},
+      {.name = tr("runs"), .value = format_count(static_cast<std::int64_t>(runs_))},
+      {.name = tr("each"), .value = varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))},
+      {.name = tr("order"),
+       .value = spec_.random ? tr("as drawn") : tr("as listed"),
+       .help = tr("Runs that wait can be moved in the table")},
+  };
+  if (stored_ && !spec_.only.empty())
+    facts << FactList::Fact{.name = tr("only where"), .value = QString::fromStdString(spec_.only)};
+  if (stored_ && spec_.random)
+    facts << FactList::Fact{.name = tr("drawn"), .value = format_count(*spec_.random)};
+  if (stored_)
+    facts << FactList::Fact{.name = tr("weak runs"),
+                            .value = spec_.stop_weak == sweep::StopWeak::median ? tr("end early") : tr("go on")};
+  facts << FactList::Fact{
+      .name = tr("workers"),
+      .value = workers_ <= 1 ? tr("1, times comparable") : tr("%1, times not comparable").arg(workers_),
+      .help = tr("Other programs join with: batchscope-cli sweep --join ID. Times are comparable only if each run "
+                 "trains alone.")};
+  facts_->set_facts(facts);
+}
+
+void HowCard::check_random() {
+  QString error;
+  try {
+    if (!random_->text().isEmpty())
+      parse_integer(random_->text().toStdString(), "random", 1, sweep::SweepSpec::max_runs);
+  } catch (const Error& problem) {
+    error = QString::fromUtf8(problem.what());
+  }
+  random_->set_error(error);
+}
+
+void HowCard::apply(sweep::SweepSpec& spec) const {
+  spec.only = only_->text().toStdString();
+  spec.random.reset();
+  if (!random_->text().isEmpty() && random_->error().isEmpty())
+    spec.random = random_->text().toLongLong();
+  spec.stop_weak = weak_->isChecked() ? sweep::StopWeak::median : sweep::StopWeak::never;
+}
+
+bool HowCard::has_error() const {
+  return !random_->error().isEmpty() || !only_->error().isEmpty();
+}
+
+bool HowCard::show_error(const QString& error) {
+  for (const auto& [option, edit] :
+       {std::pair(QStringLiteral("--only:"), only_), {QStringLiteral("--random:"), random_}})
+    if (error.startsWith(option)) {
+      edit->set_error(error);
+      return true;
+    }
+  return false;
+}
+
+} // namespace batchscope::ui
+
+#include "moc_how_card.cpp"

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "ui/sweep/sweep_view.h"
+#include "ui/widgets/widgets.h"
+
+class QCheckBox;
+
+namespace batchscope::ui {
+
+class LabelledEdit;
+
+/// What all runs of a sweep have in common, and how they are chosen and made. UI thread.
+class HowCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit HowCard(QWidget* parent = nullptr);
+
+  void show_plan(const sweep::SweepSpec& spec);
+  void show_stored(const sweep::SweepSpec& spec);
+  /// `workers`: most runs that have trained at one time.
+  void show_runs(std::size_t runs, std::int64_t workers);
+  /// Takes over condition, chance and ending early, as far as they are valid.
+  void apply(sweep::SweepSpec& spec) const;
+  bool has_error() const;
+  bool show_error(const QString& error); ///< as in VaryCard
+
+Q_SIGNALS:
+  void changed();
+  void base_wanted(); ///< the common settings are to be changed
+
+private:
+  void show_spec(const sweep::SweepSpec& spec, bool stored);
+  void show_facts();
+  void check_random();
+
+  sweep::SweepSpec spec_;
+  bool stored_ = false;
+  std::size_t runs_ = 0;
+  std::int64_t workers_ = 1;
+  FactList* facts_;
+  QPushButton* change_;
+  LabelledEdit* only_;
+  LabelledEdit* random_;
+  QCheckBox* weak_;
+};
+
+} // namespace batchscope::ui

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <QList>
+#include <QString>
+
+#include <optional>
+
+#include "core/telemetry/outcome.h"
+
+// What the cells and the table of a sweep can show of a run.
+namespace batchscope::ui {
+
+enum class Metric { accuracy, loss, throughput, peak, time };
+
+const QList<Metric>& metrics();
+QString metric_key(Metric metric);    ///< in the state of a page
+QString metric_title(Metric metric);  ///< Validation accuracy
+QString metric_column(Metric metric); ///< Accuracy %: of a narrow column, with the unit
+bool larger_is_better(Metric metric);
+
+/// Of an ended run; nothing if it has no such value, or one that is not finite.
+std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& outcome);
+
+QString metric_text(Metric metric, double value);       ///< 97.1 %
+QString metric_number(Metric metric, double value);     ///< 97.1: the unit is shown elsewhere
+QString metric_spread(Metric metric, double deviation); ///< 0.2
+QString short_duration(double seconds);                 ///< 320 ms, 4.2 s, 7:51
+
+} // namespace batchscope::ui

@@ -1,0 +1,130 @@
+#include "ui/sweep/sweep_planner.h"
+
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/run/model_spec.h"
+
+namespace batchscope::ui {
+
+/// What is known from earlier plans.
+class SweepPlanner::Known {
+public:
+  Known(std::filesystem::path database, std::shared_ptr<data::DataPool> pool)
+      : database_(std::move(database)), pool_(std::move(pool)) {}
+
+  void read_times() {
+    outlooks_.clear();
+    try {
+      throughputs_ = {};
+      if (std::filesystem::exists(database_) && std::filesystem::file_size(database_) > 0)
+        throughputs_ = sweep::Throughputs(store::RunReader(database_).list("status = finished"));
+    } catch (const std::exception&) {
+      // The list of runs reports what is wrong with the database; times stay unknown.
+    }
+  }
+
+  /// Fills in the outlooks of these entries; false if it was stopped.
+  bool foresee(const SweepContent& content, const std::vector<std::size_t>& entries, Outlooks& outlooks,
+               const std::function<bool()>& stop) {
+    hold_data(content.spec.base);
+    std::vector<std::string> keys;
+    std::vector<run::RunSpec> unknown;
+    std::vector<std::string> unknown_keys;
+    for (const std::size_t entry : entries) {
+      run::RunSpec spec = content.entries[entry].spec;
+      spec.name.clear();
+      spec.seed = 1; // neither matters for time and memory
+      keys.push_back(run::to_json(spec, -1));
+      if (outlooks_.emplace(keys.back(), sweep::RunOutlook{}).second) {
+        unknown_keys.push_back(keys.back());
+        unknown.push_back(std::move(spec));
+      }
+    }
+    const auto found = sweep::foresee(unknown, *pool_, throughputs_, stop);
+    for (std::size_t i = 0; i < unknown.size(); ++i)
+      if (i < found.size())
+        outlooks_[unknown_keys[i]] = found[i];
+      else
+        outlooks_.erase(unknown_keys[i]);
+    if (found.size() < unknown.size())
+      return false;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      outlooks[entries[i]] = outlooks_[keys[i]];
+    return true;
+  }
+
+private:
+  /// Reads the data once for all forecasts.
+  void hold_data(const run::RunSpec& base) {
+    try {
+      held_ = pool_->open(base.data, {.context = run::parse_model(base.model).context()});
+    } catch (const std::exception&) {
+      held_ = {}; // each run's outlook says what is wrong
+    }
+  }
+
+  const std::filesystem::path database_;
+  const std::shared_ptr<data::DataPool> pool_;
+  data::DataSplit held_;
+  sweep::Throughputs throughputs_;
+  std::map<std::string, sweep::RunOutlook> outlooks_; ///< by the JSON of a spec
+};
+
+SweepPlanner::SweepPlanner(std::filesystem::path database, std::shared_ptr<data::DataPool> data, QObject* parent)
+    : QObject(parent), database_(std::move(database)), data_(std::move(data)),
+      known_(std::make_unique<Known>(database_, data_)) {}
+
+SweepPlanner::~SweepPlanner() = default;
+
+void SweepPlanner::plan(const sweep::SweepSpec& spec) {
+  task_.start([this, spec](const LatestTask::Progress& progress) {
+    try {
+      if (!times_known_.exchange(true))
+        known_->read_times();
+      auto content = std::make_shared<const SweepContent>(content_of(spec));
+      progress.post([this, content] { Q_EMIT planned(content); });
+      std::vector<std::size_t> all(content->entries.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      foresee_in(content, all, progress);
+    } catch (const std::exception& error) {
+      progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
+    }
+  });
+}
+
+void SweepPlanner::foresee(const std::shared_ptr<const SweepContent>& content,
+                           const std::vector<std::size_t>& entries) {
+  task_.start([this, content, entries](const LatestTask::Progress& progress) {
+    try {
+      if (!times_known_.exchange(true))
+        known_->read_times();
+      foresee_in(content, entries, progress);
+    } catch (const std::exception&) {
+      // Without the engine there are no predictions; the runs themselves report it.
+    }
+  });
+}
+
+void SweepPlanner::foresee_in(const std::shared_ptr<const SweepContent>& content,
+                              const std::vector<std::size_t>& entries, const LatestTask::Progress& progress) {
+  auto outlooks = std::make_shared<Outlooks>(content->entries.size());
+  if (known_->foresee(*content, entries, *outlooks, [&] { return progress.replaced(); }))
+    progress.post([this, content, outlooks = std::shared_ptr<const Outlooks>(std::move(outlooks))] {
+      Q_EMIT foreseen(content, outlooks);
+    });
+}
+
+void SweepPlanner::cancel() {
+  task_.cancel();
+}
+
+void SweepPlanner::forget_times() {
+  times_known_ = false;
+}
+
+} // namespace batchscope::ui
+
+#include "moc_sweep_planner.cpp"

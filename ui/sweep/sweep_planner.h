@@ -1,0 +1,55 @@
+#pragma once
+
+#include <QObject>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "core/data/data_pool.h"
+#include "ui/sweep/sweep_content.h"
+#include "ui/threads/latest_task.h"
+
+namespace batchscope::ui {
+
+/// The outlooks of the entries of a sweep, in their order; those of runs that have ended are left empty.
+using Outlooks = std::vector<sweep::RunOutlook>;
+
+/// Makes the runs of a plan and foresees their memory and time, on a thread of its own; the newest request wins. What
+/// was foreseen before is kept, so that a plan that grows by a value takes no longer than that value. UI thread.
+class SweepPlanner : public QObject {
+  Q_OBJECT
+
+public:
+  SweepPlanner(std::filesystem::path database, std::shared_ptr<data::DataPool> data, QObject* parent = nullptr);
+  ~SweepPlanner() override;
+
+  void plan(const sweep::SweepSpec& spec);
+  /// Foresees the runs of a stored sweep that have not ended, whose entries these are.
+  void foresee(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries);
+  void cancel();
+  /// Times are estimated anew from the runs of the database.
+  void forget_times();
+
+Q_SIGNALS:
+  void planned(const std::shared_ptr<const batchscope::ui::SweepContent>& content);
+  /// Follows planned(), with the same content.
+  void foreseen(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
+                const std::shared_ptr<const batchscope::ui::Outlooks>& outlooks);
+  void refused(const QString& why); ///< the plan is not valid
+
+private:
+  class Known;
+
+  void foresee_in(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries,
+                  const LatestTask::Progress& progress);
+
+  const std::filesystem::path database_;
+  const std::shared_ptr<data::DataPool> data_;
+  std::atomic<bool> times_known_{false};
+  std::unique_ptr<Known> known_; ///< used by the task only
+  LatestTask task_;              ///< last: it uses all of the above
+};
+
+} // namespace batchscope::ui
