@@ -107,6 +107,10 @@ void NewRunPage::make_actions() {
   search_ = add_action(tr("Find the batch size first"), QStringLiteral("find"),
                        tr("Search for the largest, the safe and the recommended batch size for these settings"),
                        QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Return), &NewRunPage::search);
+  sweep_ = add_action(tr("Sweep these settings"), QStringLiteral("sweep"),
+                      tr("Plan a sweep of runs that vary some of these settings"), QKeySequence(Qt::CTRL | Qt::Key_T),
+                      &NewRunPage::sweep);
+  sweep_->setIconText(tr("Sweep…")); // of its button
   copy_ =
       add_action(tr("Copy as command line"), QStringLiteral("copy"), tr("Copy the equivalent batchscope-cli command"),
                  QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), &NewRunPage::copy_command);
@@ -146,6 +150,7 @@ QWidget* NewRunPage::make_header() {
   row->addStretch();
   row->addWidget(bind(plain_button({}, header), load_));
   row->addWidget(bind(plain_button({}, header), save_));
+  row->addWidget(bind(plain_button({}, header), sweep_));
   row->addWidget(bind(plain_button({}, header), search_));
   row->addWidget(bind(filled_button({}, header), start_));
   return header;
@@ -318,6 +323,12 @@ void NewRunPage::search() {
   request.spec = *form_->spec();
   request.margin = request.spec.margin;
   watch(workbench_.start_search(request));
+}
+
+void NewRunPage::sweep() {
+  if (!form_->spec())
+    return form_->go_to_error();
+  workbench_.propose_sweep(*form_->spec());
 }
 
 void NewRunPage::watch(Job* job) {

@@ -46,6 +46,7 @@ public:
 
   void start();
   void search();
+  void sweep(); ///< hands the settings to the Sweep page
   void copy_command();
   /// Both report errors through Workbench::problem(); they read or write the file at once.
   void load(const QString& file);
@@ -79,6 +80,7 @@ private:
   QList<QAction*> actions_;
   QAction* start_ = nullptr;
   QAction* search_ = nullptr;
+  QAction* sweep_ = nullptr;
   QAction* copy_ = nullptr;
   QAction* load_ = nullptr;
   QAction* save_ = nullptr;
