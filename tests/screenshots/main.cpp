@@ -15,6 +15,7 @@
 #include <cstdio>
 
 #include "core/sweep/demo.h"
+#include "tests/ui/sweep/made_sweep.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/window/import_dialog.h"
 #include "ui/window/main_window.h"
@@ -192,10 +193,34 @@ void take_import(Workbench& bench, MainWindow& window, Photographer& photographe
   }
 }
 
+/// A plan, a sweep under way, and finished ones of 3, 24 and 300 runs.
+void take_sweeps(Workbench& bench, Photographer& photographer) {
+  using batchscope::test::grid_spec;
+  using batchscope::test::MadeSweep;
+  bench.propose_sweep(sweep::demo_spec());
+  photographer.show("sweep");
+  photographer.take_sizes("sweep", "sweep-planning");
+  auto* sweeps = photographer.find<QComboBox>("sweeps");
+  const auto show = [&](const sweep::SweepSpec& spec, std::size_t finished, std::int64_t steps, const QString& name) {
+    MadeSweep made(bench.run_database().database(), spec, finished);
+    if (steps > 0)
+      made.train(steps);
+    until("a sweep to be listed", [&] { return sweeps->itemData(0).toLongLong() == made.id(); });
+    Q_EMIT sweeps->activated(0);
+    photographer.take_sizes("sweep", name);
+  };
+  show(grid_spec(), 38, 77, "sweep-running");
+  show(grid_spec("16,32,64", "", 1), 3, 0, "sweep-3-runs");
+  show(grid_spec("8,16,32,64", "0.001,0.003", 3), 24, 0, "sweep-24-runs");
+  show(grid_spec("4,8,16,24,32,48,64,96,128,206", "0.0003,0.0005,0.001,0.0015,0.002,0.003,0.005,0.007,0.01,0.02", 3),
+       300, 0, "sweep-300-runs");
+}
+
 void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-empty");
   photographer.take_sizes("live", "live-empty");
   photographer.take_sizes("find", "find-empty");
+  photographer.take_sizes("sweep", "sweep-empty");
 
   FindRequest request;
   request.spec = sweep::demo_spec();
@@ -222,7 +247,9 @@ void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("live", "live-several");
   photographer.take_sizes("runs", "runs");
   photographer.take_sizes("compare", "compare");
+  photographer.take_sizes("sweep", "sweep-demo");
   take_several(bench, photographer);
+  take_sweeps(bench, photographer);
 }
 
 } // namespace

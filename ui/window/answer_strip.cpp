@@ -17,6 +17,9 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   setProperty("kind", QStringLiteral("strip"));
   setObjectName(QStringLiteral("demo_answer"));
   train_->setToolTip(tr("Open the New run form with this batch size"));
+  auto* sweep = plain_button(tr("Show its sweep"), this);
+  sweep->setObjectName(QStringLiteral("show_sweep"));
+  sweep->setToolTip(tr("Show the cells and runs of the demo's sweep"));
   auto* close = new QToolButton(this);
   close->setIcon(workbench.theme().icon(QStringLiteral("close")));
   close->setToolTip(tr("Dismiss"));
@@ -26,9 +29,11 @@ AnswerStrip::AnswerStrip(Workbench& workbench, QWidget* parent)
   layout->setContentsMargins(side, above, side, above);
   layout->setSpacing(Theme::lines(0.75));
   layout->addWidget(answer_, 1);
+  layout->addWidget(sweep);
   layout->addWidget(train_);
   layout->addWidget(close);
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
+  connect(sweep, &QPushButton::clicked, this, [this] { Q_EMIT workbench_.page_wanted(QStringLiteral("sweep")); });
   connect(train_, &QPushButton::clicked, this, [this] { workbench_.propose_run(spec_); });
   connect(&workbench.theme(), &Theme::changed, close,
           [this, close] { close->setIcon(workbench_.theme().icon(QStringLiteral("close"))); });

@@ -37,6 +37,9 @@ private Q_SLOTS:
     QTest::mouseClick(strip.findChild<QPushButton*>(), Qt::LeftButton);
     QCOMPARE(run::to_string(proposed.batch), std::string("64"));
     QCOMPARE(proposed.memory_budget, sweep::demo_spec().memory_budget);
+    QSignalSpy wanted(&bench, &Workbench::page_wanted);
+    QTest::mouseClick(strip.findChild<QPushButton*>("show_sweep"), Qt::LeftButton);
+    QCOMPARE(wanted.last().first().toString(), QString("sweep"));
     QTest::mouseClick(strip.findChild<QToolButton*>(), Qt::LeftButton);
     QVERIFY(strip.isHidden());
   }
