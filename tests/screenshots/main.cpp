@@ -18,6 +18,7 @@
 #include "tests/ui/sweep/made_sweep.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/window/import_dialog.h"
+#include "ui/widgets/answer_banner.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
@@ -199,6 +200,8 @@ void take_sweeps(Workbench& bench, Photographer& photographer) {
   using batchscope::test::MadeSweep;
   bench.propose_sweep(sweep::demo_spec());
   photographer.show("sweep");
+  auto* banner = photographer.find<AnswerBanner>("plan_or_answer");
+  until("what is foreseen of the runs", [&] { return banner->text().contains("peak"); });
   photographer.take_sizes("sweep", "sweep-planning");
   auto* sweeps = photographer.find<QComboBox>("sweeps");
   const auto show = [&](const sweep::SweepSpec& spec, std::size_t finished, std::int64_t steps, const QString& name) {

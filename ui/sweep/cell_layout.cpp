@@ -8,7 +8,7 @@ namespace batchscope::ui {
 namespace {
 
 // In lines of text.
-constexpr double widest = 12, highest = 7; // of a cell
+constexpr double widest = 13, highest = 9; // of a cell
 constexpr double whole_width = 5, whole_height = 3.3;
 constexpr double brief_width = 2.9, brief_height = 1.1;
 constexpr double best_shape = 1.75; ///< width to height

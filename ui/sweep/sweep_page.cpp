@@ -77,6 +77,7 @@ void SweepPage::make_body() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(10);
   banner_ = new AnswerBanner(body_);
+  banner_->setObjectName(QStringLiteral("plan_or_answer"));
   column->addWidget(banner_);
   auto* row = new QHBoxLayout;
   row->setSpacing(10);

@@ -228,8 +228,9 @@ void SweepPage::stop() {
 std::vector<std::int64_t> SweepPage::begun_of(const std::vector<std::size_t>& entries) const {
   std::vector<std::int64_t> runs;
   for (const std::size_t entry : entries)
-    if (const ShownRun& run = view_.runs[entry]; run.run && run.outcome.status != telemetry::RunStatus::queued)
-      runs.push_back(*run.run);
+    if (entry < view_.runs.size() && view_.runs[entry].run &&
+        view_.runs[entry].outcome.status != telemetry::RunStatus::queued)
+      runs.push_back(*view_.runs[entry].run);
   return runs;
 }
 
@@ -439,6 +440,7 @@ void SweepPage::restore(const QJsonObject& state) {
     take_goal();
   }
   planning_ = state["planning"].toBool() || (planning_ && !state.contains("planning"));
+  chosen_by_user_ = chosen_by_user_ || planning_; // a plan that was begun goes on
   split_ = state["splitter"].toString();
   splitter_->restoreState(QByteArray::fromBase64(split_.toLatin1()));
   if (!shown_) {

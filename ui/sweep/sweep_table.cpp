@@ -120,11 +120,11 @@ void SweepTable::fit_columns() {
     int width = title.horizontalAdvance(model_->headerData(column, Qt::Horizontal, Qt::DisplayRole).toString());
     const auto kind = model_->column(column);
     if (kind == SweepRunModel::Column::status)
-      width = std::max(width, metrics.horizontalAdvance(tr("finished, 2 OOM")));
+      width = std::max(width, metrics.horizontalAdvance(tr("ended early")));
     const int rows = std::min(model_->rowCount(), 100);
     for (int row = 0; row < rows; ++row)
       width = std::max(width, metrics.horizontalAdvance(model_->index(row, column).data().toString()));
-    setColumnWidth(column, width + Theme::lines(1.6));
+    setColumnWidth(column, width + Theme::lines(1.3));
     setItemDelegateForColumn(column, nullptr);
     if (kind == SweepRunModel::Column::actions) {
       delete findChild<QObject*>(QStringLiteral("row_words"));
