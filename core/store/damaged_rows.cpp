@@ -1,5 +1,6 @@
 #include "core/store/detail/damaged_rows.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -60,6 +61,8 @@ void scan_rows(SQLite::Database& database, const std::string& table, const std::
       if (!is_damage(exception))
         throw;
       query.tryReset();
+      // A row may be found and yet not be read to its end: then it is the first one of this attempt.
+      last = std::max(last, *from);
       skipped(last);
       const auto next = next_readable(database, table, last);
       if (next && *next <= last)

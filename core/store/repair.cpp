@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include "core/base/error.h"
 #include "core/store/detail/check.h"
@@ -111,8 +112,15 @@ RepairReport repair(const fs::path& file) {
     const Unfinished remover(unfinished);
     try {
       report.lost = write_fresh(old, unfinished);
+    } catch (const SQLite::Exception& exception) {
+      forget(report.backup);                        // the file itself is as it was
+      if (exception.getErrorCode() == SQLITE_ERROR) // a query of what should be there
+        throw Error(
+            Error::Kind::failed,
+            fmt::format("{}: its schema is damaged, and nothing in it can be read; restore a backup", file.string()));
+      throw;
     } catch (const std::exception&) {
-      forget(report.backup); // the file itself is as it was
+      forget(report.backup);
       throw;
     }
     fs::permissions(unfinished, fs::status(file).permissions());
