@@ -124,8 +124,8 @@ private:
     if (found == header.end())
       found = header.begin() + (std::find(series.begin(), series.end(), "step") - series.begin());
     if (found == header.end())
-      throw input_error(fmt::format("no column counts the steps; accepted: a column named step, or --map COLUMN=step "
-                                    "with one of {}",
+      throw input_error(fmt::format("no column counts the steps; accepted: a column named step, or one that becomes it "
+                                    "(--map COLUMN=step) of {}",
                                     fmt::join(header, ", ")));
     return static_cast<std::size_t>(found - header.begin());
   }

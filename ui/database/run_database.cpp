@@ -98,7 +98,6 @@ public:
   }
 
   void export_soon(std::function<void()> work) { exports_.post(std::move(work)); }
-  void import_soon(std::function<void()> work) { imports_.post(std::move(work)); }
 
   // --- any thread ---
 
@@ -177,12 +176,12 @@ private:
   bool closing_ = false;                    ///< guarded by mutex_
 
   WorkerThread exports_;
-  WorkerThread imports_;
   std::thread thread_; ///< last: it uses all of the above
 };
 
 RunDatabase::RunDatabase(std::filesystem::path database, QObject* parent)
-    : QObject(parent), database_(std::move(database)), impl_(std::make_unique<Impl>(*this)) {}
+    : QObject(parent), database_(std::move(database)), impl_(std::make_unique<Impl>(*this)),
+      imports_(std::make_unique<RunImports>(database_, [this] { impl_->look_soon(); })) {}
 
 RunDatabase::~RunDatabase() {
   cancel_exports();
@@ -329,47 +328,6 @@ QStringList RunDatabase::exports() const {
 void RunDatabase::cancel_exports() {
   for (const auto& each : exports_)
     each->cancelled = true;
-}
-
-void RunDatabase::read_files(const QStringList& paths, const exchange::ImportOptions& options,
-                             std::weak_ptr<void> wanted, QObject* context, std::function<void(qsizetype)> progress,
-                             std::function<void(FilesRead)> done) {
-  const auto tell = [impl = impl_.get(), wanted, context = QPointer(context)](std::function<void()> function) {
-    impl->post([wanted, context, function = std::move(function)] {
-      if (context && !wanted.expired())
-        function();
-    });
-  };
-  impl_->import_soon([paths, options, wanted, tell, progress = std::move(progress), done = std::move(done)] {
-    auto files = std::make_shared<const std::vector<ImportFile>>(read_import_files(paths, options, [&](qsizetype file) {
-      tell([progress, file] { progress(file); });
-      return !wanted.expired();
-    }));
-    tell([done, files] { done(files); });
-  });
-}
-
-void RunDatabase::store_files(FilesRead files, QObject* context,
-                              std::function<void(const exchange::ImportResult&, const QString& error)> done) {
-  impl_->import_soon(
-      [impl = impl_.get(), files = std::move(files), context = QPointer(context), done = std::move(done)] {
-        exchange::ImportedRuns all;
-        for (const ImportFile& file : *files)
-          all.add(file.runs);
-        exchange::ImportResult result;
-        QString problem;
-        try {
-          store::RunStore store(impl->file());
-          result = exchange::store_runs(all, store);
-        } catch (const std::exception& error) {
-          problem = QString::fromUtf8(error.what());
-        }
-        impl->look_soon();
-        impl->post([context, done, result, problem] {
-          if (context)
-            done(result, problem);
-        });
-      });
 }
 
 RunDatabase::Token RunDatabase::follow(std::int64_t run, std::function<void(RunBatch&&)> take) {

@@ -12,7 +12,7 @@
 
 #include "core/store/run_store.h"
 #include "core/sweep/extend.h"
-#include "ui/database/import_files.h"
+#include "ui/database/run_imports.h"
 #include "ui/database/stored.h"
 
 namespace batchscope::ui {
@@ -68,13 +68,7 @@ public:
   /// Cancels the exports; each `done` is called with an error soon, and no file is left.
   void cancel_exports();
 
-  /// Runs that were made elsewhere, in two steps, on a thread of their own: reads files, then stores what was read. A
-  /// reading whose `wanted` has expired ends and calls nothing. `progress` is called with the number of files read.
-  using FilesRead = std::shared_ptr<const std::vector<ImportFile>>;
-  void read_files(const QStringList& paths, const exchange::ImportOptions& options, std::weak_ptr<void> wanted,
-                  QObject* context, std::function<void(qsizetype)> progress, std::function<void(FilesRead)> done);
-  void store_files(FilesRead files, QObject* context,
-                   std::function<void(const exchange::ImportResult&, const QString& error)> done);
+  RunImports& imports() { return *imports_; }
 
   /// Reads a run from its beginning and continues while it is written. Batches arrive in order on the UI thread until
   /// the returned token is released (on the UI thread) or the run has ended.
@@ -110,6 +104,7 @@ private:
   QString read_only_;
   std::vector<std::shared_ptr<Export>> exports_;
   std::unique_ptr<Impl> impl_;
+  std::unique_ptr<RunImports> imports_; ///< last: it uses impl_
 };
 
 } // namespace batchscope::ui

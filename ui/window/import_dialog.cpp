@@ -107,7 +107,7 @@ ImportDialog::ImportDialog(Workbench& workbench, const QStringList& paths, QWidg
   setWindowTitle(tr("Import runs"));
   setAttribute(Qt::WA_DeleteOnClose);
   make_body();
-  resize(Theme::lines(50), Theme::lines(34));
+  resize(Theme::lines(56), Theme::lines(36));
   mapped_.setSingleShot(true);
   mapped_.setInterval(wait_for_more_ms);
   connect(&mapped_, &QTimer::timeout, this, &ImportDialog::read);
@@ -124,8 +124,10 @@ void ImportDialog::make_body() {
   layout->addWidget(page_title(tr("Import runs"), this));
   runs_ = make_table({tr("Run"), tr("Format"), tr("Steps"), tr("Points"), tr("Series")}, tr("Runs found"), this);
   runs_->horizontalHeader()->setStretchLastSection(true);
-  for (const auto& [column, lines] : {std::pair{0, 12.0}, {1, 13.0}, {2, 5.0}, {3, 5.5}})
+  for (const auto& [column, lines] : {std::pair{0, 14.0}, {1, 8.0}, {2, 6.0}, {3, 6.5}})
     runs_->setColumnWidth(column, Theme::lines(lines));
+  for (const int column : {2, 3})
+    runs_->horizontalHeaderItem(column)->setTextAlignment(Qt::AlignVCenter | Qt::AlignRight);
   layout->addWidget(runs_, 3);
   errors_ = new QLabel(this);
   errors_->setObjectName(QStringLiteral("import-errors"));
@@ -169,9 +171,9 @@ void ImportDialog::read() {
   import_->setEnabled(false);
   wanted_ = std::make_shared<int>(0);
   show_progress(0);
-  workbench_.run_database().read_files(
-      paths_, options_, wanted_, this, [this](qsizetype file) { show_progress(file); },
-      [this](RunDatabase::FilesRead files) { take(std::move(files)); });
+  workbench_.run_database().imports().read(
+      paths_, options_, wanted_, [this](qsizetype file) { show_progress(file); },
+      [this](RunImports::Files files) { take(std::move(files)); });
 }
 
 void ImportDialog::show_progress(qsizetype file) {
@@ -181,7 +183,7 @@ void ImportDialog::show_progress(qsizetype file) {
   state_->setText(tr("Reading %1…").arg(QFileInfo(paths_.value(file)).fileName()));
 }
 
-void ImportDialog::take(RunDatabase::FilesRead files) {
+void ImportDialog::take(RunImports::Files files) {
   files_ = std::move(files);
   const bool mapped =
       std::any_of(files_->begin(), files_->end(), [](const auto& file) { return !file.columns.empty(); });
@@ -273,7 +275,7 @@ void ImportDialog::import() {
   progress_->show();
   state_->setText(tr("Storing the runs…"));
   // Also told if the dialog is closed meanwhile: what has begun is finished.
-  workbench_.run_database().store_files(
+  workbench_.run_database().imports().store(
       files_, &workbench_,
       [&workbench = workbench_, dialog = QPointer(this)](const exchange::ImportResult& result, const QString& error) {
         tell_result(workbench, result, error);

@@ -34,7 +34,7 @@ private:
   void make_body();
   void read();
   void show_progress(qsizetype file);
-  void take(RunDatabase::FilesRead files);
+  void take(RunImports::Files files);
   void show_runs();
   void show_columns();
   void show_errors();
@@ -44,7 +44,7 @@ private:
   Workbench& workbench_;
   const QStringList paths_;
   exchange::ImportOptions options_;
-  RunDatabase::FilesRead files_;
+  RunImports::Files files_;
   std::shared_ptr<void> wanted_; ///< the reading whose result is wanted; a newer one replaces it
   QTimer mapped_;                ///< until the files are read again with other columns
 
