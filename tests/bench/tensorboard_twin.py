@@ -5,10 +5,10 @@ All scalars are read as the Scalars page does it, with none left out. Needs tens
 import sys
 import time
 
-from tensorboard.backend.event_processing import event_multiplexer, tag_types
+from tensorboard.backend.event_processing import plugin_event_multiplexer, tag_types
 
 begin = time.perf_counter()
-multiplexer = event_multiplexer.EventMultiplexer(size_guidance={tag_types.TENSORS: 0})
+multiplexer = plugin_event_multiplexer.EventMultiplexer(tensor_size_guidance={"scalars": 0})
 multiplexer.AddRunsFromDirectory(sys.argv[1])
 multiplexer.Reload()
 points = 0

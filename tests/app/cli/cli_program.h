@@ -60,7 +60,9 @@ public:
 
   static Outcome finish(QProcess& process) {
     Outcome outcome;
-    if (process.waitForFinished(300'000) && process.exitStatus() == QProcess::NormalExit)
+    // A process that has ended already cannot be waited for.
+    const bool ended = process.state() == QProcess::NotRunning || process.waitForFinished(300'000);
+    if (ended && process.error() != QProcess::FailedToStart && process.exitStatus() == QProcess::NormalExit)
       outcome.status = process.exitCode();
     outcome.out = process.readAllStandardOutput();
     outcome.err = process.readAllStandardError();
