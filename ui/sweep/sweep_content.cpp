@@ -26,15 +26,23 @@ std::vector<std::string> varying_fields(const sweep::SweepSpec& spec) {
   return fields;
 }
 
+SweepEntry entry_of(const run::RunSpec& spec, const std::vector<std::string>& fields) {
+  SweepEntry entry;
+  entry.spec = spec;
+  for (const std::string& field : fields)
+    entry.values.push_back(run::field_text(spec, field));
+  run::RunSpec alike = spec;
+  alike.name.clear();
+  alike.seed = 1; // neither matters for time and memory
+  entry.outlook_key = run::to_json(alike, -1);
+  return entry;
+}
+
 SweepContent content_of(const sweep::SweepSpec& spec) {
   check(spec);
   SweepContent content{.sweep = {}, .spec = spec, .fields = varying_fields(spec), .entries = {}};
-  for (run::RunSpec& run : combinations(spec)) {
-    SweepEntry entry{.spec = std::move(run), .values = {}, .run = {}, .place = {}};
-    for (const std::string& field : content.fields)
-      entry.values.push_back(run::field_text(entry.spec, field));
-    content.entries.push_back(std::move(entry));
-  }
+  for (const run::RunSpec& run : combinations(spec))
+    content.entries.push_back(entry_of(run, content.fields));
   return content;
 }
 

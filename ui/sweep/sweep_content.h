@@ -18,6 +18,7 @@ namespace batchscope::ui {
 /// A run of a sweep, planned or stored.
 struct SweepEntry {
   run::RunSpec spec;
+  std::string outlook_key;          ///< equal for runs of which the same is foreseen
   std::vector<std::string> values;  ///< of SweepContent::fields, as run::field_text() gives them
   std::optional<std::int64_t> run;  ///< its newest attempt in the database
   std::optional<std::size_t> place; ///< among the runs that wait, from 0
@@ -29,6 +30,9 @@ struct SweepContent {
   std::vector<std::string> fields; ///< that vary apart from the seed, in the order of the spec
   std::vector<SweepEntry> entries; ///< combinations in their order, then runs that are none of them
 };
+
+/// A run with the values that its spec has of the fields.
+SweepEntry entry_of(const run::RunSpec& spec, const std::vector<std::string>& fields);
 
 /// The combinations of a plan; throws Error (input).
 SweepContent content_of(const sweep::SweepSpec& spec);

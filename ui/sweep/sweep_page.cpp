@@ -28,8 +28,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double cards_width = 19.5;    // in lines of text
-constexpr int foresee_patience_ms = 80; ///< until a plan is shown without what is foreseen of it
+constexpr double cards_width = 19.5; // in lines of text
 
 sweep::SweepSpec first_plan() {
   sweep::SweepSpec plan;
@@ -209,18 +208,15 @@ void SweepPage::follow_reader() {
     if (shown_ == sweep)
       show_no_plan(why);
   });
-  connect(&planner_, &SweepPlanner::planned, this, [this](const std::shared_ptr<const SweepContent>& content) {
-    if (shown_)
-      return;
-    plan_error_.clear();
-    content_ = content;
-    outlooks_.reset();
-    // Mostly what is foreseen comes at once, too: shown together, nothing flickers.
-    QTimer::singleShot(foresee_patience_ms, this, [this, content] {
-      if (content_ == content && view_.content != content)
-        refresh_view();
-    });
-  });
+  connect(&planner_, &SweepPlanner::planned, this,
+          [this](const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks) {
+            if (shown_)
+              return;
+            plan_error_.clear();
+            content_ = content;
+            outlooks_ = outlooks;
+            refresh_view();
+          });
   connect(&planner_, &SweepPlanner::foreseen, this,
           [this](const std::shared_ptr<const SweepContent>& content, const std::shared_ptr<const Outlooks>& outlooks) {
             const bool same = content_ == content || (content_ && shown_ && content->sweep == shown_ &&

@@ -30,17 +30,13 @@ public:
   bool foresee(const SweepContent& content, const std::vector<std::size_t>& entries, Outlooks& outlooks,
                const std::function<bool()>& stop) {
     hold_data(content.spec.base);
-    std::vector<std::string> keys;
     std::vector<run::RunSpec> unknown;
     std::vector<std::string> unknown_keys;
     for (const std::size_t entry : entries) {
-      run::RunSpec spec = content.entries[entry].spec;
-      spec.name.clear();
-      spec.seed = 1; // neither matters for time and memory
-      keys.push_back(run::to_json(spec, -1));
-      if (outlooks_.emplace(keys.back(), sweep::RunOutlook{}).second) {
-        unknown_keys.push_back(keys.back());
-        unknown.push_back(std::move(spec));
+      const std::string& key = content.entries[entry].outlook_key;
+      if (outlooks_.emplace(key, sweep::RunOutlook{}).second) {
+        unknown_keys.push_back(key);
+        unknown.push_back(content.entries[entry].spec);
       }
     }
     const auto found = sweep::foresee(unknown, *pool_, throughputs_, stop);
@@ -51,8 +47,8 @@ public:
         outlooks_.erase(unknown_keys[i]);
     if (found.size() < unknown.size())
       return false;
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      outlooks[entries[i]] = outlooks_[keys[i]];
+    for (const std::size_t entry : entries)
+      outlooks[entry] = outlooks_[content.entries[entry].outlook_key];
     return true;
   }
 
@@ -80,19 +76,29 @@ SweepPlanner::SweepPlanner(std::filesystem::path database, std::shared_ptr<data:
 SweepPlanner::~SweepPlanner() = default;
 
 void SweepPlanner::plan(const sweep::SweepSpec& spec) {
-  task_.start([this, spec](const LatestTask::Progress& progress) {
+  task_.cancel();
+  combining_.start([this, spec](const LatestTask::Progress& progress) {
     try {
-      if (!times_known_.exchange(true))
-        known_->read_times();
       auto content = std::make_shared<const SweepContent>(content_of(spec));
-      progress.post([this, content] { Q_EMIT planned(content); });
-      std::vector<std::size_t> all(content->entries.size());
-      std::iota(all.begin(), all.end(), std::size_t{0});
-      foresee_in(content, all, progress);
+      progress.post([this, content] {
+        Q_EMIT planned(content, seen(*content));
+        std::vector<std::size_t> all(content->entries.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        foresee(content, all);
+      });
     } catch (const std::exception& error) {
       progress.post([this, what = QString::fromUtf8(error.what())] { Q_EMIT refused(what); });
     }
   });
+}
+
+std::shared_ptr<const Outlooks> SweepPlanner::seen(const SweepContent& content) const {
+  auto outlooks = std::make_shared<Outlooks>();
+  for (const SweepEntry& entry : content.entries) {
+    const auto known = seen_.find(entry.outlook_key);
+    outlooks->push_back(known == seen_.end() ? sweep::RunOutlook{} : known->second);
+  }
+  return outlooks;
 }
 
 void SweepPlanner::foresee(const std::shared_ptr<const SweepContent>& content,
@@ -112,13 +118,11 @@ void SweepPlanner::foresee_in(const std::shared_ptr<const SweepContent>& content
                               const std::vector<std::size_t>& entries, const LatestTask::Progress& progress) {
   auto outlooks = std::make_shared<Outlooks>(content->entries.size());
   if (known_->foresee(*content, entries, *outlooks, [&] { return progress.replaced(); }))
-    progress.post([this, content, outlooks = std::shared_ptr<const Outlooks>(std::move(outlooks))] {
+    progress.post([this, content, entries, outlooks = std::shared_ptr<const Outlooks>(std::move(outlooks))] {
+      for (const std::size_t entry : entries)
+        seen_[content->entries[entry].outlook_key] = (*outlooks)[entry];
       Q_EMIT foreseen(content, outlooks);
     });
-}
-
-void SweepPlanner::cancel() {
-  task_.cancel();
 }
 
 void SweepPlanner::forget_times() {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/data/data_pool.h"
@@ -28,12 +30,13 @@ public:
   void plan(const sweep::SweepSpec& spec);
   /// Foresees the runs of a stored sweep that have not ended, whose entries these are.
   void foresee(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries);
-  void cancel();
   /// Times are estimated anew from the runs of the database.
   void forget_times();
 
 Q_SIGNALS:
-  void planned(const std::shared_ptr<const batchscope::ui::SweepContent>& content);
+  /// Comes at once, with the outlooks that were foreseen for earlier plans.
+  void planned(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
+               const std::shared_ptr<const batchscope::ui::Outlooks>& outlooks);
   /// Follows planned(), with the same content.
   void foreseen(const std::shared_ptr<const batchscope::ui::SweepContent>& content,
                 const std::shared_ptr<const batchscope::ui::Outlooks>& outlooks);
@@ -45,11 +48,15 @@ private:
   void foresee_in(const std::shared_ptr<const SweepContent>& content, const std::vector<std::size_t>& entries,
                   const LatestTask::Progress& progress);
 
+  std::shared_ptr<const Outlooks> seen(const SweepContent& content) const;
+
   const std::filesystem::path database_;
   const std::shared_ptr<data::DataPool> data_;
+  std::unordered_map<std::string, sweep::RunOutlook> seen_; ///< by SweepEntry::outlook_key
   std::atomic<bool> times_known_{false};
   std::unique_ptr<Known> known_; ///< used by the task only
-  LatestTask task_;              ///< last: it uses all of the above
+  LatestTask combining_;         ///< fast, while a dry run may take a fraction of a second
+  LatestTask task_;              ///< last: they use all of the above
 };
 
 } // namespace batchscope::ui

@@ -79,25 +79,23 @@ private:
                                            const std::vector<std::int64_t>& waiting) {
     auto content = std::make_shared<SweepContent>(combinations_);
     content->sweep = sweep_;
-    std::map<std::int64_t, std::size_t> entry_of;
+    std::map<std::int64_t, std::size_t> entry_with;
     for (const std::int64_t id : ids) { // ascending: the newest attempt stays
       const auto& spec = runs_.at(id);
       if (!spec)
         continue;
       const auto found = keys_.find(sweep::settings_key(*spec));
       if (found == keys_.end()) {
-        SweepEntry other{.spec = *spec, .values = {}, .run = id, .place = {}};
-        for (const std::string& field : content->fields)
-          other.values.push_back(run::field_text(*spec, field));
-        entry_of[id] = content->entries.size();
-        content->entries.push_back(std::move(other));
+        entry_with[id] = content->entries.size();
+        content->entries.push_back(entry_of(*spec, content->fields));
+        content->entries.back().run = id;
       } else {
         content->entries[found->second].run = id;
-        entry_of[id] = found->second;
+        entry_with[id] = found->second;
       }
     }
     for (std::size_t place = 0; place < waiting.size(); ++place)
-      if (const auto entry = entry_of.find(waiting[place]); entry != entry_of.end())
+      if (const auto entry = entry_with.find(waiting[place]); entry != entry_with.end())
         content->entries[entry->second].place = place;
     return content;
   }
