@@ -28,6 +28,7 @@ namespace batchscope::ui {
 
 namespace {
 
+constexpr double one_row_lines = 18;
 constexpr double cards_width = 19.5; // in lines of text
 
 sweep::SweepSpec first_plan() {
@@ -123,6 +124,7 @@ QWidget* SweepPage::make_side() {
 
 QWidget* SweepPage::make_picture_card() {
   auto* card = new Card({}, body_);
+  picture_card_ = card;
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
   picture_title_ = new QLabel(tr("Runs that will be"), card);
@@ -377,6 +379,9 @@ void SweepPage::refresh_view() {
       workers = row.sweep == shown_ ? std::max(workers, row.workers) : workers;
   how_->show_runs(view_.runs.size(), workers);
   const CellGrid& grid = picture_->grid();
+  // One row of cells leaves its room to the table.
+  const bool one_row = !grid.flows && grid.rows.values.size() <= 1 && grid.panels.size() <= 1;
+  picture_card_->setMaximumHeight(one_row ? Theme::lines(one_row_lines) : QWIDGETSIZE_MAX);
   const bool larger = larger_is_better(metric_);
   legend_->show_range(grid.any ? metric_text(metric_, larger ? grid.least : grid.most) : QString(),
                       grid.any ? metric_text(metric_, larger ? grid.most : grid.least) : QString());

@@ -160,6 +160,7 @@ private:
   VaryCard* vary_ = nullptr;
   HowCard* how_ = nullptr;
   NowCard* now_ = nullptr;
+  QWidget* picture_card_ = nullptr;
   QLabel* picture_title_ = nullptr;
   QWidget* choices_ = nullptr; ///< of metric and goal
   QComboBox* metric_box_ = nullptr;

@@ -13,7 +13,8 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double word_gap = 0.9; ///< lines of text between the words of a row
+constexpr double title_room = 1.7; ///< around a title, lines of text
+constexpr double word_gap = 0.9;   ///< lines of text between the words of a row
 
 /// The rows in the order of a column; those without a value last, whatever the direction.
 class SortedRuns : public QSortFilterProxyModel {
@@ -121,10 +122,12 @@ void SweepTable::fit_columns() {
     const auto kind = model_->column(column);
     if (kind == SweepRunModel::Column::status)
       width = std::max(width, metrics.horizontalAdvance(tr("ended early")));
+    if (kind == SweepRunModel::Column::time)
+      width = std::max(width, metrics.horizontalAdvance(QStringLiteral("19.9 s")));
     const int rows = std::min(model_->rowCount(), 100);
     for (int row = 0; row < rows; ++row)
       width = std::max(width, metrics.horizontalAdvance(model_->index(row, column).data().toString()));
-    setColumnWidth(column, width + Theme::lines(1.3));
+    setColumnWidth(column, width + Theme::lines(title_room));
     setItemDelegateForColumn(column, nullptr);
     if (kind == SweepRunModel::Column::actions) {
       delete findChild<QObject*>(QStringLiteral("row_words"));

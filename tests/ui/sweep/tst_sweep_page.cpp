@@ -259,7 +259,7 @@ void TestSweepPage::the_answer_follows_the_goal() {
   Q_EMIT goal->changed();
   QTRY_VERIFY_WITH_TIMEOUT(here.answer().contains("examples/s"), patience_ms);
   // And the cells follow the metric.
-  QVERIFY(here.cells().legend().contains("%"));
+  QTRY_VERIFY_WITH_TIMEOUT(here.cells().legend().contains("%"), patience_ms);
   auto* metric = here.named<QComboBox>("metric");
   metric->setCurrentIndex(3);
   Q_EMIT metric->activated(3);
