@@ -99,11 +99,11 @@ def search_with_lightning(model, images, labels, budget, mode):
     train(warm, torch.optim.AdamW(warm.parameters()), images[:1], labels[:1])
     del warm
     module = Module()
-    trainer = lightning.Trainer(
-        max_epochs=1, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False
-    )
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+        os.chdir(folder)  # into which the tuner writes a checkpoint, which it leaves behind if the memory runs out
+        trainer = lightning.Trainer(
+            max_epochs=1, accelerator="cpu", logger=False, enable_progress_bar=False, enable_model_summary=False
+        )
         limit_memory(budget)
         found = Tuner(trainer).scale_batch_size(module, mode=mode, init_val=2)
         os.chdir("/")
