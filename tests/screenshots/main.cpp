@@ -17,8 +17,9 @@
 #include "core/sweep/demo.h"
 #include "tests/ui/sweep/made_sweep.h"
 #include "ui/plan/plan_editor.h"
-#include "ui/window/import_dialog.h"
 #include "ui/widgets/answer_banner.h"
+#include "ui/widgets/widgets.h"
+#include "ui/window/import_dialog.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
@@ -84,6 +85,7 @@ public:
   }
 
   void take_page(const QString& key, const QString& name) {
+    window_.findChild<Banner*>()->dismiss_note(); // of what led here
     window_.show_page(key);
     take(name);
   }

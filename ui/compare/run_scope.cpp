@@ -13,7 +13,7 @@ namespace batchscope::ui {
 namespace {
 
 /// What conditions may compare: the run's own fields, then the comparison's.
-constexpr std::size_t own_fields = 2;
+constexpr std::size_t own_fields = 3;
 
 bool is_comparison(const QString& text) {
   return text.contains(u'=') || text.contains(u'<') || text.contains(u'>');
@@ -21,7 +21,8 @@ bool is_comparison(const QString& text) {
 
 std::vector<filter::Field> filter_fields(const Comparison& comparison) {
   std::vector<filter::Field> fields{{.name = "id", .kind = telemetry::ValueKind::count},
-                                    {.name = "name", .is_text = true}};
+                                    {.name = "name", .is_text = true},
+                                    {.name = "tags", .is_text = true, .is_list = true, .short_name = "tag"}};
   for (const CompareField& field : comparison.fields) {
     // A result with the name of a setting (the first batch) is found as result.batch.
     std::string name = field.origin == CompareField::Origin::series ? field.key.toStdString() : field.column.key;
@@ -56,6 +57,8 @@ public:
     return shown.ranks[run_] < 0 ? std::nullopt : std::optional(shown.text(run_).toStdString());
   }
 
+  std::vector<std::string> texts(std::size_t /*field*/) const override { return comparison_.runs()[run_].row.tags; }
+
 private:
   const Comparison& comparison_;
   std::size_t run_;
@@ -64,6 +67,8 @@ private:
 /// Texts of a run in which words are searched.
 QString words_of(const Comparison& comparison, std::size_t run) {
   QString words = comparison.run_name(run);
+  for (const std::string& tag : comparison.runs()[run].row.tags)
+    words += u' ' + QString::fromStdString(tag);
   for (const CompareField& field : comparison.fields)
     if (field.origin != CompareField::Origin::series && field.ordinal)
       words += u' ' + field.text(run);

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QInputDialog>
 #include <QMenu>
 #include <QMimeData>
 
@@ -33,10 +34,13 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   auto* annotate = add(tr("Edit note"), QStringLiteral("note"), tr("Write a note on the current run in place"),
                        &RunActions::annotate_current);
   annotate->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_F2));
+  auto* tag =
+      add(tr("Edit tags…"), QStringLiteral("note"), tr("Set the tags of the selected runs"), &RunActions::tag_selected);
+  tag->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_G));
   auto* remove = add(tr("Delete runs"), QStringLiteral("trash"), tr("Delete the selected runs; can be undone"),
                      &RunActions::delete_selected);
   remove->setShortcut(QKeySequence::Delete);
-  writing_ = {rename, annotate, remove};
+  writing_ = {rename, annotate, tag, remove};
   add(tr("Copy rows"), QStringLiteral("copy"), tr("Copy the selected rows for a spreadsheet"), &RunActions::copy_tabs)
       ->setShortcut(QKeySequence::Copy);
   add(tr("Copy rows as CSV"), QStringLiteral("copy"), tr("Copy the selected rows as comma-separated text"),
@@ -113,6 +117,37 @@ void RunActions::rename_current() {
 
 void RunActions::annotate_current() {
   table_.edit(note_column);
+}
+
+void RunActions::tag_selected() {
+  const auto runs = table_.selected_runs();
+  QList<QStringList> before;
+  for (const std::int64_t id : runs) {
+    QStringList& tags = before.emplaceBack();
+    if (const int row = runs_.row_of(id); row >= 0)
+      for (const std::string& tag : runs_.run(row).tags)
+        tags.append(QString::fromStdString(tag));
+  }
+  if (runs.empty())
+    return;
+  auto* dialog = new QInputDialog(&page_);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setWindowTitle(tr("Edit tags"));
+  dialog->setLabelText(runs.size() == 1 ? tr("Tags, separated by commas")
+                                        : tr("Tags of all %1 runs, separated by commas").arg(runs.size()));
+  dialog->setTextValue(before.first().join(QStringLiteral(", ")));
+  connect(dialog, &QInputDialog::textValueSelected, this, [this, runs, before](const QString& text) {
+    QStringList tags;
+    for (const QString& part : text.split(u',', Qt::SkipEmptyParts))
+      if (const QString tag = part.trimmed(); !tag.isEmpty() && !tags.contains(tag))
+        tags.append(tag);
+    auto command = std::make_unique<TagRuns>(workbench_.run_database(), runs, before, tags);
+    if (!command->changes())
+      return;
+    undo_.push(command.release());
+    table_.setColumnHidden(tags_column, false); // to see them
+  });
+  dialog->open();
 }
 
 void RunActions::delete_selected() {

@@ -38,6 +38,7 @@ private:
   void compare_selected();
   void rename_current();
   void annotate_current();
+  void tag_selected();
   void delete_selected();
   void train_current_again();
   void copy_tabs();

@@ -103,6 +103,17 @@ template <auto Member> QString as_it_is(const RunRow& run) {
   return QString::fromStdString(run.*Member);
 }
 
+std::string tags(const RunRow& run) {
+  std::string text;
+  for (const std::string& tag : run.tags)
+    text += (text.empty() ? "" : ", ") + tag;
+  return text;
+}
+
+QString shown_tags(const RunRow& run) {
+  return QString::fromStdString(tags(run));
+}
+
 /// In the user's time zone; the year only if it is not the current one.
 QString shown_start(const RunRow& run) {
   auto time = QDateTime::fromString(QString::fromStdString(run.started), Qt::ISODate);
@@ -165,6 +176,7 @@ const std::vector<RunColumn>& run_columns() {
        setting<&Settings::optimizer>, shown_setting<&Settings::optimizer>},
       {"lr", TEXT("Learning rate"), TEXT("Learning rate at the reference batch size"), 7, false, false, learning_rate,
        nullptr, significant<learning_rate>},
+      {"tags", TEXT("Tags"), TEXT("Your own tags; press Ctrl+G to edit"), 12, false, true, nullptr, tags, shown_tags},
       {"note", TEXT("Note"), TEXT("Your own note; press Shift+F2 to edit"), 7, true, true, nullptr, text_of<&Row::note>,
        as_it_is<&Row::note>},
   };

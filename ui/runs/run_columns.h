@@ -32,6 +32,7 @@ enum RunColumnIndex : int {
   schedule_column,
   optimizer_column,
   learning_rate_column,
+  tags_column,
   note_column,
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <QString>
+#include <QMap>
+#include <QStringList>
 #include <QUndoCommand>
 
 #include <cstdint>
@@ -35,6 +36,22 @@ private:
   std::int64_t run_;
   QString before_;
   QString note_;
+};
+
+/// Gives each of the runs these tags and takes all others from them.
+class TagRuns : public QUndoCommand {
+public:
+  /// `before`: the tags of each run, in their order.
+  TagRuns(RunDatabase& run_database, const std::vector<std::int64_t>& runs, const QList<QStringList>& before,
+          const QStringList& tags);
+  void redo() override;
+  void undo() override;
+  bool changes() const { return !added_.isEmpty() || !removed_.isEmpty(); }
+
+private:
+  using Runs = std::vector<std::int64_t>;
+  RunDatabase& run_database_;
+  QMap<QString, Runs> added_, removed_; ///< by tag: the runs that did not have it, or had it
 };
 
 class DeleteRuns : public QUndoCommand {

@@ -13,7 +13,7 @@ QList<MemoryUse> memory_uses(const std::array<std::uint64_t, telemetry::use_coun
     case telemetry::Use::gradients:
       return QCoreApplication::translate("MemoryUse", "gradients");
     case telemetry::Use::optimizer:
-      return QCoreApplication::translate("MemoryUse", "optimizer state");
+      return QCoreApplication::translate("MemoryUse", "optimizer");
     case telemetry::Use::activations:
       return QCoreApplication::translate("MemoryUse", "activations");
     case telemetry::Use::workspace:

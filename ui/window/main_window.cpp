@@ -88,7 +88,10 @@ void MainWindow::make_places() {
     place->setShortcuts(
         {QKeySequence(QStringLiteral("Ctrl+%1").arg(number)), QKeySequence(QStringLiteral("Alt+%1").arg(number))});
     place->setToolTip(tr("Show %1 (%2)").arg(each->title(), place->shortcut().toString(QKeySequence::NativeText)));
-    connect(place, &QAction::triggered, this, [this, key = each->key()] { show_page(key); });
+    connect(place, &QAction::triggered, this, [this, key = each->key()] {
+      banner_->dismiss_note(); // it was about the page that the user leaves
+      show_page(key);
+    });
     rail_->add(*place);
   }
 }

@@ -77,12 +77,15 @@ private Q_SLOTS:
     QTest::newRow("id") << "id <= 5" << 5;
     QTest::newRow("series") << "loss.min < 1" << 24;
     QTest::newRow("status") << "status = failed" << 0;
+    QTest::newRow("tag") << "tag = best" << 2;
     QTest::newRow("words") << "BATCH 64" << 6;
     QTest::newRow("no such words") << "resnet" << 0;
   }
   void filters() {
     QFETCH(QString, text);
-    const Comparison comparison = make_comparison(compared_sweep());
+    auto runs = compared_sweep();
+    runs[3].run.row.tags = runs[7].run.row.tags = {"best", "old"};
+    const Comparison comparison = make_comparison(runs);
     QTEST(int(CompareFilter(comparison, text).apply().size()), "left");
   }
 

@@ -4,6 +4,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QHeaderView>
+#include <QInputDialog>
 #include <QJsonDocument>
 #include <QLabel>
 #include <QLineEdit>
@@ -195,6 +196,35 @@ private Q_SLOTS:
                        here.table->visualRect(here.cell(here.ids[1], note_column)).center());
     QVERIFY(here.editor());
     QCOMPARE(wanted.count(), 0);
+  }
+
+  void tags_what_is_selected() {
+    PageHere here({"a", "b", "c"});
+    { store::RunStore(here.bench.database()).add_tags({here.ids[0]}, {"old", "kept"}); }
+    here.bench->run_database().refresh();
+    QTRY_COMPARE(here.text(here.ids[0], tags_column), QString("kept, old"));
+    here.click(here.ids[0]);
+    here.click(here.ids[1], Qt::ControlModifier);
+    here.action("Edit tags…")->trigger();
+    auto* dialog = here.page.findChild<QInputDialog*>();
+    QVERIFY(dialog);
+    dialog->setTextValue("kept, best , best,");
+    dialog->accept();
+    const auto tags = [&](int run) {
+      return store::RunReader(here.bench.database()).run(here.ids[static_cast<std::size_t>(run)]).tags;
+    };
+    const std::vector<std::string> both{"best", "kept"};
+    QTRY_COMPARE_WITH_TIMEOUT(tags(0), both, patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(tags(1), both, patience_ms);
+    QCOMPARE(tags(2).size(), std::size_t(0));
+    QVERIFY(!here.table->isColumnHidden(tags_column));
+    here.filter->setText("tag = best");
+    QTRY_COMPARE(here.table->model()->rowCount(), 2);
+    here.filter->clear();
+    here.page.undo_stack()->undo();
+    const std::vector<std::string> before{"kept", "old"};
+    QTRY_COMPARE_WITH_TIMEOUT(tags(0), before, patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(tags(1).size(), std::size_t(0), patience_ms);
   }
 
   void deletes_and_brings_back() {
