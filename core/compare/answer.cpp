@@ -127,13 +127,18 @@ bool mark_ties(std::vector<Standing>& standings) {
   return told;
 }
 
-/// Of the settings that cannot be told apart from the best, the smallest batch; of those, the best.
+/// Of the settings that cannot be told apart from the best and that differ from it by no more than the spread of
+/// repeats, the smallest batch; of those, the best. (With few seeds the interval alone would let a clearly lower mean
+/// win.)
 const Standing& smallest_of_the_best(const std::vector<Standing>& standings) {
-  const Standing* chosen = &standings.front();
-  for (const Standing& standing : standings)
-    if (standing.same_as_best && standing.group.batch && chosen->group.batch &&
-        *standing.group.batch < *chosen->group.batch)
+  const Standing& best = standings.front();
+  const Standing* chosen = &best;
+  for (const Standing& standing : standings) {
+    const double spread = std::max(best.summary.deviation, standing.summary.deviation);
+    if (standing.same_as_best && best.summary.mean - standing.summary.mean <= spread && standing.group.batch &&
+        chosen->group.batch && *standing.group.batch < *chosen->group.batch)
       chosen = &standing;
+  }
   return *chosen;
 }
 
@@ -200,12 +205,12 @@ std::string reason(const std::vector<Standing>& standings, const Standing& chose
   const std::string what = what_it_has(goal, metric);
   if (&chosen == &best)
     return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, value_text(best, goal, metric));
-  const bool by_knee = goal.kind == Goal::Kind::throughput && !chosen.same_as_best;
+  const std::string by_knee = fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance);
+  const std::string close = goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best,"
+                            : chosen.same_as_best               ? "cannot be told apart from the best,"
+                                                                : by_knee;
   return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
-                     value_text(chosen, goal, metric),
-                     by_knee ? fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance)
-                             : "cannot be told apart from the best,",
-                     best.group.label(), value_text(best, goal, metric));
+                     value_text(chosen, goal, metric), close, best.group.label(), value_text(best, goal, metric));
 }
 
 /// `batch size 32 and batch size 128 cannot be told apart from it.`

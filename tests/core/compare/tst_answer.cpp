@@ -99,7 +99,7 @@ void TestAnswer::smallerWinsWhatCannotBeToldApart() {
   QVERIFY2(
       QString::fromStdString(answer.text)
           .startsWith("Batch size 32: validation accuracy 98.17 % ± 0.21 over 3 seeds, the smallest batch size that "
-                      "cannot be told apart from the best, batch size 64 (98.23 % ± 0.15 over 3 seeds)."),
+                      "is within the spread of repeats of the best, batch size 64 (98.23 % ± 0.15 over 3 seeds)."),
       answer.text.c_str());
 }
 
