@@ -20,7 +20,7 @@ public:
   Queue(const char* option, const std::vector<std::int64_t>& runs, const Context& context)
       : reader_(context.database()), sweep_(sweep_of(option, runs)), store_(context.database()),
         queue_(store_, sweep_) {
-    const auto waiting = queue_.waiting();
+    const auto waiting = this->waiting();
     for (const std::int64_t run : runs)
       if (std::find(waiting.begin(), waiting.end(), run) == waiting.end())
         refuse(option, run);
@@ -29,6 +29,7 @@ public:
   store::SweepQueue& operator*() { return queue_; }
   store::SweepQueue* operator->() { return &queue_; }
   std::int64_t sweep() const { return sweep_; }
+  std::vector<std::int64_t> waiting() const { return reader_.waiting_runs(sweep_); }
 
 private:
   std::int64_t sweep_of(const char* option, const std::vector<std::int64_t>& runs) const {
@@ -77,9 +78,9 @@ int skip_waiting(const std::vector<std::int64_t>& runs, const Context& context) 
 int put_first(const std::vector<std::int64_t>& runs, const Context& context) {
   Queue queue("--first", runs, context);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run)
-    if (const auto order = queue->waiting(); !order.empty())
+    if (const auto order = queue.waiting(); !order.empty())
       queue->move(*run, order.front());
-  const auto order = queue->waiting();
+  const auto order = queue.waiting();
   if (context.json)
     print_json({{"sweep", queue.sweep()}, {"order", order}});
   else

@@ -264,15 +264,7 @@ std::uint64_t RunReader::free_bytes() const {
 }
 
 std::vector<std::int64_t> RunReader::waiting_runs(std::int64_t sweep) const {
-  return impl_->read([&] {
-    std::vector<std::int64_t> runs;
-    SQLite::Statement query(impl_->database(), fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}",
-                                                           detail::run_waits, detail::waiting_order));
-    query.bind(1, sweep);
-    while (query.executeStep())
-      runs.push_back(query.getColumn(0).getInt64());
-    return runs;
-  });
+  return impl_->read([&] { return detail::waiting_runs(impl_->database(), sweep); });
 }
 
 std::vector<StoredSweep> RunReader::sweeps() const {

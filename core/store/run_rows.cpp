@@ -175,6 +175,16 @@ std::string run_query(const std::string& condition, const std::string& more) {
       settings_columns, outcome_columns(), more, condition);
 }
 
+std::vector<std::int64_t> waiting_runs(SQLite::Database& database, std::int64_t sweep) {
+  SQLite::Statement query(database,
+                          fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", run_waits, waiting_order));
+  query.bind(1, sweep);
+  std::vector<std::int64_t> runs;
+  while (query.executeStep())
+    runs.push_back(query.getColumn(0).getInt64());
+  return runs;
+}
+
 RunRow read_run(SQLite::Statement& query) {
   RunRow run{.id = query.getColumn(0).getInt64(),
              .uid = query.getColumn(1),

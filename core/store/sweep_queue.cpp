@@ -117,15 +117,6 @@ void note_workers(Database& database, std::int64_t sweep, std::int64_t workers) 
   detail::execute(update);
 }
 
-std::vector<std::int64_t> waiting_runs(Database& database, std::int64_t sweep) {
-  Statement query(database, fmt::format("SELECT id FROM run WHERE sweep = ? AND {} {}", waits, in_order));
-  query.bind(1, sweep);
-  std::vector<std::int64_t> runs;
-  while (query.executeStep())
-    runs.push_back(query.getColumn(0).getInt64());
-  return runs;
-}
-
 } // namespace
 
 std::int64_t SweepQueue::add(const std::vector<WaitingRun>& runs) {
@@ -200,15 +191,6 @@ void SweepQueue::release(std::int64_t run) {
   });
 }
 
-std::vector<std::int64_t> SweepQueue::waiting() {
-  std::vector<std::int64_t> runs;
-  store_.impl_->writer.change([&](Database& database) {
-    runs = waiting_runs(database, sweep_);
-    return std::int64_t{0};
-  });
-  return runs;
-}
-
 std::int64_t SweepQueue::skip(const std::vector<std::int64_t>& runs, const std::string& reason) {
   return store_.impl_->writer.change([&](Database& database) {
     Statement update(database, fmt::format("UPDATE run SET status = 'stopped', reason = ? WHERE id = ? AND sweep = ? "
@@ -244,7 +226,7 @@ void SweepQueue::withdraw() {
 
 void SweepQueue::move(std::int64_t run, std::optional<std::int64_t> before) {
   store_.impl_->writer.change([&](Database& database) {
-    std::vector<std::int64_t> order = waiting_runs(database, sweep_);
+    std::vector<std::int64_t> order = detail::waiting_runs(database, sweep_);
     const auto from = std::find(order.begin(), order.end(), run);
     if (from == order.end() || run == before)
       return run;

@@ -52,8 +52,6 @@ public:
   /// Returns a claimed run that has not begun to the queue.
   void release(std::int64_t run);
 
-  /// Numbers of the waiting runs, in the order in which they will be taken.
-  std::vector<std::int64_t> waiting();
   /// Ends waiting runs without making them: they become `stopped`, with this reason. Runs that no longer wait are left
   /// alone; returns how many were ended.
   std::int64_t skip(const std::vector<std::int64_t>& runs, const std::string& reason);

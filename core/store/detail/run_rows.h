@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -35,6 +36,7 @@ int columns_of_run();
 /// Which runs of a sweep wait to be made, and in which order they are taken.
 inline constexpr const char* run_waits = "status = 'queued' AND process IS NULL AND deleted IS NULL";
 inline constexpr const char* waiting_order = "ORDER BY coalesce(position, id), id";
+std::vector<std::int64_t> waiting_runs(SQLite::Database& database, std::int64_t sweep);
 
 /// A run whose process has ended reads as interrupted.
 RunRow read_run(SQLite::Statement& query);
