@@ -79,6 +79,12 @@ ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
   show_place();
 }
 
+ComparePage::~ComparePage() {
+  // The parts show view_, and they would else be deleted after it.
+  delete places_;
+  delete header_;
+}
+
 void ComparePage::make_actions() {
   const auto add = [this](const QString& text, const QString& tip, const QKeySequence& keys, const QString& icon) {
     QAction* action = make_command(this, text, tip, keys, workbench_.theme().icon(icon));

@@ -32,6 +32,7 @@ class ComparePage : public Page {
 
 public:
   explicit ComparePage(Workbench& workbench, QWidget* parent = nullptr);
+  ~ComparePage() override;
 
   QString key() const override { return QStringLiteral("compare"); }
   QString title() const override { return tr("Compare"); }
