@@ -44,13 +44,13 @@ void RunFilter::set_text(const QString& text) {
   if (!has_comparison(text_)) {
     condition_ = nullptr;
     words_ = text_.toLower().split(u' ', Qt::SkipEmptyParts);
-    invalidateFilter();
+    runs_.announce_reset();
     return;
   }
   try {
     condition_ = store::parse_list_filter(text_.toStdString());
     words_.clear();
-    invalidateFilter();
+    runs_.announce_reset();
   } catch (const Error& error) {
     error_ = shown_error(error);
   }

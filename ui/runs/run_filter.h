@@ -18,7 +18,8 @@ public:
   explicit RunFilter(RunTableModel& runs, QObject* parent = nullptr);
 
   /// Words that must all occur in a run's row, or, if the text contains a comparison, a filter of `list --where`. An
-  /// invalid (incomplete) comparison leaves the rows unchanged: see error().
+  /// invalid (incomplete) comparison leaves the rows unchanged: see error(). Resets the model, because removing many
+  /// scattered rows one range after another takes far longer.
   void set_text(const QString& text);
   const QString& text() const { return text_; }
   /// The error of the comparison; empty if there is none.

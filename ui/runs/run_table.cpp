@@ -112,17 +112,24 @@ std::vector<int> RunTable::selected_rows() const {
 std::vector<std::int64_t> RunTable::selected_runs() const {
   std::vector<std::int64_t> ids;
   for (const int row : selected_rows())
-    ids.push_back(runs_.runs().run(runs_.mapToSource(runs_.index(row, 0)).row()).id);
+    ids.push_back(run_at(row));
   return ids;
+}
+
+std::int64_t RunTable::run_at(int row) const {
+  return runs_.runs().run(runs_.mapToSource(runs_.index(row, 0)).row()).id;
+}
+
+int RunTable::row_of(std::int64_t run) const {
+  const int row = runs_.runs().row_of(run);
+  return row < 0 ? -1 : runs_.mapFromSource(runs_.runs().index(row, 0)).row();
 }
 
 int RunTable::select_runs(const QList<qint64>& runs) {
   QItemSelection selection;
   for (const qint64 run : runs) {
-    const int row = runs_.runs().row_of(run);
-    const QModelIndex shown = row < 0 ? QModelIndex() : runs_.mapFromSource(runs_.runs().index(row, 0));
-    if (shown.isValid())
-      selection.select(shown, shown);
+    if (const int row = row_of(run); row >= 0)
+      selection.select(runs_.index(row, 0), runs_.index(row, 0));
   }
   if (selection.isEmpty())
     return 0;
@@ -137,7 +144,7 @@ std::optional<std::int64_t> RunTable::current_run() const {
   const QModelIndex current = currentIndex();
   if (!current.isValid() || !selectionModel()->isRowSelected(current.row()))
     return std::nullopt;
-  return runs_.runs().run(runs_.mapToSource(current).row()).id;
+  return run_at(current.row());
 }
 
 void RunTable::edit(RunColumnIndex column) {
@@ -160,6 +167,45 @@ void RunTable::change_rows(const std::function<void()>& change) {
     verticalScrollBar()->setValue(verticalScrollBar()->value() + rowViewportPosition(top.row()) - offset);
   if (had_selection && !selectionModel()->hasSelection() && currentIndex().isValid())
     selectRow(currentIndex().row());
+}
+
+void RunTable::filter_rows(const QString& text) {
+  const std::vector<std::int64_t> selected = selected_runs();
+  const QModelIndex cell = currentIndex();
+  const int current = cell.row();
+  const int column = cell.column();
+  const int top = verticalScrollBar()->value() > 0 ? rowAt(0) : -1;
+  const int offset = top >= 0 ? rowViewportPosition(top) : 0;
+  // The order before, if anything depends on it: the first of these runs that is still shown takes the place.
+  std::vector<std::int64_t> order;
+  if (current >= 0 || top >= 0)
+    for (int row = 0; row < runs_.rowCount(); ++row)
+      order.push_back(run_at(row));
+  const auto next_shown = [&](int from) {
+    for (auto at = static_cast<std::size_t>(from); at < order.size(); ++at)
+      if (const int row = row_of(order[at]); row >= 0)
+        return row;
+    return runs_.rowCount() - 1;
+  };
+
+  runs_.set_text(text);
+
+  QItemSelection selection;
+  for (const std::int64_t run : selected)
+    if (const int row = row_of(run); row >= 0)
+      selection.select(runs_.index(row, 0), runs_.index(row, 0));
+  if (current >= 0 && runs_.rowCount() > 0) {
+    const QModelIndex next = runs_.index(next_shown(current), column);
+    if (selection.isEmpty() && !selected.empty())
+      selection.select(next, next);
+    selectionModel()->setCurrentIndex(next, QItemSelectionModel::NoUpdate);
+  }
+  selectionModel()->select(selection, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  executeDelayedItemsLayout();
+  if (top >= 0 && runs_.rowCount() > 0)
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + rowViewportPosition(next_shown(top)) - offset);
+  if (selection.isEmpty() && !selected.empty())
+    Q_EMIT selection_changed(); // a reset clears the selection silently
 }
 
 QString RunTable::selected_text(QChar separator) const {

@@ -32,6 +32,9 @@ public:
   /// Changes the model's rows. Keeps the top row in place; if the selected rows disappear, selects the row that takes
   /// their place.
   void change_rows(const std::function<void()>& change);
+  /// Sets the filter's text. Runs that stay keep their selection; the top row and the current row stay in place or are
+  /// replaced by the next run that is shown.
+  void filter_rows(const QString& text);
 
   /// Selected rows with a header line, in the displayed columns: for spreadsheets.
   QString selected_text(QChar separator) const;
@@ -53,6 +56,8 @@ private:
   void make_columns_menu();
   std::vector<int> shown_columns() const; ///< in displayed order
   std::vector<int> selected_rows() const; ///< rows of the filter, ascending
+  std::int64_t run_at(int row) const;     ///< of the filter
+  int row_of(std::int64_t run) const;     ///< of the filter; -1 if it is not shown
 
   RunFilter& runs_;
   QMenu* columns_menu_;

@@ -84,6 +84,11 @@ void RunTableModel::change_runs(const std::vector<store::RunRow>& runs, const st
     insert_or_update(run);
 }
 
+void RunTableModel::announce_reset() {
+  beginResetModel();
+  endResetModel();
+}
+
 void RunTableModel::remove(std::int64_t run) {
   const int row = row_of(run);
   if (row < 0)

@@ -34,6 +34,8 @@ public:
   void set_runs(const std::vector<store::RunRow>& runs);
   /// Adds and updates `runs`, and removes `removed`. The cost depends on the number of these only.
   void change_runs(const std::vector<store::RunRow>& runs, const std::vector<std::int64_t>& removed);
+  /// Resets the model without changing it: whoever filters it evaluates all rows again.
+  void announce_reset();
   /// Whether names and notes can be edited: not if the database is read-only.
   void set_editable(bool editable) { editable_ = editable; }
   /// Number of rows compared with their earlier values so far.

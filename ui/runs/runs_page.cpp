@@ -264,7 +264,7 @@ void RunsPage::show_plotted() {
 }
 
 void RunsPage::show_filter() {
-  table_->change_rows([this] { shown_->set_text(filter_->text()); });
+  table_->filter_rows(filter_->text());
   const QString error = shown_->error();
   mark_wrong(*filter_, !error.isEmpty());
   filter_error_->setText(error);
