@@ -64,8 +64,9 @@ void Summary::add(std::int64_t step, double value) {
   ++count;
   last_step = step;
   last = value;
-  min = std::fmin(min, value);
-  max = std::fmax(max, value);
+  // As std::fmin and std::fmax, which are not inlined: NaN gives way to any number.
+  min = value < min || std::isnan(min) ? value : min;
+  max = value > max || std::isnan(max) ? value : max;
 }
 
 bool Summary::operator==(const Summary& other) const {

@@ -84,6 +84,27 @@ public:
     });
   }
 
+  /// Throws Error (input) naming the existing series if there is none of this name. Call it only inside read().
+  detail::SeriesRow series_row(std::int64_t id, const std::string& name) {
+    std::vector<std::string> known;
+    for (detail::SeriesRow& series : detail::read_series_rows(database(), id)) {
+      if (series.name == name)
+        return std::move(series);
+      known.push_back(series.name);
+    }
+    throw input_error(known.empty()
+                          ? fmt::format("run {} has no series {}: it has no series yet", id, name)
+                          : fmt::format("run {} has no series {}; it has {}", id, name, fmt::join(known, ", ")));
+  }
+
+  /// Throws Error (failed) for damaged points.
+  detail::Complaint refusal(std::int64_t id, const std::string& name) const {
+    return [this, id, name](const std::string& what) {
+      throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
+                                                   file.string(), id, name, what));
+    };
+  }
+
   /// Not inside read(): the ledger is read before and after the database.
   std::vector<std::string> missing() {
     return detail::guarded(file, [&] { return detail::missing_runs(*connection.use(), file); });
@@ -220,22 +241,16 @@ std::vector<std::string> RunReader::series_names(std::int64_t id) const {
   return names;
 }
 
+void RunReader::visit_series(std::int64_t id, const std::string& name, const PointVisitor& visit) const {
+  impl_->require_run(id);
+  impl_->read(
+      [&] { detail::visit_points(impl_->database(), impl_->series_row(id, name), impl_->refusal(id, name), visit); });
+}
+
 std::vector<Point> RunReader::series(std::int64_t id, const std::string& name) const {
   impl_->require_run(id);
-  return impl_->read([&] {
-    std::vector<std::string> known;
-    for (const detail::SeriesRow& series : detail::read_series_rows(impl_->database(), id)) {
-      if (series.name == name)
-        return detail::read_points(impl_->database(), series, [&](const std::string& what) {
-          throw Error(Error::Kind::failed, fmt::format("{}: run {}: series {}: {}; `batchscope-cli check` shows more",
-                                                       impl_->file.string(), id, name, what));
-        });
-      known.push_back(series.name);
-    }
-    throw input_error(known.empty()
-                          ? fmt::format("run {} has no series {}: it has no series yet", id, name)
-                          : fmt::format("run {} has no series {}; it has {}", id, name, fmt::join(known, ", ")));
-  });
+  return impl_->read(
+      [&] { return detail::read_points(impl_->database(), impl_->series_row(id, name), impl_->refusal(id, name)); });
 }
 
 std::vector<std::int64_t> RunReader::runs_of_sweep(std::int64_t sweep) const {

@@ -96,6 +96,8 @@ struct Point {
   double value = 0;
 };
 
+using PointVisitor = std::function<void(const Point&)>;
+
 /// Summary of a series, known without reading its points.
 struct SeriesSummary {
   std::string name;
@@ -320,6 +322,8 @@ public:
   std::vector<StoredEvent> events(std::int64_t id) const;
   std::vector<std::string> series_names(std::int64_t id) const;
   std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()
+  /// Calls `visit` for all points of a series in order. Throws as series() does, possibly after some points.
+  void visit_series(std::int64_t id, const std::string& name, const PointVisitor& visit) const;
   /// All points of a series in order; throws Error (input) naming the existing series if there is none of this name.
   std::vector<Point> series(std::int64_t id, const std::string& name) const;
   std::vector<std::int64_t> runs_of_sweep(std::int64_t sweep) const; ///< throws Error (input) if it does not exist

@@ -34,7 +34,7 @@ void check_bounds(SQLite::Statement& row, const std::vector<double>& values, con
 }
 
 std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
-                         std::vector<Point>& points) {
+                         const PointVisitor& visit) {
   SQLite::Statement query(database,
                           "SELECT v.first, v.min, v.max, v.n, v.crc, v.data, s.n, s.first_step, s.last_step, s.crc, "
                           "s.data FROM value_chunk v LEFT JOIN step_chunk s ON s.frame = ?2 AND s.first = v.first "
@@ -64,13 +64,13 @@ std::int64_t read_sealed(SQLite::Database& database, const SeriesRow& series, co
       continue;
     check_bounds(query, *values, here);
     for (std::size_t i = 0; i < values->size(); ++i)
-      points.push_back({.step = (*steps)[i], .value = (*values)[i]});
+      visit({.step = (*steps)[i], .value = (*values)[i]});
   }
   return next;
 }
 
 void read_tail(SQLite::Database& database, const SeriesRow& series, std::int64_t next, const Complaint& complain,
-               std::vector<Point>& points) {
+               const PointVisitor& visit) {
   SQLite::Statement query(database, "SELECT number, crc, data FROM tail WHERE frame = ? ORDER BY number");
   query.bind(1, series.frame);
   for (; query.executeStep(); ++next) {
@@ -82,7 +82,7 @@ void read_tail(SQLite::Database& database, const SeriesRow& series, std::int64_t
     if (!row || series.position >= row->values.size())
       complain(fmt::format("point {} is damaged (checksum)", number));
     else
-      points.push_back({.step = row->step, .value = row->values[series.position]});
+      visit({.step = row->step, .value = row->values[series.position]});
   }
 }
 
@@ -136,14 +136,19 @@ std::vector<SeriesRow> read_series_rows(SQLite::Database& database, std::optiona
   return rows;
 }
 
+void visit_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
+                  const PointVisitor& visit) {
+  const std::int64_t sealed = read_sealed(database, series, complain, visit);
+  read_tail(database, series, sealed, complain, visit);
+}
+
 std::vector<Point> read_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain) {
   std::vector<Point> points;
   // Only a hint; a damaged file must not cause a huge allocation.
   constexpr std::int64_t max_reserved = 1 << 24;
   if (series.summary.count > 0)
     points.reserve(static_cast<std::size_t>(std::min(series.summary.count, max_reserved)));
-  const std::int64_t sealed = read_sealed(database, series, complain, points);
-  read_tail(database, series, sealed, complain, points);
+  visit_points(database, series, complain, [&](const Point& point) { points.push_back(point); });
   return points;
 }
 

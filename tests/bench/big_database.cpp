@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include <QApplication>
+#include <QComboBox>
 #include <QElapsedTimer>
 #include <QLineEdit>
 #include <QTableView>
@@ -22,6 +23,9 @@
 #include "core/exchange/import.h"
 #include "core/run/run_spec.h"
 #include "core/store/run_store.h"
+#include "ui/compare/comparison_view.h"
+#include "ui/compare/curve_reader.h"
+#include "ui/compare/curves_card.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
@@ -147,6 +151,30 @@ double slowest_filter(QLineEdit& filter, QTableView& table) {
   return slowest;
 }
 
+/// Another series of a run chosen in the curves of the Compare page, until it is drawn.
+double chosen_curve(const ui::Theme& theme, const std::filesystem::path& file, std::int64_t run) {
+  const store::RunReader reader(file);
+  ui::ReadRun read{.run = compare::read_runs(reader, {run}).front(), .series = reader.summaries(run)};
+  ui::ComparisonView view;
+  ui::CurvesCard card(theme, view, file);
+  card.resize(640, 300);
+  card.show();
+  bool complete = false;
+  QObject::connect(card.findChild<ui::CurveReader*>(), &ui::CurveReader::read_so_far, &card,
+                   [&](const auto&, bool all) { complete = all; });
+  const auto comparison = std::make_shared<const ui::Comparison>(ui::make_comparison({read}));
+  view.set_comparison(comparison, {0});
+  wait_for([&] { return complete; });
+  auto* series = card.findChild<QComboBox*>(QStringLiteral("curve-series"));
+  series->setCurrentIndex(series->findData(QStringLiteral("grad_norm")));
+  complete = false;
+  const auto start = Clock::now();
+  Q_EMIT series->activated(series->currentIndex());
+  wait_for([&] { return complete; });
+  card.plots().refresh_now();
+  return milliseconds_since(start);
+}
+
 std::uint64_t peak_memory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -227,6 +255,7 @@ BigCost measure_big_database(const std::filesystem::path& file) {
   cost.longest = slowest_round;
   cost.steps = history->steps();
   cost.peak_bytes = peak_memory();
+  cost.curve = chosen_curve(theme, file, longest->id);
   return cost;
 }
 

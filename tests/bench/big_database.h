@@ -27,6 +27,7 @@ struct BigCost {
   double first = 0;   ///< from opening the longest run until its first points are drawn
   double drawn = 0;   ///< until all its points are
   double longest = 0; ///< longest time in which the window did not answer meanwhile
+  double curve = 0;   ///< from choosing another series of it in Compare's curves until all its points are drawn
   std::size_t steps = 0;
   std::uint64_t peak_bytes = 0; ///< memory of the process, at most
 };

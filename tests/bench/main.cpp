@@ -197,6 +197,7 @@ void print_big(const std::filesystem::path& file) {
   const std::string steps = format_count(static_cast<std::int64_t>(cost.steps));
   line("a run of " + steps + " steps: first points drawn", ms(cost.first), "50 ms");
   line("  all points of all series drawn", ms(cost.drawn), "");
+  line("  one series of it chosen in Compare, drawn whole", ms(cost.curve), "50 ms");
   line("  slowest round of the event loop meanwhile", ms(cost.longest), "16 ms");
   line("memory of the process, at most", format_bytes(cost.peak_bytes), "500 MB");
 }

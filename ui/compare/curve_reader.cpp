@@ -29,7 +29,7 @@ const char* x_series(series::Axis axis) {
 
 /// Every so many points, the last one included.
 std::vector<store::Point> thinned(std::vector<store::Point> points, std::size_t most) {
-  if (most == 0 || points.size() <= most)
+  if (points.size() <= most)
     return points;
   std::vector<store::Point> some;
   for (std::size_t i = 0; i < most; ++i)
@@ -37,34 +37,45 @@ std::vector<store::Point> thinned(std::vector<store::Point> points, std::size_t 
   return some;
 }
 
-std::shared_ptr<const RunCurve> read_curve(const store::RunReader& reader, const CurveReader::Request& request,
-                                           const std::string& name, series::Axis axis) {
+/// What all curves of a request are of.
+struct Quantity {
+  std::string series;
+  double factor = 1;
+  series::Axis axis = series::Axis::step;
+  bool operator==(const Quantity&) const = default;
+};
+
+std::shared_ptr<const PointsCurve> read_curve(const store::RunReader& reader, const CurveReader::Request& request,
+                                              const Quantity& quantity) {
   const auto names = reader.series_names(request.run);
   const auto has = [&](const std::string& wanted) {
     return std::find(names.begin(), names.end(), wanted) != names.end();
   };
-  const char* along = x_series(axis);
-  if (!has(name) || (along && !has(along)))
+  const char* along = x_series(quantity.axis);
+  if (!has(quantity.series) || (along && !has(along)))
     return nullptr;
-  const auto points = thinned(reader.series(request.run, name), request.most);
   const auto xs = along ? reader.series(request.run, along) : std::vector<store::Point>{};
-  auto curve = std::make_shared<RunCurve>();
+  auto curve = std::make_shared<PointsCurve>();
   double last = -HUGE_VAL;
-  for (const store::Point& point : points) {
+  const auto add = [&](const store::Point& point) {
     double x = static_cast<double>(point.step);
     if (along) {
       auto at = std::upper_bound(xs.begin(), xs.end(), point.step,
                                  [](std::int64_t step, const store::Point& each) { return step < each.step; });
       if (at == xs.begin())
-        continue; // before the first known place
+        return; // before the first known place
       x = std::prev(at)->value;
     }
     last = std::isfinite(x) ? std::max(last, x) : last;
-    if (!std::isfinite(last))
-      continue;
-    curve->x.push_back(last);
-    curve->y.push_back(point.value);
-  }
+    if (std::isfinite(last))
+      curve->append(last, point.value * quantity.factor);
+  };
+  // All points of a long run go from the database straight into the curve: every copy of them takes as long again.
+  if (request.most == 0)
+    reader.visit_series(request.run, quantity.series, add);
+  else
+    for (const store::Point& point : thinned(reader.series(request.run, quantity.series), request.most))
+      add(point);
   return curve;
 }
 
@@ -73,16 +84,15 @@ std::shared_ptr<const RunCurve> read_curve(const store::RunReader& reader, const
 /// The curves of the last request; those that the next one wants, too, are not read again.
 class CurveReader::Cache {
 public:
-  using Curves = std::map<std::int64_t, std::shared_ptr<const RunCurve>>;
+  using Curves = std::map<std::int64_t, std::shared_ptr<const PointsCurve>>;
 
   explicit Cache(const std::filesystem::path& database) : reader_(database) {}
 
-  /// Forgets all but what a request of this series and axis may use.
-  void begin(const std::string& series, series::Axis axis, const std::vector<Request>& runs) {
-    if (series != series_ || axis != axis_)
+  /// Forgets all but what a request of this quantity may use.
+  void begin(const Quantity& quantity, const std::vector<Request>& runs) {
+    if (!(quantity == quantity_))
       known_.clear();
-    series_ = series;
-    axis_ = axis;
+    quantity_ = quantity;
     std::map<std::int64_t, Known> kept;
     for (const Request& request : runs)
       if (const auto found = known_.find(request.run); found != known_.end() && found->second.request == request)
@@ -92,9 +102,9 @@ public:
   void read(const Request& request) {
     if (known_.contains(request.run))
       return;
-    std::shared_ptr<const RunCurve> curve;
+    std::shared_ptr<const PointsCurve> curve;
     try {
-      curve = read_curve(reader_, request, series_, axis_);
+      curve = read_curve(reader_, request, quantity_);
     } catch (const Error&) {
       return; // deleted meanwhile, or damaged: the list of runs and `check` report that
     }
@@ -111,12 +121,11 @@ public:
 private:
   struct Known {
     Request request;
-    std::shared_ptr<const RunCurve> curve; ///< null: the run does not have it
+    std::shared_ptr<const PointsCurve> curve; ///< null: the run does not have it
   };
 
   store::RunReader reader_;
-  std::string series_;
-  series::Axis axis_ = series::Axis::step;
+  Quantity quantity_;
   std::map<std::int64_t, Known> known_;
 };
 
@@ -125,15 +134,15 @@ CurveReader::CurveReader(std::filesystem::path database, QObject* parent)
 
 CurveReader::~CurveReader() = default;
 
-void CurveReader::read(const std::vector<Request>& runs, const std::string& series, series::Axis axis) {
-  task_.start([this, runs, series, axis](const LatestTask::Progress& progress) {
+void CurveReader::read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis) {
+  task_.start([this, runs, quantity = Quantity{series, factor, axis}](const LatestTask::Progress& progress) {
     try {
       if (!cache_)
         cache_ = std::make_shared<Cache>(database_);
     } catch (const Error&) {
       return; // no database: the page shows that there are no runs
     }
-    cache_->begin(series, axis, runs);
+    cache_->begin(quantity, runs);
     QElapsedTimer since;
     since.start();
     for (const Request& request : runs) {

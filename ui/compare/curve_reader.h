@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "core/series/history.h"
+#include "ui/plot/curve.h"
 #include "ui/threads/latest_task.h"
 
 namespace batchscope::ui {
-
-/// A series of a run for a plot.
-struct RunCurve {
-  std::vector<double> x; ///< nondecreasing
-  std::vector<double> y;
-};
 
 /// Reads one series of many runs on a thread of its own. UI thread.
 class CurveReader : public QObject {
@@ -35,13 +30,13 @@ public:
   explicit CurveReader(std::filesystem::path database, QObject* parent = nullptr);
   ~CurveReader() override;
 
-  /// Reads the curves, replacing an earlier request. Emits read() for the ones that are there, in parts while it takes
-  /// long; runs without the series have none. Errors leave curves out.
-  void read(const std::vector<Request>& runs, const std::string& series, series::Axis axis);
+  /// Reads the curves, with values times `factor`, replacing an earlier request. Emits read_so_far() for the ones that
+  /// are there, in parts while it takes long; runs without the series have none. Errors leave curves out.
+  void read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis);
 
 Q_SIGNALS:
   /// All curves of the request so far, by run.
-  void read_so_far(const std::map<std::int64_t, std::shared_ptr<const batchscope::ui::RunCurve>>& curves,
+  void read_so_far(const std::map<std::int64_t, std::shared_ptr<const batchscope::ui::PointsCurve>>& curves,
                    bool complete);
 
 private:

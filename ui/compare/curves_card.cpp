@@ -45,7 +45,7 @@ QString series_title(const QString& series) {
 } // namespace
 
 CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::filesystem::path& database, QWidget* parent)
-    : Card({}, parent), theme_(theme), view_(view), reader_(database), series_(new QComboBox(this)),
+    : Card({}, parent), theme_(theme), view_(view), reader_(database, this), series_(new QComboBox(this)),
       axis_(new QComboBox(this)), note_(dimmed_label({}, this)) {
   series_->setAccessibleName(tr("Series of the curves"));
   series_->setObjectName(QStringLiteral("curve-series"));
@@ -164,23 +164,19 @@ void CurvesCard::request() {
     draw();
     return;
   }
-  reader_.read(runs, series(), axis());
+  const CompareField* field = field_of(view_.comparison(), series_->currentData().toString());
+  reader_.read(runs, series(), field ? field->factor() : 1, axis());
 }
 
 void CurvesCard::draw() {
   plots_->clear_curves();
-  const CompareField* field = field_of(view_.comparison(), series_->currentData().toString());
-  const double factor = field ? field->factor() : 1;
   const auto add = [&](std::size_t run) {
     const auto found = curves_.find(view_.id(run));
     if (found == curves_.end())
       return;
-    std::vector<double> y = found->second->y;
-    for (double& value : y)
-      value *= factor;
     const auto look = view_.look(run);
     CurveStyle style;
-    style.points = found->second->x.size() <= 3; // no line to see else
+    style.points = found->second->size() <= 3; // no line to see else
     if (view_.is_emphasized(run)) {
       style.series = look.value_or(0);
       if (!look)
@@ -192,7 +188,7 @@ void CurvesCard::draw() {
       style.faint = true;
       style.points = false;
     }
-    plots_->add_curve(0, std::make_shared<PointsCurve>(found->second->x, y), style);
+    plots_->add_curve(0, found->second, style);
   };
   for (const std::size_t run : view_.visible())
     if (!view_.is_emphasized(run))

@@ -52,7 +52,7 @@ private:
   QLabel* note_; ///< how many of the runs are drawn
   LinkedPlots* plots_ = nullptr;
   QString wanted_series_; ///< the user's choice, also while no run has it
-  std::map<std::int64_t, std::shared_ptr<const RunCurve>> curves_;
+  std::map<std::int64_t, std::shared_ptr<const PointsCurve>> curves_;
 };
 
 } // namespace batchscope::ui

@@ -55,6 +55,12 @@ void PointsCurve::set(const std::vector<double>& x, const std::vector<double>& y
   ++revision_;
 }
 
+void PointsCurve::append(double x, double y) {
+  x_.append(x);
+  y_.append(y);
+  ++revision_;
+}
+
 void PointsCurve::sample(double from, double to, int pixels, series::Samples& samples) const {
   ui::sample({x_, y_}, from, to, pixels, samples);
 }

@@ -94,6 +94,8 @@ public:
   PointsCurve() = default;
   PointsCurve(const std::vector<double>& x, const std::vector<double>& y); ///< x is nondecreasing
   void set(const std::vector<double>& x, const std::vector<double>& y);
+  void append(double x, double y); ///< x is not smaller than before
+  std::size_t size() const { return x_.size(); }
 
   void sample(double from, double to, int pixels, series::Samples& samples) const override;
   std::optional<std::pair<double, double>> extent() const override;

@@ -37,7 +37,10 @@ std::optional<TailRow> unsealed_row(SQLite::Statement& row, int at);
 /// Receives what is wrong with the stored points of a series: which points, and what.
 using Complaint = std::function<void(const std::string&)>;
 
-/// All undamaged points of a series in order; reports damaged ones to `complain`.
+/// Calls `visit` for all undamaged points of a series in order; reports damaged ones to `complain`.
+void visit_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain,
+                  const PointVisitor& visit);
+/// All undamaged points in order.
 std::vector<Point> read_points(SQLite::Database& database, const SeriesRow& series, const Complaint& complain);
 
 } // namespace batchscope::store::detail
