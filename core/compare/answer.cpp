@@ -98,15 +98,34 @@ std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goa
   return standings;
 }
 
+std::optional<double> value_with(const Standing& standing, const std::string& seed) {
+  const auto found = std::find(standing.seeds.begin(), standing.seeds.end(), seed);
+  if (found == standing.seeds.end())
+    return std::nullopt;
+  return standing.values[static_cast<std::size_t>(found - standing.seeds.begin())];
+}
+
 /// Differences of the best and another setting over the seeds that both have.
 std::vector<double> paired(const Standing& best, const Standing& other) {
   std::vector<double> differences;
-  for (std::size_t i = 0; i < best.seeds.size(); ++i) {
-    const auto same = std::find(other.seeds.begin(), other.seeds.end(), best.seeds[i]);
-    if (same != other.seeds.end())
-      differences.push_back(best.values[i] - other.values[static_cast<std::size_t>(same - other.seeds.begin())]);
-  }
+  for (std::size_t i = 0; i < best.seeds.size(); ++i)
+    if (const auto value = value_with(other, best.seeds[i]))
+      differences.push_back(best.values[i] - *value);
   return differences;
+}
+
+/// From the settings that have all seeds of the best.
+std::optional<Spread> spread_of(const std::vector<Standing>& standings) {
+  std::vector<std::vector<double>> rows;
+  for (const Standing& standing : standings) {
+    std::vector<double> row;
+    for (const std::string& seed : standings.front().seeds)
+      if (const auto value = value_with(standing, seed))
+        row.push_back(*value);
+    if (row.size() == standings.front().seeds.size())
+      rows.push_back(std::move(row));
+  }
+  return pooled_spread(rows);
 }
 
 /// Marks the settings that cannot be told apart from the best; false if there are too few repeats to say.
@@ -116,10 +135,11 @@ bool mark_ties(std::vector<Standing>& standings) {
       std::count_if(standings.begin() + 1, standings.end(), [](const Standing& s) { return !s.values.empty(); });
   // The one that is truly best must not be ruled out by any of the others, by chance, in more than 5 % of sweeps.
   const double divisor = std::max(1.0, static_cast<double>(others) / 2);
+  const std::optional<Spread> spread = spread_of(standings);
   for (auto other = standings.begin() + 1; other != standings.end(); ++other) {
     if (other->values.empty())
       continue;
-    const auto interval = mean_interval(paired(standings.front(), *other), divisor);
+    const auto interval = mean_interval(paired(standings.front(), *other), divisor, spread);
     other->same_as_best = !interval ? other->summary.mean == standings.front().summary.mean : interval->contains_zero();
     told = told && interval.has_value();
   }

@@ -46,7 +46,8 @@ struct Answer {
 };
 
 /// Compares the finished runs. Settings that were run several times with different seeds are compared by the 95 %
-/// interval of their paired differences, adjusted for the number of comparisons; of those that cannot be told apart the
+/// interval of their paired differences, whose spread is estimated from all settings, adjusted for the number of
+/// comparisons; of those that cannot be told apart the
 /// smallest batch is chosen whose mean is within the spread of repeats of the best one. With one run each, by the value
 /// alone, and the text says that the spread is unknown.
 Answer answer(const Comparison& comparison, const Goal& goal);

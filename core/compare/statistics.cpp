@@ -1,5 +1,6 @@
 #include "core/compare/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -63,13 +64,37 @@ double student_quantile(double p, std::int64_t degrees) {
   return std::sqrt(n * y);
 }
 
-std::optional<Interval> mean_interval(const std::vector<double>& differences, double divisor) {
+std::optional<Spread> pooled_spread(const std::vector<std::vector<double>>& rows) {
+  if (rows.size() < 2 || rows.front().size() < 2)
+    return std::nullopt;
+  const std::size_t columns = rows.front().size();
+  std::vector<double> of_columns(columns);
+  for (std::size_t j = 0; j < columns; ++j) {
+    std::vector<double> column;
+    for (const auto& row : rows)
+      column.push_back(row[j]);
+    of_columns[j] = summarize(column).mean;
+  }
+  const double all = summarize(of_columns).mean;
+  double squares = 0;
+  for (const auto& row : rows) {
+    const double of_row = summarize(row).mean;
+    for (std::size_t j = 0; j < columns; ++j)
+      squares += std::pow(row[j] - of_row - of_columns[j] + all, 2);
+  }
+  const auto degrees = static_cast<std::int64_t>((rows.size() - 1) * (columns - 1));
+  return Spread{std::sqrt(2 * squares / static_cast<double>(degrees)), degrees};
+}
+
+std::optional<Interval> mean_interval(const std::vector<double>& differences, double divisor,
+                                      const std::optional<Spread>& pooled) {
   const Summary summary = summarize(differences);
   if (summary.n < 2)
     return std::nullopt;
   const double tail = 0.025 / divisor;
-  const double half =
-      student_quantile(1 - tail, summary.n - 1) * summary.deviation / std::sqrt(static_cast<double>(summary.n));
+  const double deviation = pooled ? std::max(summary.deviation, pooled->deviation) : summary.deviation;
+  const double half = student_quantile(1 - tail, pooled ? pooled->degrees : summary.n - 1) * deviation /
+                      std::sqrt(static_cast<double>(summary.n));
   return Interval{summary.mean - half, summary.mean + half};
 }
 

@@ -18,6 +18,7 @@ private Q_SLOTS:
   void quantiles_data();
   void quantiles();
   void intervalsHoldTheMean();
+  void settingsShareTheirSpread();
 };
 
 void TestStatistics::summaries() {
@@ -82,6 +83,21 @@ void TestStatistics::intervalsHoldTheMean() {
   const auto one = mean_interval({1, 2, 3});
   const auto of_ten = mean_interval({1, 2, 3}, 10);
   QVERIFY(of_ten->low < one->low && of_ten->high > one->high);
+}
+
+/// Of two settings, the deviation of their differences; of more, that of all pairs together.
+void TestStatistics::settingsShareTheirSpread() {
+  const auto of_two = pooled_spread({{1, 2, 3}, {2, 4, 6}}); // differences 1, 2, 3
+  QCOMPARE(of_two->deviation, 1.0);
+  QCOMPARE(of_two->degrees, std::int64_t{2});
+  const auto of_three = pooled_spread({{1, 2, 3}, {2, 4, 6}, {0, 0, 0}});
+  QCOMPARE(of_three->deviation, std::sqrt(2 * 4.0 / 4)); // squared residuals 4, see the analysis of variance
+  QCOMPARE(of_three->degrees, std::int64_t{4});
+  QVERIFY(!pooled_spread({{1, 2, 3}}));
+  QVERIFY(!pooled_spread({{1}, {2}}));
+  // Differences that happen to be equal do not make a setting certainly worse.
+  QVERIFY(mean_interval({1, 1, 1}, 1, Spread{1, 4})->contains_zero());
+  QVERIFY(!mean_interval({1, 1, 1}, 1, Spread{0.1, 4})->contains_zero());
 }
 
 BATCHSCOPE_TEST(TestStatistics)
