@@ -58,7 +58,7 @@ std::uint64_t fraction_of(std::string_view digits, std::uint64_t unit) {
     value += (digit - '0') * scale;
     scale /= 10;
   }
-  // The small addend keeps 0.3KB at 300 bytes: 0.1 has no exact binary form.
+  // The small addend keeps 0.3kB at 300 bytes: 0.1 has no exact binary form.
   return static_cast<std::uint64_t>(std::floor(value * unit + 1e-6L));
 }
 
@@ -118,7 +118,7 @@ std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1000)
     return fmt::format("{} B", bytes);
   double value = static_cast<double>(bytes);
-  const char* const units[] = {"KB", "MB", "GB", "TB", "PB", "EB"};
+  const char* const units[] = {"kB", "MB", "GB", "TB", "PB", "EB"};
   std::size_t unit = 0;
   value /= 1000;
   // 999.95 would be printed as 1000.0.

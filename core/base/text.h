@@ -10,7 +10,7 @@
 
 namespace batchscope {
 
-/// Parses a size in bytes: `400MB` = 400,000,000; `400MiB` = 419,430,400; a bare number is bytes. Units are KB MB GB TB
+/// Parses a size in bytes: `400MB` = 400,000,000; `400MiB` = 419,430,400; a bare number is bytes. Units are kB MB GB TB
 /// and KiB MiB GiB TiB, in any case. Throws Error (input) naming `field` for a negative, zero or too large size and for
 /// an unknown unit.
 std::uint64_t parse_size(std::string_view text, std::string_view field);

@@ -88,7 +88,7 @@ std::string SizeForm::text(std::uint64_t bytes) {
                                                                            {1ULL << 30, "GiB"},
                                                                            {1'000'000, "MB"},
                                                                            {1ULL << 20, "MiB"},
-                                                                           {1000, "KB"},
+                                                                           {1000, "kB"},
                                                                            {1ULL << 10, "KiB"}}};
   for (const auto& [unit, name] : units) {
     if (bytes > 0 && bytes % unit == 0)

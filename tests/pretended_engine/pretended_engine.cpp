@@ -140,7 +140,7 @@ private:
   bool reported_paused_ = false;
 };
 
-/// A step that needs 100 KB for the model and 10 KB for each example.
+/// A step that needs 100 kB for the model and 10 kB for each example.
 class PretendedDryRun final : public run::DryRun {
 public:
   telemetry::Trace trace(std::int64_t batch) override {
