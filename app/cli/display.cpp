@@ -129,6 +129,8 @@ void Display::record(const telemetry::StepRecord& record) {
 }
 
 void Display::event(telemetry::Event event) {
+  if (event.kind.empty())
+    return; // only values
   say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
                                                               describe_event(event.kind, event.detail_json))));
   const std::lock_guard lock(mutex_);

@@ -214,10 +214,14 @@ int run_plan(const PlanOptions& options, const Context& context) {
         throw input_error(fmt::format("{} has no effect without --lr; give --lr too", option));
   check(spec);
   const ProgressionOptions plan = progression_options(options, spec);
-  if (Progression(plan).needs_feedback())
+  if (Progression(plan).needs_feedback()) {
+    if (plan.length.steps && plan.learning_rate.rule == schedule::LearningRateRule::adascale)
+      throw input_error("--lr-rule: \"adascale\" counts steps by values measured during training; accepted by plan: a "
+                        "length in epochs or examples");
     throw input_error(fmt::format("--schedule: {} depends on values measured during training; accepted by plan: "
-                                  "schedules without loss, vram_fraction and tokens",
+                                  "schedules without loss, noise_scale, vram_fraction and tokens",
                                   in_quotes(spec.schedule)));
+  }
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));
   else

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <muParser.h>
@@ -16,7 +17,7 @@ constexpr std::size_t longest_formula = 1000;
 /// The variables of a formula. muParser holds pointers to them, so the object never moves.
 struct Variables {
   double step = 0, batch = 0, epoch = 0, coverage = 0, progress = 0;
-  double loss = 0, loss_ema = 0, vram_fraction = 0, max_batch = 0;
+  double loss = 0, loss_ema = 0, noise_scale = 0, vram_fraction = 0, max_batch = 0;
 
   void set(const ScheduleState& state) {
     step = static_cast<double>(state.step);
@@ -26,12 +27,14 @@ struct Variables {
     progress = state.progress;
     loss = state.loss;
     loss_ema = state.loss_ema;
+    noise_scale = state.noise.scale().value_or(std::numeric_limits<double>::quiet_NaN());
     vram_fraction = state.vram_fraction;
     max_batch = static_cast<double>(state.max_batch);
   }
 };
 
-constexpr std::string_view names = "step, batch, epoch, coverage, progress, loss, loss_ema, vram_fraction, max_batch";
+constexpr std::string_view names =
+    "step, batch, epoch, coverage, progress, loss, loss_ema, noise_scale, vram_fraction, max_batch";
 
 /// The state of the first call as far as it is known in advance; measured values are neutral.
 ScheduleState first_state(const ScheduleOrigin& origin) {
@@ -45,6 +48,7 @@ ScheduleState first_state(const ScheduleOrigin& origin) {
   state.coverage = std::min(1.0, state.coverage + fraction);
   state.progress = std::min(1.0, state.progress + fraction);
   state.loss = state.loss_ema = 1;
+  state.noise = {.squared = 1, .variance = static_cast<double>(origin.batch)};
   state.vram_fraction = 0.5;
   return state;
 }
@@ -74,6 +78,7 @@ public:
     parser_.DefineVar("progress", &variables_.progress);
     parser_.DefineVar("loss", &variables_.loss);
     parser_.DefineVar("loss_ema", &variables_.loss_ema);
+    parser_.DefineVar("noise_scale", &variables_.noise_scale);
     parser_.DefineVar("vram_fraction", &variables_.vram_fraction);
     parser_.DefineVar("max_batch", &variables_.max_batch);
   }
@@ -87,9 +92,11 @@ public:
       parser_.Eval(values);
       if (values != 1)
         refuse("a comma outside a function call makes several values; accepted: one value");
-      for (const auto& [name, variable] : parser_.GetUsedVar())
-        if (name == "loss" || name == "loss_ema" || name == "vram_fraction")
-          needs_feedback_ = true;
+      for (const auto& [name, variable] : parser_.GetUsedVar()) {
+        needs_noise_ = needs_noise_ || name == "noise_scale";
+        needs_feedback_ =
+            needs_feedback_ || needs_noise_ || name == "loss" || name == "loss_ema" || name == "vram_fraction";
+      }
     } catch (const mu::Parser::exception_type& e) {
       refuse(describe(e));
     }
@@ -99,6 +106,8 @@ public:
   }
 
   ScheduleAnswer next(const ScheduleState& state) override {
+    if (needs_noise_ && !state.noise.scale())
+      return {state.batch, {}}; // not measured yet
     try {
       variables_.set(state);
       const double value = parser_.Eval();
@@ -111,6 +120,7 @@ public:
     }
   }
   bool needs_feedback() const override { return needs_feedback_; }
+  bool needs_noise() const override { return needs_noise_; }
   std::string text() const override { return "formula:" + expression_; }
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -138,6 +148,7 @@ private:
   Variables variables_;
   mu::Parser parser_;
   bool needs_feedback_ = false;
+  bool needs_noise_ = false;
 };
 
 } // namespace

@@ -57,7 +57,10 @@ void check_schedule(const RunSpec& spec) {
   schedule::ScheduleOrigin origin;
   origin.batch = stand_in_batch(spec);
   origin.max_batch = std::max(spec.max_batch.value_or(INT64_MAX), origin.batch);
-  schedule::make_schedule(spec.schedule, origin);
+  if (schedule::make_schedule(spec.schedule, origin)->needs_noise() && spec.effective_batch)
+    throw input_error(fmt::format("--schedule {} follows the noise scale, and --effective-batch {} fixes the effective "
+                                  "batch; accepted: one of them",
+                                  spec.schedule, *spec.effective_batch));
 }
 
 void check_max_batch(const RunSpec& spec) {

@@ -65,6 +65,7 @@ struct RunSpec {
   std::optional<double> clip;   ///< largest gradient norm, > 0
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
   std::optional<std::int64_t> evaluate_every; ///< steps; unset: at the end of each epoch and of the run only
+  std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
   std::uint64_t seed = 1;                     ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
   double margin = 0.2; ///< for batch auto:safe

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/schedule/gradient_noise.h"
+
 namespace batchscope::schedule {
 
 /// Length of a run: exactly one of the three is set.
@@ -27,17 +29,20 @@ struct ScheduleState {
   std::int64_t batch = 0;       ///< nominal batch of the step just made
   std::int64_t epoch_index = 0; ///< 0-based
   std::int64_t examples_seen = 0;
-  std::int64_t tokens_seen = 0; ///< 0 if examples have no tokens
-  std::int64_t examples = 0;    ///< N, examples in an epoch
-  double epoch = 0;             ///< examples_seen / N
-  double coverage = 0;          ///< of the current epoch, 0..1
-  double epochs_passed = 0;     ///< epoch_index + the part of the epoch that is over; a dropped tail counts as over
-  double progress = 0;          ///< of the whole run, 0..1
-  std::int64_t max_batch = 0;   ///< upper bound to which the result is clamped
+  std::int64_t tokens_seen = 0;     ///< 0 if examples have no tokens
+  std::int64_t examples = 0;        ///< N, examples in an epoch
+  double epoch = 0;                 ///< examples_seen / N
+  double coverage = 0;              ///< of the current epoch, 0..1
+  double epochs_passed = 0;         ///< epoch_index + the part of the epoch that is over; a dropped tail counts as over
+  double progress = 0;              ///< of the whole run, 0..1
+  std::int64_t max_batch = 0;       ///< upper bound to which the result is clamped
+  std::int64_t batches_in_step = 1; ///< nominal batches per optimizer step, over all ranks
   // Measured during a run; NaN when planning.
   double loss = std::numeric_limits<double>::quiet_NaN();
   double loss_ema = std::numeric_limits<double>::quiet_NaN();      ///< moving average with factor 0.98; NaN skipped
   double vram_fraction = std::numeric_limits<double>::quiet_NaN(); ///< peak bytes of the step / memory limit
+  GradientNoise noise;
+  double gains = 0; ///< sum over the steps done of AdaScale's gain; without that rule, the number of steps
 };
 
 struct ScheduleAnswer {
@@ -57,6 +62,8 @@ public:
   virtual double learning_rate_factor(const ScheduleState& state) const;
   /// Whether it uses loss, memory or tokens, which are not known when planning.
   virtual bool needs_feedback() const { return false; }
+  /// Whether it uses the gradient noise scale, which then has to be measured.
+  virtual bool needs_noise() const { return false; }
   /// The batch of the very next step if the schedule is applied at `origin` and no other batch is requested.
   virtual std::int64_t first_batch(const ScheduleOrigin& origin) const;
   /// Of an edited schedule: its base, which keeps counting during the overrides. Nothing for the others.
@@ -87,13 +94,17 @@ struct ScheduleOrigin {
 
 /// Makes a schedule from its text, see schedule_kinds(): `constant`, `step:interval=5,increment=1`,
 /// `linear:max=64[,epochs=|steps=|examples=|tokens=]`, `exponential:max=64,...`, `piecewise:0=16,100=32`,
-/// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `formula:EXPRESSION`,
+/// `adabatch:factor=2,every=2[,lr-decay=0.375]`, `plateau:factor=2,patience=50[,threshold=0.01][,shrink=2]`,
+/// `noise:multiplier=1[,every=50]`, `formula:EXPRESSION`,
 /// `edited:FROM-TO=BATCH,...[,batch=B],base=SCHEDULE`. Intervals, ramps and stages count from the origin; the steps of
 /// `piecewise` count from the start of the run. A ramp without a length takes the rest of the run; without `lr-decay`
-/// the learning rate has no stages. A formula is tested on the state of its first call, with loss 1 and vram_fraction
-/// 0.5. The base of an edited schedule continues without interruption if its text is that of one of `origin.courses`,
-/// so `edited:base=SCHEDULE` returns to that schedule; else it begins at the origin. Throws Error (input) naming the
-/// invalid part and what is accepted.
+/// the learning rate has no stages. A formula is tested on the state of its first call, with loss 1, vram_fraction
+/// 0.5 and a noise scale of the batch. `plateau` compares the smoothed loss with its lowest so far every `patience`
+/// steps: after a fall of less than `threshold` the batch is multiplied by `factor`; after one of more than ten times
+/// as much it is divided by `shrink`, but not below the first batch. `noise` sets the effective batch to `multiplier`
+/// times the gradient noise scale every so many steps, by at most a factor of 2 at once. The base of an edited schedule
+/// continues without interruption if its text is that of one of `origin.courses`, so `edited:base=SCHEDULE` returns to
+/// that schedule; else it begins at the origin. Throws Error (input) naming the invalid part and what is accepted.
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin);
 
 /// The first batch that a schedule's text gives (`piecewise:0=16`, `edited:0-50=16,...`); nothing if it can begin with

@@ -92,6 +92,7 @@ public:
     return base_.schedule->learning_rate_factor(state);
   }
   bool needs_feedback() const override { return base_.schedule->needs_feedback(); }
+  bool needs_noise() const override { return base_.schedule->needs_noise(); }
   std::optional<Course> base() const override { return base_; }
   std::int64_t first_batch(const ScheduleOrigin& origin) const override {
     const FixedStretch* stretch = find(origin.state.step);

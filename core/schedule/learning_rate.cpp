@@ -39,7 +39,8 @@ Error unknown(const char* what, const std::string& given, const char* accepted) 
 
 } // namespace
 
-double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch) {
+double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch,
+                   const GradientNoise& noise) {
   switch (rule) {
   case LearningRateRule::none:
     return base;
@@ -47,12 +48,15 @@ double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_ba
     return base * scale_of(effective_batch, reference_batch);
   case LearningRateRule::square_root:
     return base * std::sqrt(scale_of(effective_batch, reference_batch));
+  case LearningRateRule::adascale:
+    return base * noise.gain(scale_of(effective_batch, reference_batch), reference_batch);
   }
   return base;
 }
 
-double LearningRate::next(std::int64_t step, double progress, std::int64_t effective_batch) {
-  const double rate = scaled_rate(options_.base, options_.rule, effective_batch, options_.reference_batch);
+double LearningRate::next(std::int64_t step, double progress, std::int64_t effective_batch,
+                          const GradientNoise& noise) {
+  const double rate = scaled_rate(options_.base, options_.rule, effective_batch, options_.reference_batch, noise);
   if (step < options_.warmup_steps)
     return rate * static_cast<double>(step) / static_cast<double>(options_.warmup_steps);
   if (!progress_after_warmup_)
@@ -90,7 +94,9 @@ LearningRateRule parse_rule(const std::string& text) {
     return LearningRateRule::linear;
   if (text == "sqrt")
     return LearningRateRule::square_root;
-  throw unknown("learning-rate rule", text, "none, linear, sqrt");
+  if (text == "adascale")
+    return LearningRateRule::adascale;
+  throw unknown("learning-rate rule", text, "none, linear, sqrt, adascale");
 }
 
 LearningRateDecay parse_decay(const std::string& text) {

@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 
+#include "core/schedule/gradient_noise.h"
+
 namespace batchscope::schedule {
 
-enum class LearningRateRule { none, linear, square_root };
+enum class LearningRateRule { none, linear, square_root, adascale };
 enum class LearningRateDecay { constant, cosine, linear, step };
 enum class RegularizationRule { none, square_root };
 
@@ -18,8 +20,10 @@ struct LearningRateOptions {
   std::int64_t warmup_steps = 0;
 };
 
-/// base * (B/B_ref), base * sqrt(B/B_ref), or base unchanged; B is the nominal effective batch b*k*R.
-double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch);
+/// base * (B/B_ref), base * sqrt(B/B_ref), base * the gain of AdaScale at B/B_ref, or base unchanged; B is the nominal
+/// effective batch b*k*R.
+double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_batch, std::int64_t reference_batch,
+                   const GradientNoise& noise = {});
 
 /// Learning rate of each step: scaled by the rule, then linear warm-up from 0 (`lr * step / warmup`, `step` 0 for the
 /// first step), then decay over the progress that remains after the warm-up. Call next() for the steps in order.
@@ -28,7 +32,7 @@ public:
   explicit LearningRate(const LearningRateOptions& options) : options_(options) {}
 
   /// Learning rate of the next step. `step` counts from 0; `progress` (0..1) is that at the start of the step.
-  double next(std::int64_t step, double progress, std::int64_t effective_batch);
+  double next(std::int64_t step, double progress, std::int64_t effective_batch, const GradientNoise& noise = {});
 
 private:
   LearningRateOptions options_;
@@ -45,7 +49,7 @@ double scaled_weight_decay(double weight_decay, RegularizationRule rule, std::in
 /// min(p * sqrt(B/B_ref), max(p, 0.5)), or unchanged.
 double scaled_dropout(double p, RegularizationRule rule, std::int64_t effective_batch, std::int64_t reference_batch);
 
-/// `none`, `linear`, `sqrt`; throws Error (input) listing these, as do the next two.
+/// `none`, `linear`, `sqrt`, `adascale`; throws Error (input) listing these, as do the next two.
 LearningRateRule parse_rule(const std::string& text);
 /// `constant`, `cosine`, `linear`, `step`.
 LearningRateDecay parse_decay(const std::string& text);

@@ -88,6 +88,7 @@ public:
     check_product(options.sampler, max_batch_);
     state_.examples = options.sampler.examples;
     state_.max_batch = max_batch_;
+    state_.batches_in_step = options.sampler.accumulate * options.sampler.ranks;
     about_field("schedule", [&] {
       schedule_ = make_schedule(options.schedule, {batch_, max_batch_, state_, options_.has_tokens});
     });
@@ -95,6 +96,10 @@ public:
   }
 
   std::optional<PlannedStep> next();
+  std::optional<double> add_gradient_norms(const GradientNorms& norms) {
+    state_.noise.add(norms);
+    return state_.noise.scale();
+  }
   void done(const Feedback& feedback);
   void edit(const std::string& text, std::optional<std::int64_t> batch);
 
@@ -102,6 +107,12 @@ public:
   const ScheduleState& state() const { return state_; }
   std::int64_t batch() const { return batch_; }
   const BatchSchedule& schedule() const { return *schedule_; }
+  bool counts_gains() const {
+    return options_.length.steps && options_.learning_rate.rule == LearningRateRule::adascale;
+  }
+  bool needs_noise() const {
+    return schedule_->needs_noise() || options_.learning_rate.rule == LearningRateRule::adascale;
+  }
   const std::string& schedule_text() const { return schedule_text_; }
 
 private:
@@ -109,7 +120,8 @@ private:
   bool through() const;
   double progress_at(std::int64_t epoch_index, std::int64_t passed) const;
   std::int64_t nominal_effective() const;
-  void count(const data::StepTakes& takes, const Feedback& feedback);
+  double gain(std::int64_t effective_batch) const;
+  void count(const PlannedStep& step, const Feedback& feedback);
   void follow(const ScheduleAnswer& answer);
   void remember(const Course& course);
   void report(const std::string& kind, std::int64_t asked, const std::string& message);
@@ -134,11 +146,16 @@ private:
 
 bool Progression::Impl::through() const {
   const RunLength& length = options_.length;
-  return (length.steps && state_.step >= *length.steps) ||
+  // Gains are sums of fractions: a step whose share is a rounding error is none.
+  constexpr double rounding = 1e-9;
+  const double steps = counts_gains() ? state_.gains + rounding : static_cast<double>(state_.step);
+  return (length.steps && steps >= static_cast<double>(*length.steps)) ||
          (length.examples && state_.examples_seen >= *length.examples);
 }
 
 double Progression::Impl::progress_at(std::int64_t epoch_index, std::int64_t passed) const {
+  if (counts_gains())
+    return std::min(1.0, state_.gains / static_cast<double>(*options_.length.steps));
   const double epochs = static_cast<double>(epoch_index) + fraction(passed, options_.sampler.examples);
   return fraction_done(options_.length, state_.step, state_.examples_seen, epochs).value_or(0);
 }
@@ -170,17 +187,27 @@ std::optional<PlannedStep> Progression::Impl::next() {
   planned.epoch = fraction(planned.takes.seen_in_total, options_.sampler.examples);
   planned.train_coverage = fraction(planned.takes.seen_in_epoch, options_.sampler.examples);
   planned.progress = progress_at(planned.takes.epoch_index, planned.takes.first);
-  planned.learning_rate =
-      rate.next(state_.step, planned.progress, planned.nominal_effective) * schedule_->learning_rate_factor(state_);
+  planned.learning_rate = rate.next(state_.step, planned.progress, planned.nominal_effective, state_.noise) *
+                          schedule_->learning_rate_factor(state_);
+  planned.gain = gain(planned.nominal_effective);
   pending_ = std::move(planned);
   pending_sampler_ = sampler;
   pending_rate_ = rate;
   return pending_;
 }
 
-void Progression::Impl::count(const data::StepTakes& takes, const Feedback& feedback) {
+double Progression::Impl::gain(std::int64_t effective_batch) const {
+  const LearningRateOptions& rate = options_.learning_rate;
+  if (rate.rule != LearningRateRule::adascale)
+    return 1;
+  return state_.noise.gain(fraction(effective_batch, rate.reference_batch), rate.reference_batch);
+}
+
+void Progression::Impl::count(const PlannedStep& step, const Feedback& feedback) {
+  const data::StepTakes& takes = step.takes;
   const std::int64_t examples = options_.sampler.examples;
   ++state_.step;
+  state_.gains += step.gain;
   state_.batch = batch_;
   state_.epoch_index = takes.epoch_index;
   state_.examples_seen = takes.seen_in_total;
@@ -205,7 +232,7 @@ void Progression::Impl::done(const Feedback& feedback) {
   pending_.reset();
   sampler_ = *pending_sampler_;
   rate_ = *pending_rate_;
-  count(step.takes, feedback);
+  count(step, feedback);
   for (Course& course : left_)
     advance(course, state_);
   follow(schedule_->next(state_));
@@ -293,8 +320,16 @@ std::uint64_t Progression::planned_by_this_thread() {
   return planned_steps;
 }
 
+std::optional<double> Progression::add_gradient_norms(const GradientNorms& norms) {
+  return impl_->add_gradient_norms(norms);
+}
+
 bool Progression::needs_feedback() const {
-  return impl_->schedule().needs_feedback();
+  return impl_->schedule().needs_feedback() || impl_->counts_gains();
+}
+
+bool Progression::needs_noise() const {
+  return impl_->needs_noise();
 }
 
 const std::string& Progression::schedule_text() const {

@@ -33,6 +33,7 @@ struct PlannedStep {
   double train_coverage = 0;          ///< after the step
   double progress = 0;                ///< of the run, at the start of the step
   double learning_rate = 0;
+  double gain = 1; ///< of AdaScale; steps that count for a run's length with that rule
 };
 
 /// Estimated steps of a whole run if all steps after `step` take as many examples as it does, for plans too long to
@@ -70,6 +71,9 @@ public:
 
   /// The next step, or nothing at the end of the run. Calling it again before done() gives the same step.
   std::optional<PlannedStep> next();
+  /// Takes a measurement of the gradient noise in the step of the last next(). Returns the smoothed noise scale, in
+  /// examples; nothing while it is unknown.
+  std::optional<double> add_gradient_norms(const GradientNorms& norms);
   /// Counts the step of the last next() as made and evaluates the schedule.
   void done(const Feedback& feedback = {});
 
@@ -86,7 +90,10 @@ public:
   /// Steps done, and the nominal batch of the next step.
   std::int64_t steps_done() const;
   std::int64_t batch() const;
+  /// Whether the steps depend on what is measured: planning cannot tell them.
   bool needs_feedback() const;
+  /// Whether the gradient noise scale has to be measured.
+  bool needs_noise() const;
   const std::string& schedule_text() const;
 
   /// Number of steps planned by this thread so far, over all progressions; for tests of where plans are computed.

@@ -26,7 +26,7 @@ public:
       return {state.batch, {}};
     std::int64_t sum = 0;
     if (__builtin_add_overflow(state.batch, increment_, &sum))
-      sum = std::numeric_limits<std::int64_t>::max();
+      sum = increment_ > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
     return {sum, {}};
   }
   std::string text() const override { return text_; }
@@ -45,8 +45,10 @@ std::unique_ptr<BatchSchedule> make_constant(const ScheduleText& text, const Sch
 
 std::unique_ptr<BatchSchedule> make_step(const ScheduleText& text, const ScheduleOrigin& origin) {
   text.accept_only({"interval", "increment"});
-  return std::make_unique<Step>(text.integer("interval", 1), text.integer("increment", 1), origin.state.step,
-                                text.text());
+  const std::int64_t increment = text.integer("increment", std::numeric_limits<std::int64_t>::min());
+  if (increment == 0)
+    text.refuse("increment is 0; accepted: a whole number above 0, or below 0 for a batch that shrinks");
+  return std::make_unique<Step>(text.integer("interval", 1), increment, origin.state.step, text.text());
 }
 
 } // namespace

@@ -154,7 +154,8 @@ void RunBuffer::take(telemetry::Event&& event) {
   for (const auto& [name, value] : event.values)
     add_other(event.step, name, value);
   progress_.take(event);
-  events_.push_back(std::move(event));
+  if (!event.kind.empty()) // else it has only values
+    events_.push_back(std::move(event));
 }
 
 // Each other series gets a frame of its own, since it is not known which of them share their steps.

@@ -78,6 +78,7 @@ const std::vector<SeriesInfo>& known_series() {
     known.push_back({"validation_loss", not_in_csv});
     known.push_back({"validation_accuracy", not_in_csv});
     known.push_back({evaluation_seconds, not_in_csv});
+    known.push_back({noise_scale, not_in_csv});
     return known;
   }();
   return all;

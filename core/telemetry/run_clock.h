@@ -30,5 +30,7 @@ private:
 
 /// Name of the value of an `evaluation` event that holds its duration in seconds.
 inline constexpr const char* evaluation_seconds = "evaluation_seconds";
+/// The gradient noise scale in examples, smoothed, at the steps at which it was measured.
+inline constexpr const char* noise_scale = "noise_scale";
 
 } // namespace batchscope::telemetry

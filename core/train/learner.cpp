@@ -135,10 +135,11 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   tag_gradients();
 }
 
-Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
+Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noise) {
   Attempt result;
   for (const MicroBatch& micro : window)
     result.tokens += data_.train->layout(micro).loss_terms;
+  schedule::GradientNorms norms;
   const std::uint64_t refused_before = device_.readings().refused;
   const Moved before = copy_moved();
   MicroBatch current;
@@ -147,9 +148,16 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window) {
     for (const MicroBatch& micro : window) {
       current = micro;
       accumulate(micro, result.tokens);
+      if (measure_noise && window.size() > 1 && norms.part == 0)
+        norms = norms_of_part(micro, result.tokens);
+      norms.whole += static_cast<std::int64_t>(micro.size());
     }
     norm_ = gradient_norm();
     result.grad_norm = norm_;
+    if (norms.part > 0) {
+      norms.whole_squared = norm_ * norm_;
+      result.norms = norms;
+    }
     result.loss = take_window_loss() / static_cast<double>(result.tokens);
     return result;
   } catch (const std::exception& error) {
@@ -251,6 +259,14 @@ void Learner::tag_gradients() {
     if (parameter.grad().defined())
       device_.retag(parameter.grad().storage().data(), telemetry::Use::gradients);
   }
+}
+
+/// After its backward pass, if it is the first of a window with this many loss terms: the gradients so far are its part
+/// of the window's mean.
+schedule::GradientNorms Learner::norms_of_part(MicroBatch examples, std::int64_t terms) {
+  const auto own_terms = static_cast<double>(data_.train->layout(examples).loss_terms);
+  const double norm = gradient_norm() * static_cast<double>(terms) / own_terms;
+  return {.part = static_cast<std::int64_t>(examples.size()), .part_squared = norm * norm};
 }
 
 double Learner::gradient_norm() {

@@ -19,7 +19,7 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control)
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
-      stepper_(learner, options.on_oom),
+      stepper_(learner, options.on_oom, options.may_halve),
       evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
       progress_(telemetry::RunStatus::running, options.progression.batch) {}
@@ -78,7 +78,7 @@ bool Loop::make(const schedule::PlannedStep& step) {
   if (options_.dropout > 0)
     learner_.set_dropout(
         schedule::scaled_dropout(options_.dropout, options_.regularization, step.nominal_effective, reference));
-  const StepOutcome outcome = stepper_.run(window_.micro_batches());
+  const StepOutcome outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
   for (const OutOfMemory& event : outcome.out_of_memory)
     report_out_of_memory(event);
   if (!outcome.ready) {
@@ -93,6 +93,9 @@ bool Loop::make(const schedule::PlannedStep& step) {
   before_.longest = std::max(before_.longest, outcome.longest);
   const memory::Readings after = device.readings();
   report(step, outcome, after);
+  if (outcome.norms)
+    if (const auto noise = progression_.add_gradient_norms(*outcome.norms))
+      send("", "{}", {{telemetry::noise_scale, *noise}});
   progression_.done({.loss = outcome.loss,
                      .vram_fraction = static_cast<double>(after.peak) / static_cast<double>(after.limit),
                      .tokens = options_.progression.has_tokens ? outcome.tokens : 0});
@@ -108,6 +111,13 @@ void Loop::note_before(const memory::Readings& readings) {
     before_.first_baseline = before_.baseline;
     before_.others_first = before_.others;
   }
+}
+
+bool Loop::is_noise_due(std::int64_t step) const {
+  constexpr std::int64_t often_enough = 10; // two halves take a little longer than the whole
+  if (!options_.noise_every && !progression_.needs_noise())
+    return false;
+  return step % options_.noise_every.value_or(often_enough) == 0;
 }
 
 bool Loop::is_evaluation_due() const {

@@ -228,6 +228,8 @@ private:
     options.clip = spec_.clip;
     options.on_oom = spec_.on_oom;
     options.evaluate_every = spec_.evaluate_every;
+    options.noise_every = spec_.noise_every;
+    options.may_halve = !run::has_batch_norm(model_);
     options.seed = spec_.seed;
     return options;
   }

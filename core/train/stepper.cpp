@@ -15,6 +15,14 @@ std::int64_t largest(const std::vector<MicroBatch>& window) {
   return static_cast<std::int64_t>(most);
 }
 
+/// One part if there is a single example.
+std::vector<MicroBatch> halves(MicroBatch whole) {
+  const std::size_t half = whole.size() / 2;
+  if (half == 0)
+    return {whole};
+  return {whole.first(half), whole.subspan(half)};
+}
+
 /// The larger of the two probes; the other is half of it. Kernels behave alike from 8 on.
 constexpr std::int64_t largest_probe = 16;
 
@@ -50,7 +58,7 @@ std::vector<MicroBatch> Stepper::split(const std::vector<MicroBatch>& nominal) c
   return window;
 }
 
-StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
+StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal, bool measure_noise) {
   StepOutcome outcome;
   std::int64_t examples = 0;
   for (const MicroBatch& micro : nominal)
@@ -59,13 +67,16 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal) {
     known_.forget();
   std::vector<MicroBatch> window = split(nominal);
   while (true) {
-    const Attempt attempt = learner_.attempt(window);
+    if (measure_noise && may_halve_ && window.size() == 1)
+      window = halves(window.front());
+    const Attempt attempt = learner_.attempt(window, measure_noise);
     const auto failed_count = static_cast<std::int64_t>(attempt.failed.size());
     if (!attempt.out_of_memory) {
       outcome.ready = true;
       outcome.loss = attempt.loss;
       outcome.grad_norm = attempt.grad_norm;
       outcome.tokens = attempt.tokens;
+      outcome.norms = attempt.norms;
       outcome.largest_micro = largest(window);
       for (const MicroBatch& micro : window)
         outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);

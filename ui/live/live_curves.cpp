@@ -138,6 +138,13 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   add(batch_panel, CurveTexts::tr("micro batches"), series_of(run, "micro_batch", axis),
       {.name = CurveTexts::tr("micro batch"), .series = 4, .steps = true})
       .parts = series_of(run, "micro_batches", axis);
+  if (run.history()->find(telemetry::noise_scale) != nullptr)
+    add(batch_panel, CurveTexts::tr("noise scale"), series_of(run, telemetry::noise_scale, axis),
+        {.name = CurveTexts::tr("noise scale"),
+         .series = 0,
+         .dashed = true,
+         .help = CurveTexts::tr("Gradient noise scale, smoothed: the effective batch size above which larger batches "
+                                "hardly speed training up")});
   add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
       {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
   add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),

@@ -13,6 +13,7 @@
 #include "core/memory/device.h"
 #include "core/model/detail/model.h"
 #include "core/run/run_spec.h"
+#include "core/schedule/gradient_noise.h"
 #include "core/train/detail/optimizer.h"
 
 namespace batchscope::train {
@@ -24,9 +25,10 @@ using MicroBatch = std::span<const std::int64_t>;
 struct Attempt {
   bool out_of_memory = false;
   // If it succeeded:
-  double loss = 0;         ///< mean over all loss terms of the window
-  double grad_norm = 0;    ///< before clipping
-  std::int64_t tokens = 0; ///< loss terms of the window
+  double loss = 0;                              ///< mean over all loss terms of the window
+  double grad_norm = 0;                         ///< before clipping
+  std::int64_t tokens = 0;                      ///< loss terms of the window
+  std::optional<schedule::GradientNorms> norms; ///< of its first micro batch and of all; if they were asked for
   // If memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
   std::int64_t failed_length = 0; ///< its longest example (1 if examples have no length)
@@ -49,8 +51,8 @@ public:
   ~Learner();
 
   /// Forward and backward over every micro batch; the gradients are those of the mean over all loss terms of the
-  /// window.
-  Attempt attempt(const std::vector<MicroBatch>& window);
+  /// window. `measure_noise`: of a window of several micro batches, also the norm of the first one's gradients.
+  Attempt attempt(const std::vector<MicroBatch>& window, bool measure_noise = false);
   /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
   /// Nothing if memory runs out or the device cannot trace.
   std::optional<telemetry::Trace> trace(MicroBatch examples);
@@ -85,6 +87,7 @@ private:
   void accumulate(MicroBatch examples, std::int64_t terms);
   double take_window_loss();
   double gradient_norm();
+  schedule::GradientNorms norms_of_part(MicroBatch examples, std::int64_t terms);
   void tag_gradients();
   void drop_gradients();
   void finish_broken_backward();

@@ -23,6 +23,8 @@ struct LoopOptions {
   std::optional<double> clip;
   run::OnOom on_oom = run::OnOom::shrink;
   std::optional<std::int64_t> evaluate_every; ///< steps
+  std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
+  bool may_halve = true;                      ///< see Stepper
   std::uint64_t seed = 1;
 };
 
@@ -50,6 +52,7 @@ private:
   void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   bool is_evaluation_due() const;
+  bool is_noise_due(std::int64_t step) const;
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
   void send_at(std::int64_t step, const char* kind, std::string detail,

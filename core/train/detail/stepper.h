@@ -35,7 +35,8 @@ struct StepOutcome {
   std::int64_t largest_micro = 0;
   std::int64_t longest = 0; ///< longest example of the step; 1 if examples have no length
   std::int64_t micro_batches = 0;
-  std::vector<OutOfMemory> out_of_memory; ///< in order
+  std::optional<schedule::GradientNorms> norms; ///< if they were asked for and could be measured
+  std::vector<OutOfMemory> out_of_memory;       ///< in order
   std::string failure;
 };
 
@@ -44,9 +45,13 @@ struct StepOutcome {
 /// from two small probes within the step that runs out of memory, and kept until memory is available again.
 class Stepper {
 public:
-  Stepper(Learner& learner, run::OnOom on_oom) : learner_(learner), on_oom_(on_oom) {}
+  /// `may_halve`: whether a micro batch may be split to measure the gradient noise; not with batch norm, which would
+  /// use other statistics.
+  Stepper(Learner& learner, run::OnOom on_oom, bool may_halve = true)
+      : learner_(learner), on_oom_(on_oom), may_halve_(may_halve) {}
 
-  StepOutcome run(const std::vector<MicroBatch>& nominal);
+  /// `measure_noise`: a step of one micro batch is run as two halves, to have gradients of two batch sizes.
+  StepOutcome run(const std::vector<MicroBatch>& nominal, bool measure_noise = false);
 
 private:
   std::vector<MicroBatch> split(const std::vector<MicroBatch>& nominal) const;
@@ -55,6 +60,7 @@ private:
 
   Learner& learner_;
   run::OnOom on_oom_;
+  bool may_halve_;
   KnownSizes known_;
   MemoryShortage shortage_;
 };

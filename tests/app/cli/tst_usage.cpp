@@ -71,7 +71,7 @@ void TestUsage::refused_data() {
   for (const char* option : {"--precision", "--ema", "--checkpoint-every", "--resume"})
     row(option, {"train", option, "1"}, option);
   row("checkpointing", {"train", "--checkpointing"}, "--checkpointing");
-  row("adascale", {"train", "--lr-rule", "adascale"}, "adascale");
+  row("rule", {"train", "--lr-rule", "cubic"}, "cubic");
   for (const char* format : {"xml"})
     row(format, {"export", "1", "--format", format, "-o", "x"}, format);
   row("export without a run", {"export", "--format", "csv", "-o", "x"}, "RUN");

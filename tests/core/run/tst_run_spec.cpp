@@ -70,6 +70,7 @@ RunSpec full_spec() {
   spec.on_oom = OnOom::fail;
   spec.margin = 0.1;
   spec.evaluate_every = 50;
+  spec.noise_every = 5;
   return spec;
 }
 
@@ -132,7 +133,7 @@ void TestRunSpec::refused_data() {
   row("momentum 1", "--momentum", [](RunSpec& s) { s.optimizer = "sgd", s.momentum = 1; });
   row("weight decay", "--weight-decay", [](RunSpec& s) { s.weight_decay = -1; });
   row("weight decay nan", "--weight-decay", [](RunSpec& s) { s.weight_decay = not_a_number; });
-  row("lr rule", "--lr-rule", [](RunSpec& s) { s.lr_rule = "adascale"; });
+  row("lr rule", "--lr-rule", [](RunSpec& s) { s.lr_rule = "cubic"; });
   row("lr reference", "--lr-reference-batch", [](RunSpec& s) { s.lr_reference_batch = 0; });
   row("lr decay", "--lr-decay", [](RunSpec& s) { s.lr_decay = "sine"; });
   for (const char* warmup : {"", "-1", "1.5", "AUTO", "5 "})
@@ -144,7 +145,7 @@ void TestRunSpec::refused_data() {
   row("task", "--task", [](RunSpec& s) { s.task = "finetuning"; });
   row("clip", "--clip", [](RunSpec& s) { s.clip = 0; });
   row("margin", "--margin", [](RunSpec& s) { s.margin = 1; });
-  for (const char* text : {"", "nope", "plateau:factor=2,patience=50", "noise:multiplier=1", "step:interval=0"})
+  for (const char* text : {"", "nope", "plateau:factor=1,patience=50", "noise:multiplier=0", "step:interval=0"})
     row((std::string("schedule ") + text).c_str(), "schedule", [text](RunSpec& s) { s.schedule = text; });
 }
 
@@ -265,7 +266,8 @@ void TestRunSpec::commandLine() {
       to_command_line(spec),
       std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
                   "--task fine-tuning --seed 9223372036854775807 --evaluate-every 50 --batch 16 --effective-batch 500 "
-                  "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --steps 77 "
+                  "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "
+                  "--steps 77 "
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                   "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "

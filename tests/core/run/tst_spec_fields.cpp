@@ -71,6 +71,7 @@ const std::map<std::string, std::string> other_texts = {
     {"memory_budget", "400MB"},
     {"on_oom", "fail"},
     {"evaluate_every", "50"},
+    {"noise_every", "5"},
 };
 
 const SpecField& field_named(const std::string& key) {
@@ -289,7 +290,7 @@ void TestSpecFields::wrongValuesBelongToTheirField_data() {
   row("lr", R"({"lr":0})");
   row("momentum", R"({"momentum":0.9})");
   row("momentum", R"({"momentum":1,"optimizer":"sgd"})");
-  row("lr_rule", R"({"lr_rule":"adascale"})");
+  row("lr_rule", R"({"lr_rule":"cubic"})");
   row("lr_reference_batch", R"({"lr_reference_batch":0})");
   row("lr_decay", R"({"lr_decay":"sine"})");
   row("warmup", R"({"warmup":"soon"})");

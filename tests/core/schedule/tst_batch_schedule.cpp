@@ -56,6 +56,68 @@ private Q_SLOTS:
     QCOMPARE(greedy->next(at_step(1)).batch, std::numeric_limits<std::int64_t>::max());
   }
 
+  void stepShrinks() {
+    const auto schedule = make_schedule("step:interval=2,increment=-6", origin());
+    QCOMPARE(schedule->next(at_step(2)).batch, 10);
+    QCOMPARE(schedule->next(at_step(4, 4)).batch, -2); // the run clamps it to 1
+    QCOMPARE(make_schedule("step:interval=1,increment=-9223372036854775808", origin())->next(at_step(1, -1)).batch,
+             std::numeric_limits<std::int64_t>::min());
+  }
+
+  /// Compared every 10 steps with the lowest so far: a fall of less than 1 % grows the batch, one of more than 10 %
+  /// shrinks it, if that is wanted.
+  void plateauFollowsTheSmoothedLoss() {
+    for (const bool two_way : {false, true}) {
+      const auto schedule =
+          make_schedule(two_way ? "plateau:factor=4,patience=10,shrink=3" : "plateau:factor=4,patience=10", origin());
+      QVERIFY(schedule->needs_feedback());
+      std::int64_t batch = 16;
+      auto after_ten = [&, step = std::int64_t{0}](double loss_ema) mutable {
+        for (int i = 0; i < 10; ++i) {
+          ScheduleState state = at_step(++step, batch);
+          state.loss_ema = loss_ema;
+          batch = schedule->next(state).batch;
+        }
+        return batch;
+      };
+      QCOMPARE(after_ten(2.0), 16); // nothing to compare with yet
+      QCOMPARE(after_ten(1.0), 16); // the first batch is not made smaller
+      QCOMPARE(after_ten(0.995), 64);
+      QCOMPARE(after_ten(1.5), 256);
+      QCOMPARE(after_ten(0.98), 256);
+      QCOMPARE(after_ten(0.5), two_way ? 85 : 256);
+      QCOMPARE(after_ten(0.4), two_way ? 28 : 256);
+      QCOMPARE(after_ten(0.3), two_way ? 16 : 256);
+      QCOMPARE(after_ten(std::numeric_limits<double>::quiet_NaN()), two_way ? 16 : 256);
+    }
+  }
+
+  void noiseFollowsTheNoiseScale() {
+    const auto schedule = make_schedule("noise:multiplier=0.5,every=10", origin());
+    QVERIFY(schedule->needs_feedback() && schedule->needs_noise());
+    const auto batch_after = [&](std::int64_t step, std::int64_t batch, double scale) {
+      ScheduleState state = at_step(step, batch);
+      state.batches_in_step = 4; // 0.5 * scale examples are 0.125 * scale in each of the four
+      if (scale > 0)
+        state.noise = {.squared = 2, .variance = 2 * scale};
+      return schedule->next(state).batch;
+    };
+    QCOMPARE(batch_after(10, 16, 0), 16); // unknown
+    QCOMPARE(batch_after(9, 16, 200), 16);
+    QCOMPARE(batch_after(10, 16, 200), 25);
+    QCOMPARE(batch_after(20, 16, 4000), 32); // at most twice as much at once
+    QCOMPARE(batch_after(30, 16, 8), 8);
+    QCOMPARE(batch_after(40, 1, 8), 1);
+    QVERIFY(make_schedule("edited:1-2=8,base=noise:multiplier=1", origin())->needs_noise());
+    const auto formula = make_schedule("formula:min(noise_scale, 64)", origin());
+    QVERIFY(formula->needs_noise() && formula->needs_feedback());
+    QCOMPARE(formula->next(at_step(1, 16)).batch, 16);
+    QVERIFY(formula->next(at_step(1, 16)).problem.empty());
+    ScheduleState measured = at_step(2, 16);
+    measured.noise = {.squared = 0.5, .variance = 20};
+    QCOMPARE(formula->next(measured).batch, 40);
+  }
+
   void linearReachesItsMax() {
     const auto schedule = make_schedule("linear:max=64,epochs=10", origin());
     QCOMPARE(schedule->next(at_epoch(0)).batch, 16);
@@ -209,12 +271,15 @@ private Q_SLOTS:
     const auto row = [](const char* text, const char* words) { QTest::newRow(text) << text << words; };
     row("", "schedule");
     row("nonsense", "unknown schedule 'nonsense'");
-    row("plateau:factor=2,patience=50", "unknown schedule");
-    row("noise:multiplier=1", "unknown schedule");
     row("constant:batch=5", "takes no parameters");
     row("step:interval=5", "'increment=' is missing");
     row("step:interval=0,increment=1", "interval");
-    row("step:interval=5,increment=-1", "increment");
+    row("step:interval=5,increment=0", "increment");
+    row("plateau:factor=1", "above 1");
+    row("plateau:shrink=0.5", "above 1");
+    row("plateau:patience=0", "patience");
+    row("noise:multiplier=0", "multiplier");
+    row("noise:every=0", "every");
     row("step:interval=5,increment=1,by=2", "unknown key 'by'");
     row("step:interval=5.5,increment=1", "5.5");
     row("linear:epochs=5", "'max=' is missing");
@@ -241,7 +306,6 @@ private Q_SLOTS:
     row("formula:batch + ", "unexpected end");
     row("formula:batch + * 2", "position 9");
     row("formula:batch + bogus", "'bogus' at position 9");
-    row("formula:noise_scale", "unknown name 'noise_scale'");
     row("formula:bogus(2)", "'bogus' at position 1");
     row("formula:batch, 64", "several values");
     row("formula:batch = 64", "position 7");

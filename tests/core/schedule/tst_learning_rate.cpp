@@ -77,7 +77,7 @@ private Q_SLOTS:
     QCOMPARE(parse_rule("sqrt"), LearningRateRule::square_root);
     QCOMPARE(parse_decay("cosine"), LearningRateDecay::cosine);
     QCOMPARE(parse_regularization("sqrt"), RegularizationRule::square_root);
-    QVERIFY_THROWS_EXCEPTION(Error, parse_rule("adascale"));
+    QVERIFY_THROWS_EXCEPTION(Error, parse_rule("cubic"));
     QVERIFY_THROWS_EXCEPTION(Error, parse_decay("exponential"));
     QVERIFY_THROWS_EXCEPTION(Error, parse_regularization(""));
   }

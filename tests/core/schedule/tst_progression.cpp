@@ -335,7 +335,7 @@ private Q_SLOTS:
                                              o.batch = 1;
                                            },
                                            [&] { o.sampler.accumulate = 0; },
-                                           [&] { o.schedule = "plateau:factor=2,patience=50"; }};
+                                           [&] { o.schedule = "triangle:factor=2,patience=50"; }};
     spoil[what]();
     const char* message = message_of([&] { Progression{o}; });
     QVERIFY(message);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/telemetry/run_clock.h"
 #include "run_helpers.h"
 #include "test_program.h"
 
@@ -383,12 +384,71 @@ private Q_SLOTS:
     else if (field == "model")
       spec.model = "gpt";
     else if (field == "schedule")
-      spec.schedule = "noise:multiplier=1";
+      spec.schedule = "triangle:multiplier=1";
     else if (field == "tokens")
       spec.schedule = "linear:max=64,tokens=1000";
     else
       spec.device = "cuda:63";
     QVERIFY_EXCEPTION_THROWN(run::open_session(spec), Error);
+  }
+
+  /// Measuring reads the gradients: with accumulation the run stays bitwise the same. A step of one micro batch is run
+  /// as two halves, with the same result up to rounding.
+  void noiseIsMeasuredBesideTraining() {
+    const auto noise_of = [](const FinishedRun& run) {
+      std::vector<std::pair<std::int64_t, double>> found;
+      for (const auto& event : run.recorded.events)
+        for (const auto& [name, value] : event.values)
+          if (name == telemetry::noise_scale)
+            found.emplace_back(event.step, value);
+      return found;
+    };
+    for (const std::int64_t accumulate : {1, 3}) {
+      RunSpec spec = small_spec(24, 20);
+      spec.accumulate = accumulate;
+      const FinishedRun plain = run_to_end(spec);
+      QVERIFY(noise_of(plain).empty());
+      spec.noise_every = 2;
+      const FinishedRun measured = run_to_end(spec);
+      QVERIFY(!noise_of(measured).empty());
+      for (const auto& [step, value] : noise_of(measured))
+        QVERIFY(step % 2 == 0 && value >= 0);
+      QCOMPARE(measured.recorded.records.size(), plain.recorded.records.size());
+      for (std::size_t i = 0; i < plain.recorded.records.size(); ++i) {
+        const auto& a = plain.recorded.records[i];
+        const auto& b = measured.recorded.records[i];
+        QCOMPARE(b.micro_batches, accumulate > 1 ? accumulate : b.step % 2 == 0 ? 2 : 1);
+        if (accumulate > 1)
+          QVERIFY(a.loss == b.loss && a.grad_norm == b.grad_norm);
+        else
+          QVERIFY2(relative(b.loss, a.loss) < 1e-4,
+                   qPrintable(QString("step %1: %2, %3").arg(a.step).arg(b.loss).arg(a.loss)));
+      }
+    }
+    RunSpec with_batch_norm = small_spec(24, 4);
+    with_batch_norm.model = "cnn:width=8,norm=batch";
+    with_batch_norm.noise_every = 1;
+    const FinishedRun whole = run_to_end(with_batch_norm);
+    QVERIFY(noise_of(whole).empty());
+    QCOMPARE(whole.recorded.records.back().micro_batches, std::int64_t{1});
+  }
+
+  /// The schedule changes the batch by what was measured, and AdaScale takes fewer steps than at the reference batch.
+  void noiseDrivesBatchAndRate() {
+    RunSpec spec = small_spec(8, 40);
+    spec.schedule = "noise:multiplier=4,every=10";
+    const FinishedRun driven = run_to_end(spec);
+    QVERIFY(driven.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(driven.recorded.records.back().batch != 8);
+    spec = small_spec(32, 40);
+    spec.lr_rule = "adascale";
+    spec.lr_reference_batch = 8;
+    spec.noise_every = 1;
+    const FinishedRun scaled = run_to_end(spec);
+    QVERIFY(scaled.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(scaled.outcome.steps < 40 && scaled.outcome.steps >= 10);
+    for (const auto& record : scaled.recorded.records)
+      QVERIFY(record.learning_rate >= 0.001 && record.learning_rate <= 0.004);
   }
 };
 

@@ -62,6 +62,7 @@ inline const std::map<std::string, QString>& every_field() {
       {"margin", "0.3"},
       {"steps", "6"},
       {"evaluate_every", "2"},
+      {"noise_every", "3"},
       {"optimizer", "sgd"},
       {"lr", "0.05"},
       {"momentum", "0.8"},
