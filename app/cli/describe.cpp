@@ -76,6 +76,18 @@ std::string describe_edit(const Json& detail) {
                      count_or_dash(count_in(detail, "batch_before")), count_or_dash(count_in(detail, "batch")));
 }
 
+std::string describe_budget(const Json& detail) {
+  if (const auto refused = text_in(detail, "refused"); !refused.empty())
+    return fmt::format("memory budget not changed: {}", refused);
+  const auto bytes = [&](const char* name) {
+    const auto count = count_in(detail, name);
+    return count ? format_bytes(static_cast<std::uint64_t>(*count)) : std::string("-");
+  };
+  const std::string why = text_in(detail, "message");
+  return fmt::format("memory budget changed from {} to {}{}{}", bytes("before_bytes"), bytes("budget_bytes"),
+                     why.empty() ? "" : ": ", why);
+}
+
 /// For kinds that this program has no words for.
 std::string describe_fields(const std::string& kind, const Json& detail) {
   std::string text = kind;
@@ -117,6 +129,8 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_evaluation(detail);
   if (kind == "edit")
     return describe_edit(detail);
+  if (kind == "budget")
+    return describe_budget(detail);
   if (kind == "status")
     return text_in(detail, "status") == "running" ? "resumed" : text_in(detail, "status");
   if (const auto message = text_in(detail, "message"); !message.empty())

@@ -52,10 +52,11 @@ constexpr std::array commands = {
     CommandName{"step", "step", "makes one step, if paused"},
     CommandName{"stop", "stop", "stops at its next step boundary"},
     CommandName{"stop", "stop-job", "stops at its next step boundary, together with its sweep"},
+    CommandName{"budget", "budget", "changes its memory budget at its next step boundary"},
     CommandName{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
 const CommandName& command_of(const SteerOptions& options) {
-  constexpr const char* accepted = "pause, continue, step, stop, schedule";
+  constexpr const char* accepted = "pause, continue, step, stop, schedule, budget";
   require(options.command, accepted);
   const std::string name = *text_of(options.command);
   const auto found =
@@ -66,10 +67,12 @@ const CommandName& command_of(const SteerOptions& options) {
     throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
     require(options.text, "a schedule such as constant or step:interval=5,increment=1");
+  else if (name == "budget")
+    require(options.text, "a size such as 400MB");
   else if (options.text->count() > 0)
     throw input_error(
         fmt::format("TEXT: {} is not accepted; {} takes no text", in_quotes(*text_of(options.text)), name));
-  else if (options.batch->count() > 0)
+  if (name != "schedule" && options.batch->count() > 0)
     throw input_error(fmt::format("--batch: not accepted with {}; use it with schedule", name));
   return options.sweep->count() > 0 ? *std::next(found) : *found;
 }
@@ -146,21 +149,22 @@ bool is_paused(const std::vector<store::StoredEvent>& events) {
   return last != events.rend() && parse_json_or_discard(last->detail_json).value("status", "") == "paused";
 }
 
-/// Returns the step from which an edit applies, read from the run's events; nothing if the run does not report it in
-/// time. Throws if the run refused the edit or ended before it.
-std::optional<std::int64_t> step_of_edit(const store::RunReader& reader, std::int64_t run, std::int64_t command) {
+/// Returns the step from which an edit or a change of the budget applies, read from the run's events; nothing if the
+/// run does not report it in time. Throws if the run refused the edit or ended before it.
+std::optional<std::int64_t> step_of(const store::RunReader& reader, std::int64_t run, const CommandName& asked,
+                                    std::int64_t command) {
   const auto end = std::chrono::steady_clock::now() + answer_patience;
   while (true) {
     // Read the status before the events: a run that has ended stores no further answer.
     const telemetry::RunStatus status = reader.run(run).outcome.status;
     const auto events = reader.events(run);
     for (const auto& event : events) {
-      const Json detail = event.kind == "edit" ? parse_json_or_discard(event.detail_json) : Json();
+      const Json detail = event.kind == asked.verb ? parse_json_or_discard(event.detail_json) : Json();
       if (!detail.is_object() || detail.value("command", std::int64_t{0}) != command)
         continue;
       if (detail.contains("refused"))
         throw Error(Error::Kind::failed,
-                    fmt::format("run {}: schedule not changed: {}", run, detail["refused"].get<std::string>()));
+                    fmt::format("run {}: {} not changed: {}", run, asked.name, detail["refused"].get<std::string>()));
       return detail.value("applies_from_step", event.step + 1);
     }
     if (status != telemetry::RunStatus::running)
@@ -181,20 +185,23 @@ int run_steer(const SteerOptions& options, const Context& context) {
     throw input_error(
         fmt::format("run {} is {}; only running runs can be steered", id, telemetry::to_string(run.outcome.status)));
   store::Command command{.verb = asked.verb};
-  if (options.text->count() > 0)
+  const bool changes_schedule = asked.name == std::string("schedule");
+  if (changes_schedule)
     command.detail_json = edit_json(options, reader, run);
+  else if (options.text->count() > 0)
+    command.detail_json = json_text(Json{{"bytes", parse_size(*text_of(options.text), "budget")}});
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
   wait_until_taken(reader, id, number);
   std::optional<std::int64_t> step;
-  if (command.verb == std::string("edit"))
-    step = step_of_edit(reader, id, number);
+  if (options.text->count() > 0)
+    step = step_of(reader, id, asked, number);
   if (context.json) {
     Json answer{{"run", id}, {"command", number}, {"verb", command.verb}, {"taken", true}};
     if (step)
       answer["applies_from_step"] = *step;
     print_json(answer);
   } else {
-    print(step ? fmt::format("run {} changes its schedule from step {} on\n", id, format_count(*step))
+    print(step ? fmt::format("run {} changes its {} from step {} on\n", id, asked.name, format_count(*step))
                : fmt::format("run {} {}\n", id, asked.effect));
   }
   return exit_status::done;
@@ -204,11 +211,11 @@ int run_steer(const SteerOptions& options, const Context& context) {
 
 Verb add_steer(CLI::App& program) {
   auto* app = program.add_subcommand("steer", "Pause, continue, step or stop a run in any process, or change its "
-                                              "schedule");
+                                              "schedule or memory budget");
   auto options = std::make_shared<SteerOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->command = add_argument(*app, "COMMAND", "pause, continue, step, stop or schedule");
-  options->text = add_argument(*app, "TEXT", "The new schedule, for the schedule command");
+  options->command = add_argument(*app, "COMMAND", "pause, continue, step, stop, schedule or budget");
+  options->text = add_argument(*app, "TEXT", "The new schedule, or the new memory budget such as 400MB");
   options->sweep = add_switch(*app, "--sweep", "With stop: also stop the run's sweep");
   options->batch = add_value(*app, "--batch", "N", "With schedule: batch size of the next step (default: unchanged)");
   app->footer(schedule_help());

@@ -21,6 +21,18 @@ run::ScheduleEdit edit_of(const store::Command& command) {
   return edit;
 }
 
+/// No bytes, which the training loop rejects, if they cannot be read.
+run::BudgetChange budget_of(const store::Command& command) {
+  const Json detail = parse_json_or_discard(command.detail_json);
+  run::BudgetChange change;
+  if (command.number > 0)
+    change.command = command.number;
+  if (detail.is_object())
+    if (const auto bytes = detail.find("bytes"); bytes != detail.end() && bytes->is_number_unsigned())
+      change.bytes = bytes->get<std::uint64_t>();
+  return change;
+}
+
 } // namespace
 
 void apply_command(run::RunControl& run, run::JobControl& job, const store::Command& command) {
@@ -34,6 +46,8 @@ void apply_command(run::RunControl& run, run::JobControl& job, const store::Comm
     run.stop();
   else if (command.verb == "stop-job")
     job.stop();
+  else if (command.verb == "budget")
+    run.set_budget(budget_of(command));
   else if (command.verb == "edit")
     // A late edit has no event; the sender sees that the run has ended.
     static_cast<void>(run.edit(edit_of(command)));

@@ -25,6 +25,7 @@ public:
   int index() const override { return 0; }
   std::string product() const override { return processor_name(); }
   Readings readings() const override { return allocator_.readings(); }
+  void set_budget(std::uint64_t bytes) override { allocator_.set_limit(bytes); }
   void reset_peak() override { allocator_.reset_peak(); }
   std::uint64_t available() const override { return free_host_memory(); }
   void release_cache() override { allocator_.release_cache(); }

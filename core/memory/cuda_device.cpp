@@ -124,13 +124,8 @@ public:
       : index_(index), allocator_(allocator(index)), recorder_(TraceRecorder::instance(allocator_)),
         nvml_(pci_bus_id(index)) {
     const auto [free, total] = allocator_.getMemoryInfo(device());
-    limit_ = budget.value_or(static_cast<std::uint64_t>(default_fraction * static_cast<double>(free)));
-    if (limit_ > total)
-      throw input_error("--memory-budget: " + format_bytes(limit_) + " is more than the " + format_bytes(total) +
-                            " that cuda:" + std::to_string(index) + " has",
-                        "memory_budget");
     allocator_.emptyCache();
-    allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
+    set_limit(budget.value_or(static_cast<std::uint64_t>(default_fraction * static_cast<double>(free))), total);
     allocator_.resetPeakStats(device());
     ooms_before_ = allocator_.getDeviceStats(device()).num_ooms;
   }
@@ -157,6 +152,10 @@ public:
             limit_,
             static_cast<std::uint64_t>(stats.num_ooms - ooms_before_),
             nvml_.used_bytes()};
+  }
+  void set_budget(std::uint64_t bytes) override {
+    set_limit(bytes, allocator_.getMemoryInfo(device()).second);
+    release_cache(); // or blocks cached before would stay above the budget
   }
   void reset_peak() override { allocator_.resetPeakStats(device()); }
   std::uint64_t available() const override { return allocator_.getMemoryInfo(device()).first; }
@@ -193,6 +192,14 @@ public:
   }
 
 private:
+  void set_limit(std::uint64_t bytes, std::size_t total) {
+    if (bytes > total)
+      throw input_error("--memory-budget: " + format_bytes(bytes) + " is more than the " + format_bytes(total) +
+                            " that cuda:" + std::to_string(index_) + " has",
+                        "memory_budget");
+    limit_ = bytes;
+    allocator_.setMemoryFraction(static_cast<double>(limit_) / static_cast<double>(total), device());
+  }
   c10::DeviceIndex device() const { return static_cast<c10::DeviceIndex>(index_); }
 
   int index_;

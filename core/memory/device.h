@@ -45,6 +45,9 @@ public:
   virtual std::string driver() const { return {}; }  ///< version of a GPU's driver; empty: none or unknown
 
   virtual Readings readings() const = 0;
+  /// Changes the budget at once. Below what is in use, all further requests are refused until enough is freed. Throws
+  /// Error (input) if the device has less memory.
+  virtual void set_budget(std::uint64_t bytes) = 0;
   virtual void reset_peak() = 0;
   /// Bytes available beyond those reserved, ignoring the budget: free on the device, or on the host for `cpu`.
   virtual std::uint64_t available() const = 0;

@@ -65,6 +65,7 @@ public:
             .refused = 0,
             .device_wide = std::nullopt};
   }
+  void set_budget(std::uint64_t) override {} // nothing is refused
   void reset_peak() override { counter_.reset_peak(); }
   std::uint64_t available() const override { return std::numeric_limits<std::uint64_t>::max(); }
   void release_cache() override {}

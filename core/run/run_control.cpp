@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds job_interval{50};
 } // namespace
 
 void RunControl::note_pending() {
-  pending_.store(paused_ || stop_ || !edits_.empty(), std::memory_order_release);
+  pending_.store(paused_ || stop_ || !edits_.empty() || !budgets_.empty(), std::memory_order_release);
 }
 
 bool RunControl::pause() {
@@ -64,6 +64,15 @@ bool RunControl::edit(ScheduleEdit edit) {
   return true;
 }
 
+bool RunControl::set_budget(const BudgetChange& change) {
+  const std::lock_guard lock(mutex_);
+  if (closed_)
+    return false;
+  budgets_.push_back(change);
+  note_pending();
+  return true;
+}
+
 bool RunControl::paused() const {
   const std::lock_guard lock(mutex_);
   return paused_;
@@ -80,6 +89,7 @@ std::vector<ScheduleEdit> RunControl::close() {
   paused_ = false;
   single_steps_ = 0;
   std::vector<ScheduleEdit> late = std::exchange(edits_, {});
+  budgets_.clear();
   note_pending();
   return late;
 }
@@ -108,8 +118,10 @@ RunControl::Requests RunControl::at_boundary(const std::function<void()>& before
   if (requests.paused)
     --single_steps_;
   // A stopping run applies no edits: close() returns them.
-  if (!requests.stop)
+  if (!requests.stop) {
     requests.edits = std::exchange(edits_, {});
+    requests.budgets = std::exchange(budgets_, {});
+  }
   note_pending();
   return requests;
 }

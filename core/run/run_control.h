@@ -22,6 +22,12 @@ struct ScheduleEdit {
   std::optional<std::int64_t> command = {}; ///< number of the command that requested it, if sent through the database
 };
 
+/// A change of the memory budget, applied at the next step boundary.
+struct BudgetChange {
+  std::uint64_t bytes = 0;
+  std::optional<std::int64_t> command = {}; ///< as in ScheduleEdit
+};
+
 /// Steers one run, from any thread. Each run has its own control, so a command never reaches the run after it. The
 /// training loop reads it at step boundaries; without a pending command this costs two atomic loads.
 class RunControl {
@@ -35,6 +41,7 @@ public:
   bool resume();
   bool step_once(); ///< lets a paused run make one optimizer step; also false if it is not paused
   [[nodiscard]] bool edit(ScheduleEdit edit);
+  bool set_budget(const BudgetChange& change);
   /// Ends this run, not its job, at the next step boundary; wakes a paused run and ends an evaluation.
   void stop();
 
@@ -47,6 +54,7 @@ public:
     bool stop = false;
     bool paused = false;             ///< make one step, then wait again at the next boundary
     std::vector<ScheduleEdit> edits; ///< in the order in which they were requested
+    std::vector<BudgetChange> budgets;
     double waited_seconds = 0;
   };
   Requests at_boundary(const std::function<void()>& before_waiting = {});
@@ -67,6 +75,7 @@ private:
   bool closed_ = false;
   int single_steps_ = 0;
   std::vector<ScheduleEdit> edits_;
+  std::vector<BudgetChange> budgets_;
 };
 
 } // namespace batchscope::run

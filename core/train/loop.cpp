@@ -62,6 +62,8 @@ bool Loop::follow_commands() {
     report_paused(false);
   for (const run::ScheduleEdit& edit : requests.edits)
     apply(edit);
+  for (const run::BudgetChange& change : requests.budgets)
+    apply(change);
   return true;
 }
 
@@ -78,13 +80,16 @@ bool Loop::make(const schedule::PlannedStep& step) {
   if (options_.dropout > 0)
     learner_.set_dropout(
         schedule::scaled_dropout(options_.dropout, options_.regularization, step.nominal_effective, reference));
-  const StepOutcome outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
+  StepOutcome outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
   for (const OutOfMemory& event : outcome.out_of_memory)
     report_out_of_memory(event);
+  if (!outcome.ready && return_to_budget_before())
+    outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
   if (!outcome.ready) {
     failure_ = outcome.failure;
     return false;
   }
+  budget_before_.reset();
   learner_.update(
       step.learning_rate,
       schedule::scaled_weight_decay(options_.weight_decay, options_.regularization, step.nominal_effective, reference),

@@ -126,6 +126,41 @@ void Loop::apply(const run::ScheduleEdit& edit) {
   }
 }
 
+void Loop::apply(const run::BudgetChange& change) {
+  memory::Device& device = learner_.device();
+  const memory::Readings now = device.readings();
+  Json json = {{"before_bytes", now.limit}, {"asked_bytes", change.bytes}};
+  if (change.command)
+    json["command"] = *change.command;
+  try {
+    if (change.bytes <= now.in_use)
+      throw input_error("weights and optimizer use " + format_bytes(now.in_use) + "; accepted: more than that");
+    device.set_budget(change.bytes);
+    if (!budget_before_)
+      budget_before_ = now.limit;
+    json["budget_bytes"] = change.bytes;
+    json["applies_from_step"] = steps() + 1;
+  } catch (const Error& error) {
+    json["budget_bytes"] = now.limit;
+    json["refused"] = error.what();
+  }
+  send("budget", json_text(json));
+}
+
+/// A budget in which not even one example fits does not end the run. False if the budget was not changed.
+bool Loop::return_to_budget_before() {
+  if (!budget_before_)
+    return false;
+  memory::Device& device = learner_.device();
+  Json json = {{"before_bytes", device.readings().limit}, {"budget_bytes", *budget_before_}};
+  json["message"] = "not even one example fits in " + format_bytes(device.readings().limit) + "; the budget is " +
+                    format_bytes(*budget_before_) + " again";
+  device.set_budget(*budget_before_);
+  budget_before_.reset();
+  send("budget", json_text(json));
+  return true;
+}
+
 /// Every accepted edit gets an answer in the events of its run.
 void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {

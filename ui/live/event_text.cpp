@@ -71,6 +71,26 @@ EventText edit(const QJsonObject& detail) {
   return text;
 }
 
+EventText budget(const QJsonObject& detail) {
+  const auto bytes = [&](const char* name) {
+    const double value = number_in(detail, name);
+    return std::isfinite(value) ? format_bytes(value) : QString();
+  };
+  EventText text;
+  if (const QString refused = detail.value("refused").toString(); !refused.isEmpty()) {
+    text.what = EventTexts::tr("memory budget not changed");
+    text.asked = bytes("asked_bytes");
+    text.action = refused;
+    text.alarming = true;
+    return text;
+  }
+  text.what = EventTexts::tr("memory budget changed");
+  text.tried = bytes("before_bytes");
+  text.now = bytes("budget_bytes");
+  text.action = detail.value("message").toString();
+  return text;
+}
+
 EventText evaluation(const QJsonObject& detail) {
   EventText text;
   text.what = EventTexts::tr("validation");
@@ -116,6 +136,8 @@ EventText event_text(const telemetry::Event& event) {
   const QJsonObject detail = detail_of(event);
   if (event.kind == "edit")
     return edit(detail);
+  if (event.kind == "budget")
+    return budget(detail);
   if (event.kind == "evaluation")
     return evaluation(detail);
   EventText text;
@@ -143,7 +165,7 @@ EventText event_text(const telemetry::Event& event) {
 EventGroup group_of(const telemetry::Event& event) {
   if (event.kind == "oom")
     return EventGroup::out_of_memory;
-  if (event.kind == "edit")
+  if (event.kind == "edit" || event.kind == "budget")
     return EventGroup::edits;
   return event.kind == "evaluation" ? EventGroup::evaluations : EventGroup::all;
 }

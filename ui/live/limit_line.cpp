@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/live/live_curves.h"
+#include "ui/plan/plan_handles.h"
 #include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 
@@ -22,12 +23,16 @@ double highest(const OpenRun& run) {
 
 } // namespace
 
-void LimitLine::update(const OpenRun* run, std::optional<double> predicted) {
-  const double limit = run != nullptr && run->start() ? static_cast<double>(run->start()->budget_bytes) : 0;
+void LimitLine::update(const OpenRun* run, std::optional<double> predicted, series::Axis axis) {
+  const double limit = run != nullptr ? static_cast<double>(run->budget()) : 0;
   const double used = run != nullptr ? std::max(highest(*run), predicted.value_or(0) / to_megabytes) : 0;
   const bool drawn = limit > 0 && used >= near_share * limit;
-  if (limit == limit_ && drawn == drawn_)
+  std::optional<double> handle_to;
+  if (drawn && run->running())
+    handle_to = run->history()->position(run->steps(), axis);
+  if (limit == limit_ && drawn == drawn_ && handle_to == handle_to_)
     return;
+  handle_to_ = handle_to;
   limit_ = limit;
   drawn_ = drawn;
   QList<PlotLimit> limits;
@@ -36,6 +41,15 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted) {
                .y = limit * to_megabytes,
                .label = QCoreApplication::translate("batchscope::ui::LimitLine", "budget %1").arg(format_bytes(limit))};
   plots_.set_limits(limits);
+  QList<PlotHandle> handles;
+  if (handle_to)
+    handles += {.id = limit_handle,
+                .panel = memory_panel,
+                .from = 0,
+                .to = *handle_to,
+                .y = limit * to_megabytes,
+                .label = QCoreApplication::translate("batchscope::ui::LimitLine", "budget, drag to change")};
+  plots_.set_handles(memory_panel, handles);
 }
 
 std::optional<double> LimitLine::out_of_sight() const {

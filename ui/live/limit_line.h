@@ -14,7 +14,8 @@ public:
   explicit LimitLine(LinkedPlots& plots) : plots_(plots) {}
 
   /// `predicted`: the highest planned peak in MB, if known. Null: no run, no line.
-  void update(const OpenRun* run, std::optional<double> predicted);
+  /// The line of a running run can be dragged, see limit_handle.
+  void update(const OpenRun* run, std::optional<double> predicted, series::Axis axis);
   /// The limit in bytes, if there is one that is not drawn.
   std::optional<double> out_of_sight() const;
 
@@ -22,6 +23,7 @@ private:
   LinkedPlots& plots_;
   double limit_ = 0; ///< bytes; 0: none
   bool drawn_ = false;
+  std::optional<double> handle_to_; ///< where the handle ends on the x axis, if there is one
 };
 
 } // namespace batchscope::ui

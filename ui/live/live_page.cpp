@@ -21,6 +21,8 @@
 #include "ui/live/reason_card.h"
 #include "ui/live/run_header.h"
 #include "ui/live/view_bar.h"
+#include "ui/plan/plan_handles.h"
+#include "ui/plot/units.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
@@ -172,6 +174,10 @@ void LivePage::connect_parts() {
   connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
+  connect(plots_, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
+    if (OpenRun* run = workbench_.current(); run != nullptr && id == limit_handle)
+      run->set_budget(static_cast<std::uint64_t>(y / to_megabytes));
+  });
   connect(plots_, &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(plots_, &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
@@ -321,7 +327,7 @@ void LivePage::update_texts() {
   if (!isVisible())
     return;
   header_->update_figures();
-  limit_.update(workbench_.current(), plan_->highest_peak());
+  limit_.update(workbench_.current(), plan_->highest_peak(), view_->axis());
   update_readings();
 }
 

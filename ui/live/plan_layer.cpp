@@ -11,11 +11,11 @@ PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
     : QObject(parent), plots_(plots), editor_(undo) {
   connect(&editor_, &PlanEditor::plan_changed, this, &PlanLayer::take_plan);
   connect(&plots, &LinkedPlots::handle_dragged, this, [this](qint64 id, double y) {
-    if (planning())
+    if (planning() && id != limit_handle)
       editor_.drag(id, std::llround(y));
   });
   connect(&plots, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
-    if (planning())
+    if (planning() && id != limit_handle)
       editor_.drop(id, std::llround(y));
   });
   connect(&editor_, &PlanEditor::apply_refused, this, [this](const QString& error) {
@@ -102,7 +102,7 @@ void PlanLayer::take_plan() {
 void PlanLayer::follow() {
   if (!planning()) {
     plots_.set_future(std::nullopt);
-    plots_.set_handles({});
+    plots_.set_handles(batch_panel, {});
     return;
   }
   const OpenRun& run = *editor_.run();
@@ -135,7 +135,7 @@ void PlanLayer::show_handles() {
                 .good = stretch.good,
                 .label = stretch.label};
   }
-  plots_.set_handles(handles);
+  plots_.set_handles(batch_panel, handles);
 }
 
 } // namespace batchscope::ui

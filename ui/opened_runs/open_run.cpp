@@ -186,6 +186,23 @@ void OpenRun::edit(const run::ScheduleEdit& edit) {
   Q_EMIT plan_changed();
 }
 
+void OpenRun::set_budget(std::uint64_t bytes) {
+  if (!running())
+    return;
+  asked_budget_ = bytes;
+  if (control_)
+    control_->set_budget({.bytes = bytes});
+  else
+    send("budget", json_text(Json{{"bytes", bytes}}));
+  Q_EMIT plan_changed();
+}
+
+std::uint64_t OpenRun::budget() const {
+  if (asked_budget_ && running())
+    return *asked_budget_;
+  return budget_ ? *budget_ : start_ ? static_cast<std::uint64_t>(start_->budget_bytes) : 0;
+}
+
 std::optional<run::ScheduleEdit> OpenRun::pending_edit() const {
   return pending_.empty() ? std::nullopt : std::optional(pending_.back());
 }
@@ -241,7 +258,7 @@ void OpenRun::take(telemetry::Event event) {
   history_->append(event);
   if (history_->events().size() == before)
     return; // only values
-  if (event.kind == "edit" || event.kind == "status")
+  if (event.kind == "edit" || event.kind == "status" || event.kind == "budget")
     apply_command(event);
   Q_EMIT event_came(static_cast<int>(before));
 }
@@ -252,6 +269,15 @@ void OpenRun::apply_command(const telemetry::Event& event) {
     const Json detail = parse_json_or_discard(event.detail_json);
     if (event.kind == "status")
       return apply_status(detail.at("status").get<std::string>());
+    if (event.kind == "budget") {
+      asked_budget_.reset();
+      budget_ = detail.at("budget_bytes").get<std::uint64_t>();
+      if (detail.contains("refused"))
+        Q_EMIT problem(tr("The memory budget was not changed: %1")
+                           .arg(QString::fromStdString(detail["refused"].get<std::string>())));
+      Q_EMIT plan_changed();
+      return;
+    }
     const auto schedule = detail.at("schedule").get<std::string>();
     if (!detail.contains("refused"))
       applied_.push_back(

@@ -60,6 +60,11 @@ public:
   void step_once();
   void stop();
   void edit(const run::ScheduleEdit& edit);
+  /// Requests another memory budget in bytes; it applies from the run's next step on.
+  void set_budget(std::uint64_t bytes);
+  /// The memory budget in bytes: the one requested last, until the run has answered, or that of its last step; 0 if it
+  /// is not known.
+  std::uint64_t budget() const;
   /// The edit that waits for its step boundary, if any; the last one if there are several.
   std::optional<run::ScheduleEdit> pending_edit() const;
 
@@ -103,8 +108,10 @@ private:
   std::optional<telemetry::RunOutcome> outcome_; ///< as stored, of a run of the database that has ended
   QString status_ = "loading";
   QString reason_;
-  QString seen_status_ = "running";        ///< of a run in progress: running or paused
-  std::vector<run::ScheduleEdit> pending_; ///< oldest first
+  QString seen_status_ = "running";           ///< of a run in progress: running or paused
+  std::vector<run::ScheduleEdit> pending_;    ///< oldest first
+  std::optional<std::uint64_t> budget_;       ///< of the last answer to a request
+  std::optional<std::uint64_t> asked_budget_; ///< not answered yet
   std::vector<schedule::PlanEdit> applied_;
   std::optional<std::int64_t> planned_steps_;
   std::optional<std::int64_t> planned_examples_;

@@ -88,7 +88,6 @@ void PlanEditor::follow_run() {
   if (!run_ || !run_->start())
     return;
   memory_ = run_->start()->memory;
-  limit_ = run_->start()->budget_bytes;
   replan();
 }
 
@@ -154,9 +153,9 @@ void PlanEditor::set_memory(const std::optional<predict::PeakCurve>& memory, std
 }
 
 std::optional<predict::Split> PlanEditor::split(std::int64_t batch) const {
-  if (!memory_ || limit_ == 0)
+  if (!memory_ || limit_bytes() == 0)
     return std::nullopt;
-  return memory_->split(batch, limit_);
+  return memory_->split(batch, limit_bytes());
 }
 
 std::int64_t PlanEditor::changeable_from() const {

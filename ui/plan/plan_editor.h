@@ -49,7 +49,7 @@ public:
   /// Sets memory against batch and the limit in bytes, to show what fits; without them nothing is shown about it.
   void set_memory(const std::optional<predict::PeakCurve>& memory, std::uint64_t limit_bytes);
   const std::optional<predict::PeakCurve>& memory() const { return memory_; }
-  std::uint64_t limit_bytes() const { return limit_; }
+  std::uint64_t limit_bytes() const { return run_ ? run_->budget() : limit_; }
   /// How a batch would be split, if memory is known.
   std::optional<predict::Split> split(std::int64_t batch) const;
 

@@ -8,6 +8,10 @@
 
 namespace batchscope::ui {
 
+/// Id of the handle with which the line of the memory budget is dragged; its y is in MB. Names of stretches are
+/// never negative.
+inline constexpr std::int64_t limit_handle = -1;
+
 /// A stretch of the plan that can be dragged, as drawn.
 struct PlanStretch {
   std::int64_t name = 0;         ///< for PlanEditor::drag()

@@ -143,9 +143,10 @@ void LinkedPlots::set_bands(const QList<PlotBand>& bands) {
   impl_->board.touch_soon();
 }
 
-void LinkedPlots::set_handles(const QList<PlotHandle>& handles) {
+void LinkedPlots::set_handles(int panel, const QList<PlotHandle>& handles) {
   Scene& scene = impl_->board.scene;
-  scene.handles = handles;
+  scene.handles.removeIf([panel](const PlotHandle& handle) { return handle.panel == panel; });
+  scene.handles += handles;
   if (PlotHandle* dragged = scene.handle(scene.dragged_handle))
     dragged->y = scene.dragged_to;
   if (!scene.handle(scene.focused_handle))

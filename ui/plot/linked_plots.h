@@ -126,7 +126,7 @@ public:
   void set_arrows(const QList<PlotArrow>& arrows);
   void add_arrows(const QList<PlotArrow>& arrows);
   void set_bands(const QList<PlotBand>& bands);
-  void set_handles(const QList<PlotHandle>& handles);
+  void set_handles(int panel, const QList<PlotHandle>& handles); ///< replaces those of this panel
   /// Tints the plots from this x on, where nothing has happened yet. Nothing: no tint.
   void set_future(std::optional<double> from);
   /// The x axis extends at least to here (a plan's end); nothing: to the end of the curves.

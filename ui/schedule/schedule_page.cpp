@@ -157,6 +157,13 @@ void SchedulePage::connect_parts() {
   connect(form_, &ScheduleForm::draft_edited, this, &SchedulePage::change_draft);
   connect(plots_, &SchedulePlots::dragged, this, &SchedulePage::drag);
   connect(plots_, &SchedulePlots::dropped, this, &SchedulePage::drop);
+  connect(plots_, &SchedulePlots::budget_dropped, this, [this](double bytes) {
+    if (OpenRun* run = editor_.run())
+      return run->set_budget(static_cast<std::uint64_t>(bytes));
+    run::RunSpec spec = draft_spec();
+    spec.memory_budget = static_cast<std::uint64_t>(bytes);
+    edit_proposed(spec);
+  });
   connect(&new_events_, &QTimer::timeout, this, &SchedulePage::show_plan);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
   connect(&plots_->plots(), &LinkedPlots::saved, this,

@@ -47,10 +47,16 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
              {coverage, "train_coverage", to_percent, style(3, false), {}, nullptr},
              {epoch, "epoch", 1, style(5, false), {}, nullptr},
              {rate, "learning_rate", 1, style(1, true), {}, nullptr}};
-  connect(plots_, &LinkedPlots::handle_dragged, this,
-          [this](qint64 id, double y) { Q_EMIT dragged(id, std::llround(y)); });
-  connect(plots_, &LinkedPlots::handle_dropped, this,
-          [this](qint64 id, double y) { Q_EMIT dropped(id, std::llround(y)); });
+  connect(plots_, &LinkedPlots::handle_dragged, this, [this](qint64 id, double y) {
+    if (id != limit_handle)
+      Q_EMIT dragged(id, std::llround(y));
+  });
+  connect(plots_, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
+    if (id == limit_handle)
+      Q_EMIT budget_dropped(y / to_megabytes);
+    else
+      Q_EMIT dropped(id, std::llround(y));
+  });
 }
 
 bool SchedulePlots::has_future(const PlanEditor& editor) {
@@ -122,6 +128,7 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
     for (const auto& curve : {whole_, as_run_, micro_})
       curve->follow(nullptr);
     plots_->set_limits({});
+    plots_->set_handles(memory, {});
     return;
   }
   const auto split = [curve = *editor.memory(), limit = editor.limit_bytes()](double size) {
@@ -156,6 +163,15 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   if (peak >= near_share * limit)
     limits << PlotLimit{memory, limit * to_megabytes, tr("budget %1").arg(format_bytes(limit))};
   plots_->set_limits(limits);
+  QList<PlotHandle> handles;
+  if (!limits.empty() && future_drawn_ && editor.plan() && editor.plan()->steps > 1)
+    handles += {.id = limit_handle,
+                .panel = memory,
+                .from = 0,
+                .to = static_cast<double>(editor.plan()->steps),
+                .y = limit * to_megabytes,
+                .label = tr("budget, drag to change")};
+  plots_->set_handles(memory, handles);
 }
 
 /// In the legend only if some batch is split.
@@ -192,7 +208,7 @@ void SchedulePlots::show_handles(const PlanEditor& editor) {
                 .highest = static_cast<double>(stretch.highest),
                 .good = stretch.good,
                 .label = stretch.label};
-  plots_->set_handles(handles);
+  plots_->set_handles(batch, handles);
 }
 
 void SchedulePlots::show_marks(const PlanEditor& editor) {

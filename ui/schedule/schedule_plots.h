@@ -29,6 +29,7 @@ public:
 Q_SIGNALS:
   void dragged(qint64 stretch, qint64 batch); ///< `stretch`: a name of PlanEditor
   void dropped(qint64 stretch, qint64 batch);
+  void budget_dropped(double bytes);
 
 private:
   enum Panel { batch, memory, coverage, epoch, rate, panel_count };

@@ -98,7 +98,7 @@ QString StatusLine::device_text() const {
   if (run == nullptr || !run->start() || !run->spec())
     return free_memory();
   QStringList parts{QString::fromStdString(run->spec()->device),
-                    tr("budget %1").arg(format_bytes(static_cast<double>(run->start()->budget_bytes)))};
+                    tr("budget %1").arg(format_bytes(static_cast<double>(run->budget())))};
   if (const auto bytes = in_use(*run); bytes && run->running())
     parts.append(tr("%1 in use").arg(format_bytes(*bytes)));
   return parts.join(QStringLiteral(" · "));

@@ -42,6 +42,8 @@ private:
   telemetry::RunOutcome make_steps();
   bool follow_commands();
   void apply(const run::ScheduleEdit& edit);
+  void apply(const run::BudgetChange& change);
+  bool return_to_budget_before();
   void close_control();
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
@@ -77,7 +79,8 @@ private:
   bool said_paused_ = false;
   telemetry::RunProgress progress_; ///< fed with the run's reports
   std::int64_t largest_micro_ = 1;
-  std::int64_t evaluated_at_ = -1; ///< step of the last evaluation
+  std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
+  std::optional<std::uint64_t> budget_before_; ///< that of the last step made; set while a changed one is on trial
   std::string failure_;
 };
 

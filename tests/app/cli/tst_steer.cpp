@@ -138,6 +138,12 @@ void TestSteer::saysFromWhichStepAnEditApplies() {
   QCOMPARE(event["applies_from_step"].toInt(), edit.json()["applies_from_step"].toInt());
   const Outcome said = program.run({"steer", "1", "schedule", "constant", "--batch", "5"});
   QVERIFY2(said.out.startsWith("run 1 changes its schedule from step "), said.shown().constData());
+  const Outcome budget = program.run({"steer", "1", "budget", "300MB"});
+  QVERIFY2(budget.out.startsWith("run 1 changes its budget from step "), budget.shown().constData());
+  QCOMPARE(run.events("budget").at(0)["budget_bytes"].toInt(), 300'000'000);
+  const Outcome tiny = program.run({"steer", "1", "budget", "1kB"});
+  QVERIFY2(tiny.status == 1 && tiny.err.contains("budget not changed: weights and optimizer use"),
+           tiny.shown().constData());
   QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
   QCOMPARE(CliProgram::finish(train).status, 130);
 }
@@ -247,7 +253,10 @@ void TestSteer::refused_data() {
   row("", "RUN");
   row("1", "COMMAND");
   row("x pause", "\"x\"");
-  row("1 halt", "unknown command \"halt\"; accepted: pause, continue, step, stop, schedule");
+  row("1 halt", "unknown command \"halt\"; accepted: pause, continue, step, stop, schedule, budget");
+  row("1 budget", "TEXT");
+  row("1 budget much", "much");
+  row("1 budget 400MB --batch 3", "--batch");
   row("1 schedule", "TEXT");
   row("1 pause now", "\"now\"");
   row("1 pause --batch 3", "--batch");

@@ -254,6 +254,49 @@ private Q_SLOTS:
     QCOMPARE(roomy.micro_batches, std::int64_t{1});
   }
 
+  /// A budget that is lowered and raised while the run goes on costs memory errors, but no example and no result. One
+  /// in which nothing fits is taken back.
+  void survivesAChangedBudget() {
+    const RunSpec spec = small_spec(250, 12);
+    const FinishedRun plain = run_to_end(spec);
+    RunControl control;
+    struct Steering : Recorded {
+      RunControl* control = nullptr;
+      void record(const telemetry::StepRecord& record) override {
+        Recorded::record(record);
+        if (record.step == 3)
+          control->set_budget({.bytes = budget, .command = 7});
+        if (record.step == 6)
+          control->set_budget({.bytes = static_cast<std::uint64_t>(record.allocated_bytes)});
+        if (record.step == 7)
+          control->set_budget({.bytes = static_cast<std::uint64_t>(record.allocated_bytes) + 1000});
+        if (record.step == 9)
+          control->set_budget({.bytes = 400'000'000});
+      }
+    } steering;
+    steering.control = &control;
+    const auto outcome = open_session(spec)->run(steering, control);
+    QVERIFY(outcome.status == telemetry::RunStatus::finished);
+    QCOMPARE(steering.records.size(), plain.recorded.records.size());
+    for (std::size_t i = 0; i < steering.records.size(); ++i) {
+      const auto& record = steering.records[i];
+      QVERIFY(relative(record.loss, plain.recorded.records[i].loss) < 1e-4);
+      QCOMPARE(record.examples_seen, plain.recorded.records[i].examples_seen);
+      QCOMPARE(record.micro_batches > 1, record.step > 3 && record.step <= 9);
+    }
+    const auto changes = steering.details("budget");
+    QCOMPARE(changes.size(), std::size_t{5});
+    QCOMPARE(changes[0].at("command").get<int>(), 7);
+    QCOMPARE(changes[0].at("applies_from_step").get<int>(), 4);
+    QVERIFY(changes[1].contains("refused"));
+    QCOMPARE(changes[1].at("budget_bytes").get<std::uint64_t>(), budget);
+    QVERIFY(!changes[2].contains("refused"));
+    QVERIFY(changes[3].at("message").get<std::string>().starts_with("not even one example fits in"));
+    QCOMPARE(changes[3].at("budget_bytes").get<std::uint64_t>(), budget);
+    QCOMPARE(changes[4].at("budget_bytes").get<std::uint64_t>(), std::uint64_t{400'000'000});
+    QVERIFY(!steering.details("oom").empty());
+  }
+
   void failsWhereItIsToldTo() {
     RunSpec spec = tight_spec(250, 2);
     spec.on_oom = OnOom::fail;

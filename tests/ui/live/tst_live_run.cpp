@@ -5,6 +5,7 @@
 #include "core/store/run_store.h"
 #include "test_program.h"
 #include "ui/live/live_test.h"
+#include "ui/plan/plan_handles.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/widgets.h"
 
@@ -20,6 +21,7 @@ private Q_SLOTS:
   void nothing_is_open();
   void watched_paused_stepped_and_stopped();
   void the_plan_is_dragged();
+  void the_budget_is_dragged();
   void an_ended_run_can_be_run_again();
   void a_run_that_fails_says_why();
   void several_runs_over_each_other();
@@ -174,6 +176,28 @@ void TestLiveRun::the_plan_is_dragged() {
   QTest::mouseClick(live.button("Step"), Qt::LeftButton);
   QTRY_COMPARE_WITH_TIMEOUT(live.run()->steps(), steps + 2, patience_ms);
   QTRY_COMPARE(newest(*live.run(), "batch"), 16.0);
+  live.run()->stop();
+}
+
+void TestLiveRun::the_budget_is_dragged() {
+  LiveHere live;
+  run::RunSpec spec = small_run(40'000);
+  spec.memory_budget = 20'000'000;
+  begin(live, spec);
+  pause(live);
+  QCOMPARE(live.run()->budget(), std::uint64_t{20'000'000});
+  Q_EMIT live.plots().handle_dropped(limit_handle, 10);      // MB
+  QCOMPARE(live.run()->budget(), std::uint64_t{10'000'000}); // shown at once
+  QTest::mouseClick(live.button("Step"), Qt::LeftButton);
+  QTRY_COMPARE(live.table().model()->index(0, 1).data().toString(), QString("memory budget changed"));
+  QCOMPARE(live.run()->budget(), std::uint64_t{10'000'000});
+  // Below what the weights take: refused, said, and the line goes back.
+  QSignalSpy problems(live.run(), &OpenRun::problem);
+  live.run()->set_budget(1000);
+  QTest::mouseClick(live.button("Step"), Qt::LeftButton);
+  QTRY_COMPARE_WITH_TIMEOUT(problems.count(), 1, patience_ms);
+  QVERIFY(problems.first().first().toString().startsWith("The memory budget was not changed: weights and optimizer"));
+  QCOMPARE(live.run()->budget(), std::uint64_t{10'000'000});
   live.run()->stop();
 }
 

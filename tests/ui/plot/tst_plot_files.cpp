@@ -166,7 +166,7 @@ void TestPlotFiles::pictures_are_without_the_pointer() {
   plots.add_curve(0, slope(50), named("a"));
   plots.put_up();
   const QImage before = plots.to_image(1);
-  plots.set_handles({{.id = 1, .panel = 0, .from = 10, .to = 20, .y = 30}});
+  plots.set_handles(0, {{.id = 1, .panel = 0, .from = 10, .to = 20, .y = 30}});
   plots.set_crosshair(25);
   plots.setFocus(Qt::TabFocusReason);
   plots.settle();

@@ -202,7 +202,7 @@ void TestPlotMarks::labels_do_not_lie_on_each_other() {
 void TestPlotMarks::a_handle_is_dragged() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 400}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 100), handle(2, 40, 60, 200)});
+  plots.set_handles(0, {handle(1, 20, 40, 100), handle(2, 40, 60, 200)});
   plots.put_up();
   QSignalSpy dragged(&plots, &LinkedPlots::handle_dragged);
   QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
@@ -233,7 +233,7 @@ void TestPlotMarks::a_handle_is_dragged() {
 void TestPlotMarks::a_handle_is_a_size() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 10}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 5)});
+  plots.set_handles(0, {handle(1, 20, 40, 5)});
   plots.put_up();
   QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
   plots.drag(plots.at(30, 5), plots.at(30, 0) + QPoint(0, 60));
@@ -243,14 +243,14 @@ void TestPlotMarks::a_handle_is_a_size() {
 void TestPlotMarks::whoever_plans_answers_while_it_is_dragged() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 400}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 100)});
+  plots.set_handles(0, {handle(1, 20, 40, 100)});
   plots.put_up();
   QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
   // A plan that comes late does not pull the handle back.
   connect(&plots, &LinkedPlots::handle_dragged, &plots, [&] {
     PlotHandle late = handle(1, 20, 40, 100);
     late.good = false;
-    plots.set_handles({late, handle(2, 40, 60, 350)});
+    plots.set_handles(0, {late, handle(2, 40, 60, 350)});
   });
   const int row = plots.at(30, 300).y();
   plots.drag(plots.at(30, 100), {plots.at(30, 100).x(), row});
@@ -263,7 +263,7 @@ void TestPlotMarks::whoever_plans_answers_while_it_is_dragged() {
 void TestPlotMarks::beyond_the_border_there_is_more() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 100}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 80)});
+  plots.set_handles(0, {handle(1, 20, 40, 80)});
   plots.put_up();
   const QPoint square = plots.at(30, 80);
   const int ninety = plots.at(30, 90).y();
@@ -287,7 +287,7 @@ void TestPlotMarks::beyond_the_border_there_is_more() {
 void TestPlotMarks::escape_takes_a_drag_back() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 400}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 100)});
+  plots.set_handles(0, {handle(1, 20, 40, 100)});
   plots.put_up();
   QSignalSpy dragged(&plots, &LinkedPlots::handle_dragged);
   QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
@@ -304,7 +304,7 @@ void TestPlotMarks::escape_takes_a_drag_back() {
 void TestPlotMarks::keys_move_a_handle() {
   Plots plots(theme_);
   plots.add_curve(0, points({0, 100}, {0, 400}), named("a"));
-  plots.set_handles({handle(1, 20, 40, 5)});
+  plots.set_handles(0, {handle(1, 20, 40, 5)});
   plots.put_up();
   QSignalSpy dragged(&plots, &LinkedPlots::handle_dragged);
   QSignalSpy dropped(&plots, &LinkedPlots::handle_dropped);
@@ -335,7 +335,7 @@ void TestPlotMarks::tab_goes_through_the_handles() {
   QWidget::setTabOrder(first, plots);
   QWidget::setTabOrder(plots, last);
   plots->add_curve(0, slope(100), named("a"));
-  plots->set_handles({handle(1, 20, 40, 10), handle(2, 40, 60, 20)});
+  plots->set_handles(0, {handle(1, 20, 40, 10), handle(2, 40, 60, 20)});
   window.resize(800, 600);
   window.show();
   QApplication::setActiveWindow(&window);
