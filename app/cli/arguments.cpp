@@ -79,7 +79,7 @@ Error translated(CLI::App& program, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("required") != std::string::npos)
     return input_error(text.substr(0, text.find(':')) + ": a value is missing");
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) && text.find("flag override") != std::string::npos)
-    return input_error("--" + text.substr(0, text.find(' ')) + " takes no value; accepted: the option alone");
+    return input_error("--" + text.substr(0, text.find(' ')) + " takes no value");
   return input_error(text.substr(0, text.find('\n')));
 }
 

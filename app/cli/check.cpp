@@ -84,9 +84,10 @@ Verb add_check(CLI::App& program) {
   auto options = std::make_shared<CheckOptions>();
   options->accept = add_switch(
       *app, "--accept", "Before checking, accept the current runs as complete (for example, after restoring a backup)");
-  options->repair = add_switch(*app, "--repair",
-                               "If it is damaged, keep a copy of the file, save all that is whole into a new database "
-                               "in its place, and list what is lost");
+  options->repair =
+      add_switch(*app, "--repair",
+                 "If it is damaged, keep a copy of the file, save everything that is intact into a new database "
+                 "in its place, and list what is lost");
   return {app, [options](const Context& context) { return run_check(*options, context); }};
 }
 

@@ -123,10 +123,11 @@ Verb add_compare(CLI::App& program) {
   options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
   options->sweep = add_value(*app, "--sweep", "ID", "All runs of a sweep");
   options->baseline = add_value(*app, "--baseline", "RUN", "Also show the differences from this run");
-  options->goal = add_value(*app, "--goal", "GOAL",
-                            "accuracy: the best validation score (default); throughput: the smallest batch size within "
-                            "5 % of the most examples per second; target:97%: the shortest time to that score; "
-                            "time:2min: the best score within that time");
+  options->goal =
+      add_value(*app, "--goal", "GOAL",
+                "accuracy: the best final validation score (default); throughput: the smallest batch size within "
+                "5 % of the most examples per second; target:97%: the shortest time to that score; "
+                "time:2min: the best score reached within that time");
   options->all_columns = add_switch(*app, "--all-columns", "Show the settings and results that are the same, too");
   options->markdown = add_switch(*app, "--markdown", "Print Markdown, to paste into an issue or a paper");
   return {app, [options](const Context& context) { return run_compare(*options, context); }};

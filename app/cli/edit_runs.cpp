@@ -152,7 +152,8 @@ Verb add_note(CLI::App& program) {
 }
 
 Verb add_tag(CLI::App& program) {
-  auto* app = program.add_subcommand("tag", "Add tags to runs, or remove them (of all of the runs or of none)");
+  auto* app = program.add_subcommand(
+      "tag", "Add tags to runs, or remove them (if one of the runs does not exist, nothing is changed)");
   auto options = std::make_shared<TagOptions>();
   options->items =
       add_argument(*app, "RUN... TAG", "Numbers of the runs, then tags, such as 3 4 best \"to publish\"", true);

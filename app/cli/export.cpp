@@ -61,7 +61,7 @@ Verb add_export(CLI::App& program) {
   options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
   options->format = add_value(*app, "--format", "FORMAT", formats_help());
   options->file = add_value(*app, "-o,--output", "FILE", "File to write; a new folder for tensorboard");
-  options->force = add_switch(*app, "--force", "Overwrite the file; never a folder");
+  options->force = add_switch(*app, "--force", "Overwrite an existing file (folders are never overwritten)");
   return {app, [options](const Context& context) { return run_export(*options, context); }};
 }
 

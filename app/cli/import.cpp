@@ -89,7 +89,7 @@ int print_result(const exchange::ImportResult& result, const Context& context) {
   if (context.json) {
     print_json({{"imported", result.imported}, {"known", result.known}, {"extended", result.extended}});
   } else {
-    std::string text = fmt::format("{} imported, {} there before", result.imported.size(), result.known.size());
+    std::string text = fmt::format("{} imported, {} already there", result.imported.size(), result.known.size());
     if (!result.extended.empty())
       text += fmt::format(" ({} of them extended)", result.extended.size());
     print(text + "\n");
@@ -116,7 +116,7 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
       runs.add(result);
     };
     take(read);
-    display.say("Ctrl-C ends the following; what was read stays");
+    display.say("Ctrl-C stops following; what was read is kept");
     std::string problem;
     const auto attempt = [&](const auto& work) {
       try {
@@ -168,7 +168,7 @@ Verb add_import(CLI::App& program) {
                              "Name of a series for a column, tag or metric; step is the column that counts steps; "
                              "COLUMN= leaves it out. Repeatable");
   verb->follow = add_switch(*app, "--follow",
-                            "Go on reading while other programs write the files, until Ctrl-C: the runs grow, and "
+                            "Keep reading while other programs write the files, until Ctrl-C: the runs grow, and "
                             "watch and the window show them as running");
   app->footer(help + "\nA run that is there already is left as it is, or extended if its file has grown.");
   return {app, [verb](const Context& context) { return run_import(*verb, context); }};

@@ -71,7 +71,7 @@ int run_merge(const MergeVerb& verb, const Context& context) {
                 {"known", report.known}});
     return exit_status::done;
   }
-  print(fmt::format("{} added to {}, {} completed, {} there before\n", runs_text(report.added.size()), into.string(),
+  print(fmt::format("{} added to {}, {} completed, {} already there\n", runs_text(report.added.size()), into.string(),
                     report.completed.size(), report.known));
   const bool renumbered = std::any_of(report.added.begin(), report.added.end(),
                                       [](const auto& numbers) { return numbers.first != numbers.second; });
@@ -93,7 +93,7 @@ std::vector<std::int64_t> runs_to_prune(const PruneOptions& options, const store
     const auto runs = integers_of(options.runs);
     for (const std::int64_t run : runs)
       if (telemetry::is_open(reader.run(run).outcome.status)) // throws if it does not exist
-        throw input_error(fmt::format("run {} goes on; stop it, or wait until it ends", run));
+        throw input_error(fmt::format("run {} is running; stop it, or wait until it ends", run));
     return runs;
   }
   std::vector<std::int64_t> runs;
@@ -106,12 +106,13 @@ void print_prunable(const store::RunReader::Prunable& prunable, std::uint64_t fr
   if (prunable.series > 0)
     print(fmt::format("would remove {} of {}, about {}; results and events stay\n", series_text(prunable.series),
                       runs_text(prunable.runs.size()), format_bytes(prunable.bytes)));
-  print(fmt::format("{}{} of the file hold nothing and would be returned\n", prunable.series > 0 ? "in addition, " : "",
+  print(fmt::format("{}{} of the file are unused and would be freed\n", prunable.series > 0 ? "in addition, " : "",
                     format_bytes(free_bytes)));
   if (deleted > 0)
-    print(fmt::format("{} deleted; purge --yes removes them first\n",
-                      deleted == 1 ? std::string("1 run is") : fmt::format("{} runs are", deleted)));
-  print("prune --yes with the same arguments does it; it cannot be undone\n");
+    print(fmt::format("{} deleted and still in the file; purge --yes removes {}\n",
+                      deleted == 1 ? std::string("1 run is") : fmt::format("{} runs are", deleted),
+                      deleted == 1 ? "it" : "them"));
+  print("to do it, add --yes; this cannot be undone\n");
 }
 
 int run_prune(const PruneOptions& options, const Context& context) {
@@ -175,7 +176,7 @@ Verb add_merge(CLI::App& program) {
 }
 
 Verb add_prune(CLI::App& program) {
-  auto* app = program.add_subcommand("prune", "Remove series of runs, and return unused space of the file");
+  auto* app = program.add_subcommand("prune", "Remove series of runs, and shrink the file");
   auto options = std::make_shared<PruneOptions>();
   options->runs = add_argument(*app, "RUN", "Numbers of runs whose series are removed", true);
   options->where = add_value(*app, "--where", "FILTER", "Remove the series of all ended runs that match, as in list");

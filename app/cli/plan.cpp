@@ -214,14 +214,13 @@ int run_plan(const PlanOptions& options, const Context& context) {
         throw input_error(fmt::format("{} has no effect without --lr; give --lr too", option));
   check(spec);
   const ProgressionOptions plan = progression_options(options, spec);
-  if (Progression(plan).needs_feedback()) {
-    if (plan.length.steps && plan.learning_rate.rule == schedule::LearningRateRule::adascale)
-      throw input_error("--lr-rule: \"adascale\" counts steps by values measured during training; accepted by plan: a "
-                        "length in epochs or examples");
+  if (plan.learning_rate.rule == schedule::LearningRateRule::adascale)
+    throw input_error("--lr-rule: \"adascale\" sets the learning rate by what is measured during training; accepted by "
+                      "plan: none, linear, sqrt");
+  if (Progression(plan).needs_feedback())
     throw input_error(fmt::format("--schedule: {} depends on values measured during training; accepted by plan: "
                                   "schedules without loss, noise_scale, vram_fraction and tokens",
                                   in_quotes(spec.schedule)));
-  }
   if (context.json)
     walk(plan, JsonPlan(spec.learning_rate.has_value()));
   else
@@ -239,9 +238,12 @@ Verb add_plan(CLI::App& program) {
   options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel size; data-parallel ranks = W / (tp * cp * sp)");
   options->context = add_value(*app, "--cp", "N", "Context-parallel size");
   options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (Ulysses-style: with ranks of its own)");
-  options->run.add_to(*app, {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
-                             "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task",
-                             "--clip", "--examples", "--evaluate-every", "--seed", "--on-oom", "--margin"});
+  options->run.add_to(*app,
+                      {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
+                       "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task", "--clip",
+                       "--examples", "--evaluate-every", "--noise-every", "--seed", "--on-oom", "--margin"});
+  app->get_option("--batch")->description("First batch size (required)");
+  app->get_option("--lr")->description("Learning rate at the reference batch size; without it none is printed");
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_plan(*options, context); }};
 }

@@ -223,12 +223,13 @@ Verb add_sweep(CLI::App& program) {
   options->only =
       add_value(*app, "--only", "CONDITION", "Leave out combinations that do not meet it: 'batch >= 64 or lr < 0.01'");
   options->random = add_value(*app, "--random", "N",
-                              "Only N combinations, drawn by chance; a setting may then have a range without steps: "
+                              "Only N combinations, drawn at random; a setting may then have a range without steps: "
                               "\"lr=0.0001..0.1 log\", \"dropout=0..0.5 uniform\"");
   options->random_seed = add_value(*app, "--random-seed", "N", "Seed of that choice (default 1)");
   options->repeats = add_value(*app, "--repeats", "N", "Runs of each combination, with the seeds seed, seed + 1, ...");
   options->stop_weak = add_value(*app, "--stop-weak", "RULE",
-                                 "median: end a run early whose training loss is above the median of the finished "
+                                 "median: end a run early (median stopping rule) whose training loss is, from 40 % of "
+                                 "the run on, above the median of the finished "
                                  "runs at equal progress, once there are four; never (default)");
   options->workers = add_value(*app, "--workers", "N",
                                "Processes that train at the same time, within one memory budget (default 1). Times "
@@ -237,9 +238,9 @@ Verb add_sweep(CLI::App& program) {
       add_switch(*app, "--plan", "Only show what would be run: batch size, predicted peak and time of each");
   options->resume =
       add_value(*app, "--resume", "ID",
-                "Run the missing runs of a stored sweep; with --batch, --lr, --vary, --repeats or --random "
-                "also those that they add to it");
-  options->join = add_value(*app, "--join", "ID", "Work at a sweep that another process began");
+                "Run the missing runs of a stored sweep; with --batch, --lr, --vary, --repeats or --random, first add "
+                "the combinations that these give");
+  options->join = add_value(*app, "--join", "ID", "Help with a sweep that another process started");
   options->skip = add_list(*app, "--skip", "RUN", "Leave out these runs of a sweep, which wait in the database");
   options->first = add_list(*app, "--first", "RUN", "Make these waiting runs of a sweep next, in this order");
   options->run.add_to(*app, {"--batch", "--lr"});

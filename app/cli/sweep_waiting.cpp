@@ -38,15 +38,15 @@ private:
       if (!reader_.run(run).sweep)
         refuse(option, run);
       if (reader_.run(run).sweep != sweep)
-        throw input_error(fmt::format("{}: runs {} and {} are of different sweeps; accepted: runs of one sweep", option,
-                                      runs.front(), run));
+        throw input_error(fmt::format("{}: runs {} and {} belong to different sweeps; accepted: runs of one sweep",
+                                      option, runs.front(), run));
     }
     return *sweep;
   }
 
   [[noreturn]] void refuse(const char* option, std::int64_t run) const {
     const auto row = reader_.run(run);
-    const std::string why = !row.sweep ? "is of no sweep"
+    const std::string why = !row.sweep ? "belongs to no sweep"
                             : row.outcome.status == telemetry::RunStatus::queued
                                 ? "is being prepared by a worker already"
                                 : "is " + telemetry::to_string(row.outcome.status);

@@ -258,10 +258,10 @@ std::string repeats_text(const std::vector<Standing>& standings, bool told) {
   for (const Standing& standing : standings)
     most = std::max(most, standing.summary.n);
   if (most == 1)
-    return " One run of each: how much repeats differ is not known.";
+    return " One run of each: the spread between seeds is not known.";
   if (!told)
-    return " Not all settings have two runs with the same seeds as the best, so how sure this is is not known.";
-  return most == 2 ? " Two seeds tell little apart; a third one would tell much more." : "";
+    return " Not all settings have two runs with the same seeds as the best, so the certainty of this is not known.";
+  return most == 2 ? " With two seeds only large differences are significant; a third one helps much." : "";
 }
 
 /// Largest and smallest batch of the settings with a result.
@@ -297,7 +297,8 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
   if (open > 0)
     text += fmt::format(" Still open: {}.", runs_text(open));
   else if (without > 0)
-    text += fmt::format(" {} {} no such result.", without == 1 ? "1 setting" : format_count(without) + " settings",
+    text += fmt::format(" {} {} no result for this goal.",
+                        without == 1 ? "1 combination" : format_count(without) + " combinations",
                         without == 1 ? "has" : "have");
   if (shared > 0 && goal.kind != Goal::Kind::accuracy)
     text +=

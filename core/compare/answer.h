@@ -13,7 +13,7 @@ namespace batchscope::compare {
 /// What a user wants of a batch size.
 struct Goal {
   enum class Kind {
-    accuracy,   ///< the best validation score
+    accuracy,   ///< the best validation score at the end of a run
     throughput, ///< the smallest size within 5 % of the most examples per second
     target,     ///< the shortest time to a validation score of `value`
     time,       ///< the best validation score within `value` seconds
@@ -21,8 +21,8 @@ struct Goal {
   Kind kind = Kind::accuracy;
   double value = 0;
 };
-/// `accuracy`, `throughput`, `target:0.97` or `target:97%`, `time:60` or `time:2min`; throws Error (input) naming
-/// `option`.
+/// `accuracy` (the best at the end of the run), `throughput`, `target:0.97` or `target:97%`, `time:60` or `time:2min`;
+/// throws Error (input) naming `option`.
 Goal parse_goal(const std::string& text, const std::string& option);
 
 /// One setting with what its runs came to, for a goal.

@@ -112,7 +112,7 @@ Target parse_target(const std::string& text, const std::string& option) {
           .name = card.name, .memory_bytes = card.memory_bytes, .overhead_bytes = static_cast<std::uint64_t>(reserve)};
     }
   }
-  throw input_error(fmt::format("{}: unknown card {}; nearest: {}; accepted: a size (24GB) or a name of `estimate "
+  throw input_error(fmt::format("{}: unknown GPU {}; nearest: {}; accepted: a size (24GB) or a name of `estimate "
                                 "--cards`",
                                 option, in_quotes(text), fmt::join(nearest(name), ", ")));
 }

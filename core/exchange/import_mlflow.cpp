@@ -49,7 +49,7 @@ detail::ImportedRun begin_run(const MlflowRun& theirs, const fs::path& store) {
   if (theirs.status == "FINISHED" || theirs.status == "3")
     run.set_status(RunStatus::finished);
   else if (theirs.status == "FAILED" || theirs.status == "4")
-    run.set_status(RunStatus::failed, "failed, as MLflow has it");
+    run.set_status(RunStatus::failed, "failed, according to MLflow");
   else if (theirs.status == "KILLED" || theirs.status == "5")
     run.set_status(RunStatus::stopped);
   else

@@ -54,10 +54,10 @@ Error no_size(const run::BatchChoice& choice, const search::SearchResult& result
   if (!result.found)
     return error("no batch size was found: " + result.reason, "batch");
   if (choice.kind == run::BatchChoice::Kind::safe)
-    return error("no size stays within the margin of the memory budget; accepted: a larger --memory-budget, or "
+    return error("no batch size leaves the margin of the memory budget free; accepted: a larger --memory-budget, or "
                  "--batch auto:largest",
                  "margin");
-  return error("throughput could not be measured: none of the batch sizes found fits any longer; accepted: --batch "
+  return error("throughput could not be measured: the batch sizes found no longer fit; accepted: --batch "
                "with a number, "
                "auto:safe or auto:largest",
                "batch");

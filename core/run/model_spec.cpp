@@ -232,7 +232,7 @@ void check_fits(const ModelSpec& spec, const data::ExampleShape& shape) {
 void check_trains(const ModelSpec& spec) {
   if (kind_of(spec).masked)
     throw input_error(
-        fmt::format("--model: {} cannot be trained here (there are no data with masked tokens); "
+        fmt::format("--model: {} cannot be trained here: no data set with masked tokens is available; "
                     "choose another model, or use estimate and find, which compute and measure its memory",
                     spec.name),
         "model");

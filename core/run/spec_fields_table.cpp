@@ -97,7 +97,7 @@ const std::vector<SpecField>& spec_fields() {
        .member = as<LineForm>([](auto& spec) -> auto& { return spec.name; }),
        .label = "Name",
        .placeholder = "TEXT",
-       .help = "Name of the run",
+       .help = "Name of the run; in a sweep, what the names of its runs begin with",
        .group = "Model and data"},
       {.key = "model",
        .member = as<TextForm>([](auto& spec) -> auto& { return spec.model; }),
@@ -181,7 +181,7 @@ const std::vector<SpecField>& spec_fields() {
        .unit = "examples",
        .bounds = at_least_one,
        .help = "Examples per optimizer step, independent of what fits in memory; cannot be combined with accumulation",
-       .default_text = "batch size x accumulation",
+       .default_text = "batch size x accumulation x ranks",
        .group = "Batch size",
        .advanced = true,
        .alternatives = {"accumulate"},
@@ -229,10 +229,10 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "STEPS",
        .unit = "steps",
        .bounds = at_least_one,
-       .help =
-           "Optimizer steps between two measurements of the gradient noise scale, the batch size above which larger "
-           "batches hardly help; a step of one micro batch is run as two halves to measure it",
-       .default_text = "only if schedule or learning rate need it, every 10 steps",
+       .help = "Optimizer steps between two measurements of the gradient noise scale, the effective batch size beyond "
+               "which larger batches save far fewer steps than in proportion to their size; a step of one micro batch "
+               "is run as two halves to measure it",
+       .default_text = "10, only if the schedule or --lr-rule needs it",
        .group = "Batch size",
        .advanced = true},
       {.key = "epochs",

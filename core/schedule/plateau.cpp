@@ -64,7 +64,7 @@ std::unique_ptr<BatchSchedule> make_plateau(const ScheduleText& text, const Sche
   if (text.has("shrink"))
     options.shrink = text.positive("shrink");
   if (options.factor <= 1 || options.shrink.value_or(2) <= 1)
-    text.refuse("factor and shrink are above 1: the batch is multiplied by the one and divided by the other");
+    text.refuse("factor and shrink must be above 1 (the batch is multiplied by factor and divided by shrink)");
   return std::make_unique<Plateau>(options, origin, text.text());
 }
 

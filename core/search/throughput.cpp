@@ -181,10 +181,9 @@ std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) 
                                            rate(best->examples_per_second), format_count(best->batch));
   if (own->examples_per_second >= (1 - knee_tolerance) * best->examples_per_second)
     return fmt::format("the smallest size within {} of the best throughput: {}", tolerance, compared);
-  return fmt::format(
-      "the smallest size within {} of the best throughput, given the measurement error: {}, +/- {:.1f} % "
-      "({} measurements)",
-      tolerance, compared, 100 * own->uncertainty, own->stretches);
+  return fmt::format("the smallest size that is not measurably more than {} slower than the best: {}, +/- {:.1f} % "
+                     "({} measurements)",
+                     tolerance, compared, 100 * own->uncertainty, own->stretches);
 }
 
 } // namespace batchscope::search

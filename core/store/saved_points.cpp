@@ -50,8 +50,8 @@ void SavedPoints::find_series() {
                           .stored = row.getColumn(4).getInt64(),
                           .name = row.getColumn(5)};
         if (!damage_of(row, 6, *table).empty())
-          lost_.push_back(
-              fmt::format("a series, probably {} of run {}: whose it is cannot be told", place.name, place.run));
+          lost_.push_back(fmt::format("a series, probably {} of run {}: the run it belongs to is not known", place.name,
+                                      place.run));
         else
           series_.push_back(std::move(place));
       },

@@ -22,7 +22,7 @@ struct SweepSpec {
   std::vector<Variation> vary;        ///< the first varies slowest; each field once
   std::int64_t repeats = 1;           ///< runs per combination, with the seeds seed, seed + 1, ...
   std::string only;                   ///< condition that a combination must meet (filter/condition.h); empty: none
-  std::optional<std::int64_t> random; ///< that many combinations, drawn by chance; without it all of them
+  std::optional<std::int64_t> random; ///< that many combinations, drawn at random; without it all of them
   std::uint64_t random_seed = 1;
   StopWeak stop_weak = StopWeak::never;
 };

@@ -104,7 +104,7 @@ void ComparePage::make_actions() {
   QAction* copy =
       add(tr("Copy table"), tr("Copy the selected rows, or all, for a spreadsheet"), {}, QStringLiteral("copy"));
   connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(table_->selected_text()); });
-  QAction* clear = add(tr("Remove marks"), tr("Mark no runs (Esc)"), {}, QStringLiteral("close"));
+  QAction* clear = add(tr("Remove marks"), tr("Clear all marks (Esc)"), {}, QStringLiteral("close"));
   connect(clear, &QAction::triggered, &view_, &ComparisonView::clear_marks);
 }
 

@@ -332,7 +332,7 @@ void ParallelPlot::fill_menu(QMenu& menu, int axis) {
       if (axes_.set_log(axis, on))
         rebuild();
     });
-    QAction* flip = menu.addAction(tr("Upside down"));
+    QAction* flip = menu.addAction(tr("Reverse axis"));
     flip->setCheckable(true);
     flip->setChecked(shown.flipped());
     connect(flip, &QAction::triggered, this, [this, axis] {

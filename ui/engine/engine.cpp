@@ -67,8 +67,9 @@ QString Job::stop_text() const {
   case Kind::find:
     return tr("Stop search");
   case Kind::sweep:
-  case Kind::demo:
     return tr("Stop sweep");
+  case Kind::demo:
+    return tr("Stop demo");
   case Kind::predict:
     break;
   }
@@ -328,7 +329,7 @@ Job* Engine::predict(const run::RunSpec& spec) {
                const auto curve = session->predict_memory([&] { return watch.control()->stopping(); });
                if (!curve)
                  throw Error(Error::Kind::failed,
-                             "cannot predict memory: the two small probes do not fit in the memory budget");
+                             "cannot predict memory: the two small trials do not fit in the memory budget");
                watch.predicted(*curve);
              });
 }

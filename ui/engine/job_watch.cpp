@@ -61,9 +61,10 @@ void JobWatch::begin_search() {
 
 void JobWatch::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
   probes_.push_back(probe);
-  say(Job::tr("probe %1: batch size %2 %3")
-          .arg(probes_.size())
-          .arg(count(probe.batch), probe.outcome == search::Outcome::fits ? Job::tr("fits") : Job::tr("does not fit")));
+  const QString came_to = probe.outcome == search::Outcome::fits            ? Job::tr("fits")
+                          : probe.outcome == search::Outcome::out_of_memory ? Job::tr("runs out of memory")
+                                                                            : Job::tr("failed");
+  say(Job::tr("trial %1: batch size %2 %3").arg(probes_.size()).arg(count(probe.batch), came_to));
   if (!drawn_)
     return;
   farthest_ = std::max(farthest_, margin_beyond_probes * probe.batch);

@@ -143,8 +143,8 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
         {.name = CurveTexts::tr("noise scale"),
          .series = 0,
          .dashed = true,
-         .help = CurveTexts::tr("Gradient noise scale, smoothed: the effective batch size above which larger batches "
-                                "hardly speed training up")});
+         .help = CurveTexts::tr("Gradient noise scale, smoothed: the effective batch size beyond which larger batches "
+                                "save far fewer steps than in proportion to their size")});
   add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
       {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
   add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),

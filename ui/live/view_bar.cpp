@@ -30,7 +30,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
       clip_(make_command(this, tr("Clip outliers"),
                          tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)) {
   clip_->setCheckable(true);
-  log->setIconText(tr("Log loss"));
+  log->setIconText(tr("Log scale (loss)"));
   log->setToolTip(tr("Draw the loss on a logarithmic scale (L)"));
   log->setShortcut(Qt::Key_L);
   follow->setIconText(tr("Follow"));

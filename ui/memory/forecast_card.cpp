@@ -44,7 +44,7 @@ ForecastCard::ForecastCard(const Theme& theme, QWidget* parent)
 void ForecastCard::fill_targets() {
   target_->setObjectName(QStringLiteral("fit-into"));
   target_->setAccessibleName(tr("Memory to fit into"));
-  target_->setToolTip(tr("Compute what fits into this run's budget, or into a card that need not be here"));
+  target_->setToolTip(tr("Compute what fits into this run's budget, or on a GPU that this machine does not have"));
   target_->addItem(tr("Fit into the memory budget"));
   try {
     for (const estimate::Card& card : estimate::cards())
@@ -115,7 +115,8 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
                                fits_text(forecast),
                                {},
                                !forecast.largest,
-                               tr("Computed from a dry run; a search verifies it with a trial")}};
+                               target().isEmpty() ? tr("Computed from a dry run; a search verifies it with a trial")
+                                                  : tr("Computed from a dry run")}};
   facts << more
         << FactList::Fact{target().isEmpty() ? tr("budget") : tr("usable GPU memory"),
                           format_bytes(static_cast<double>(forecast.budget_bytes)),
@@ -123,7 +124,7 @@ void ForecastCard::show_peak(const run::Forecast& forecast, const run::RunSpec& 
                           false,
                           target().isEmpty() ? QString()
                                              : tr("Its memory less 0.7 GB for the CUDA context and libraries, and 2 % "
-                                                  "for the driver; cuDNN's workspace is not known")}
+                                                  "for the driver; cuDNN's workspace is not included")}
         << FactList::Fact{tr("model and optimizer"), format_bytes(static_cast<double>(forecast.model_bytes)), {}}
         << FactList::Fact{tr("parameters"), format_count(forecast.parameters), {}};
   facts_->set_facts(facts);

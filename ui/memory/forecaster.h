@@ -22,7 +22,7 @@ public:
   explicit Forecaster(std::shared_ptr<data::DataPool> data, QObject* parent = nullptr);
 
   void request(const run::RunSpec& spec);
-  /// For a card that need not be here, by its name.
+  /// For a GPU that this machine does not have, by its name.
   void request_card(const run::RunSpec& spec, const QString& card);
   void cancel(); ///< discards the pending result
 

@@ -13,14 +13,14 @@ const std::vector<Preset>& presets() {
        {{"batch", "64"}, {"memory_budget", "400MB"}},
        std::nullopt},
       {QT_TRANSLATE_NOOP("Presets", "Demo, growing batch under 32 MB"),
-       QT_TRANSLATE_NOOP(
-           "Presets",
-           "Adds one example every 5 steps until memory runs out, then splits the batches into micro batches"),
+       QT_TRANSLATE_NOOP("Presets", "Adds one example to the batch every 5 steps until memory runs out, then splits "
+                                    "the batches into micro batches"),
        {{"batch", "8"}, {"schedule", "step:interval=5,increment=1"}, {"memory_budget", "32MB"}, {"epochs", "2"}},
        std::nullopt},
       {QT_TRANSLATE_NOOP("Presets", "Demo, largest safe batch under 100 MB"),
-       QT_TRANSLATE_NOOP("Presets",
-                         "Searches for the batch size first and scales the learning rate with its square root"),
+       QT_TRANSLATE_NOOP(
+           "Presets",
+           "Searches for the batch size first and scales the learning rate with the square root of the batch size"),
        {{"batch", "auto:safe"},
         {"memory_budget", "100MB"},
         {"lr_rule", "sqrt"},

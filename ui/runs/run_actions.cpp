@@ -157,7 +157,8 @@ void RunActions::delete_selected() {
     if (const int row = runs_.row_of(id); row >= 0 && !telemetry::is_open(runs_.run(row).outcome.status))
       over.push_back(id);
   if (over.size() < selected.size())
-    Q_EMIT workbench_.problem(tr("A run that is queued or running cannot be deleted. Stop it first."));
+    Q_EMIT workbench_.problem(tr("Running and queued runs cannot be deleted. Stop a running run, or skip a queued one "
+                                 "on the Sweep page, first."));
   if (over.empty())
     return;
   const auto count = over.size();

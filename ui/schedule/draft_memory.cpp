@@ -56,10 +56,10 @@ QString DraftMemory::text() const {
   if (waiting && working != nullptr)
     return tr("Queued behind: %1").arg(working->title());
   if (waiting || (probing_ && probing_->state() == Job::State::working))
-    return tr("Running two small probes.");
+    return tr("Running two small trials.");
   if (probing_ && probing_->state() == Job::State::failed)
     return probing_->error();
-  return tr("Two small probes predict the memory of every batch size in this plan.");
+  return tr("Two small trials predict the memory of every batch size in this plan.");
 }
 
 bool DraftMemory::can_probe() const {

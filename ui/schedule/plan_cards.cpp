@@ -64,7 +64,7 @@ PlanCards::PlanCards(QWidget* parent)
   memory_card_->body()->addWidget(prediction_text_);
   memory_card_->body()->addWidget(predict_, 0, Qt::AlignLeft);
   predict_->setObjectName(QStringLiteral("predict"));
-  predict_->setToolTip(tr("Predict memory for every batch size (runs two small probes)"));
+  predict_->setToolTip(tr("Predict memory for every batch size (runs two small trials)"));
   connect(predict_, &QPushButton::clicked, this, &PlanCards::prediction_wanted);
   events_view_->setModel(events_);
   events_view_->setObjectName(QStringLiteral("clamps"));
@@ -107,11 +107,11 @@ void PlanCards::show_length(const schedule::Plan& plan) {
   length_->set_facts(facts);
   QString text;
   if (plan.needs_feedback && plan.steps == 0)
-    text =
-        tr("This schedule depends on values measured during the run, so its batch sizes cannot be known in advance.");
+    text = tr("This plan depends on values measured during the run (loss, tokens, memory or gradient noise), so it "
+              "cannot be known in advance.");
   else if (plan.needs_feedback)
-    text = tr("This schedule depends on values measured during the run, so the plan after step %1 cannot be known in "
-              "advance.")
+    text = tr("This plan depends on values measured during the run (loss, tokens, memory or gradient noise), so it "
+              "cannot be known after step %1.")
                .arg(format_count(plan.steps));
   else if (plan.cut)
     text = tr("The plan has about %1 steps, too many to draw, and is cut after step %2. Set a length in steps to plan "
@@ -170,7 +170,7 @@ void PlanCards::show_events(const schedule::Plan& plan) {
                   : tr("step %1: %2").arg(format_count(event.step + 1), QString::fromStdString(event.message)));
   }
   events_card_->setVisible(!texts.isEmpty());
-  events_card_->set_title(tr("Clamped steps (%1)").arg(texts.size()));
+  events_card_->set_title(tr("Steps with another batch than requested (%1)").arg(texts.size()));
   if (texts != events_->stringList())
     events_->setStringList(texts);
   events_view_->setFixedHeight(std::clamp(static_cast<int>(texts.size()), 1, max_events_shown) * Theme::lines(2.6));

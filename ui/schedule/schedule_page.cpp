@@ -105,10 +105,11 @@ QWidget* SchedulePage::make_body() {
   plots_ = new SchedulePlots(workbench_.theme(), frame);
   frame->layout()->setContentsMargins(10, 6, 10, 6);
   frame->body()->addWidget(plots_);
-  undrawn_ = new EmptyState(tr("Sizes depend on the run"),
-                            tr("This schedule depends on values measured during the run: its loss, tokens or memory. "
-                               "Its batch sizes cannot be drawn in advance."),
-                            {}, frame);
+  undrawn_ =
+      new EmptyState(tr("Sizes depend on the run"),
+                     tr("This plan depends on values measured during the run: loss, tokens, memory or gradient noise. "
+                        "Its batch sizes cannot be drawn in advance."),
+                     {}, frame);
   undrawn_->hide();
   frame->body()->addWidget(undrawn_);
   row->addWidget(frame, 1);

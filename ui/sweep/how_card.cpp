@@ -53,7 +53,7 @@ HowCard::HowCard(QWidget* parent)
   only_->set_help(tr("Leave out combinations that do not meet this condition"));
   random_->setObjectName(QStringLiteral("random"));
   random_->edit()->setPlaceholderText(tr("all of them"));
-  random_->set_help(tr("Number of combinations, drawn by chance; ranges such as 0.0001..0.1 log need it"));
+  random_->set_help(tr("Number of combinations, drawn at random; ranges such as 0.0001..0.1 log need it"));
   weak_->setObjectName(QStringLiteral("stop_weak"));
   weak_->setToolTip(
       tr("A run ends whose training loss is above the median of the finished runs at equal progress, once "

@@ -54,7 +54,7 @@ SweepPage::SweepPage(Workbench& workbench, QWidget* parent)
       new EmptyState(tr("Which settings are best?"),
                      tr("A sweep trains every combination of the values that you choose, such as batch sizes and "
                         "learning rates, and repeats them with other seeds. Its cells fill here, and the answer so "
-                        "far stands above them."),
+                        "far is shown above them."),
                      tr("Plan a sweep"), this);
   connect(empty_, &EmptyState::action_chosen, this, &SweepPage::plan_anew);
   make_body();
@@ -127,7 +127,7 @@ QWidget* SweepPage::make_picture_card() {
   picture_card_ = card;
   auto* top = new QHBoxLayout;
   top->setSpacing(8);
-  picture_title_ = new QLabel(tr("Runs that will be"), card);
+  picture_title_ = new QLabel(tr("Planned runs"), card);
   picture_title_->setProperty("kind", QStringLiteral("heading"));
   choices_ = new QWidget(card);
   auto* choices = new QHBoxLayout(choices_);
@@ -387,7 +387,7 @@ void SweepPage::refresh_view() {
                       grid.any ? metric_text(metric_, larger ? grid.most : grid.least) : QString());
   QStringList caption;
   if (grid.flows)
-    caption << tr("A cell is one setting; its tooltip says which");
+    caption << tr("A cell is one combination of values; its tooltip says which");
   else if (!grid.columns.field.empty())
     caption << tr("%1 →").arg(field_name(grid.columns.field));
   if (!grid.rows.field.empty())

@@ -11,13 +11,13 @@
 namespace batchscope::ui {
 
 GoalBox::GoalBox(QWidget* parent) : QWidget(parent), kind_(new QComboBox(this)), value_(new QLineEdit(this)) {
-  kind_->addItem(tr("Best accuracy"), QStringLiteral("accuracy"));
+  kind_->addItem(tr("Best final accuracy"), QStringLiteral("accuracy"));
   kind_->addItem(tr("Best throughput"), QStringLiteral("throughput"));
-  kind_->addItem(tr("Fastest to a score"), QStringLiteral("target"));
+  kind_->addItem(tr("Shortest time to a score"), QStringLiteral("target"));
   kind_->addItem(tr("Best within a time"), QStringLiteral("time"));
   kind_->setAccessibleName(tr("Goal"));
   kind_->setObjectName(QStringLiteral("goal"));
-  kind_->setToolTip(tr("What the settings are to be best at"));
+  kind_->setToolTip(tr("What to optimize for"));
   value_->setObjectName(QStringLiteral("goal-value"));
   value_->setMaximumWidth(Theme::lines(5));
   auto* row = new QHBoxLayout(this);

@@ -11,7 +11,7 @@ class QLineEdit;
 
 namespace batchscope::ui {
 
-/// Chooses what the answer is to be best at. UI thread.
+/// Chooses what to optimize for. UI thread.
 class GoalBox : public QWidget {
   Q_OBJECT
 

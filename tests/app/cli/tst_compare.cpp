@@ -70,7 +70,7 @@ void TestCompare::answersWithItsReason() {
   QCOMPARE(answer["certain"].toBool(), true);
   const QJsonObject other =
       program.run({"compare", "--sweep", "1", "--json", "--goal", "target:92%"}).json()["answer"].toObject();
-  QVERIFY(other["text"].toString().contains("1 setting has no such result"));
+  QVERIFY(other["text"].toString().contains("1 combination has no result for this goal"));
 }
 
 void TestCompare::namesWhatDiffers() {

@@ -37,7 +37,7 @@ void TestImport::aFileThatHasGrown() {
   QCOMPARE(grown.json(),
            (QJsonObject{{"imported", QJsonArray()}, {"known", QJsonArray({1})}, {"extended", QJsonArray({1})}}));
   const Outcome same = program.run({"import", file});
-  QVERIFY2(same.out == "0 imported, 1 there before\n", same.shown());
+  QVERIFY2(same.out == "0 imported, 1 already there\n", same.shown());
   QCOMPARE(rows_of(program).front().outcome.steps, std::int64_t{2});
 }
 
@@ -59,7 +59,7 @@ void TestImport::followedUntilInterrupted() {
   QCOMPARE(rows_of(program).front().outcome.status, RunStatus::running);
   QCOMPARE(::kill(static_cast<pid_t>(follow.processId()), SIGINT), 0);
   const Outcome followed = CliProgram::finish(follow);
-  QVERIFY2(followed.status == 0 && followed.out == "1 imported, 0 there before\n", followed.shown());
+  QVERIFY2(followed.status == 0 && followed.out == "1 imported, 0 already there\n", followed.shown());
   const Outcome watched = CliProgram::finish(watch);
   QVERIFY2(watched.status == 0 && watched.out.contains("finished"), watched.shown());
   const auto rows = rows_of(program);

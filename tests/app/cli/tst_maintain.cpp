@@ -71,7 +71,7 @@ void TestMaintain::merges() {
   QCOMPARE(json["added"].toArray().size(), 0);
   QCOMPARE(json["known"].toInt(), 2);
   QCOMPARE(program_->run({"merge", other, program_->path("default.db")}).out,
-           QByteArray("0 runs added to " + other.toUtf8() + ", 0 completed, 2 there before\n"));
+           QByteArray("0 runs added to " + other.toUtf8() + ", 0 completed, 2 already there\n"));
   QVERIFY(refused(program_->run({"merge", other}), "B is missing"));
   QVERIFY(refused(program_->run({"merge", other, other}), "are the same database"));
   QVERIFY(refused(program_->run({"--db", other, "merge", other, other}), "--db: not used by merge"));
@@ -83,7 +83,7 @@ void TestMaintain::prunes() {
   QCOMPARE(json["runs"].toArray(), QJsonArray{1});
   QCOMPARE(json["removed"].toBool(), false);
   const Outcome would = program_->run({"prune", "1", "--keep", "loss"});
-  QVERIFY2(would.out.startsWith("would remove ") && would.out.contains("prune --yes"), would.shown());
+  QVERIFY2(would.out.startsWith("would remove ") && would.out.contains("add --yes"), would.shown());
   QCOMPARE(std::filesystem::file_size(file("default.db")), before);
   json = done({"prune", "1", "--keep", "loss", "--yes"});
   QCOMPARE(json["removed"].toBool(), true);

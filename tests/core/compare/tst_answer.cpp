@@ -107,8 +107,8 @@ void TestAnswer::smallerWinsWhatCannotBeToldApart() {
 
 void TestAnswer::oneRunOfEachSaysSo() {
   const auto runs = runs_with({{16, 1, 0.95}, {32, 1, 0.97}, {64, 1, 0.96}});
-  QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. One run of each: how much "
-                                  "repeats differ is not known."));
+  QCOMPARE(text_of(runs), QString("Batch size 32: the best validation accuracy, 97.00 %. One run of each: the spread "
+                                  "between seeds is not known."));
   QVERIFY(!answer(runs, {}).certain);
 }
 
@@ -126,7 +126,7 @@ void TestAnswer::timeToATarget() {
   const QString text = text_of(runs, "target:95%");
   QVERIFY2(text.startsWith("Batch size 32: the best time to a validation accuracy of 95.00 %, 0:20."),
            qPrintable(text));
-  QVERIFY(text.contains("1 setting has no such result"));
+  QVERIFY(text.contains("1 combination has no result for this goal"));
   QVERIFY(text_of(runs, "target:99%").startsWith("No run reaches a validation accuracy of 99.00 %"));
 }
 

@@ -87,9 +87,9 @@ void TestLiveRun::nothing_is_open() {
   QCOMPARE(live.bench().engine().jobs().size(), 1);
   Job* job = live.bench().engine().jobs().first();
   QCOMPARE(job->kind(), Job::Kind::demo);
-  QTRY_VERIFY_WITH_TIMEOUT(live.button("Stop sweep"), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(live.button("Stop demo"), patience_ms);
   live.keep_picture("before-the-run");
-  QTest::mouseClick(live.button("Stop sweep"), Qt::LeftButton);
+  QTest::mouseClick(live.button("Stop demo"), Qt::LeftButton);
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::cancelled, patience_ms);
 }
 

@@ -257,7 +257,7 @@ private Q_SLOTS:
     QTest::keyClick(here.table, Qt::Key_Delete);
     QTRY_COMPARE(here.table->model()->rowCount(), 1); // the other one went
     QCOMPARE(here.text(writer->id(), status_column), QString("running"));
-    QVERIFY(problem[0][0].toString().contains("Stop it first"));
+    QVERIFY(problem[0][0].toString().contains("Stop a running run"));
     writer->finish(finished_run(1).outcome);
   }
 
