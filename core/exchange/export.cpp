@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/file_output.h"
 #include "core/base/text.h"
-#include "core/exchange/detail/file_output.h"
 
 namespace batchscope::exchange {
 
@@ -46,12 +46,12 @@ void export_to_file(const store::RunReader& reader, const std::vector<std::int64
   for (const std::int64_t id : ids)
     reader.run(id); // throws before anything is created
   if (exporter->extension().empty()) {
-    detail::FolderOutput output(file);
+    FolderOutput output(file);
     exporter->write_folder(reader, ids, output.path());
     output.publish();
     return;
   }
-  detail::FileOutput output(file, force, cancelled);
+  FileOutput output(file, force, cancelled);
   exporter->write(reader, ids, output.stream());
   output.publish();
 }

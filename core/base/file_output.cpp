@@ -1,4 +1,4 @@
-#include "core/exchange/detail/file_output.h"
+#include "core/base/file_output.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include "core/base/folder.h"
 #include "core/base/open_database.h"
 
-namespace batchscope::exchange::detail {
+namespace batchscope {
 
 namespace fs = std::filesystem;
 
@@ -148,4 +148,4 @@ void FolderOutput::publish() {
   sync_folder(folder_of(folder_));
 }
 
-} // namespace batchscope::exchange::detail
+} // namespace batchscope

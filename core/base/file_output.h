@@ -6,7 +6,7 @@
 #include <ostream>
 #include <streambuf>
 
-namespace batchscope::exchange::detail {
+namespace batchscope {
 
 /// A file that appears at its path only when it is complete and on the disk: it is written to a temporary name beside
 /// it, then renamed by publish(). An unpublished file is removed. Throws Error: input if the file cannot be created;
@@ -56,4 +56,4 @@ private:
   bool published_ = false;
 };
 
-} // namespace batchscope::exchange::detail
+} // namespace batchscope
