@@ -89,6 +89,17 @@ bool Sampler::begins_epoch(std::int64_t batch) const {
   return position_ == 0 || options_.examples - position_ < smallest_step(batch);
 }
 
+void Sampler::go_to(const Position& position) {
+  require(position.in_epoch >= 0 && position.in_epoch <= options_.examples, "the position in the epoch",
+          position.in_epoch, 0, options_.examples);
+  if (position.epoch_index < 0 || position.seen_in_total < position.in_epoch)
+    throw input_error(fmt::format("epoch {} after {} examples is no position of a run", position.epoch_index,
+                                  position.seen_in_total));
+  epoch_index_ = position.epoch_index;
+  position_ = position.in_epoch;
+  seen_in_total_ = position.seen_in_total;
+}
+
 StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
   require(batch >= 1 && batch <= largest_batch(options_.examples, options_.ranks), "batch", batch, 1,
           largest_batch(options_.examples, options_.ranks));

@@ -70,6 +70,15 @@ public:
   /// Whether the next step with this batch size begins a new epoch (true before the first).
   bool begins_epoch(std::int64_t batch) const;
 
+  /// Where it is; go_to() continues from there. Throws Error (input) for a position outside of an epoch.
+  struct Position {
+    std::int64_t epoch_index = 0;
+    std::int64_t in_epoch = 0; ///< examples taken of the epoch
+    std::int64_t seen_in_total = 0;
+  };
+  Position position() const { return {epoch_index_, position_, seen_in_total_}; }
+  void go_to(const Position& position);
+
 private:
   std::int64_t smallest_step(std::int64_t batch) const;
 

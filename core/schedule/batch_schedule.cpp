@@ -24,6 +24,11 @@ std::optional<Course> BatchSchedule::base() const {
   return std::nullopt;
 }
 
+void BatchSchedule::set_origin(ScheduleOrigin origin) {
+  origin.courses.clear();
+  origin_ = std::make_shared<const ScheduleOrigin>(std::move(origin));
+}
+
 ScheduleAnswer advance(Course& course, ScheduleState state) {
   state.batch = course.batch;
   const ScheduleAnswer answer = course.schedule->next(state);
@@ -56,8 +61,11 @@ std::optional<double> fraction_done(const RunLength& length, std::int64_t steps,
 }
 
 std::unique_ptr<BatchSchedule> make_schedule(const std::string& text, const ScheduleOrigin& origin) {
-  if (const ScheduleKind* kind = kind_of(text))
-    return kind->make(text, origin);
+  if (const ScheduleKind* kind = kind_of(text)) {
+    std::unique_ptr<BatchSchedule> schedule = kind->make(text, origin);
+    schedule->set_origin(origin);
+    return schedule;
+  }
   ScheduleText parsed(text); // refuses a text without a name
   throw input_error(
       fmt::format("unknown schedule '{}'; accepted: {}", shortened(text), fmt::join(schedule_forms(), " | ")));

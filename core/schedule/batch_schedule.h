@@ -53,7 +53,9 @@ struct ScheduleAnswer {
 struct Course;
 struct ScheduleOrigin;
 
-/// Chooses the nominal batch after each optimizer step. Deterministic; one thread at a time.
+/// Chooses the nominal batch after each optimizer step. Deterministic; one thread at a time. What it answers depends on
+/// its text, its origin() and the state that it is given, so that a checkpoint can make it again from these; only an
+/// edited schedule has a state of its own: the course of its base.
 class BatchSchedule {
 public:
   virtual ~BatchSchedule() = default;
@@ -70,6 +72,13 @@ public:
   virtual std::optional<Course> base() const;
   /// A text from which make_schedule() makes the same schedule.
   virtual std::string text() const = 0;
+
+  /// Where it begins, without courses; set by make_schedule().
+  const ScheduleOrigin& origin() const { return *origin_; }
+  void set_origin(ScheduleOrigin origin);
+
+private:
+  std::shared_ptr<const ScheduleOrigin> origin_;
 };
 
 /// A schedule with its state, and its current batch.

@@ -29,10 +29,14 @@ double scaled_rate(double base, LearningRateRule rule, std::int64_t effective_ba
 /// first step), then decay over the progress that remains after the warm-up. Call next() for the steps in order.
 class LearningRate {
 public:
-  explicit LearningRate(const LearningRateOptions& options) : options_(options) {}
+  /// `progress_after_warmup`: of a run that goes on from a checkpoint.
+  explicit LearningRate(const LearningRateOptions& options, std::optional<double> progress_after_warmup = std::nullopt)
+      : options_(options), progress_after_warmup_(progress_after_warmup) {}
 
   /// Learning rate of the next step. `step` counts from 0; `progress` (0..1) is that at the start of the step.
   double next(std::int64_t step, double progress, std::int64_t effective_batch, const GradientNoise& noise = {});
+  /// Progress at which the warm-up ended and the decay began; nothing before.
+  std::optional<double> progress_after_warmup() const { return progress_after_warmup_; }
 
 private:
   LearningRateOptions options_;

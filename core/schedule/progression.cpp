@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/schedule/detail/course_json.h"
 
 namespace batchscope::schedule {
 
@@ -102,6 +104,8 @@ public:
   }
   void done(const Feedback& feedback);
   void edit(const std::string& text, std::optional<std::int64_t> batch);
+  Json state_json() const;
+  void restore(const Json& json);
 
   bool epoch_ended() const { return sampler_.begins_epoch(batch_) || through(); }
   const ScheduleState& state() const { return state_; }
@@ -286,6 +290,73 @@ void Progression::Impl::remember(const Course& course) {
     left_.erase(left_.begin());
 }
 
+namespace {
+
+Json event_json(const ScheduleEvent& event) {
+  return {{"step", event.step},
+          {"kind", event.kind},
+          {"asked", event.asked},
+          {"given", event.given},
+          {"message", event.message}};
+}
+
+ScheduleEvent event_from_json(const Json& json) {
+  return {.step = json.at("step").get<std::int64_t>(),
+          .kind = json.at("kind").get<std::string>(),
+          .asked = json.at("asked").get<std::int64_t>(),
+          .given = json.at("given").get<std::int64_t>(),
+          .message = json.at("message").get<std::string>()};
+}
+
+} // namespace
+
+// What is pending follows from the rest.
+Json Progression::Impl::state_json() const {
+  const data::Sampler::Position position = sampler_.position();
+  const auto warmed_up = rate_.progress_after_warmup();
+  Json left = Json::array();
+  for (const Course& course : left_)
+    left.push_back(detail::to_json(course));
+  return {{"sampler",
+           {{"epoch_index", position.epoch_index},
+            {"position", position.in_epoch},
+            {"seen_in_total", position.seen_in_total}}},
+          {"progress_after_warmup", warmed_up ? Json(*warmed_up) : Json(nullptr)},
+          {"state", detail::to_json(state_)},
+          {"course", detail::to_json(Course{schedule_, batch_})},
+          {"left", left},
+          {"last_event", last_event_ ? event_json(*last_event_) : Json(nullptr)}};
+}
+
+void Progression::Impl::restore(const Json& json) {
+  const Json& at = json.at("sampler");
+  data::Sampler sampler = sampler_;
+  sampler.go_to({.epoch_index = at.at("epoch_index").get<std::int64_t>(),
+                 .in_epoch = at.at("position").get<std::int64_t>(),
+                 .seen_in_total = at.at("seen_in_total").get<std::int64_t>()});
+  const Json& warmed_up = json.at("progress_after_warmup");
+  LearningRate rate(options_.learning_rate,
+                    warmed_up.is_null() ? std::nullopt : std::optional(warmed_up.get<double>()));
+  const ScheduleState state = detail::state_from_json(json.at("state"));
+  const Course course = detail::course_from_json(json.at("course"));
+  if (state.step < 0 || course.batch < 1 || course.batch > max_batch_)
+    throw input_error(
+        fmt::format("a run at step {} with batch {}; accepted: batch 1 to {}", state.step, course.batch, max_batch_));
+  std::vector<Course> left;
+  for (const Json& each : json.at("left"))
+    left.push_back(detail::course_from_json(each));
+  const Json& event = json.at("last_event");
+  last_event_ = event.is_null() ? std::nullopt : std::optional(event_from_json(event));
+  sampler_ = sampler;
+  rate_ = rate;
+  state_ = state;
+  batch_ = course.batch;
+  schedule_ = course.schedule;
+  schedule_text_ = schedule_->text();
+  left_ = std::move(left);
+  pending_.reset();
+}
+
 Progression::Progression(const ProgressionOptions& options, EventSink on_event)
     : impl_(std::make_unique<Impl>(options, std::move(on_event))) {}
 Progression::~Progression() = default;
@@ -302,6 +373,18 @@ void Progression::done(const Feedback& feedback) {
 
 void Progression::edit(const std::string& schedule, std::optional<std::int64_t> batch) {
   impl_->edit(schedule, batch);
+}
+
+std::string Progression::state_json() const {
+  return json_text(impl_->state_json());
+}
+
+void Progression::restore(const std::string& state_json) {
+  try {
+    impl_->restore(parse_json(state_json));
+  } catch (const Json::exception& error) {
+    throw input_error(fmt::format("the state of a run's plan cannot be read: {}", error.what()));
+  }
 }
 
 bool Progression::epoch_ended() const {

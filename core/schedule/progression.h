@@ -83,6 +83,11 @@ public:
   /// the text is invalid.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
+  /// The whole state at this step boundary, as JSON; restore() on a progression with the same options then continues
+  /// with the same steps. Throws Error (input) and changes nothing for a text that it cannot read.
+  std::string state_json() const;
+  void restore(const std::string& state_json);
+
   /// After done(): whether that step ended its epoch (the next step begins another one, or the run is over). Unlike
   /// StepTakes::passed_in_epoch, it accounts for the batch that the schedule has just chosen.
   bool epoch_ended() const;

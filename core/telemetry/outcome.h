@@ -41,11 +41,12 @@ struct RunOutcome {
 class RunProgress {
 public:
   explicit RunProgress(RunStatus status = RunStatus::running, std::optional<std::int64_t> batch = std::nullopt);
-  explicit RunProgress(RunOutcome outcome) : outcome_(std::move(outcome)) {}
+  explicit RunProgress(RunOutcome outcome, const RunClock& clock = {}) : outcome_(std::move(outcome)), clock_(clock) {}
 
   void take(const StepRecord& record);
   void take(const Event& event);
   const RunOutcome& outcome() const { return outcome_; }
+  const RunClock& clock() const { return clock_; }
 
 private:
   void take_time();

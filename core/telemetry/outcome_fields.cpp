@@ -1,7 +1,10 @@
 #include "core/telemetry/outcome_fields.h"
 
+#include <array>
 #include <type_traits>
 #include <utility>
+
+#include "core/base/error.h"
 
 namespace batchscope::telemetry {
 
@@ -98,11 +101,55 @@ Json json_of(const OutcomeField& field, const RunOutcome& outcome) {
   return value ? json_number(*value) : Json(nullptr);
 }
 
+namespace {
+
+void set_from(const OutcomeField& field, const Json& value, RunOutcome& outcome) {
+  if (field.text)
+    field.set_text(outcome, value.get<std::string>());
+  else if (field.integer)
+    field.set_integer(outcome, value.is_null() ? std::nullopt : std::optional(value.get<std::int64_t>()));
+  else
+    field.set_real(outcome, value.is_null() ? std::nullopt : std::optional(number_from_json(value)));
+}
+
+constexpr std::array<std::pair<const char*, double RunClock::State::*>, 4> clock_times = {
+    {{"seconds", &RunClock::State::seconds},
+     {"at_step", &RunClock::State::at_step},
+     {"evaluated_before", &RunClock::State::evaluated_before},
+     {"evaluated_since", &RunClock::State::evaluated_since}}};
+
+} // namespace
+
 Json to_json(const RunOutcome& outcome) {
   Json json;
   for (const OutcomeField& field : outcome_fields())
     json[field.name] = json_of(field, outcome);
   return json;
+}
+
+Json to_json(const RunProgress& progress) {
+  const RunClock::State& clock = progress.clock().state();
+  Json times{{"step", clock.step}, {"examples", clock.examples}};
+  for (const auto& [name, member] : clock_times)
+    times[name] = json_number(clock.*member);
+  return {{"outcome", to_json(progress.outcome())}, {"clock", times}};
+}
+
+RunProgress run_progress_from_json(const Json& json) {
+  try {
+    RunOutcome outcome;
+    for (const OutcomeField& field : outcome_fields())
+      set_from(field, json.at("outcome").at(field.name), outcome);
+    const Json& times = json.at("clock");
+    RunClock::State clock;
+    clock.step = times.at("step").get<std::int64_t>();
+    clock.examples = times.at("examples").get<std::int64_t>();
+    for (const auto& [name, member] : clock_times)
+      clock.*member = number_from_json(times.at(name));
+    return RunProgress(std::move(outcome), RunClock(clock));
+  } catch (const Json::exception& error) {
+    throw input_error(std::string("the progress of a run cannot be read: ") + error.what());
+  }
 }
 
 } // namespace batchscope::telemetry

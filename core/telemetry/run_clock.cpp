@@ -6,28 +6,28 @@
 namespace batchscope::telemetry {
 
 void RunClock::take(const StepRecord& record) {
-  if (record.step > step_) {
-    evaluated_before_ += evaluated_since_;
-    evaluated_since_ = 0;
+  if (record.step > now_.step) {
+    now_.evaluated_before += now_.evaluated_since;
+    now_.evaluated_since = 0;
   }
-  step_ = record.step;
-  examples_ = record.examples_seen;
+  now_.step = record.step;
+  now_.examples = record.examples_seen;
   if (std::isfinite(record.seconds))
-    at_step_ = record.seconds;
-  seconds_ = std::max(seconds_, at_step_);
+    now_.at_step = record.seconds;
+  now_.seconds = std::max(now_.seconds, now_.at_step);
 }
 
 void RunClock::take(const Event& event) {
   if (std::isfinite(event.seconds))
-    seconds_ = std::max(seconds_, event.seconds);
+    now_.seconds = std::max(now_.seconds, event.seconds);
   for (const auto& [name, value] : event.values)
     if (name == evaluation_seconds && std::isfinite(value))
-      (event.step < step_ ? evaluated_before_ : evaluated_since_) += value;
+      (event.step < now_.step ? now_.evaluated_before : now_.evaluated_since) += value;
 }
 
 double RunClock::examples_per_second() const {
-  const double training = at_step_ - evaluated_before_;
-  return training > 0 ? static_cast<double>(examples_) / training : 0;
+  const double training = now_.at_step - now_.evaluated_before;
+  return training > 0 ? static_cast<double>(now_.examples) / training : 0;
 }
 
 } // namespace batchscope::telemetry

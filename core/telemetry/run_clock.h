@@ -10,22 +10,31 @@ namespace batchscope::telemetry {
 /// the store, the window and the command line all use it, so they agree. One thread at a time.
 class RunClock {
 public:
+  /// All that it has counted so far, to go on from later.
+  struct State {
+    double seconds = 0;
+    std::int64_t step = 0; ///< of the newest record, as are the two below
+    std::int64_t examples = 0;
+    double at_step = 0;
+    double evaluated_before = 0; ///< seconds of the evaluations before the newest record
+    double evaluated_since = 0;  ///< and of those after it
+  };
+
+  RunClock() = default;
+  explicit RunClock(const State& state) : now_(state) {}
+  const State& state() const { return now_; }
+
   void take(const StepRecord& record);
   /// May be called before or after the records of later steps.
   void take(const Event& event);
 
   /// Seconds since the run's start, without pauses, with evaluations: the time of the newest record or event.
-  double seconds() const { return seconds_; }
+  double seconds() const { return now_.seconds; }
   /// Examples per second of training time: without pauses and evaluations. 0 before the first step.
   double examples_per_second() const;
 
 private:
-  double seconds_ = 0;
-  std::int64_t step_ = 0; ///< of the newest record, as are the two below
-  std::int64_t examples_ = 0;
-  double at_step_ = 0;
-  double evaluated_before_ = 0; ///< seconds of the evaluations before the newest record
-  double evaluated_since_ = 0;  ///< and of those after it
+  State now_;
 };
 
 /// Name of the value of an `evaluation` event that holds its duration in seconds.

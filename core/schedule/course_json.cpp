@@ -1,0 +1,86 @@
+#include "core/schedule/detail/course_json.h"
+
+#include <array>
+#include <utility>
+
+#include "core/schedule/edited.h"
+
+namespace batchscope::schedule::detail {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, std::int64_t ScheduleState::*>, 7> state_counts = {
+    {{"step", &ScheduleState::step},
+     {"batch", &ScheduleState::batch},
+     {"epoch_index", &ScheduleState::epoch_index},
+     {"examples_seen", &ScheduleState::examples_seen},
+     {"tokens_seen", &ScheduleState::tokens_seen},
+     {"examples", &ScheduleState::examples},
+     {"max_batch", &ScheduleState::max_batch}}};
+
+constexpr std::array<std::pair<const char*, double ScheduleState::*>, 7> state_reals = {
+    {{"epoch", &ScheduleState::epoch},
+     {"coverage", &ScheduleState::coverage},
+     {"epochs_passed", &ScheduleState::epochs_passed},
+     {"progress", &ScheduleState::progress},
+     {"loss", &ScheduleState::loss},
+     {"loss_ema", &ScheduleState::loss_ema},
+     {"vram_fraction", &ScheduleState::vram_fraction}}};
+
+Json origin_json(const ScheduleOrigin& origin) {
+  return {{"batch", origin.batch},
+          {"max_batch", origin.max_batch},
+          {"has_tokens", origin.has_tokens},
+          {"state", to_json(origin.state)}};
+}
+
+/// A text from which the schedule is made with the base that it has: also one that has returned to its base.
+std::string text_with_base(const BatchSchedule& schedule) {
+  const std::string text = schedule.text();
+  return is_edited(text) ? text : to_text(EditedText{.stretches = {}, .batch = {}, .base = text});
+}
+
+} // namespace
+
+Json to_json(const ScheduleState& state) {
+  Json json;
+  for (const auto& [name, member] : state_counts)
+    json[name] = state.*member;
+  for (const auto& [name, member] : state_reals)
+    json[name] = json_number(state.*member);
+  return json;
+}
+
+ScheduleState state_from_json(const Json& json) {
+  ScheduleState state;
+  for (const auto& [name, member] : state_counts)
+    state.*member = json.at(name).get<std::int64_t>();
+  for (const auto& [name, member] : state_reals)
+    state.*member = number_from_json(json.at(name));
+  return state;
+}
+
+Json to_json(const Course& course) {
+  const BatchSchedule& schedule = *course.schedule;
+  Json json{{"batch", course.batch}, {"origin", origin_json(schedule.origin())}};
+  if (const auto base = schedule.base()) {
+    json["text"] = text_with_base(schedule);
+    json["base"] = to_json(*base);
+  } else {
+    json["text"] = schedule.text();
+  }
+  return json;
+}
+
+Course course_from_json(const Json& json) {
+  const Json& from = json.at("origin");
+  ScheduleOrigin origin{.batch = from.at("batch").get<std::int64_t>(),
+                        .max_batch = from.at("max_batch").get<std::int64_t>(),
+                        .state = state_from_json(from.at("state")),
+                        .has_tokens = from.at("has_tokens").get<bool>()};
+  if (json.contains("base"))
+    origin.courses.push_back(course_from_json(json["base"]));
+  return {make_schedule(json.at("text").get<std::string>(), origin), json.at("batch").get<std::int64_t>()};
+}
+
+} // namespace batchscope::schedule::detail

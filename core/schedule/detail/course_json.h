@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/base/json.h"
+#include "core/schedule/batch_schedule.h"
+
+// Schedules in checkpoints. Doubles are exact. Reading throws Json::exception, or Error (input), for JSON of another
+// form.
+namespace batchscope::schedule::detail {
+
+Json to_json(const ScheduleState& state);
+ScheduleState state_from_json(const Json& json);
+
+/// A schedule as its text and origin, the base of an edited one with its course.
+Json to_json(const Course& course);
+Course course_from_json(const Json& json);
+
+} // namespace batchscope::schedule::detail
