@@ -1,6 +1,8 @@
 #include "core/store/detail/run_buffer.h"
 
 #include <algorithm>
+#include <numeric>
+#include <string_view>
 
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
@@ -139,12 +141,18 @@ void RunBuffer::drain() {
 }
 
 void RunBuffer::take(const telemetry::StepRecord& record) {
-  if (!steps_) {
-    frames_.push_back(new_frame(telemetry::step_series()));
-    steps_ = frames_.back().get();
+  if (steps_.empty()) {
+    std::vector<std::size_t> all(telemetry::step_series().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    add_step_frame(all);
   }
   telemetry::row(record, row_);
-  steps_->add(record.step, row_);
+  for (const StepFrame& each : steps_) {
+    part_.clear();
+    for (const std::size_t column : each.columns)
+      part_.push_back(row_[column]);
+    each.frame->add(record.step, part_);
+  }
   for (const auto& [name, value] : record.more)
     add_other(record.step, name, value);
   progress_.take(record);
@@ -168,6 +176,45 @@ void RunBuffer::add_other(std::int64_t step, const std::string& name, double val
     frame = frames_.back().get();
   }
   frame->add(step, {value});
+}
+
+void RunBuffer::add_step_frame(const std::vector<std::size_t>& columns) {
+  std::vector<std::string> names;
+  for (const std::size_t column : columns)
+    names.push_back(telemetry::step_series()[column]);
+  frames_.push_back(new_frame(names));
+  steps_.push_back({frames_.back().get(), columns});
+}
+
+void RunBuffer::go_on(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress) {
+  constexpr std::string_view other = "other.";
+  const auto& known = telemetry::step_series();
+  const auto column_of = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(known.begin(), known.end(), name) - known.begin());
+  };
+  std::vector<bool> there(known.size());
+  for (auto& frame : frames) {
+    StepFrame steps{frame.get(), {}};
+    for (const SeriesBuffer& series : frame->series)
+      steps.columns.push_back(column_of(series.name));
+    const std::string& name = frame->series.front().name;
+    if (steps.columns.front() < known.size()) {
+      for (const std::size_t column : steps.columns)
+        there[column] = true;
+      steps_.push_back(std::move(steps));
+    } else {
+      const bool prefixed = name.starts_with(other) && column_of(name.substr(other.size())) < known.size();
+      others_[prefixed ? name.substr(other.size()) : name] = frame.get();
+    }
+    frames_.push_back(std::move(frame));
+  }
+  std::vector<std::size_t> missing; // their earlier points were pruned
+  for (std::size_t column = 0; column < known.size(); ++column)
+    if (!there[column])
+      missing.push_back(column);
+  if (!missing.empty())
+    add_step_frame(missing);
+  progress_ = progress;
 }
 
 void RunBuffer::add_series(const std::string& name, const std::vector<Point>& points) {

@@ -39,6 +39,7 @@ public:
   }
 
   std::int64_t id() const override { return buffer_->id; }
+  const std::string& uid() const override { return buffer_->uid; }
   telemetry::Sink& sink() override { return buffer_->queue; }
 
   void finish(const telemetry::RunOutcome& outcome) override {

@@ -33,6 +33,14 @@ struct Command {
   std::int64_t number = 0;        ///< of a received command: what RunStore::send() returned
 };
 
+/// A run that goes on from a checkpoint.
+struct ResumedRun {
+  std::int64_t run = 0;            ///< its number
+  std::int64_t steps = 0;          ///< at the checkpoint
+  std::int64_t events = 0;         ///< that the run had reported by then
+  telemetry::RunProgress progress; ///< at the checkpoint
+};
+
 /// What is stored when a run begins.
 struct NewRun {
   std::string name;
@@ -43,6 +51,10 @@ struct NewRun {
   std::string start_json = "{}";       ///< run::RunStart as JSON
   std::string environment_json = "{}"; ///< what the run is made with and on: an object, empty where it is not known
   std::optional<std::int64_t> claimed; ///< the waiting run that begins, see SweepQueue::claim(); else it is a new one
+  /// The run that goes on; it keeps its name, start and environment. Records, events and commands from after its
+  /// checkpoint are removed. RunStore::begin() throws Error (input) if it does not exist, has not ended or has
+  /// finished.
+  std::optional<ResumedRun> resumed;
   /// Called with each command sent to the run, once and in order, about StoreOptions::interval after it was sent.
   /// Called on the store's writer thread, never after RunWriter::finish() has returned or the writer is destroyed. Must
   /// return at once, never throw, and not call the store. Without it, commands to the run are not processed.
@@ -260,6 +272,7 @@ public:
   virtual ~RunWriter() = default; ///< a run without finish() is stored as failed, "abandoned"
   /// Changes only if the database's files were replaced and another run had taken the number.
   virtual std::int64_t id() const = 0;
+  virtual const std::string& uid() const = 0;
   virtual telemetry::Sink& sink() = 0;
   /// Writes all waiting entries and the outcome. Call it after the loop has ended; any thread. Throws Error (failed),
   /// or TransientError of that kind, if that fails. It may then be called again, and the store keeps retrying while it

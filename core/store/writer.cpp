@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/store/detail/check.h"
+#include "core/store/detail/resumed_run.h"
 #include "core/store/detail/run_rows.h"
 
 namespace batchscope::store::detail {
@@ -148,6 +149,26 @@ std::int64_t Writer::change(const std::function<std::int64_t(SQLite::Database&)>
 }
 
 std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
+  std::shared_ptr<RunBuffer> buffer = run.resumed ? resume(run) : begin_new(run);
+  buffer->expect_notice(connection_.notice());
+  const std::lock_guard lock(mutex_);
+  runs_.push_back(buffer);
+  return buffer;
+}
+
+std::shared_ptr<RunBuffer> Writer::resume(const NewRun& run) {
+  std::shared_ptr<RunBuffer> buffer;
+  change([&](SQLite::Database& database) {
+    buffer = resume_run(database, run, process_, options_.max_waiting);
+    purging({buffer->uid}); // the ledger forgets the points that are removed
+    added(buffer->uid, buffer->id, buffer->points());
+    return buffer->id.load();
+  });
+  buffer->committed();
+  return buffer;
+}
+
+std::shared_ptr<RunBuffer> Writer::begin_new(const NewRun& run) {
   std::string uid = new_uid();
   const std::int64_t id = change([&](SQLite::Database& database) {
     if (run.claimed)
@@ -159,11 +180,7 @@ std::shared_ptr<RunBuffer> Writer::begin(const NewRun& run) {
     added(uid, row);
     return row;
   });
-  auto buffer = std::make_shared<RunBuffer>(id, uid, run, options_.max_waiting);
-  buffer->expect_notice(connection_.notice());
-  const std::lock_guard lock(mutex_);
-  runs_.push_back(buffer);
-  return buffer;
+  return std::make_shared<RunBuffer>(id, uid, run, options_.max_waiting);
 }
 
 void Writer::write_now(const std::function<void()>& prepare) {

@@ -65,6 +65,8 @@ public:
   void extend_series(std::int64_t frame, std::int64_t series, const std::string& name, const Summary& summary,
                      std::int64_t sealed, const std::vector<Point>& points);
   void set_progress(const telemetry::RunOutcome& outcome) { progress_ = telemetry::RunProgress(outcome); }
+  /// Goes on with a stored run: its frames, and what it had come to. For an empty buffer.
+  void go_on(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress);
 
   /// Takes all entries from the queue.
   void drain();
@@ -104,6 +106,7 @@ private:
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event&& event);
   void add_other(std::int64_t step, const std::string& name, double value);
+  void add_step_frame(const std::vector<std::size_t>& columns);
 
   bool find_frames(SQLite::Database& database);
   void start_over(SQLite::Database& database, std::int64_t process);
@@ -111,10 +114,15 @@ private:
 
   const NewRun run_; ///< without its callbacks
   std::vector<std::unique_ptr<FrameBuffer>> frames_;
-  FrameBuffer* steps_ = nullptr; ///< the frame of step_series(), once there is a record
+  /// The frames of step_series(), once there is a record: one, unless a run goes on that lacks some of them.
+  struct StepFrame {
+    FrameBuffer* frame;
+    std::vector<std::size_t> columns; ///< of its series in step_series()
+  };
+  std::vector<StepFrame> steps_;
   std::map<std::string, FrameBuffer*> others_;
   std::vector<telemetry::Event> events_;
-  std::vector<double> row_; ///< kept to reuse its memory
+  std::vector<double> row_, part_; ///< kept to reuse their memory
   telemetry::RunProgress progress_;
   std::size_t entries_ = 0;
   std::string told_;    ///< the last error that tell() reported

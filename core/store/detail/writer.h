@@ -65,6 +65,8 @@ public:
 private:
   using Runs = std::vector<std::shared_ptr<RunBuffer>>;
 
+  std::shared_ptr<RunBuffer> begin_new(const NewRun& run);
+  std::shared_ptr<RunBuffer> resume(const NewRun& run);
   /// Calls `work` on the writer thread, at once; throws what it throws.
   void call(const std::function<void()>& work);
   /// The connection, with everything that depends on its opening ready.
