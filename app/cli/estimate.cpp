@@ -144,6 +144,8 @@ Verb add_estimate(CLI::App& program) {
                              "--examples",
                              "--steps",
                              "--evaluate-every",
+                             "--checkpoint-every",
+                             "--checkpoint-minutes",
                              "--task",
                              "--seed",
                              "--schedule",

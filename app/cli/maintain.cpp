@@ -1,6 +1,7 @@
 // Verbs for whole databases: backup, merge, prune.
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/checkpoint/folder.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -102,6 +104,29 @@ std::vector<std::int64_t> runs_to_prune(const PruneOptions& options, const store
   return runs;
 }
 
+/// Checkpoints of runs that were purged; those of deleted runs stay, because they can be restored.
+checkpoint::Orphans orphaned_checkpoints(const fs::path& file, const store::RunReader& reader) {
+  std::set<std::string> runs;
+  for (const auto& rows : {reader.list(), reader.deleted()})
+    for (const store::RunRow& row : rows)
+      runs.insert(row.uid);
+  return checkpoint::orphans(file, runs);
+}
+
+std::string checkpoints_text(const checkpoint::Orphans& orphans) {
+  return fmt::format(
+      "{} of {} that {} gone, {}", orphans.files == 1 ? "1 checkpoint" : format_count(orphans.files) + " checkpoints",
+      runs_text(orphans.folders.size()), orphans.folders.size() == 1 ? "is" : "are", format_bytes(orphans.bytes));
+}
+
+void print_orphans(const checkpoint::Orphans& orphans) {
+  if (orphans.folders.empty())
+    return;
+  print(fmt::format("would remove {}:\n", checkpoints_text(orphans)));
+  for (const fs::path& folder : orphans.folders)
+    print("  " + folder.string() + '\n');
+}
+
 void print_prunable(const store::RunReader::Prunable& prunable, std::uint64_t free_bytes, std::size_t deleted) {
   if (prunable.series > 0)
     print(fmt::format("would remove {} of {}, about {}; results and events stay\n", series_text(prunable.series),
@@ -125,8 +150,10 @@ int run_prune(const PruneOptions& options, const Context& context) {
   store::RunReader::Prunable prunable;
   std::uint64_t free_bytes = 0;
   std::size_t deleted = 0;
+  checkpoint::Orphans orphans;
   {
     const store::RunReader reader(file);
+    orphans = orphaned_checkpoints(file, reader);
     prunable = reader.prunable(runs_to_prune(options, reader), keep);
     free_bytes = reader.free_bytes();
     deleted = reader.deleted().size();
@@ -137,6 +164,7 @@ int run_prune(const PruneOptions& options, const Context& context) {
     store::RunStore store = stored_runs(context);
     store.prune(prunable.runs, keep);
     store.shrink();
+    checkpoint::remove(orphans);
   }
   const auto after = fs::file_size(file);
   if (context.json)
@@ -144,14 +172,19 @@ int run_prune(const PruneOptions& options, const Context& context) {
                 {"series", prunable.series},
                 {"series_bytes", prunable.bytes},
                 {"free_bytes", free_bytes},
+                {"checkpoints", orphans.files},
+                {"checkpoint_bytes", orphans.bytes},
                 {"removed", removes},
                 {"bytes_before", before},
                 {"bytes", after}});
   else if (removes)
     print(fmt::format("removed {} of {}; the file had {} and has {}\n", series_text(prunable.series),
-                      runs_text(prunable.runs.size()), format_bytes(before), format_bytes(after)));
-  else
+                      runs_text(prunable.runs.size()), format_bytes(before), format_bytes(after)) +
+          (orphans.folders.empty() ? std::string() : fmt::format("removed {}\n", checkpoints_text(orphans))));
+  else {
+    print_orphans(orphans);
     print_prunable(prunable, free_bytes, deleted);
+  }
   return exit_status::done;
 }
 
@@ -176,13 +209,16 @@ Verb add_merge(CLI::App& program) {
 }
 
 Verb add_prune(CLI::App& program) {
-  auto* app = program.add_subcommand("prune", "Remove series of runs, and shrink the file");
+  auto* app = program.add_subcommand("prune", "Remove series of runs and checkpoints of runs that are gone, and shrink "
+                                              "the file");
   auto options = std::make_shared<PruneOptions>();
   options->runs = add_argument(*app, "RUN", "Numbers of runs whose series are removed", true);
   options->where = add_value(*app, "--where", "FILTER", "Remove the series of all ended runs that match, as in list");
   options->keep = add_value(*app, "--keep", "SERIES,...", "Series to keep, such as loss,batch");
   options->yes = add_switch(*app, "--yes", "Remove them; without this, only print what would be removed");
-  app->footer("Without runs, only unused space is returned. Settings, results and events of the runs stay.");
+  app->footer(
+      "Without runs, only unused space is returned, and checkpoints of purged runs are removed. Settings, results "
+      "and events of the runs stay.");
   return {app, [options](const Context& context) { return run_prune(*options, context); }};
 }
 

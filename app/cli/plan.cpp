@@ -238,10 +238,27 @@ Verb add_plan(CLI::App& program) {
   options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel size; data-parallel ranks = W / (tp * cp * sp)");
   options->context = add_value(*app, "--cp", "N", "Context-parallel size");
   options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (Ulysses-style: with ranks of its own)");
-  options->run.add_to(*app,
-                      {"--name", "--model", "--data", "--device", "--memory-budget", "--optimizer", "--momentum",
-                       "--weight-decay", "--dropout", "--label-smoothing", "--regularization-rule", "--task", "--clip",
-                       "--examples", "--evaluate-every", "--noise-every", "--seed", "--on-oom", "--margin"});
+  options->run.add_to(*app, {"--name",
+                             "--model",
+                             "--data",
+                             "--device",
+                             "--memory-budget",
+                             "--optimizer",
+                             "--momentum",
+                             "--weight-decay",
+                             "--dropout",
+                             "--label-smoothing",
+                             "--regularization-rule",
+                             "--task",
+                             "--clip",
+                             "--examples",
+                             "--evaluate-every",
+                             "--noise-every",
+                             "--checkpoint-every",
+                             "--checkpoint-minutes",
+                             "--seed",
+                             "--on-oom",
+                             "--margin"});
   app->get_option("--batch")->description("First batch size (required)");
   app->get_option("--lr")->description("Learning rate at the reference batch size; without it none is printed");
   app->footer(schedule_help());

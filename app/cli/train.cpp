@@ -10,6 +10,7 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/job/job.h"
+#include "core/job/resume.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/store/run_store.h"
@@ -22,6 +23,7 @@ struct TrainOptions {
   RunOptions run;
   CLI::Option* file = nullptr;
   CLI::Option* print_spec = nullptr;
+  CLI::Option* resume = nullptr;
 };
 
 run::RunSpec spec_of(const TrainOptions& options) {
@@ -91,7 +93,40 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
   return exit_status_of(job->outcome.status);
 }
 
+int resume_and_store(std::int64_t run, const Context& context) {
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control);
+  std::optional<job::JobResult> job;
+  {
+    job::Resumable resumable = job::find_resumable(context.database(), run);
+    refuse_unusable(context.database());
+    Display display(context);
+    const auto session = job::open_resumed(resumable);
+    for (const std::string& note : resumable.notes)
+      display.say("note: " + note);
+    store::RunStore store(context.database());
+    const job::RunOptions options{.sweep = {}, .claimed = {}, .end_early = {}, .resumed = &resumable};
+    job = job::run_and_store(*session, resumable.spec, std::nullopt, store, options, display, control);
+  }
+  print_result(*job, context);
+  return exit_status_of(job->outcome.status);
+}
+
+/// A resumed run has the settings with which it began.
+void refuse_settings(const TrainOptions& options) {
+  exclude(options.resume, options.file);
+  exclude(options.resume, options.print_spec);
+  if (const auto given = options.run.given(); !given.empty())
+    throw input_error(fmt::format("--resume: the run has settings of its own; accepted: no other options, but {} was "
+                                  "given",
+                                  given.front()));
+}
+
 int run_train(const TrainOptions& options, const Context& context) {
+  if (options.resume->count() > 0) {
+    refuse_settings(options);
+    return resume_and_store(*integer_of(options.resume), context);
+  }
   const run::RunSpec spec = spec_of(options);
   if (options.print_spec->count() > 0) {
     print(run::to_json(spec) + '\n');
@@ -107,6 +142,9 @@ Verb add_train(CLI::App& program) {
   auto options = std::make_shared<TrainOptions>();
   options->file = add_argument(*app, "SPEC.json", "Run specification; options override it");
   options->print_spec = add_switch(*app, "--print-spec", "Print the run specification as JSON and exit");
+  options->resume = add_value(*app, "--resume", "RUN",
+                              "Go on with a run that was interrupted, was stopped or failed, from its last checkpoint "
+                              "(see --checkpoint-every), exactly as if it had not ended");
   options->run.add_to(*app);
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_train(*options, context); }};

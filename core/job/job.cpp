@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/checkpoint/folder.h"
 #include "core/job/apply_command.h"
+#include "core/job/resume.h"
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
 #include "core/run/model_spec.h"
 #include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
+#include "core/store/run_follower.h"
+#include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::job {
 
@@ -75,6 +80,35 @@ std::string search_key(const run::RunSpec& spec) {
                      spec.memory_budget.value_or(0), spec.max_batch.value_or(0), spec.margin);
 }
 
+store::ResumedRun resumed_run(const Resumable& resumable) {
+  const checkpoint::Label& label = resumable.checkpoint.label;
+  return {.run = resumable.row.id,
+          .steps = label.step,
+          .events = label.events,
+          .progress = telemetry::run_progress_from_json(parse_json(resumable.checkpoint.text("progress")))};
+}
+
+/// Damaged ones that were passed over: the run comes to their steps again.
+void remove_later_checkpoints(const Resumable& resumable) {
+  std::error_code ignored;
+  for (const checkpoint::File& file : checkpoint::files_in(resumable.folder))
+    if (file.step > resumable.checkpoint.label.step)
+      std::filesystem::remove(file.path, ignored);
+}
+
+void report_history(const std::filesystem::path& database, std::int64_t run, Watch& watch) {
+  constexpr std::size_t at_once = 10'000;
+  store::RunFollower follower(database, run);
+  store::RunFollower::Update update;
+  do {
+    update = follower.poll(at_once);
+    for (const telemetry::StepRecord& record : update.records)
+      watch.record(record);
+    for (telemetry::Event& event : update.events)
+      watch.event(std::move(event));
+  } while (update.more);
+}
+
 } // namespace
 
 const search::SearchResult* KnownSearches::find(const run::RunSpec& spec) const {
@@ -132,15 +166,17 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         const RunOptions& options, Watch& watch, const std::shared_ptr<run::JobControl>& control) {
   const auto own = std::make_shared<run::RunControl>(control);
+  const run::Environment environment = session.environment();
   JobResult job;
-  job.start = session.start();
+  job.start = options.resumed ? options.resumed->start : session.start();
   if (search)
     job.start.memory = search->memory;
-  if (!job.start.memory && watch.wants_prediction())
+  if (!job.start.memory && !options.resumed && watch.wants_prediction())
     job.start.memory = session.predict_memory([&] { return control->stopping(); });
   if (search)
     job.search = store_search(spec, *search, store, watch, *control);
-  job.start.search = job.search;
+  if (!options.resumed)
+    job.start.search = job.search;
   store::NewRun run;
   run.name = spec.name;
   run.spec_json = run::to_json(spec);
@@ -148,15 +184,26 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
   run.claimed = options.claimed;
   run.batch = job.start.batch;
   run.start_json = run::to_json(job.start);
-  run.environment_json = run::to_json(session.environment());
+  run.environment_json = run::to_json(environment);
   run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };
   run.on_trouble = [&watch](const std::string& why) { watch.not_stored(why); };
   run.on_notice = [&watch](const std::string& what) { watch.files_replaced(what); };
   run.ending = [own] { return own->stopping(); };
+  if (options.resumed)
+    run.resumed = resumed_run(*options.resumed);
   std::unique_ptr<store::RunWriter> writer;
   retry_transient(watch, *control, [&] { writer = store.begin(run); });
   job.id = writer->id();
   watch.started(job.id, spec, job.start, own);
+  if (options.resumed) {
+    remove_later_checkpoints(*options.resumed);
+    if (watch.wants_history())
+      report_history(store.file(), job.id, watch);
+  }
+  session.keep_checkpoints(
+      {.folder = checkpoint::folder_of_run(store.file(), writer->uid()),
+       .label = {.run = writer->uid(), .spec_json = run.spec_json, .data_checksum = environment.data_checksum},
+       .before_writing = [&store] { store.flush(); }});
   Tee tee(writer->sink(), watch, options, *own);
   job.outcome = session.run(tee, *own);
   if (job.outcome.status == telemetry::RunStatus::stopped)

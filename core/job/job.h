@@ -26,6 +26,8 @@ public:
   /// Whether to predict the memory of a run whose batch was not chosen by a search; takes milliseconds on `cpu`, a few
   /// small steps on a GPU.
   virtual bool wants_prediction() const { return false; }
+  /// Whether record() and event() are to report what a resumed run has stored before it goes on.
+  virtual bool wants_history() const { return false; }
   /// A run is about to make its first step. `id` is its number in the database; `control` controls this run only.
   virtual void started(std::int64_t /*id*/, const run::RunSpec& /*spec*/, const run::RunStart& /*start*/,
                        const std::shared_ptr<run::RunControl>& /*control*/) {}
@@ -38,6 +40,8 @@ public:
   virtual void files_replaced(const std::string& /*what*/) {}
   virtual void ended(std::int64_t /*id*/, const telemetry::RunOutcome& /*outcome*/) {}
 };
+
+struct Resumable;
 
 /// A run that was trained and stored.
 struct JobResult {
@@ -76,6 +80,7 @@ struct RunOptions {
   /// Called after each step; a text ends the run, which is then `stopped` for that reason. May be empty. Training
   /// loop's thread; must return at once.
   std::function<std::optional<std::string>(const telemetry::StepRecord&)> end_early;
+  const Resumable* resumed = nullptr; ///< the run goes on: the session is that of open_resumed()
 };
 
 /// Trains a session whose batch is known and stores it, together with the search that chose the batch. Retries as

@@ -22,6 +22,10 @@ double weight_decay_or_default(const RunSpec& spec) {
   return spec.weight_decay.value_or(spec.optimizer == "adamw" ? 0.01 : 0.0);
 }
 
+bool keeps_checkpoints(const RunSpec& spec) {
+  return spec.checkpoint_every || spec.checkpoint_minutes;
+}
+
 namespace {
 
 constexpr std::pair<const char*, BatchChoice::Kind> searched_batches[] = {

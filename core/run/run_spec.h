@@ -66,7 +66,10 @@ struct RunSpec {
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
   std::optional<std::int64_t> evaluate_every; ///< steps; unset: at the end of each epoch and of the run only
   std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
-  std::uint64_t seed = 1;                     ///< at most 2^63 - 1
+  /// Steps and minutes between two checkpoints; without either the run keeps none.
+  std::optional<std::int64_t> checkpoint_every;
+  std::optional<double> checkpoint_minutes;
+  std::uint64_t seed = 1; ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
   double margin = 0.2; ///< for batch auto:safe
 };
@@ -76,6 +79,9 @@ struct RunSpec {
 double learning_rate_or_default(const RunSpec& spec);
 double momentum_or_default(const RunSpec& spec);
 double weight_decay_or_default(const RunSpec& spec);
+
+/// Whether the run keeps checkpoints.
+bool keeps_checkpoints(const RunSpec& spec);
 
 /// Checks every field, on its own and against the others. Throws Error (input) naming the option of the first invalid
 /// field, its value and what is accepted. Session checks what needs the data files or the device.

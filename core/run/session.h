@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "core/checkpoint/checkpoint.h"
 #include "core/data/data_pool.h"
 #include "core/run/environment.h"
 #include "core/run/run_control.h"
@@ -28,6 +30,15 @@ public:
   /// Executes the run until it ends, is stopped or fails, and reports to `sink`. A failure of the run is a status, not
   /// an exception. Call it once.
   virtual telemetry::RunOutcome run(telemetry::Sink& sink, RunControl& control) = 0;
+};
+
+/// Where a run keeps its checkpoints.
+struct CheckpointPlace {
+  std::filesystem::path folder;
+  checkpoint::Label label; ///< what all of them have in common: run, spec_json, data_checksum
+  /// Called before each is written, on a thread of its own: waits until all that the run has reported is stored, so
+  /// that no checkpoint is ahead of the records. If it throws Error, the checkpoint is not written. May be empty.
+  std::function<void()> before_writing;
 };
 
 /// The engine's own runs: device, data, model and optimizer as a RunSpec says, for searching and training. Only one may
@@ -72,6 +83,13 @@ public:
   /// RunStart::batch_reason.
   virtual void choose_batch(std::int64_t batch, const std::string& reason) = 0;
   void choose_batch(std::int64_t batch) { choose_batch(batch, {}); }
+
+  /// Makes run() keep checkpoints, as often as the spec says. Call it before run(); without it none are kept.
+  virtual void keep_checkpoints(const CheckpointPlace& place) = 0;
+  /// Makes run() go on after the checkpoint's step, bit for bit as if it had not ended. Call it after choose_batch().
+  /// `detail_json`: of the event `resumed` that run() then reports first. Throws Error (input) for a checkpoint of
+  /// another model or with parts that cannot be read.
+  virtual void restore(const checkpoint::Checkpoint& checkpoint, const std::string& detail_json) = 0;
 };
 
 } // namespace batchscope::run

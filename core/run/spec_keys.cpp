@@ -12,6 +12,8 @@ RunSpec trial_spec(RunSpec spec) {
   spec.schedule = standard.schedule;
   spec.length = standard.length;
   spec.evaluate_every = standard.evaluate_every;
+  spec.checkpoint_every = standard.checkpoint_every;
+  spec.checkpoint_minutes = standard.checkpoint_minutes;
   spec.lr_rule = standard.lr_rule;
   spec.lr_reference_batch = standard.lr_reference_batch;
   spec.lr_decay = standard.lr_decay;

@@ -93,4 +93,31 @@ std::int64_t KnownSizes::parts(std::int64_t count, std::int64_t length) const {
   return (count + largest - 1) / largest;
 }
 
+Json KnownSizes::to_json() const {
+  const auto or_null = [](const std::optional<double>& value) { return value ? json_number(*value) : Json(nullptr); };
+  Json failed = Json::array();
+  for (const Size& size : failed_)
+    failed.push_back({size.count, size.length});
+  return {
+      {"failed", failed}, {"part", or_null(part_)}, {"alone", or_null(alone_)}, {"from_prediction", from_prediction_},
+      {"trust", trust_},  {"misses", misses_},      {"fitted", fitted_}};
+}
+
+KnownSizes KnownSizes::from_json(const Json& json) {
+  const auto optional = [&](const char* name) {
+    const Json& value = json.at(name);
+    return value.is_null() ? std::nullopt : std::optional(number_from_json(value));
+  };
+  KnownSizes known;
+  for (const Json& size : json.at("failed"))
+    known.failed_.push_back({size.at(0).get<std::int64_t>(), size.at(1).get<std::int64_t>()});
+  known.part_ = optional("part");
+  known.alone_ = optional("alone");
+  known.from_prediction_ = json.at("from_prediction").get<bool>();
+  known.trust_ = json.at("trust").get<double>();
+  known.misses_ = json.at("misses").get<int>();
+  known.fitted_ = json.at("fitted").get<double>();
+  return known;
+}
+
 } // namespace batchscope::train

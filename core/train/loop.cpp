@@ -16,23 +16,37 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 
 } // namespace
 
-Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control)
+Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control,
+           const Resumption* resumption)
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
       stepper_(learner, options.on_oom, options.may_halve),
       evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
-      progress_(telemetry::RunStatus::running, options.progression.batch) {}
+      progress_(telemetry::RunStatus::running, options.progression.batch) {
+  if (options.checkpoints)
+    checkpoints_.emplace(*options.checkpoints, learner);
+  if (resumption) {
+    restore(resumption->state);
+    resumed_ = resumption->detail_json;
+  }
+}
 
 telemetry::RunOutcome Loop::run() {
   started_ = Clock::now();
+  if (!resumed_.empty())
+    send("resumed", resumed_);
   const telemetry::RunOutcome result = make_steps();
   close_control();
-  return result;
+  if (result.status != RunStatus::failed)
+    make_last_checkpoint();
+  return outcome(result.status, result.reason);
 }
 
 telemetry::RunOutcome Loop::make_steps() {
   try {
+    if (!resumed_.empty() && is_evaluation_due())
+      evaluate(); // a stop had ended it
     // Without a step left there is no boundary: commands are too late now.
     while (progression_.next()) {
       if (!follow_commands())
@@ -44,6 +58,7 @@ telemetry::RunOutcome Loop::make_steps() {
         return outcome(RunStatus::failed, failure_);
       if (is_evaluation_due())
         evaluate();
+      make_checkpoint_if_due();
     }
     close_control();
     evaluate();
@@ -145,7 +160,7 @@ void Loop::evaluate() {
 }
 
 double Loop::seconds_since_start() const {
-  return seconds_between(started_, Clock::now()) - paused_seconds_;
+  return seconds_before_ + seconds_between(started_, Clock::now()) - paused_seconds_;
 }
 
 telemetry::RunOutcome Loop::outcome(telemetry::RunStatus status, std::string reason) const {

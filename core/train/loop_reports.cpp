@@ -53,6 +53,7 @@ void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
                    std::vector<std::pair<std::string, double>> values) {
   telemetry::Event event{step, seconds_since_start(), kind, std::move(detail), std::move(values)};
   progress_.take(event);
+  ++events_;
   sink_.event(std::move(event));
 }
 

@@ -31,4 +31,16 @@ std::uint64_t MemoryShortage::room(const memory::Device& device) const {
   return device.available() + now.reserved - now.in_use;
 }
 
+Json MemoryShortage::to_json() const {
+  return {{"begun", begun_}, {"of_budget", of_budget_}, {"room", room_}};
+}
+
+MemoryShortage MemoryShortage::from_json(const Json& json) {
+  MemoryShortage shortage;
+  shortage.begun_ = json.at("begun").get<bool>();
+  shortage.of_budget_ = json.at("of_budget").get<bool>();
+  shortage.room_ = json.at("room").get<std::uint64_t>();
+  return shortage;
+}
+
 } // namespace batchscope::train

@@ -121,7 +121,21 @@ public:
     return start;
   }
   telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
-    return translated([&] { return Loop(loop_options(), *learner_, sink, control).run(); });
+    return translated(
+        [&] { return Loop(loop_options(), *learner_, sink, control, resumption_ ? &*resumption_ : nullptr).run(); });
+  }
+
+  void keep_checkpoints(const run::CheckpointPlace& place) override {
+    if (run::keeps_checkpoints(spec_))
+      checkpoints_ = {.place = place, .every = spec_.checkpoint_every, .minutes = spec_.checkpoint_minutes};
+  }
+  void restore(const checkpoint::Checkpoint& checkpoint, const std::string& detail_json) override {
+    translated([&] {
+      Resumption resumption{loop_state(checkpoint), detail_json};
+      schedule::Progression(loop_options().progression).restore(resumption.state.plan);
+      learner_->restore(checkpoint); // last: the rest changes nothing
+      resumption_ = std::move(resumption);
+    });
   }
 
 private:
@@ -230,6 +244,7 @@ private:
     options.evaluate_every = spec_.evaluate_every;
     options.noise_every = spec_.noise_every;
     options.may_halve = !run::has_batch_norm(model_);
+    options.checkpoints = checkpoints_;
     options.seed = spec_.seed;
     return options;
   }
@@ -277,6 +292,8 @@ private:
   std::optional<std::int64_t> batch_;
   std::string batch_reason_; ///< set if a search chose it
   std::uint64_t baseline_ = 0;
+  std::optional<CheckpointOptions> checkpoints_;
+  std::optional<Resumption> resumption_;     ///< if the run goes on from a checkpoint
   mutable std::optional<run::RunPlan> plan_; ///< of batch_, computed on first use
 };
 

@@ -59,6 +59,10 @@ public:
   }
 
   void choose_batch(std::int64_t batch, const std::string& /*reason*/) override { batch_ = batch; }
+  void keep_checkpoints(const run::CheckpointPlace& /*place*/) override {}
+  void restore(const checkpoint::Checkpoint& /*checkpoint*/, const std::string& /*detail_json*/) override {
+    throw Error(Error::Kind::unavailable, "the pretended engine has no checkpoints");
+  }
 
   run::RunStart start() const override {
     const run::RunPlan plan = run::plan_run(spec_, examples(), *batch_);

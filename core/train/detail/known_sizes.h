@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/json.h"
+
 namespace batchscope::train {
 
 /// What a run knows about micro batches that do not fit. A micro batch of `count` examples padded to `length` (1 if
@@ -29,6 +31,10 @@ public:
   /// The fewest parts, of sizes as even as possible, that are expected to fit, none of them known not to; at most
   /// `count` parts.
   std::int64_t parts(std::int64_t count, std::int64_t length) const;
+
+  /// For checkpoints; reading throws Json::exception for JSON of another form.
+  Json to_json() const;
+  static KnownSizes from_json(const Json& json);
 
 private:
   struct Size {

@@ -5,10 +5,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Tensor.h>
 
+#include "core/checkpoint/checkpoint.h"
 #include "core/data/dataset.h"
 #include "core/memory/device.h"
 #include "core/model/detail/model.h"
@@ -70,6 +72,11 @@ public:
   std::unique_ptr<Snapshot> snapshot() const;
   void restore(const Snapshot& snapshot);
 
+  /// Copies of everything that training changes, for a checkpoint, in memory that does not count against the budget.
+  std::vector<checkpoint::Tensor> copy_state() const;
+  /// Throws Error (input) for a checkpoint of another model, and changes nothing then.
+  void restore(const checkpoint::Checkpoint& checkpoint);
+
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
   /// For all further micro batches, 0 <= p < 1.
@@ -79,6 +86,7 @@ public:
   memory::Device& device() { return device_; }
 
 private:
+  std::vector<std::pair<std::string, at::Tensor>> state() const; ///< everything that training changes, by name
   struct Batch {
     at::Tensor input, target;
   };

@@ -7,7 +7,9 @@
 #include "core/run/session.h"
 #include "core/schedule/progression.h"
 #include "core/telemetry/outcome.h"
+#include "core/train/detail/checkpoints.h"
 #include "core/train/detail/evaluator.h"
+#include "core/train/detail/loop_state.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
@@ -25,13 +27,22 @@ struct LoopOptions {
   std::optional<std::int64_t> evaluate_every; ///< steps
   std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
   bool may_halve = true;                      ///< see Stepper
+  std::optional<CheckpointOptions> checkpoints;
   std::uint64_t seed = 1;
+};
+
+/// Where a run goes on.
+struct Resumption {
+  LoopState state;
+  std::string detail_json; ///< of the event `resumed`
 };
 
 /// Trains one run: takes steps from the progression, executes and reports them. Used once, on one thread.
 class Loop {
 public:
-  Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control);
+  /// `resumption`: null for a run that begins. The learner has been restored.
+  Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, run::RunControl& control,
+       const Resumption* resumption = nullptr);
 
   /// Closes the control at the end: later edits are rejected.
   telemetry::RunOutcome run();
@@ -51,6 +62,12 @@ private:
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
+  void make_checkpoint_if_due();
+  void make_last_checkpoint();
+  void report_checkpoints();
+  LoopState state() const;
+  void restore(const LoopState& state);
+  std::optional<double> score_here() const;
   void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   bool is_evaluation_due() const;
@@ -75,12 +92,17 @@ private:
   std::int64_t order_epoch_ = -1;
   BeforeOutOfMemory before_;
   Clock::time_point started_;
+  double seconds_before_ = 0; ///< of the run until its checkpoint
   double paused_seconds_ = 0;
   bool said_paused_ = false;
   telemetry::RunProgress progress_; ///< fed with the run's reports
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
   std::optional<std::uint64_t> budget_before_; ///< that of the last step made; set while a changed one is on trial
+  std::int64_t events_ = 0;        ///< reported
+  std::optional<Checkpoints> checkpoints_;
+  std::string checkpoint_problem_; ///< of the last one; reported once
+  std::string resumed_;            ///< detail of the event with which a resumed run begins
   std::string failure_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "core/base/json.h"
 #include "core/memory/device.h"
 
 namespace batchscope::train {
@@ -14,6 +15,10 @@ public:
   void begin(const memory::OutOfMemoryInfo& info, const memory::Device& device);
   /// Whether clearly more memory is available than at begin(); false before begin().
   bool over(const memory::Device& device) const;
+
+  /// For checkpoints; reading throws Json::exception for JSON of another form.
+  Json to_json() const;
+  static MemoryShortage from_json(const Json& json);
 
 private:
   std::uint64_t room(const memory::Device& device) const;

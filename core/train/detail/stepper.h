@@ -53,6 +53,17 @@ public:
   /// `measure_noise`: a step of one micro batch is run as two halves, to have gradients of two batch sizes.
   StepOutcome run(const std::vector<MicroBatch>& nominal, bool measure_noise = false);
 
+  /// What it has learnt about sizes that do not fit.
+  struct State {
+    KnownSizes known;
+    MemoryShortage shortage;
+  };
+  State state() const { return {known_, shortage_}; }
+  void restore(const State& state) {
+    known_ = state.known;
+    shortage_ = state.shortage;
+  }
+
 private:
   std::vector<MicroBatch> split(const std::vector<MicroBatch>& nominal) const;
   void predict_parts(const Attempt& failed);

@@ -72,6 +72,8 @@ const std::map<std::string, std::string> other_texts = {
     {"on_oom", "fail"},
     {"evaluate_every", "50"},
     {"noise_every", "5"},
+    {"checkpoint_every", "500"},
+    {"checkpoint_minutes", "2.5"},
 };
 
 const SpecField& field_named(const std::string& key) {

@@ -1,0 +1,85 @@
+// The loop's checkpoints: its state, and when one is made.
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/train/detail/loop.h"
+
+namespace batchscope::train {
+
+namespace {
+
+Json checkpoint_json(const Checkpoints::Report& report) {
+  if (!report.problem.empty())
+    return {{"problem", report.problem}, {"message", "not written: " + report.problem + "; training goes on"}};
+  return {{"bytes", report.bytes},
+          {"copy_seconds", report.copy_seconds},
+          {"write_seconds", report.seconds},
+          {"message", format_bytes(report.bytes) + " written in " + format_duration(report.seconds) +
+                          "; training stood still for " + format_duration(report.copy_seconds)}};
+}
+
+} // namespace
+
+LoopState Loop::state() const {
+  return {.progress = progress_,
+          .plan = progression_.state_json(),
+          .split = stepper_.state(),
+          .evaluation = evaluator_.state(),
+          .before = before_,
+          .largest_micro = largest_micro_,
+          .evaluated_at = evaluated_at_,
+          .best_score = checkpoints_ ? checkpoints_->best_score() : std::nullopt,
+          .events = events_,
+          .seconds = seconds_since_start()};
+}
+
+void Loop::restore(const LoopState& state) {
+  progress_ = state.progress;
+  progression_.restore(state.plan);
+  stepper_.restore(state.split);
+  evaluator_.restore(state.evaluation);
+  before_ = state.before;
+  largest_micro_ = state.largest_micro;
+  evaluated_at_ = state.evaluated_at;
+  if (checkpoints_)
+    checkpoints_->set_best_score(state.best_score);
+  events_ = state.events;
+  seconds_before_ = state.seconds;
+}
+
+std::optional<double> Loop::score_here() const {
+  const telemetry::RunOutcome& so_far = progress_.outcome();
+  return evaluated_at_ == steps() ? checkpoint::score(so_far.validation_loss, so_far.validation_accuracy)
+                                  : std::nullopt;
+}
+
+void Loop::make_checkpoint_if_due() {
+  if (!checkpoints_)
+    return;
+  report_checkpoints();
+  // After the last step there is one that also has the last evaluation.
+  if (checkpoints_->due(steps(), score_here()) && progression_.next())
+    checkpoints_->make(state());
+}
+
+/// Of a run that has finished or was stopped; the loop is over, so it may wait for the disk.
+void Loop::make_last_checkpoint() {
+  if (!checkpoints_)
+    return;
+  checkpoints_->wait();
+  report_checkpoints();
+  if (steps() > 0 && checkpoints_->last_step() != steps())
+    checkpoints_->make(state());
+  checkpoints_->wait();
+  report_checkpoints();
+}
+
+/// A problem that persists is reported once.
+void Loop::report_checkpoints() {
+  for (const Checkpoints::Report& report : checkpoints_->take_reports()) {
+    if (report.problem.empty() || checkpoint_problem_.empty())
+      send_at(report.step, "checkpoint", json_text(checkpoint_json(report)), {});
+    checkpoint_problem_ = report.problem;
+  }
+}
+
+} // namespace batchscope::train
