@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/job/resume.h"
 #include "core/run/engine.h"
 #include "core/search/run_search.h"
 #include "core/sweep/demo.h"
@@ -34,6 +35,15 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
   if (search)
     watch.found(*search);
   const auto job = job::run_and_store(*session, spec, search, store, {}, watch, watch.control());
+  if (job.outcome.status == telemetry::RunStatus::failed)
+    throw Error(Error::Kind::failed, job.outcome.reason);
+}
+
+void resume_one(std::int64_t run, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  auto resumable = job::find_resumable(store.file(), run);
+  const auto session = job::open_resumed(resumable, pool);
+  const job::RunOptions options{.sweep = {}, .claimed = {}, .end_early = {}, .resumed = &resumable};
+  const auto job = job::run_and_store(*session, resumable.spec, std::nullopt, store, options, watch, watch.control());
   if (job.outcome.status == telemetry::RunStatus::failed)
     throw Error(Error::Kind::failed, job.outcome.reason);
 }
@@ -278,6 +288,11 @@ Job* Engine::add(const Order& order, Work work) {
 Job* Engine::train(const run::RunSpec& spec) {
   return add({.kind = Job::Kind::train, .title = name_of(spec), .spec = spec},
              [spec, pool = data_](JobWatch& watch, store::RunStore* store) { train_one(spec, pool, watch, *store); });
+}
+
+Job* Engine::resume_run(std::int64_t run, const run::RunSpec& spec) {
+  return add({.kind = Job::Kind::train, .title = tr("Run %1, resumed").arg(run), .spec = spec},
+             [run, pool = data_](JobWatch& watch, store::RunStore* store) { resume_one(run, pool, watch, *store); });
 }
 
 Job* Engine::find(const FindRequest& request) {

@@ -148,6 +148,9 @@ public:
 
   // Each returns the job, which the engine owns. An invalid spec makes the job fail.
   Job* train(const run::RunSpec& spec);
+  /// Goes on with a stored run from its last checkpoint; `spec` are its settings. Fails if it has none, or has not
+  /// ended.
+  Job* resume_run(std::int64_t run, const run::RunSpec& spec);
   Job* find(const FindRequest& request);
   Job* sweep(const sweep::SweepSpec& spec);
   /// Makes the missing runs of a stored sweep, whose common settings are `base`. `shared`: other programs work at it at

@@ -18,6 +18,7 @@ public:
 
   const std::shared_ptr<run::JobControl>& control() const { return control_; } ///< of the job
   bool wants_prediction() const override { return true; }
+  bool wants_history() const override { return true; }
 
   // --- the worker's thread ---
   void probe(const search::Probe& probe, std::uint64_t budget_bytes) override;

@@ -159,6 +159,11 @@ EventText event_text(const telemetry::Event& event) {
       text.action = detail.value("reason").toString();
     return text;
   }
+  if (event.kind == "checkpoint" || event.kind == "resumed") {
+    text.what = event.kind == "resumed" ? EventTexts::tr("resumed") : EventTexts::tr("checkpoint");
+    text.alarming = detail.contains("problem");
+    return text;
+  }
   return other(event, detail);
 }
 

@@ -28,6 +28,9 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   train_again_ = add(tr("Train again with changes"), QStringLiteral("new-run"),
                      tr("Fill the New run form with the settings of this run"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
+  resume_ = add(tr("Resume run"), QStringLiteral("play"),
+                tr("Go on with the selected run from its last checkpoint, exactly as if it had not ended"),
+                &RunActions::resume_current);
   auto* rename = add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"),
                      &RunActions::rename_current);
   rename->setShortcut(QKeySequence(Qt::Key_F2));
@@ -40,7 +43,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   auto* remove = add(tr("Delete runs"), QStringLiteral("trash"), tr("Delete the selected runs; can be undone"),
                      &RunActions::delete_selected);
   remove->setShortcut(QKeySequence::Delete);
-  writing_ = {rename, annotate, tag, remove};
+  writing_ = {resume_, rename, annotate, tag, remove};
   add(tr("Copy rows"), QStringLiteral("copy"), tr("Copy the selected rows for a spreadsheet"), &RunActions::copy_tabs)
       ->setShortcut(QKeySequence::Copy);
   add(tr("Copy rows as CSV"), QStringLiteral("copy"), tr("Copy the selected rows as comma-separated text"),
@@ -48,6 +51,7 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   make_export_menu();
   connect(&table, &RunTable::selection_changed, this, &RunActions::update);
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &RunActions::update);
+  connect(&workbench.run_database(), &RunDatabase::runs_changed, this, &RunActions::update);
   connect(&table, &RunTable::chosen, this, &RunActions::open_selected);
   update();
 }
@@ -81,6 +85,8 @@ void RunActions::update() {
   const auto selected = table_.selected_runs().size();
   for (QAction* action : actions_)
     allow(*action, selected > 0, tr("Select a run first"));
+  const QString not_resumable = why_not_resumable();
+  allow(*resume_, not_resumable.isEmpty(), not_resumable);
   const QString& read_only = workbench_.run_database().read_only();
   runs_.set_editable(read_only.isEmpty());
   if (!read_only.isEmpty())
@@ -168,20 +174,40 @@ void RunActions::delete_selected() {
                                     : tr("%1 runs deleted. %2 restores them.").arg(count).arg(undo));
 }
 
-void RunActions::train_current_again() {
+void RunActions::with_settings(std::function<void(std::int64_t run, const run::RunSpec& spec)> use) {
   const auto selected = table_.selected_runs();
   if (selected.empty())
     return;
   const std::int64_t id = table_.current_run().value_or(selected.front());
-  workbench_.run_database().describe(id, this, [this](const StoredRun& run, const QString& error) {
-    if (!error.isEmpty())
-      Q_EMIT workbench_.problem(error);
-    else if (run.spec)
-      workbench_.propose_run(*run.spec);
-    else
-      Q_EMIT workbench_.problem(
-          tr("The settings of run %1 cannot be read: another program or a newer version made it").arg(run.row.id));
-  });
+  workbench_.run_database().describe(
+      id, this, [this, use = std::move(use)](const StoredRun& run, const QString& error) {
+        if (!error.isEmpty())
+          Q_EMIT workbench_.problem(error);
+        else if (run.spec)
+          use(run.row.id, *run.spec);
+        else
+          Q_EMIT workbench_.problem(
+              tr("The settings of run %1 cannot be read: another program or a newer version made it").arg(run.row.id));
+      });
+}
+
+void RunActions::train_current_again() {
+  with_settings([this](std::int64_t /*run*/, const run::RunSpec& spec) { workbench_.propose_run(spec); });
+}
+
+void RunActions::resume_current() {
+  with_settings([this](std::int64_t run, const run::RunSpec& spec) { workbench_.resume_run(run, spec); });
+}
+
+QString RunActions::why_not_resumable() const {
+  const auto selected = table_.selected_runs();
+  const int row = selected.size() == 1 ? runs_.row_of(selected.front()) : -1;
+  if (row < 0)
+    return tr("Select one run that was interrupted, was stopped or failed");
+  const telemetry::RunStatus status = runs_.run(row).outcome.status;
+  if (telemetry::is_open(status))
+    return tr("The run has not ended");
+  return status == telemetry::RunStatus::finished ? tr("The run has finished") : QString();
 }
 
 void RunActions::copy_tabs() {

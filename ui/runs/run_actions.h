@@ -4,7 +4,10 @@
 #include <QObject>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
+
+#include "core/run/run_spec.h"
 
 class QAction;
 class QMenu;
@@ -41,6 +44,10 @@ private:
   void tag_selected();
   void delete_selected();
   void train_current_again();
+  void resume_current();
+  /// Reads the settings of the current run and calls `use` with its number and them.
+  void with_settings(std::function<void(std::int64_t run, const run::RunSpec& spec)> use);
+  QString why_not_resumable() const; ///< empty if exactly one run is selected that has ended before its end
   void copy_tabs();
   void copy_commas();
 
@@ -54,6 +61,7 @@ private:
   QAction* open_;
   QAction* compare_;
   QAction* train_again_;
+  QAction* resume_;
   QMenu* export_menu_;
 };
 

@@ -106,6 +106,12 @@ Job* Workbench::start_run(const run::RunSpec& spec) {
   return job;
 }
 
+Job* Workbench::resume_run(std::int64_t run, const run::RunSpec& spec) {
+  Job* job = engine_->resume_run(run, spec);
+  Q_EMIT page_wanted("live");
+  return job;
+}
+
 Job* Workbench::start_search(const FindRequest& request) {
   Job* job = engine_->find(request);
   Q_EMIT page_wanted("find");

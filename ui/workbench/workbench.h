@@ -35,6 +35,7 @@ public:
 
   // Start jobs; each switches to the page that shows the job.
   Job* start_run(const run::RunSpec& spec);
+  Job* resume_run(std::int64_t run, const run::RunSpec& spec);
   Job* start_search(const FindRequest& request);
   Job* start_demo();
   Job* start_sweep(const sweep::SweepSpec& spec);

@@ -96,6 +96,38 @@ private Q_SLOTS:
     QVERIFY(engine_->idle());
   }
 
+  /// A run that was cancelled goes on as the same run, and who shows it gets the whole of it.
+  void resumesFromTheLastCheckpoint() {
+    run::RunSpec spec = small_run(1'000'000);
+    spec.checkpoint_every = 1'000;
+    Job* first = engine_->train(spec);
+    Job::LiveRun before;
+    connect(first, &Job::run_started, this, [&](const Job::LiveRun& run) { before = run; });
+    QTRY_VERIFY_WITH_TIMEOUT(before.queue && before.queue->waiting() > 20, patience_ms);
+    first->cancel();
+    QTRY_COMPARE_WITH_TIMEOUT(first->state(), Job::State::cancelled, patience_ms);
+    const std::int64_t done = reader().run(before.id).outcome.steps;
+
+    Job* second = engine_->resume_run(before.id, spec);
+    Job::LiveRun after;
+    connect(second, &Job::run_started, this, [&](const Job::LiveRun& run) { after = run; });
+    QTRY_VERIFY_WITH_TIMEOUT(after.queue && after.queue->waiting() > static_cast<std::size_t>(done) + 20, patience_ms);
+    second->cancel();
+    QTRY_COMPARE_WITH_TIMEOUT(second->state(), Job::State::cancelled, patience_ms);
+    QCOMPARE(after.id, before.id);
+    std::int64_t records = 0;
+    after.queue->drain([&](telemetry::Entry&& entry) {
+      if (const auto* record = std::get_if<telemetry::StepRecord>(&entry))
+        QCOMPARE(record->step, ++records);
+    });
+    QVERIFY(records > done);
+    QCOMPARE(reader().run(after.id).outcome.steps, records);
+
+    Job* refused = engine_->resume_run(1, spec); // which has finished
+    QTRY_COMPARE_WITH_TIMEOUT(refused->state(), Job::State::failed, patience_ms);
+    QVERIFY2(refused->error().contains("has finished"), qPrintable(refused->error()));
+  }
+
   void jobsComeOneAfterTheOther() {
     Job* first = engine_->train(small_run(30));
     Job* second = engine_->train(small_run(30));
