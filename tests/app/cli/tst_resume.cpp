@@ -64,7 +64,7 @@ void TestResume::goesOnAfterCtrlC() {
 
 void TestResume::refusals() {
   const CliProgram program;
-  QVERIFY(refused(program.run({"train", "--resume", "1"}), "there is no")); // no database, and none is made
+  QVERIFY(refused(program.run({"train", "--resume", "1"}), "no such run database")); // and none is made
   QVERIFY(!QFile::exists(program.path("default.db")));
   QCOMPARE(program.run(checkpointed_run({"--steps", "3"})).status, 0);
   QCOMPARE(program.run(checkpointed_run({"--steps", "3", "--checkpoint-every", "2"})).status, 0);

@@ -68,7 +68,7 @@ void TestUsage::refused_data() {
   row("no value before another option", {"plan", "--batch", "--examples", "10"}, "--batch: a value is missing");
   row("switch with a value", {"list", "--json=yes"}, "--json");
   row("empty database", {"--db", "", "list"}, "--db");
-  for (const char* option : {"--precision", "--ema", "--checkpoint-every", "--resume"})
+  for (const char* option : {"--precision", "--ema", "--init"})
     row(option, {"train", option, "1"}, option);
   row("checkpointing", {"train", "--checkpointing"}, "--checkpointing");
   row("rule", {"train", "--lr-rule", "cubic"}, "cubic");
