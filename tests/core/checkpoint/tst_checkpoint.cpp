@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "test_program.h"
+#include "tests/core/store/store_test.h"
 
 using namespace batchscope;
 using namespace batchscope::checkpoint;
@@ -152,6 +153,21 @@ private Q_SLOTS:
     QVERIFY(message_of(file_).find("damaged") != std::string::npos);
     write_bytes(file_, with_header(bytes, [](Json&) {}));
     QCOMPARE(message_of(file_), std::string());
+  }
+
+  void aFullDiskLeavesWhatWasThere() {
+    write(file_, small_checkpoint());
+    const std::string before = bytes_of(file_);
+    Checkpoint larger = small_checkpoint();
+    larger.tensors.push_back(tensor("large", "U8", {1'000'000}, std::string(1'000'000, 'x')));
+    {
+      const store::test::FileSizeLimit disk(100'000);
+      QVERIFY_THROWS_EXCEPTION(Error, write(file_, larger));
+    }
+    QCOMPARE(bytes_of(file_), before);
+    QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot).size(), 1);
+    write(file_, larger); // once there is room
+    QCOMPARE(read(file_).tensors.size(), larger.tensors.size());
   }
 
   void aFileThatCannotBeWrittenLeavesNothing() {

@@ -97,7 +97,8 @@ private Q_SLOTS:
                     {22, "step:interval=3,increment=2", {}},
                     {25, "edited:30-=50,batch=9,base=constant", {}}};
     std::int64_t total = 0;
-    for (std::int64_t at = 0; at == 0 || at < total; ++at) {
+    // At every step as long as edits come, then now and then.
+    for (std::int64_t at = 0; at == 0 || at < total; at += at < 32 ? 1 : 17) {
       Seen whole;
       std::string state;
       Progression first(walk.options, [&](const ScheduleEvent& event) {

@@ -118,10 +118,8 @@ void TestResumedRun::what_follows_the_checkpoint_is_replaced_data() {
           << checkpoint << end << stopped;
   };
   // A chunk has 1024 points.
-  for (const auto& [checkpoint, end] :
-       {std::pair(1, 1), std::pair(1, 40), std::pair(99, 100), std::pair(100, 101), std::pair(1023, 1030),
-        std::pair(1024, 1024), std::pair(1024, 1025), std::pair(1025, 3000), std::pair(2048, 2048),
-        std::pair(2500, 2600), std::pair(300, 3072)})
+  for (const auto& [checkpoint, end] : {std::pair(1, 40), std::pair(100, 101), std::pair(1023, 1030),
+                                        std::pair(1024, 1024), std::pair(1025, 3000), std::pair(2048, 2048)})
     row(checkpoint, end);
 }
 

@@ -2,6 +2,9 @@
 
 #include <limits>
 
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/telemetry/outcome_fields.h"
 #include "core/telemetry/run_clock.h"
 #include "test_program.h"
 
@@ -35,6 +38,7 @@ private Q_SLOTS:
   void evaluations_count_as_time_but_not_as_training();
   void the_order_of_records_and_events_does_not_matter();
   void times_that_are_no_numbers_are_left_out();
+  void goes_on_from_json();
 };
 
 void TestRunClock::nothing_yet() {
@@ -75,6 +79,32 @@ void TestRunClock::times_that_are_no_numbers_are_left_out() {
   clock.take(evaluation(2, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()));
   QCOMPARE(clock.seconds(), 1.0);
   QCOMPARE(clock.examples_per_second(), 20.0);
+}
+
+/// Progress that was saved and read counts on as the one that was not; no value is rounded.
+void TestRunClock::goes_on_from_json() {
+  const auto step = [](RunProgress& progress, std::int64_t number) {
+    StepRecord next = record(number, number * 16, static_cast<double>(number) / 3);
+    next.loss = number == 4 ? std::numeric_limits<double>::quiet_NaN() : 1 / static_cast<double>(number);
+    progress.take(next);
+    if (number % 2 == 0)
+      progress.take(evaluation(number, static_cast<double>(number) / 3 + 0.1, 0.1));
+  };
+  for (std::int64_t saved_at = 0; saved_at < 7; ++saved_at) {
+    RunProgress whole(RunStatus::running, 16), first(RunStatus::running, 16);
+    for (std::int64_t number = 1; number <= 7; ++number)
+      step(whole, number);
+    for (std::int64_t number = 1; number <= saved_at; ++number)
+      step(first, number);
+    const std::string text = batchscope::json_text(to_json(first));
+    RunProgress second = run_progress_from_json(batchscope::parse_json(text));
+    QCOMPARE(batchscope::json_text(to_json(second)), text);
+    for (std::int64_t number = saved_at + 1; number <= 7; ++number)
+      step(second, number);
+    QCOMPARE(batchscope::json_text(to_json(second)), batchscope::json_text(to_json(whole)));
+  }
+  for (const char* other : {"[]", "{}", R"({"outcome": {}, "clock": {}})"})
+    QVERIFY_THROWS_EXCEPTION(batchscope::Error, run_progress_from_json(batchscope::parse_json(other)));
 }
 
 BATCHSCOPE_TEST(TestRunClock)

@@ -63,6 +63,8 @@ inline const std::map<std::string, QString>& every_field() {
       {"steps", "6"},
       {"evaluate_every", "2"},
       {"noise_every", "3"},
+      {"checkpoint_every", "3"},
+      {"checkpoint_minutes", "5"},
       {"optimizer", "sgd"},
       {"lr", "0.05"},
       {"momentum", "0.8"},
