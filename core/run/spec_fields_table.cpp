@@ -165,7 +165,7 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true},
       {.key = "checkpoint_minutes",
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.checkpoint_minutes; }),
-       .label = "Checkpoint every",
+       .label = "Checkpoint interval",
        .placeholder = "MINUTES",
        .unit = "minutes",
        .bounds = above_zero,

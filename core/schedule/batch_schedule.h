@@ -54,8 +54,7 @@ struct Course;
 struct ScheduleOrigin;
 
 /// Chooses the nominal batch after each optimizer step. Deterministic; one thread at a time. What it answers depends on
-/// its text, its origin() and the state that it is given, so that a checkpoint can make it again from these; only an
-/// edited schedule has a state of its own: the course of its base.
+/// its text, its origin(), the state that it is given and its own state, so that a checkpoint can make it again.
 class BatchSchedule {
 public:
   virtual ~BatchSchedule() = default;
@@ -72,6 +71,11 @@ public:
   virtual std::optional<Course> base() const;
   /// A text from which make_schedule() makes the same schedule.
   virtual std::string text() const = 0;
+
+  /// What next() has changed in it, besides the course of a base, as a text for restore() of the same schedule; empty
+  /// for most. restore() throws Error (input) or Json::exception for another text.
+  virtual std::string state() const { return {}; }
+  virtual void restore(const std::string& /*state*/) {}
 
   /// Where it begins, without courses; set by make_schedule().
   const ScheduleOrigin& origin() const { return *origin_; }

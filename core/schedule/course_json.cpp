@@ -9,23 +9,25 @@ namespace batchscope::schedule::detail {
 
 namespace {
 
-constexpr std::array<std::pair<const char*, std::int64_t ScheduleState::*>, 7> state_counts = {
+constexpr std::array<std::pair<const char*, std::int64_t ScheduleState::*>, 8> state_counts = {
     {{"step", &ScheduleState::step},
      {"batch", &ScheduleState::batch},
      {"epoch_index", &ScheduleState::epoch_index},
      {"examples_seen", &ScheduleState::examples_seen},
      {"tokens_seen", &ScheduleState::tokens_seen},
      {"examples", &ScheduleState::examples},
-     {"max_batch", &ScheduleState::max_batch}}};
+     {"max_batch", &ScheduleState::max_batch},
+     {"batches_in_step", &ScheduleState::batches_in_step}}};
 
-constexpr std::array<std::pair<const char*, double ScheduleState::*>, 7> state_reals = {
+constexpr std::array<std::pair<const char*, double ScheduleState::*>, 8> state_reals = {
     {{"epoch", &ScheduleState::epoch},
      {"coverage", &ScheduleState::coverage},
      {"epochs_passed", &ScheduleState::epochs_passed},
      {"progress", &ScheduleState::progress},
      {"loss", &ScheduleState::loss},
      {"loss_ema", &ScheduleState::loss_ema},
-     {"vram_fraction", &ScheduleState::vram_fraction}}};
+     {"vram_fraction", &ScheduleState::vram_fraction},
+     {"gains", &ScheduleState::gains}}};
 
 Json origin_json(const ScheduleOrigin& origin) {
   return {{"batch", origin.batch},
@@ -48,6 +50,7 @@ Json to_json(const ScheduleState& state) {
     json[name] = state.*member;
   for (const auto& [name, member] : state_reals)
     json[name] = json_number(state.*member);
+  json["noise"] = {json_number(state.noise.squared), json_number(state.noise.variance)};
   return json;
 }
 
@@ -57,6 +60,8 @@ ScheduleState state_from_json(const Json& json) {
     state.*member = json.at(name).get<std::int64_t>();
   for (const auto& [name, member] : state_reals)
     state.*member = number_from_json(json.at(name));
+  state.noise = {.squared = number_from_json(json.at("noise").at(0)),
+                 .variance = number_from_json(json.at("noise").at(1))};
   return state;
 }
 
@@ -68,6 +73,7 @@ Json to_json(const Course& course) {
     json["base"] = to_json(*base);
   } else {
     json["text"] = schedule.text();
+    json["state"] = schedule.state();
   }
   return json;
 }
@@ -80,7 +86,10 @@ Course course_from_json(const Json& json) {
                         .has_tokens = from.at("has_tokens").get<bool>()};
   if (json.contains("base"))
     origin.courses.push_back(course_from_json(json["base"]));
-  return {make_schedule(json.at("text").get<std::string>(), origin), json.at("batch").get<std::int64_t>()};
+  Course course{make_schedule(json.at("text").get<std::string>(), origin), json.at("batch").get<std::int64_t>()};
+  if (const auto state = json.find("state"); state != json.end() && *state != "")
+    course.schedule->restore(state->get<std::string>());
+  return course;
 }
 
 } // namespace batchscope::schedule::detail

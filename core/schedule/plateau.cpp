@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/json.h"
 #include "core/schedule/schedule_kind.h"
 
 namespace batchscope::schedule {
@@ -45,6 +46,15 @@ public:
   }
   bool needs_feedback() const override { return true; }
   std::string text() const override { return text_; }
+  std::string state() const override {
+    return json_text(Json{{"compared_at", compared_at_}, {"lowest", lowest_ ? json_number(*lowest_) : Json(nullptr)}});
+  }
+  void restore(const std::string& state) override {
+    const Json json = parse_json(state);
+    compared_at_ = json.at("compared_at").get<std::int64_t>();
+    const Json& lowest = json.at("lowest");
+    lowest_ = lowest.is_null() ? std::nullopt : std::optional(number_from_json(lowest));
+  }
 
 private:
   PlateauOptions options_;

@@ -37,7 +37,7 @@ struct Command {
 struct ResumedRun {
   std::int64_t run = 0;            ///< its number
   std::int64_t steps = 0;          ///< at the checkpoint
-  std::int64_t events = 0;         ///< that the run had reported by then
+  std::int64_t events = 0;         ///< that the run had reported by then, those with a kind
   telemetry::RunProgress progress; ///< at the checkpoint
 };
 

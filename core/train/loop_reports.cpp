@@ -53,7 +53,7 @@ void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
                    std::vector<std::pair<std::string, double>> values) {
   telemetry::Event event{step, seconds_since_start(), kind, std::move(detail), std::move(values)};
   progress_.take(event);
-  ++events_;
+  events_ += event.kind.empty() ? 0 : 1; // the others only carry values
   sink_.event(std::move(event));
 }
 

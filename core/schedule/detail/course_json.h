@@ -10,7 +10,7 @@ namespace batchscope::schedule::detail {
 Json to_json(const ScheduleState& state);
 ScheduleState state_from_json(const Json& json);
 
-/// A schedule as its text and origin, the base of an edited one with its course.
+/// A schedule as its text, origin and state, the base of an edited one with its course.
 Json to_json(const Course& course);
 Course course_from_json(const Json& json);
 

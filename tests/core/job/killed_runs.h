@@ -32,6 +32,7 @@ inline const std::vector<KilledSpec>& killed_specs() {
       {"an edit while it runs, sgd", R"({"name": "edited", "optimizer": "sgd", "schedule": "step:interval=6"})"},
       {"back-off", R"({"memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.1})"},
       {"batch norm, adam", R"({"model": "cnn:width=8,norm=batch", "optimizer": "adam", "effective_batch": 50})"},
+      {"noise", R"({"schedule": "noise:every=5", "noise_every": 2, "dropout": 0.1})"},
       {"lines", R"({"model": "gpt:layers=1,heads=2,width=16,context=24", "data": "lines:LICENSE", "batch": 16})"},
   };
   return specs;

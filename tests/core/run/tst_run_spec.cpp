@@ -264,16 +264,17 @@ void TestRunSpec::commandLine() {
   QCOMPARE(to_command_line(RunSpec{}), std::string("--model cnn --data demo"));
   RunSpec spec = full_spec();
   spec.name = "it's";
-  QCOMPARE(to_command_line(spec),
-           std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
-                       "--task fine-tuning --seed 9223372036854775807 --evaluate-every 50 --checkpoint-every 500 "
-                       "--checkpoint-minutes 2.5 --batch 16 --effective-batch 500 "
-                       "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "
-                       "--steps 77 "
-                       "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
-                       "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
-                       "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
-                       "--on-oom fail"));
+  QCOMPARE(
+      to_command_line(spec),
+      std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
+                  "--task fine-tuning --seed 9223372036854775807 --evaluate-every 50 --checkpoint-every 500 "
+                  "--checkpoint-minutes 2.5 --batch 16 --effective-batch 500 "
+                  "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "
+                  "--steps 77 "
+                  "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
+                  "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
+                  "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
+                  "--on-oom fail"));
 }
 
 BATCHSCOPE_TEST(TestRunSpec)

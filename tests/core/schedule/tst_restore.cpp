@@ -55,6 +55,8 @@ void go_on(Progression& progression, const Walk& walk, std::int64_t from, Seen& 
                                         step->takes.first, step->epoch, step->progress, step->learning_rate});
       seen.steps.push_back(text + progression.schedule_text());
     }
+    const auto number = static_cast<double>(step->step);
+    progression.add_gradient_norms({.part = 4, .whole = 8, .part_squared = 2 + 1 / number, .whole_squared = 1.2});
     progression.done(feedback_of(*step));
   }
 }
@@ -77,6 +79,7 @@ private Q_SLOTS:
     }
     QTest::newRow("a formula of feedback") << "formula:8 + 20 * loss_ema * vram_fraction" << true;
     QTest::newRow("tokens") << "linear:max=64,tokens=900" << true;
+    QTest::newRow("plateau, two ways") << "plateau:factor=1.5,patience=4,threshold=0.05,shrink=1.2" << true;
     QTest::newRow("below 1") << "formula:12 - step" << false;
   }
   void goesOnFromAnyStep() {
@@ -119,6 +122,20 @@ private Q_SLOTS:
       QCOMPARE(rest.events, whole.events);
     }
     QVERIFY(total > 20);
+  }
+
+  void gainsGoOnToo() {
+    Walk walk{schedule::test::options(500, 1, 8, "noise:every=5", schedule::test::steps(40)), {}};
+    walk.options.learning_rate = {.base = 0.1, .rule = LearningRateRule::adascale, .reference_batch = 8};
+    Seen whole, rest;
+    std::string state;
+    Progression first(walk.options);
+    go_on(first, walk, 17, whole, &state);
+    QVERIFY(first.steps_done() < 40); // by its gains
+    Progression second(walk.options);
+    second.restore(state);
+    go_on(second, walk, 17, rest, nullptr);
+    QCOMPARE(rest.steps, whole.steps);
   }
 
   void otherTextsAreRefusedAndChangeNothing() {

@@ -67,8 +67,15 @@ void TestEventText::words_data() {
                            << QStringList{"schedule error", "", "", "", "", "division by zero"} << true;
   QTest::newRow("status") << QByteArray("status") << QByteArray(R"({"status":"paused"})")
                           << QStringList{"paused", "", "", "", "", ""} << false;
-  QTest::newRow("unknown") << QByteArray("checkpoint") << QByteArray(R"({"file":"a.pt","size":3})")
-                           << QStringList{"checkpoint", "", "", "", "", "file: a.pt, size: 3"} << false;
+  QTest::newRow("unknown") << QByteArray("saved") << QByteArray(R"({"file":"a.pt","size":3})")
+                           << QStringList{"saved", "", "", "", "", "file: a.pt, size: 3"} << false;
+  QTest::newRow("checkpoint") << QByteArray("checkpoint") << QByteArray(R"({"bytes":3,"message":"3 bytes written"})")
+                              << QStringList{"checkpoint", "", "", "", "", "3 bytes written"} << false;
+  QTest::newRow("no checkpoint") << QByteArray("checkpoint")
+                                 << QByteArray(R"({"problem":"full","message":"not written"})")
+                                 << QStringList{"checkpoint", "", "", "", "", "not written"} << true;
+  QTest::newRow("resumed") << QByteArray("resumed") << QByteArray(R"({"message":"from step 3"})")
+                           << QStringList{"resumed", "", "", "", "", "from step 3"} << false;
   QTest::newRow("no JSON") << QByteArray("clamp") << QByteArray("{{")
                            << QStringList{"schedule clamped", "", "", "", "", ""} << false;
 }
