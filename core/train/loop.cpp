@@ -24,6 +24,7 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
       evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
       progress_(telemetry::RunStatus::running, options.progression.batch) {
+  budget_at_start_ = learner.device().readings().limit;
   if (options.checkpoints)
     checkpoints_.emplace(*options.checkpoints, learner);
   if (resumption) {

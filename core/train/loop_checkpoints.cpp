@@ -20,11 +20,13 @@ Json checkpoint_json(const Checkpoints::Report& report) {
 } // namespace
 
 LoopState Loop::state() const {
+  const std::uint64_t budget = learner_.device().readings().limit;
   return {.progress = progress_,
           .plan = progression_.state_json(),
           .split = stepper_.state(),
           .evaluation = evaluator_.state(),
           .before = before_,
+          .changed_budget = budget != budget_at_start_ ? std::optional(budget) : std::nullopt,
           .largest_micro = largest_micro_,
           .evaluated_at = evaluated_at_,
           .best_score = checkpoints_ ? checkpoints_->best_score() : std::nullopt,
@@ -38,6 +40,10 @@ void Loop::restore(const LoopState& state) {
   stepper_.restore(state.split);
   evaluator_.restore(state.evaluation);
   before_ = state.before;
+  if (state.changed_budget) {
+    learner_.device().set_budget(*state.changed_budget);
+    budget_at_start_ = 0; // the next checkpoint has it, too
+  }
   largest_micro_ = state.largest_micro;
   evaluated_at_ = state.evaluated_at;
   if (checkpoints_)

@@ -31,6 +31,7 @@ Json loop_json(const LoopState& state) {
           {"largest_evaluation", state.evaluation.largest},
           {"evaluation_shortage", state.evaluation.shortage.to_json()},
           {"before", before_json(state.before)},
+          {"changed_budget", state.changed_budget ? Json(*state.changed_budget) : Json(nullptr)},
           {"largest_micro", state.largest_micro},
           {"evaluated_at", state.evaluated_at},
           {"best_score", state.best_score ? json_number(*state.best_score) : Json(nullptr)},
@@ -56,6 +57,8 @@ LoopState loop_state(const checkpoint::Checkpoint& checkpoint) {
     state.evaluation = {loop.at("largest_evaluation").get<std::int64_t>(),
                         MemoryShortage::from_json(loop.at("evaluation_shortage"))};
     state.before = before_from_json(loop.at("before"));
+    if (const Json& budget = loop.at("changed_budget"); !budget.is_null())
+      state.changed_budget = budget.get<std::uint64_t>();
     state.largest_micro = loop.at("largest_micro").get<std::int64_t>();
     state.evaluated_at = loop.at("evaluated_at").get<std::int64_t>();
     if (const Json& best = loop.at("best_score"); !best.is_null())

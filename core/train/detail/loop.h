@@ -99,7 +99,8 @@ private:
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
   std::optional<std::uint64_t> budget_before_; ///< that of the last step made; set while a changed one is on trial
-  std::int64_t events_ = 0;        ///< reported
+  std::uint64_t budget_at_start_ = 0;          ///< of this session
+  std::int64_t events_ = 0;                    ///< reported
   std::optional<Checkpoints> checkpoints_;
   std::string checkpoint_problem_; ///< of the last one; reported once
   std::string resumed_;            ///< detail of the event with which a resumed run begins

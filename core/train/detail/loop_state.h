@@ -19,6 +19,7 @@ struct LoopState {
   Stepper::State split;
   Evaluator::State evaluation;
   BeforeOutOfMemory before;
+  std::optional<std::uint64_t> changed_budget; ///< if it was changed while the run went on
   std::int64_t largest_micro = 1;
   std::int64_t evaluated_at = -1;
   std::optional<double> best_score; ///< of all evaluations so far

@@ -30,7 +30,8 @@ inline const std::vector<KilledSpec>& killed_specs() {
   static const std::vector<KilledSpec> specs = {
       {"dropout, evaluations", R"({"dropout": 0.2, "evaluate_every": 7, "lr_decay": "cosine", "warmup": "10"})"},
       {"an edit while it runs, sgd", R"({"name": "edited", "optimizer": "sgd", "schedule": "step:interval=6"})"},
-      {"back-off", R"({"memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.1})"},
+      {"back-off, the budget changed",
+       R"({"name": "budget", "memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.1})"},
       {"batch norm, adam", R"({"model": "cnn:width=8,norm=batch", "optimizer": "adam", "effective_batch": 50})"},
       {"noise", R"({"schedule": "noise:every=5", "noise_every": 2, "dropout": 0.1})"},
       {"lines", R"({"model": "gpt:layers=1,heads=2,width=16,context=24", "data": "lines:LICENSE", "batch": 16})"},
@@ -56,17 +57,22 @@ inline run::RunSpec killed_spec(std::size_t row) {
   return run::run_spec_from_json(json, spec);
 }
 
-/// Kills its own process after a step of the run, once there is a checkpoint; edits the schedule of the run `edited`.
+/// Kills its own process after a step of the run, once there is a checkpoint; edits the schedule of the run `edited`
+/// and the budget of the run `budget`.
 class Killer : public Watch {
 public:
   Killer(std::filesystem::path checkpoints, std::int64_t step) : checkpoints_(std::move(checkpoints)), step_(step) {}
 
   void started(std::int64_t, const run::RunSpec& spec, const run::RunStart&,
                const std::shared_ptr<run::RunControl>& control) override {
-    control_ = spec.name == "edited" ? control : nullptr;
+    control_ = control;
+    edits_ = spec.name == "edited";
+    changes_budget_ = spec.name == "budget";
   }
   void record(const telemetry::StepRecord& record) override {
-    if (control_ && record.step == edited_after &&
+    if (changes_budget_ && record.step == edited_after)
+      control_->set_budget({.bytes = 1'200'000});
+    if (edits_ && record.step == edited_after &&
         !control_->edit({.schedule = "edited:30-40=25,base=linear:max=70", .batch = 33}))
       std::abort();
     if (record.step != step_)
@@ -90,6 +96,7 @@ private:
   std::filesystem::path checkpoints_;
   std::int64_t step_;
   std::shared_ptr<run::RunControl> control_;
+  bool edits_ = false, changes_budget_ = false;
 };
 
 /// TestFile::before: `--train FILE ROW STEP` and `--resume FILE STEP` train and are killed after that step; 0: never.

@@ -28,10 +28,13 @@ struct Steered : Recorded {
       edited = control.edit({.schedule = "edited:12-16=25,base=step:interval=4,increment=3", .batch = 15});
     if (record.step == 18)
       edited = control.edit({.schedule = "linear:max=90"});
+    if (record.step == 9 && new_budget > 0)
+      edited = control.set_budget({.bytes = new_budget});
     if (record.step == stop_after)
       control.stop();
   }
   RunControl& control;
+  std::uint64_t new_budget = 0;
   std::int64_t stop_after;
   bool edited = false;
 };
@@ -41,6 +44,7 @@ std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path&
                                             bool resume, Recorded* seen = nullptr) {
   RunControl control;
   Steered steered(control, stop_after);
+  steered.new_budget = spec.name == "budget" ? 1'200'000 : 0;
   const auto session = open_session(spec);
   if (resume)
     session->restore(checkpoint::read(checkpoint::files_in(folder).at(0).path), "{}");
@@ -109,6 +113,8 @@ private Q_SLOTS:
         R"({"optimizer": "sgd", "momentum": 0, "schedule": "formula:10 + 40 * vram_fraction + loss_ema"})");
     row("adascale, noise, plateau",
         R"({"optimizer": "sgd", "lr_rule": "adascale", "noise_every": 3, "schedule": "plateau:patience=4"})");
+    row("a budget that is changed",
+        R"({"name": "budget", "memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400"})", true);
     row("tokens", R"({"model": "gpt:layers=1,heads=2,width=16,context=12", "dropout": 0.1,
                       "data": "synthetic:examples=625,vocabulary=20"})");
     row("back-off", R"({"memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.2})", true);
