@@ -65,5 +65,6 @@ Verb add_merge(CLI::App& program);
 Verb add_prune(CLI::App& program);
 Verb add_demo(CLI::App& program);
 Verb add_estimate(CLI::App& program);
+Verb add_rescale(CLI::App& program);
 
 } // namespace batchscope::cli

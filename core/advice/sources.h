@@ -1,0 +1,30 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace batchscope::advice {
+
+/// A document or paper that an advice is from: a row of resources/advice/sources.tsv.
+struct Source {
+  std::string key;   ///< `tradeoffs`, `goyal-2017`
+  std::string name;  ///< as a reference in a table: `Goyal et al. (2017)`
+  std::string title; ///< in full
+};
+
+/// All sources, read once. Throws Error (failed) if the file is missing or damaged, as do the functions below.
+const std::vector<Source>& sources();
+
+/// `Batch Size and Memory Tradeoffs, pattern 2`; the name alone for an empty section. Throws Error (failed) for an
+/// unknown key.
+std::string cite(const std::string& key, const std::string& section = {});
+
+/// A row of a table of resources/advice: a text for each title of the first line.
+using TableRow = std::map<std::string, std::string>;
+
+/// The rows of resources/advice/NAME.tsv: tabs between the cells, which have neither tabs nor line breaks, and titles
+/// in the first line. Throws Error (failed) for a file that cannot be read and for a line with another number of cells.
+std::vector<TableRow> read_table(const std::string& name);
+
+} // namespace batchscope::advice
