@@ -66,5 +66,6 @@ Verb add_prune(CLI::App& program);
 Verb add_demo(CLI::App& program);
 Verb add_estimate(CLI::App& program);
 Verb add_rescale(CLI::App& program);
+Verb add_snippet(CLI::App& program);
 
 } // namespace batchscope::cli

@@ -25,7 +25,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 std::vector<Source> read_sources() {
   std::vector<Source> all;
-  for (const TableRow& row : read_table("sources"))
+  for (const TableRow& row : read_table("sources").rows)
     all.push_back({.key = row.at("key"), .name = row.at("name"), .title = row.at("title")});
   return all;
 }
@@ -44,25 +44,24 @@ std::string cite(const std::string& key, const std::string& section) {
   throw Error(Error::Kind::failed, fmt::format("the table of sources has no {}", in_quotes(key)));
 }
 
-std::vector<TableRow> read_table(const std::string& name) {
+Table read_table(const std::string& name) {
   const auto path = resources_folder() / "advice" / (name + ".tsv");
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line))
     throw Error(Error::Kind::failed, "the table of advice cannot be read: " + path.string());
-  const std::vector<std::string> titles = cells_of(line);
-  std::vector<TableRow> rows;
+  Table table{.titles = cells_of(line)};
   while (std::getline(file, line)) {
     if (line.empty())
       continue;
     const std::vector<std::string> cells = cells_of(line);
-    if (cells.size() != titles.size())
+    if (cells.size() != table.titles.size())
       throw Error(Error::Kind::failed, fmt::format("{} is damaged: {}", path.string(), in_quotes(line)));
-    TableRow& row = rows.emplace_back();
+    TableRow& row = table.rows.emplace_back();
     for (std::size_t i = 0; i < cells.size(); ++i)
-      row[titles[i]] = cells[i];
+      row[table.titles[i]] = cells[i];
   }
-  return rows;
+  return table;
 }
 
 } // namespace batchscope::advice

@@ -20,11 +20,17 @@ const std::vector<Source>& sources();
 /// unknown key.
 std::string cite(const std::string& key, const std::string& section = {});
 
-/// A row of a table of resources/advice: a text for each title of the first line.
+/// A row of a table: a text for each title.
 using TableRow = std::map<std::string, std::string>;
 
-/// The rows of resources/advice/NAME.tsv: tabs between the cells, which have neither tabs nor line breaks, and titles
-/// in the first line. Throws Error (failed) for a file that cannot be read and for a line with another number of cells.
-std::vector<TableRow> read_table(const std::string& name);
+/// A table of resources/advice.
+struct Table {
+  std::vector<std::string> titles; ///< in the order of the columns
+  std::vector<TableRow> rows;
+};
+
+/// Reads resources/advice/NAME.tsv: tabs between the cells, which have neither tabs nor line breaks, and titles in the
+/// first line. Throws Error (failed) for a file that cannot be read and for a line with another number of cells.
+Table read_table(const std::string& name);
 
 } // namespace batchscope::advice

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/advice/snippet.h"
+
+namespace batchscope::advice::detail {
+
+/// Arguments of a call in Python; a value is an expression.
+using Arguments = std::vector<std::pair<std::string, std::string>>;
+
+/// Python's `True` or `False`.
+std::string python(bool value);
+/// Python's notation of a finite number.
+std::string python(double value);
+
+/// The lines of comment that every snippet begins with: heading and remarks, and `more`.
+std::string comments(const Settings& settings, const std::vector<std::string>& more = {});
+/// `target = function(` with an argument on each line.
+std::string call(const std::string& target, const std::string& function, const Arguments& arguments);
+
+/// What TrainingArguments of Hugging Face, and what derives from it, is given.
+Arguments training_arguments(const Settings& settings);
+/// What the Trainer has no argument for.
+std::vector<std::string> trainer_remarks(const Settings& settings);
+
+/// An expression that makes the optimizer of `parameters`.
+std::string optimizer(const Settings& settings, const std::string& parameters);
+/// `import math` and an empty line, if rate_function() needs it.
+std::string rate_imports(const Settings& settings);
+/// The definition of the function `rate`, the factor of the learning rate at an optimizer step.
+std::string rate_function(const Settings& settings);
+/// An expression of the loss with label smoothing.
+std::string loss_function(const Settings& settings);
+
+} // namespace batchscope::advice::detail

@@ -1,0 +1,144 @@
+#include "core/advice/run_facts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/run/model_spec.h"
+#include "core/schedule/learning_rate.h"
+
+namespace batchscope::advice {
+
+namespace {
+
+/// A number of an imported run's settings, under the first of these names that it has.
+std::optional<double> number_in(const Json& settings, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto found = settings.find(name);
+    if (found == settings.end())
+      continue;
+    if (found->is_number())
+      return found->get<double>();
+    if (found->is_string()) { // MLflow stores texts
+      const std::string text = found->get<std::string>();
+      char* end = nullptr;
+      const double value = std::strtod(text.c_str(), &end);
+      if (end != text.c_str() && *end == '\0' && std::isfinite(value))
+        return value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> count_in(const Json& settings, std::initializer_list<const char*> names) {
+  constexpr double most = 1e15;
+  const auto value = number_in(settings, names);
+  return value && *value >= 0 && *value <= most ? std::optional<std::int64_t>(std::llround(*value)) : std::nullopt;
+}
+
+std::string text_in(const Json& settings, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const auto found = settings.find(name); found != settings.end() && found->is_string())
+      return found->get<std::string>();
+  return {};
+}
+
+const store::SeriesSummary* find(const std::vector<store::SeriesSummary>& series, const char* name) {
+  const auto found = std::find_if(series.begin(), series.end(), [&](const auto& each) { return each.name == name; });
+  return found == series.end() ? nullptr : &*found;
+}
+
+void take_own(RunFacts& facts) {
+  const run::RunSpec& spec = *facts.own;
+  const run::RunStart& start = facts.start;
+  if (!facts.batch && spec.batch.kind == run::BatchChoice::Kind::number)
+    facts.batch = spec.batch.number;
+  facts.accumulate = spec.accumulate;
+  if (facts.batch)
+    facts.effective_batch = spec.effective_batch.value_or(*facts.batch * spec.accumulate);
+  facts.reference_batch = spec.lr_reference_batch ? spec.lr_reference_batch : facts.effective_batch;
+  facts.learning_rate = run::learning_rate_or_default(spec);
+  facts.optimizer = spec.optimizer;
+  facts.fine_tuning = spec.task == "fine-tuning";
+  facts.batch_norm = run::has_batch_norm(run::parse_model(spec.model));
+  facts.warmup_steps = start.warmup_steps;
+  if (start.train_examples > 0)
+    facts.train_examples = start.train_examples;
+  if (spec.length.epochs)
+    facts.epochs = static_cast<double>(*spec.length.epochs);
+  if (facts.effective_batch && facts.reference_batch)
+    facts.first_rate = schedule::scaled_rate(*facts.learning_rate, schedule::parse_rule(spec.lr_rule),
+                                             *facts.effective_batch, *facts.reference_batch);
+}
+
+void take_foreign(RunFacts& facts) {
+  const Json& settings = facts.settings;
+  if (!facts.batch)
+    facts.batch = count_in(settings, {"batch", "batch_size"});
+  facts.accumulate = std::max<std::int64_t>(
+      1, count_in(settings, {"accumulate", "gradient_accumulation_steps", "accumulate_grad_batches"}).value_or(1));
+  facts.effective_batch = count_in(settings, {"effective_batch", "total_train_batch_size"});
+  if (!facts.effective_batch && facts.batch)
+    facts.effective_batch = *facts.batch * facts.accumulate;
+  facts.learning_rate = number_in(settings, {"lr", "learning_rate"});
+  facts.first_rate = facts.learning_rate;
+  facts.warmup_steps = count_in(settings, {"warmup", "warmup_steps"});
+  facts.train_examples = count_in(settings, {"train_examples", "num_train_examples"});
+  facts.optimizer = text_in(settings, {"optimizer", "optim"});
+  facts.fine_tuning = text_in(settings, {"task"}) == "fine-tuning";
+  facts.batch_norm = text_in(settings, {"norm"}) == "batch";
+  facts.epochs = number_in(settings, {"epochs", "num_train_epochs", "max_epochs"});
+  facts.ema_updates_per_step = number_in(settings, {"ema_updates_per_step"});
+}
+
+void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& series) {
+  const auto whole = [](double value) -> std::int64_t { return std::llround(value); };
+  if (const auto* micro = find(series, "micro_batch"); micro != nullptr && micro->max >= 1)
+    facts.micro_batch = whole(micro->max);
+  else
+    facts.micro_batch = facts.batch;
+  facts.last_effective = facts.effective_batch;
+  const bool fixed = facts.own && facts.own->effective_batch;
+  if (const auto* batch = find(series, "batch"); batch != nullptr && batch->max >= 1 && !fixed)
+    facts.last_effective =
+        std::max<std::int64_t>(facts.effective_batch.value_or(0), whole(batch->max) * facts.accumulate);
+  if (const auto* updates = find(series, "ema_updates"); updates != nullptr && updates->last_step > 0)
+    facts.ema_updates_per_step = updates->last / static_cast<double>(updates->last_step);
+}
+
+} // namespace
+
+RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
+  RunFacts facts;
+  facts.row = reader.run(run);
+  const std::string spec = reader.spec_json(run);
+  if (const Json settings = parse_json_or_discard(spec); settings.is_object())
+    facts.settings = settings;
+  facts.own = run::stored_spec(spec);
+  facts.start = run::stored_start(reader.start_json(run));
+  facts.batch = facts.row.outcome.batch;
+  if (facts.own)
+    take_own(facts);
+  else
+    take_foreign(facts);
+  if (!facts.epochs && facts.row.outcome.epoch > 0)
+    facts.epochs = facts.row.outcome.epoch;
+  take_series(facts, reader.summaries(run));
+  if (facts.start.search) {
+    const Json search = parse_json_or_discard(reader.search_json(*facts.start.search));
+    if (search.is_object())
+      facts.largest_batch = count_in(search, {"largest"});
+  }
+  return facts;
+}
+
+std::vector<RunFacts> read_siblings(const store::RunReader& reader, const RunFacts& run) {
+  std::vector<RunFacts> siblings;
+  if (!run.row.sweep)
+    return siblings;
+  for (const store::RunRow& row : reader.present(reader.runs_of_sweep(*run.row.sweep)))
+    if (row.id != run.row.id)
+      siblings.push_back(read_facts(reader, row.id));
+  return siblings;
+}
+
+} // namespace batchscope::advice

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::advice {
+
+/// What a stored run was trained with and what came of it, as far as it is known: this program's runs say all of it,
+/// imported ones what their files say. A plain value.
+struct RunFacts {
+  store::RunRow row;
+  Json settings = Json::object();  ///< its spec
+  std::optional<run::RunSpec> own; ///< of a run of this program
+  run::RunStart start;             ///< defaults for an imported run
+
+  std::optional<std::int64_t> batch; ///< first nominal batch
+  std::int64_t accumulate = 1;
+  std::optional<std::int64_t> effective_batch; ///< nominal, of the first step
+  std::optional<std::int64_t> last_effective;  ///< nominal, the largest one of the run
+  std::optional<std::int64_t> micro_batch;     ///< the largest that was run
+  std::optional<std::int64_t> reference_batch; ///< at which the learning rate is not scaled
+  std::optional<double> learning_rate;         ///< at the reference batch
+  std::optional<double> first_rate;            ///< scaled to the first effective batch, without warm-up
+  std::optional<std::int64_t> warmup_steps;
+  std::optional<std::int64_t> train_examples;
+  std::optional<double> epochs; ///< length of the training, planned or done
+  std::string optimizer;        ///< empty if unknown
+  bool fine_tuning = false;
+  bool batch_norm = false;
+  std::optional<double> ema_updates_per_step; ///< of the averaged weights
+  std::optional<std::int64_t> largest_batch;  ///< answer of the search that chose the batch
+};
+
+/// Throws Error (input) for a run that does not exist.
+RunFacts read_facts(const store::RunReader& reader, std::int64_t run);
+
+/// The other runs of its sweep, those that are there, in their order; none for a run without sweep.
+std::vector<RunFacts> read_siblings(const store::RunReader& reader, const RunFacts& run);
+
+} // namespace batchscope::advice

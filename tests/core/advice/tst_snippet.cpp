@@ -1,0 +1,197 @@
+#include "core/advice/snippet.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTest>
+
+#include "core/base/error.h"
+#include "test_program.h"
+
+using namespace batchscope;
+using namespace batchscope::advice;
+
+/// Snippets are Python, and make what the settings say.
+class TestSnippet : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void parse();
+  void construct();
+  void settings();
+  void unequalMicroBatches();
+  void scaledRate();
+  void foreignRun();
+  void unknownKind();
+};
+
+namespace {
+
+Settings plain() {
+  Settings settings;
+  settings.heading = "Run 1 (\"quoted\"\nname with a line) of BatchScope";
+  settings.micro_batch = 8;
+  settings.accumulate = 4;
+  settings.learning_rate = 0.002;
+  settings.weight_decay = 0.01;
+  settings.steps = 3;
+  return settings;
+}
+
+std::vector<Settings> all_settings() {
+  std::vector<Settings> all{plain()};
+  for (const char* decay : {"cosine", "linear", "step"}) {
+    Settings settings = plain();
+    settings.decay = decay;
+    settings.warmup_steps = 2;
+    settings.optimizer = "sgd";
+    settings.momentum = 0.9;
+    settings.weight_decay = 1e-5;
+    settings.label_smoothing = 0.1;
+    settings.clip = 1.0;
+    settings.steps = 7;
+    settings.epochs = 4; // of 64 examples, 2 steps each, but for the last
+    settings.drop_last = true;
+    settings.checkpointing = true;
+    all.push_back(settings);
+  }
+  Settings adam = plain();
+  adam.optimizer = "adam";
+  adam.precision = "bf16";
+  adam.remarks = {"A remark\nwith a line break"};
+  all.push_back(adam);
+  return all;
+}
+
+QByteArray all_snippets() {
+  QJsonArray array;
+  for (const Settings& settings : all_settings())
+    for (const auto& snippet : snippets()) {
+      const auto number = [](std::int64_t value) { return QJsonValue(static_cast<double>(value)); };
+      QJsonObject expected{{"micro_batch", number(settings.micro_batch)},
+                           {"accumulate", number(settings.accumulate)},
+                           {"learning_rate", settings.learning_rate},
+                           {"weight_decay", settings.weight_decay},
+                           {"warmup_steps", number(settings.warmup_steps)},
+                           {"steps", number(settings.steps)},
+                           {"optimizer", QString::fromStdString(settings.optimizer)}};
+      expected["epochs"] = settings.epochs ? number(*settings.epochs) : QJsonValue();
+      array.append(QJsonObject{{"for", QString::fromStdString(snippet->name())},
+                               {"text", QString::fromStdString(snippet->text(settings))},
+                               {"settings", expected}});
+    }
+  return QJsonDocument(array).toJson();
+}
+
+/// What the Python program prints; empty where it fails, which is then reported.
+QByteArray run_python(const QString& python, const QStringList& arguments) {
+  QProcess process;
+  process.setProcessChannelMode(QProcess::MergedChannels);
+  process.start(python, QStringList{BATCHSCOPE_SOURCE_DIR "/tests/core/advice/run_snippets.py"} + arguments);
+  process.write(all_snippets());
+  process.closeWriteChannel();
+  const bool ended = process.waitForFinished(300'000) && process.exitStatus() == QProcess::NormalExit;
+  const QByteArray output = process.readAll();
+  if (ended && process.exitCode() == 0)
+    return output;
+  qWarning("%s", output.constData());
+  return {};
+}
+
+/// A run of this program with these settings that has ended.
+RunFacts facts_of(const run::RunSpec& spec) {
+  RunFacts facts;
+  facts.row.id = 7;
+  facts.own = spec;
+  facts.settings = parse_json(run::to_json(spec));
+  facts.batch = spec.batch.number;
+  facts.accumulate = spec.accumulate;
+  facts.effective_batch = spec.effective_batch.value_or(spec.batch.number * spec.accumulate);
+  facts.reference_batch = spec.lr_reference_batch.value_or(*facts.effective_batch);
+  facts.micro_batch = facts.batch;
+  facts.first_rate = run::learning_rate_or_default(spec);
+  facts.train_examples = 8000;
+  return facts;
+}
+
+run::RunSpec spec_of(std::int64_t batch) {
+  run::RunSpec spec;
+  spec.batch = {.kind = run::BatchChoice::Kind::number, .number = batch};
+  return spec;
+}
+
+} // namespace
+
+void TestSnippet::parse() {
+  const QByteArray output = run_python("python3", {});
+  QCOMPARE(output.count("parsed"), static_cast<qsizetype>(all_settings().size() * snippets().size()));
+}
+
+void TestSnippet::construct() {
+  const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
+  if (python.isEmpty())
+    QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch");
+  const QByteArray output = run_python(python, {"construct"});
+  QVERIFY(output.count("constructed pytorch") == static_cast<qsizetype>(all_settings().size()));
+  for (const auto& snippet : snippets())
+    if (const QByteArray line = "constructed " + QByteArray::fromStdString(snippet->name()); !output.contains(line))
+      qInfo("not constructed, its package is not installed: %s", snippet->name().c_str());
+}
+
+void TestSnippet::settings() {
+  run::RunSpec spec = spec_of(32);
+  spec.accumulate = 4;
+  spec.optimizer = "sgd";
+  spec.lr_decay = "cosine";
+  spec.length = {.epochs = 3, .examples = std::nullopt, .steps = std::nullopt};
+  const Settings settings = settings_of(facts_of(spec));
+  QCOMPARE(settings.micro_batch, 32);
+  QCOMPARE(settings.accumulate, 4);
+  QCOMPARE(settings.learning_rate, 0.1);
+  QCOMPARE(settings.momentum, 0.9);
+  QCOMPARE(settings.steps, 3 * 63); // 8000 / 128, rounded up
+  QCOMPARE(settings.decay, std::string("cosine"));
+}
+
+/// Memory allowed 32 at a time; another program cannot run 31 and 32 in turn.
+void TestSnippet::unequalMicroBatches() {
+  run::RunSpec spec = spec_of(500);
+  RunFacts facts = facts_of(spec);
+  facts.micro_batch = 32;
+  const Settings settings = settings_of(facts);
+  QCOMPARE(settings.accumulate, 16);
+  QCOMPARE(settings.micro_batch, 32);
+  QCOMPARE(settings.remarks.size(), std::size_t{1});
+  QVERIFY(settings.remarks[0].find("512") != std::string::npos);
+}
+
+void TestSnippet::scaledRate() {
+  run::RunSpec spec = spec_of(64);
+  spec.regularization_rule = "sqrt";
+  spec.lr_reference_batch = 16;
+  RunFacts facts = facts_of(spec);
+  facts.first_rate = 0.004;
+  const Settings settings = settings_of(facts);
+  QCOMPARE(settings.learning_rate, 0.004);
+  QCOMPARE(settings.weight_decay, 0.02);
+}
+
+void TestSnippet::foreignRun() {
+  RunFacts facts;
+  facts.row.id = 3;
+  QVERIFY_EXCEPTION_THROWN(settings_of(facts), Error);
+  facts.batch = facts.effective_batch = 16;
+  QVERIFY_EXCEPTION_THROWN(settings_of(facts), Error);
+  facts.first_rate = 1e-5;
+  facts.row.outcome.steps = 40;
+  QCOMPARE(settings_of(facts).micro_batch, 16);
+  QCOMPARE(settings_of(facts).steps, 40);
+}
+
+void TestSnippet::unknownKind() {
+  QVERIFY_EXCEPTION_THROWN(make_snippet("keras"), Error);
+}
+
+BATCHSCOPE_TEST(TestSnippet)
+#include "tst_snippet.moc"
