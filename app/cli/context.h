@@ -67,5 +67,6 @@ Verb add_demo(CLI::App& program);
 Verb add_estimate(CLI::App& program);
 Verb add_rescale(CLI::App& program);
 Verb add_snippet(CLI::App& program);
+Verb add_advise(CLI::App& program);
 
 } // namespace batchscope::cli

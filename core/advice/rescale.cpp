@@ -14,34 +14,9 @@ namespace batchscope::advice {
 
 namespace {
 
-constexpr std::int64_t largest_batch = 1'000'000'000'000;
-/// Change of scale up to which no warm-up is needed, from which it is, and from which training diverges without it.
-constexpr double no_warmup = 2, needs_warmup = 8, critical_warmup = 16;
+constexpr double no_warmup = 2; ///< change of scale up to which none is needed
 /// Effective batch from which label smoothing and other optimizers are suggested.
 constexpr std::int64_t large_batch = 512;
-
-std::vector<std::string> split_sizes(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-StepSizes sizes_of(const std::vector<std::string>& parts, const std::string& option) {
-  const auto part = [&](std::size_t i, const char* name) {
-    return parse_integer(parts[i], option + ": " + name, 1, largest_batch);
-  };
-  const StepSizes sizes{part(0, "batch"), part(1, "accumulation"), part(2, "ranks")};
-  if (static_cast<double>(sizes.batch) * static_cast<double>(sizes.accumulate) * static_cast<double>(sizes.ranks) >
-      static_cast<double>(largest_batch))
-    throw input_error(fmt::format("{}: the effective batch of {} x {} x {} is too large; accepted: up to {}", option,
-                                  sizes.batch, sizes.accumulate, sizes.ranks, largest_batch));
-  return sizes;
-}
 
 /// One recipe being moved: each function adds the value of one setting.
 class Move {
@@ -152,9 +127,9 @@ private:
     const std::string change = fmt::format("The effective batch changes by x {:.4g}: ", scale());
     if (scale() <= no_warmup)
       return change + "no warm-up needed.";
-    if (scale() < needs_warmup)
+    if (scale() < scale_that_needs_warmup)
       return change + "a warm-up may be needed.";
-    return change + (scale() < critical_warmup ? "a warm-up is needed." : "without warm-up, training may diverge.");
+    return change + (scale() < scale_that_diverges ? "a warm-up is needed." : "without warm-up, training may diverge.");
   }
 
   /// The rule of the square root for Adam moves its averages too, as long as they stay averages.
@@ -315,29 +290,6 @@ private:
 };
 
 } // namespace
-
-StepSizes parse_sizes(const std::string& text, const std::string& option) {
-  const auto parts = split_sizes(text);
-  if (parts.size() != 3)
-    throw input_error(fmt::format("{}: {} is not accepted; accepted: batch,accumulation,ranks such as 64,4,2", option,
-                                  in_quotes(text)));
-  return sizes_of(parts, option);
-}
-
-Recipe parse_recipe(const std::string& text, const std::string& option) {
-  const auto parts = split_sizes(text);
-  if (parts.size() != 4)
-    throw input_error(
-        fmt::format("{}: {} is not accepted; accepted: batch,accumulation,ranks,learning rate such as 32,1,1,0.1",
-                    option, in_quotes(text)));
-  Recipe recipe;
-  recipe.sizes = sizes_of(parts, option);
-  recipe.learning_rate = parse_number(parts[3], option + ": learning rate");
-  if (!(recipe.learning_rate > 0))
-    throw input_error(
-        fmt::format("{}: a learning rate of {} is not accepted; accepted: above 0", option, in_quotes(parts[3])));
-  return recipe;
-}
 
 Rescaled rescale(const Recipe& recipe, const StepSizes& to) {
   return Move(recipe, to).done();

@@ -7,6 +7,10 @@
 
 namespace batchscope::advice {
 
+/// Changes of scale from which a warm-up is needed, and from which training may diverge without it.
+inline constexpr double scale_that_needs_warmup = 8;
+inline constexpr double scale_that_diverges = 16;
+
 /// Sizes of one optimizer step; each at least 1.
 struct StepSizes {
   std::int64_t batch = 1; ///< examples per rank and accumulation step

@@ -113,6 +113,7 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   const std::string spec = reader.spec_json(run);
   if (const Json settings = parse_json_or_discard(spec); settings.is_object())
     facts.settings = settings;
+  facts.rest = rest_of(facts.settings);
   facts.own = run::stored_spec(spec);
   facts.start = run::stored_start(reader.start_json(run));
   facts.batch = facts.row.outcome.batch;
@@ -131,14 +132,20 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   return facts;
 }
 
-std::vector<RunFacts> read_siblings(const store::RunReader& reader, const RunFacts& run) {
-  std::vector<RunFacts> siblings;
-  if (!run.row.sweep)
-    return siblings;
-  for (const store::RunRow& row : reader.present(reader.runs_of_sweep(*run.row.sweep)))
-    if (row.id != run.row.id)
-      siblings.push_back(read_facts(reader, row.id));
-  return siblings;
+std::vector<RunFacts> read_sweep(const store::RunReader& reader, std::int64_t sweep) {
+  std::vector<RunFacts> runs;
+  for (const store::RunRow& row : reader.present(reader.runs_of_sweep(sweep)))
+    runs.push_back(read_facts(reader, row.id));
+  return runs;
+}
+
+std::string rest_of(const Json& settings) {
+  Json rest = settings;
+  for (const char* key :
+       {"batch", "accumulate", "effective_batch", "max_batch", "lr", "lr_rule", "lr_reference_batch", "lr_decay",
+        "warmup", "weight_decay", "dropout", "label_smoothing", "regularization_rule", "seed", "name"})
+    rest.erase(key);
+  return json_text(rest);
 }
 
 } // namespace batchscope::advice

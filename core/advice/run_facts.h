@@ -17,6 +17,7 @@ namespace batchscope::advice {
 struct RunFacts {
   store::RunRow row;
   Json settings = Json::object();  ///< its spec
+  std::string rest;                ///< the settings that do not follow the batch, see rest_of()
   std::optional<run::RunSpec> own; ///< of a run of this program
   run::RunStart start;             ///< defaults for an imported run
 
@@ -41,7 +42,11 @@ struct RunFacts {
 /// Throws Error (input) for a run that does not exist.
 RunFacts read_facts(const store::RunReader& reader, std::int64_t run);
 
-/// The other runs of its sweep, those that are there, in their order; none for a run without sweep.
-std::vector<RunFacts> read_siblings(const store::RunReader& reader, const RunFacts& run);
+/// All runs of a sweep that are there, in their order; throws Error (input) for a sweep that does not exist.
+std::vector<RunFacts> read_sweep(const store::RunReader& reader, std::int64_t sweep);
+
+/// The settings without those that may follow the size of a step (learning rate, warm-up, regularization), without seed
+/// and name: equal for runs that can be compared by their batch.
+std::string rest_of(const Json& settings);
 
 } // namespace batchscope::advice

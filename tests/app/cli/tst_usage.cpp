@@ -37,7 +37,7 @@ void TestUsage::version() {
 void TestUsage::helpOfEveryVerb_data() {
   QTest::addColumn<QString>("verb");
   for (const char* verb : {"plan", "find", "train", "watch", "steer", "sweep", "list", "show", "export", "rename",
-                           "note", "delete", "restore", "purge", "check", "demo"})
+                           "note", "delete", "restore", "purge", "check", "demo", "rescale", "snippet", "advise"})
     QTest::newRow(verb) << QString(verb);
 }
 
@@ -57,7 +57,7 @@ void TestUsage::refused_data() {
   };
   row("nothing", {}, "no verb");
   row("unknown verb", {"tune"}, "\"tune\"");
-  for (const char* verb : {"advise", "estimate", "snippet", "rescale"})
+  for (const char* verb : {"estimate", "rescale"})
     row(verb, {verb, "1"}, verb);
   row("unknown option", {"list", "--colour"}, "--colour");
   row("option for another verb", {"list", "--batch", "3"}, "--batch");

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <vector>
+
+#include "core/advice/lint.h"
+
+namespace batchscope::advice::detail {
+
+/// Whether two runs differ in nothing but what rest_of() leaves out.
+bool comparable(const RunFacts& a, const RunFacts& b);
+
+/// Of the comparable siblings with a smaller effective batch, those with the smallest one.
+std::vector<const RunFacts*> smallest_batch(const JudgedRun& judged);
+
+/// Examples of one step that fit the run's budget, less 20 %, as its memory prediction says, or else its peak.
+bool fits(const RunFacts& run, std::int64_t micro_batch);
+
+/// Forward and backward passes of one step.
+std::int64_t micro_batches(const RunFacts& run);
+
+} // namespace batchscope::advice::detail
