@@ -20,6 +20,7 @@ using advice::RescaledValue;
 
 struct RescaleOptions {
   CLI::Option *from = nullptr, *to = nullptr, *rule = nullptr, *optimizer = nullptr;
+  CLI::Option* noise_scale = nullptr;
   CLI::Option *weight_decay = nullptr, *dropout = nullptr, *ema = nullptr, *momentum = nullptr, *betas = nullptr,
               *epsilon = nullptr;
   CLI::Option *examples = nullptr, *epochs = nullptr, *steps = nullptr, *warmup = nullptr;
@@ -57,6 +58,7 @@ advice::Recipe recipe_of(const RescaleOptions& options) {
   advice::Recipe recipe = advice::parse_recipe(*text_of(options.from), "--from");
   recipe.rule = text_of(options.rule).value_or("");
   recipe.optimizer = text_of(options.optimizer).value_or("");
+  recipe.noise_scale = bounded(options.noise_scale, 0, no_bound);
   recipe.weight_decay = bounded(options.weight_decay, 0, no_bound);
   recipe.dropout = bounded(options.dropout, 0, 1);
   recipe.ema = bounded(options.ema, 0, 1);
@@ -168,8 +170,11 @@ Verb add_rescale(CLI::App& program) {
                             "Batch, accumulation, ranks and learning rate that the recipe was tuned at (required)");
   options->to = add_value(*app, "--to", "B,K,R", "The new batch, accumulation and ranks (required)");
   options->optimizer = add_value(*app, "--optimizer", "NAME", "sgd, adam or adamw; chooses the rule (default sgd)");
-  options->rule =
-      add_value(*app, "--lr-rule", "RULE", "none, linear or sqrt (default: sqrt for adam and adamw, else linear)");
+  options->rule = add_value(*app, "--lr-rule", "RULE",
+                            "none, linear, sqrt or adascale (default: sqrt for adam and adamw, else linear)");
+  options->noise_scale =
+      add_value(*app, "--noise-scale", "B",
+                "Noise scale of the gradient in examples, for AdaScale: the series noise_scale of a run");
   options->weight_decay = add_value(*app, "--weight-decay", "X", "Weight decay of the recipe");
   options->dropout = add_value(*app, "--dropout", "P", "Dropout of the recipe");
   options->ema = add_value(*app, "--ema", "DECAY", "Decay of the averaged weights");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/advice/detail/computed_memory.h"
 #include "core/advice/sources.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -211,7 +212,7 @@ void add_memory_left(Advice& advice, const Question& question) {
   const auto bytes = [](double value) { return format_bytes(static_cast<std::uint64_t>(std::llround(value))); };
   advice.remarks.push_back(
       fmt::format("{} parameters in {} take {}; of {}, {} ({}).", parameters_text(*question.parameters),
-                  question.quantization, bytes(weights), bytes(*question.memory_bytes),
+                  question.quantization == "4bit" ? "4 bit" : "16 bit", bytes(weights), bytes(*question.memory_bytes),
                   left > 0 ? bytes(left) + " are left for batches, with 2 GB kept free"
                            : "nothing is left for batches: use a smaller model, fewer bits, or several GPUs",
                   cite("unsloth", "decision tree")));
@@ -320,6 +321,8 @@ Advice advise(const Question& question) {
   add_disagreement(advice, "micro batch", &SizeRow::micro_batch);
   add_disagreement(advice, "effective batch", &SizeRow::effective_batch);
   add_memory_left(advice, question);
+  if (std::string computed = detail::computed_memory(question); !computed.empty())
+    advice.remarks.push_back(std::move(computed));
   return advice;
 }
 

@@ -16,9 +16,9 @@ std::optional<Finding> batch_norm_small_micro_batch_lint(const JudgedRun& judged
   found.message = fmt::format("batch norm takes its statistics from micro batches of {}; it needs {} or more",
                               format_count(*run.micro_batch), least);
   found.mend = "group norm, or SyncBatchNorm over several ranks";
-  if (run.own) {
+  const std::string norm = "norm=batch";
+  if (run.own && run.own->model.find(norm) != std::string::npos) {
     std::string model = run.own->model;
-    const std::string norm = "norm=batch";
     model.replace(model.find(norm), norm.size(), "norm=group");
     found.mend = fmt::format("--model {}, or SyncBatchNorm over several ranks", model);
     found.changes = {{"model", model}};

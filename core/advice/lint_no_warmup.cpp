@@ -29,7 +29,8 @@ std::pair<double, std::int64_t> scale_of(const JudgedRun& judged) {
 std::optional<Finding> no_warmup_lint(const JudgedRun& judged);
 std::optional<Finding> no_warmup_lint(const JudgedRun& judged) {
   const RunFacts& run = judged.run;
-  if (!run.effective_batch || !run.first_rate || run.warmup_steps.value_or(1) > 0)
+  const bool gains = run.own && run.own->lr_rule == "adascale"; // its gains grow only with the noise
+  if (!run.effective_batch || !run.first_rate || run.warmup_steps.value_or(1) > 0 || gains)
     return std::nullopt;
   const auto [scale, reference] = scale_of(judged);
   if (scale < scale_that_needs_warmup)

@@ -43,7 +43,8 @@ std::optional<Finding> rate_not_scaled_lint(const JudgedRun& judged);
 /// Against the run of the sweep with the smallest batch; in a run, against its own first batch.
 std::optional<Finding> rate_not_scaled_lint(const JudgedRun& judged) {
   const RunFacts& run = judged.run;
-  if (!run.effective_batch || !run.first_rate)
+  const bool measured = run.own && run.own->lr_rule == "adascale"; // the rate follows the gradients
+  if (!run.effective_batch || !run.first_rate || measured)
     return std::nullopt;
   for (const RunFacts* smallest : detail::smallest_batch(judged)) {
     const double scale = static_cast<double>(*run.effective_batch) / static_cast<double>(*smallest->effective_batch);

@@ -32,6 +32,8 @@ public:
     rule_ = !recipe.rule.empty() ? schedule::parse_rule(recipe.rule)
             : adam_              ? schedule::LearningRateRule::square_root
                                  : schedule::LearningRateRule::linear;
+    if (rule_ == schedule::LearningRateRule::adascale && !recipe.noise_scale)
+      throw input_error("--lr-rule: adascale needs --noise-scale, the noise scale of the gradient in examples");
   }
 
   Rescaled done() {
@@ -57,36 +59,56 @@ public:
   }
 
 private:
-  double rate_by(schedule::LearningRateRule rule) const {
-    return schedule::scaled_rate(recipe_.learning_rate, rule, moved_.to.effective(), moved_.from.effective());
+  struct RateRule {
+    schedule::LearningRateRule rule;
+    const char* in_words;
+    const char* caveat;
+    std::string source;
+  };
+
+  /// The rules that apply, that of the recipe first.
+  std::vector<RateRule> rate_rules() const {
+    using schedule::LearningRateRule;
+    std::vector<RateRule> rules{
+        {LearningRateRule::linear, "linear in the effective batch",
+         "Made for SGD, and keeps the speed of convergence, not the accuracy: validate; it fails where the rate "
+         "becomes "
+         "too large for the network.",
+         cite("goyal-2017") + "; " + cite("tradeoffs", "pattern 2")},
+        {LearningRateRule::square_root, "square root of the effective batch",
+         "Made for Adam, with its betas and epsilon moved too; it keeps the speed of convergence, not the accuracy: "
+         "validate.",
+         cite("krizhevsky-2014") + "; for Adam " + cite("malladi-2022")}};
+    if (recipe_.noise_scale)
+      rules.push_back({LearningRateRule::adascale, "gain at the noise scale of the gradient",
+                       "The noise scale grows during training: a run with --lr-rule adascale measures it.",
+                       cite("johnson-2020")});
+    std::stable_partition(rules.begin(), rules.end(), [&](const RateRule& each) { return each.rule == rule_; });
+    return rules;
   }
 
   void learning_rate() {
-    using schedule::LearningRateRule;
-    const OtherValue linear{rate_by(LearningRateRule::linear), times(scale()) + ", linear in the effective batch",
-                            cite("goyal-2017") + "; " + cite("tradeoffs", "pattern 2")};
-    const OtherValue root{rate_by(LearningRateRule::square_root),
-                          times(std::sqrt(scale())) + ", square root of the effective batch",
-                          cite("krizhevsky-2014") + "; for Adam " + cite("malladi-2022")};
     RescaledValue value{.key = "learning_rate", .title = "Learning rate", .from = recipe_.learning_rate};
-    if (rule_ == LearningRateRule::none) {
+    if (rule_ == schedule::LearningRateRule::none) {
       value.to = recipe_.learning_rate;
       value.rule = "unchanged, as asked";
-      value.source = cite("batchscope");
       value.caveat = "A larger batch with the same rate converges slower for each example.";
-      value.others = {linear, root};
-    } else {
-      const bool is_linear = rule_ == LearningRateRule::linear;
-      const OtherValue& used = is_linear ? linear : root;
-      value.to = used.value;
-      value.rule = used.rule;
-      value.source = used.source;
-      value.caveat = is_linear
-                         ? "Made for SGD, and keeps the speed of convergence, not the accuracy: validate; it fails "
-                           "where the rate becomes too large for the network."
-                         : "Made for Adam, with its betas and epsilon moved too; it keeps the speed of "
-                           "convergence, not the accuracy: validate.";
-      value.others = {is_linear ? root : linear};
+      value.source = cite("batchscope");
+    }
+    // Only the ratio of the two terms counts.
+    const schedule::GradientNoise noise{.squared = 1, .variance = recipe_.noise_scale.value_or(0)};
+    for (const RateRule& each : rate_rules()) {
+      const double rate = schedule::scaled_rate(recipe_.learning_rate, each.rule, moved_.to.effective(),
+                                                moved_.from.effective(), noise);
+      const std::string rule = fmt::format("{}, {}", times(rate / recipe_.learning_rate), each.in_words);
+      if (value.to) {
+        value.others.push_back({rate, rule, each.source});
+        continue;
+      }
+      value.to = rate;
+      value.rule = rule;
+      value.caveat = each.caveat;
+      value.source = each.source;
     }
     value.factor = *value.to / recipe_.learning_rate;
     add(std::move(value));

@@ -27,9 +27,10 @@ StepSizes parse_sizes(const std::string& text, const std::string& option);
 /// A recipe that was tuned at one effective batch. What is not set is not known.
 struct Recipe {
   StepSizes sizes;
-  double learning_rate = 0; ///< above 0
-  std::string optimizer;    ///< sgd, adam or adamw; empty if unknown
-  std::string rule;         ///< none, linear or sqrt; empty: sqrt for adam and adamw, else linear
+  double learning_rate = 0;          ///< above 0
+  std::string optimizer;             ///< sgd, adam or adamw; empty if unknown
+  std::string rule;                  ///< none, linear, sqrt or adascale; empty: sqrt for adam and adamw, else linear
+  std::optional<double> noise_scale; ///< of the gradient, in examples; adascale needs it
   std::optional<double> weight_decay, dropout, ema;
   std::optional<double> momentum;                         ///< sgd
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;      ///< adam and adamw

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/run/model_spec.h"
 #include "core/schedule/learning_rate.h"
 
@@ -47,6 +48,25 @@ const store::SeriesSummary* find(const std::vector<store::SeriesSummary>& series
   return found == series.end() ? nullptr : &*found;
 }
 
+/// Of a model of this program that it can read.
+bool uses_batch_norm(const std::string& model) {
+  try {
+    return run::has_batch_norm(run::parse_model(model));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Settings that both this program's runs and others may have.
+void take_common(RunFacts& facts) {
+  const Json& settings = facts.settings;
+  if (const std::string precision = text_in(settings, {"precision"}); precision == "bf16" || precision == "fp16")
+    facts.precision = precision;
+  if (const auto found = settings.find("checkpointing"); found != settings.end() && found->is_boolean())
+    facts.checkpointing = found->get<bool>();
+  facts.ema = number_in(settings, {"ema"});
+}
+
 void take_own(RunFacts& facts) {
   const run::RunSpec& spec = *facts.own;
   const run::RunStart& start = facts.start;
@@ -59,7 +79,7 @@ void take_own(RunFacts& facts) {
   facts.learning_rate = run::learning_rate_or_default(spec);
   facts.optimizer = spec.optimizer;
   facts.fine_tuning = spec.task == "fine-tuning";
-  facts.batch_norm = run::has_batch_norm(run::parse_model(spec.model));
+  facts.batch_norm = uses_batch_norm(spec.model);
   facts.warmup_steps = start.warmup_steps;
   if (start.train_examples > 0)
     facts.train_examples = start.train_examples;
@@ -105,6 +125,16 @@ void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& serie
     facts.ema_updates_per_step = updates->last / static_cast<double>(updates->last_step);
 }
 
+/// Nothing if the search is not in this database.
+std::optional<std::int64_t> largest_of_search(const store::RunReader& reader, std::int64_t search) {
+  try {
+    const Json json = parse_json_or_discard(reader.search_json(search));
+    return json.is_object() ? count_in(json, {"largest"}) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 } // namespace
 
 RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
@@ -123,12 +153,10 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
     take_foreign(facts);
   if (!facts.epochs && facts.row.outcome.epoch > 0)
     facts.epochs = facts.row.outcome.epoch;
+  take_common(facts);
   take_series(facts, reader.summaries(run));
-  if (facts.start.search) {
-    const Json search = parse_json_or_discard(reader.search_json(*facts.start.search));
-    if (search.is_object())
-      facts.largest_batch = count_in(search, {"largest"});
-  }
+  if (facts.start.search)
+    facts.largest_batch = largest_of_search(reader, *facts.start.search);
   return facts;
 }
 

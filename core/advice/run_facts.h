@@ -35,6 +35,9 @@ struct RunFacts {
   std::string optimizer;        ///< empty if unknown
   bool fine_tuning = false;
   bool batch_norm = false;
+  std::string precision = "fp32";             ///< fp32, bf16 or fp16
+  bool checkpointing = false;                 ///< of activations
+  std::optional<double> ema;                  ///< decay of the averaged weights
   std::optional<double> ema_updates_per_step; ///< of the averaged weights
   std::optional<std::int64_t> largest_batch;  ///< answer of the search that chose the batch
 };

@@ -38,6 +38,10 @@ void divide(Settings& settings, const RunFacts& run) {
 void take_spec(Settings& settings, const RunFacts& run) {
   const run::RunSpec& spec = *run.own;
   const auto regularization = schedule::parse_regularization(spec.regularization_rule);
+  if (spec.lr_rule == "adascale")
+    settings.remarks.emplace_back(
+        "The learning rate followed the measured gradient noise (AdaScale) in the run; here it "
+        "is that of the reference batch.");
   settings.decay = spec.lr_decay;
   settings.optimizer = spec.optimizer;
   settings.momentum = spec.optimizer == "sgd" ? run::momentum_or_default(spec) : 0;
@@ -76,17 +80,17 @@ Settings settings_of(const RunFacts& run) {
   Settings settings;
   settings.learning_rate = *run.first_rate;
   settings.warmup_steps = run.warmup_steps.value_or(0);
-  settings.precision = run.settings.value("precision", "fp32");
-  settings.checkpointing = run.settings.value("checkpointing", false);
+  settings.precision = run.precision;
+  settings.checkpointing = run.checkpointing;
   divide(settings, run);
   if (run.own)
     take_spec(settings, run);
   else if (run.epochs && *run.epochs >= 1)
     settings.epochs = std::llround(*run.epochs);
-  if (const auto ema = run.settings.find("ema"); ema != run.settings.end() && ema->is_number())
+  if (run.ema)
     settings.remarks.push_back(fmt::format("The run averaged its weights (EMA, decay {}); update the average once per "
                                            "optimizer step.",
-                                           ema->get<double>()));
+                                           *run.ema));
   if (settings.steps == 0)
     settings.steps = steps_of(settings, run);
   const std::string name = run.row.name.empty() ? "" : fmt::format(" ({})", one_line(run.row.name));

@@ -42,7 +42,8 @@ private Q_SLOTS:
     QTest::newRow("no from") << to << QByteArray("--from");
     QTest::newRow("no to") << from << QByteArray("--to");
     QTest::newRow("rate") << QStringList{"--from", "32,1,1,x"} + to << QByteArray("learning rate");
-    QTest::newRow("rule") << from + to + QStringList{"--lr-rule", "cube"} << QByteArray("none, linear, sqrt");
+    QTest::newRow("rule") << from + to + QStringList{"--lr-rule", "cube"} << QByteArray("none, linear, sqrt, adascale");
+    QTest::newRow("adascale") << from + to + QStringList{"--lr-rule", "adascale"} << QByteArray("--noise-scale");
     QTest::newRow("optimizer") << from + to + QStringList{"--optimizer", "lion"} << QByteArray("--optimizer");
     QTest::newRow("betas") << from + to + QStringList{"--betas", "0.9"} << QByteArray("--betas");
     QTest::newRow("dropout") << from + to + QStringList{"--dropout", "1"} << QByteArray("--dropout");

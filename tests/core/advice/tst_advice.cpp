@@ -175,6 +175,7 @@ void TestAdvice::precisionsBesideEachOther() {
 void TestAdvice::memoryLeft() {
   Question question{.task = "chat", .parameters = 7e9, .quantization = "4bit", .memory_bytes = 16 * gb};
   QVERIFY(any_contains(advise(question).remarks, "10.5 GB")); // 16 - 3.5 - 2
+  QVERIFY(any_contains(advise(question).remarks, "Llama 2 7B"));
   question.quantization = "16bit";
   QVERIFY(any_contains(advise(question).remarks, "nothing is left")); // 14 + 2
 }

@@ -17,6 +17,7 @@ class TestRescale : public QObject {
 private Q_SLOTS:
   void learningRate_data();
   void learningRate();
+  void adascale();
   void warmup_data();
   void warmup();
   void regularization();
@@ -87,6 +88,20 @@ void TestRescale::learningRate() {
   QVERIFY(std::abs(*value.to / rate - 1) < 1e-12);
   QVERIFY(!value.others.empty()); // the other rule, beside it
   QVERIFY(!value.source.empty() && !value.caveat.empty());
+}
+
+/// |G|^2 = 1 and tr(S) = 8 are a noise scale of 8: from 8 to 64 examples the gain is 1.7778.
+void TestRescale::adascale() {
+  Recipe tuned = recipe("8,1,1,0.1");
+  tuned.rule = "adascale";
+  QVERIFY_EXCEPTION_THROWN(rescaled(tuned, "64,1,1"), Error);
+  tuned.noise_scale = 8;
+  QVERIFY(std::abs(*value_of(rescaled(tuned, "64,1,1"), "learning_rate").to - 0.17778) < 1e-5);
+  tuned.noise_scale = 0; // no noise: a larger batch does not help
+  QCOMPARE(*value_of(rescaled(tuned, "64,1,1"), "learning_rate").to, 0.1);
+  tuned.rule = "linear";
+  tuned.noise_scale = 8;
+  QCOMPARE(value_of(rescaled(tuned, "64,1,1"), "learning_rate").others.size(), std::size_t{2});
 }
 
 void TestRescale::warmup_data() {

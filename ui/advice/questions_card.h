@@ -1,0 +1,33 @@
+#pragma once
+
+#include <QJsonObject>
+
+#include "core/advice/advice.h"
+#include "ui/widgets/widgets.h"
+
+namespace batchscope::ui {
+
+class ChoiceRow;
+
+/// What for, which model, how much memory. UI thread.
+class QuestionsCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit QuestionsCard(QWidget* parent = nullptr);
+
+  advice::Question question() const;
+  QJsonObject state() const;
+  void restore(const QJsonObject& state);
+
+Q_SIGNALS:
+  void changed();
+
+private:
+  ChoiceRow* task_;
+  ChoiceRow* model_;
+  ChoiceRow* weights_;
+  ChoiceRow* memory_;
+};
+
+} // namespace batchscope::ui
