@@ -7,6 +7,7 @@
 #include <QFile>
 #include <QLabel>
 #include <QProgressBar>
+#include <QPushButton>
 #include <QScreen>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -221,11 +222,20 @@ void take_sweeps(Workbench& bench, Photographer& photographer) {
        300, 0, "sweep-300-runs");
 }
 
+/// Advice for a language model, and what is found in the current run and in those of the demo.
+void take_advice(Photographer& photographer) {
+  for (const char* answer : {"instruction-tuning", "7B", "4bit", "16"})
+    photographer.find<QPushButton>(answer)->click();
+  photographer.show("advice");
+  photographer.take_sizes("advice", "advice");
+}
+
 void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-empty");
   photographer.take_sizes("live", "live-empty");
   photographer.take_sizes("find", "find-empty");
   photographer.take_sizes("sweep", "sweep-empty");
+  photographer.take_sizes("advice", "advice-empty");
 
   FindRequest request;
   request.spec = sweep::demo_spec();
@@ -253,6 +263,7 @@ void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs");
   photographer.take_sizes("compare", "compare");
   photographer.take_sizes("sweep", "sweep-demo");
+  take_advice(photographer);
   take_several(bench, photographer);
   take_sweeps(bench, photographer);
 }

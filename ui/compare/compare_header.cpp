@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "ui/compare/comparison_view.h"
+#include "ui/findings/findings_button.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/format.h"
@@ -29,8 +30,9 @@ QPushButton* menu_button(const QString& text, QMenu* menu) {
 } // namespace
 
 CompareHeader::CompareHeader(ComparisonView& view, QAction* report, QWidget* parent)
-    : QWidget(parent), view_(view), scope_(new QComboBox(this)), count_(new Pill(this)), filter_(new QLineEdit(this)),
-      goal_(new GoalBox(this)), grouping_(new QComboBox(this)), export_menu_(new QMenu(tr("Export"), this)),
+    : QWidget(parent), view_(view), scope_(new QComboBox(this)), count_(new Pill(this)),
+      findings_(new FindingsButton(this)), filter_(new QLineEdit(this)), goal_(new GoalBox(this)),
+      grouping_(new QComboBox(this)), export_menu_(new QMenu(tr("Export"), this)),
       views_menu_(new QMenu(tr("Views"), this)) {
   scope_->setAccessibleName(tr("Runs to compare"));
   scope_->setObjectName(QStringLiteral("scope"));
@@ -56,6 +58,7 @@ CompareHeader::CompareHeader(ComparisonView& view, QAction* report, QWidget* par
   first->addWidget(page_title(tr("Compare"), this));
   first->addWidget(scope_);
   first->addWidget(count_);
+  first->addWidget(findings_);
   first->addStretch();
   first->addWidget(views_button);
   first->addWidget(export_button);

@@ -15,6 +15,7 @@ class QMenu;
 namespace batchscope::ui {
 
 class ComparisonView;
+class FindingsButton;
 class GoalBox;
 class Pill;
 
@@ -33,6 +34,7 @@ public:
   QLineEdit& filter() { return *filter_; }
   void show_filter_error(const QString& error); ///< empty: none
   void show_count();
+  FindingsButton& findings() { return *findings_; }
   QString grouping() const;
   void set_grouping(const QString& field);
   QMenu* export_menu() const { return export_menu_; }
@@ -52,6 +54,7 @@ private:
   QComboBox* scope_;
   RunScope chosen_; ///< the last runs that were chosen elsewhere
   Pill* count_;
+  FindingsButton* findings_;
   QLineEdit* filter_;
   GoalBox* goal_;
   QComboBox* grouping_;

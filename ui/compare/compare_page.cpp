@@ -20,6 +20,7 @@
 #include "ui/compare/curves_card.h"
 #include "ui/compare/parallel_plot.h"
 #include "ui/compare/scatter_plot.h"
+#include "ui/findings/findings_button.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/commands.h"
@@ -34,7 +35,8 @@ namespace {
 
 constexpr int margin = 12;
 constexpr int gap = 10;
-constexpr int soon_ms = 300; ///< changes of the database within this time are taken together
+constexpr std::size_t most_judged = 300; ///< runs that the rules of advice judge
+constexpr int soon_ms = 300;             ///< changes of the database within this time are taken together
 
 enum Place { waiting_place, empty_place, no_match_place, comparison_place };
 
@@ -47,7 +49,8 @@ QLabel* centred(const QString& text, QWidget* parent) {
 } // namespace
 
 ComparePage::ComparePage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), comparer_(workbench.run_database().database()), view_(this) {
+    : Page(parent), workbench_(workbench), comparer_(workbench.run_database().database()),
+      adviser_(workbench.run_database().database()), view_(this) {
   make_actions();
   header_ = new CompareHeader(view_, report_, this);
   places_ = new QStackedWidget(this);
@@ -186,6 +189,11 @@ void ComparePage::follow() {
   connect(&comparer_, &Comparer::reading, this, [this](int read, int all) {
     waiting_->setText(tr("Reading the runs: %1 of %2").arg(format_count(read), format_count(all)));
   });
+  connect(&adviser_, &Adviser::judged, &header_->findings(), &FindingsButton::show_findings);
+  connect(&header_->findings(), &FindingsButton::run_chosen, this, [this](qint64 run) {
+    workbench_.open({run});
+    Q_EMIT workbench_.page_wanted(QStringLiteral("advice"));
+  });
   connect(header_, &CompareHeader::scope_changed, this, [this] { set_scope(header_->scope()); });
   connect(header_, &CompareHeader::filter_changed, this, &ComparePage::filter);
   connect(header_, &CompareHeader::goal_changed, this, &ComparePage::ask_for_answer);
@@ -259,6 +267,7 @@ void ComparePage::take(const std::shared_ptr<const Comparison>& comparison) {
   fill_scatter_fields();
   show_place();
   ask_for_answer();
+  judge();
   compared();
 }
 
@@ -273,6 +282,16 @@ void ComparePage::filter(const QString& text) {
   }
   show_place();
   ask_for_answer();
+  judge();
+}
+
+/// The runs that are shown; of very many the first ones.
+void ComparePage::judge() {
+  std::vector<std::int64_t> runs;
+  for (const std::size_t run : view_.visible())
+    if (runs.size() < most_judged)
+      runs.push_back(view_.id(run));
+  adviser_.judge(std::move(runs));
 }
 
 void ComparePage::ask_for_answer() {

@@ -5,6 +5,7 @@
 #include "ui/compare/comparer.h"
 #include "ui/compare/comparison_view.h"
 #include "ui/compare/run_scope.h"
+#include "ui/findings/adviser.h"
 #include "ui/workbench/page.h"
 #include "ui/workbench/workbench.h"
 
@@ -63,6 +64,7 @@ private:
   void ask_for_answer();
   void show_answer(const compare::Answer& answer);
   void show_place();
+  void judge();
   // The parts.
   void fill_scatter_fields();
   void open_marked();
@@ -76,6 +78,7 @@ private:
 
   Workbench& workbench_;
   Comparer comparer_;
+  Adviser adviser_;
   ComparisonView view_;
   RunScope scope_;
   std::vector<SeriesAt> values_; ///< columns that were asked for

@@ -13,6 +13,7 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
+#include "ui/findings/findings_card.h"
 #include "ui/live/event_table.h"
 #include "ui/live/no_run.h"
 #include "ui/live/oom_card.h"
@@ -69,6 +70,7 @@ LivePage::LivePage(Workbench& workbench, QWidget* parent)
       view_(new ViewBar(plots_->log_action(loss_panel), plots_->follow_action(), this)),
       events_(new EventTable(workbench.theme(), this)), oom_(new OomCard(workbench.theme(), this)),
       reading_(new ReadingCard(workbench.theme(), this)), between_(new BetweenCard(workbench.theme(), this)),
+      findings_(new FindingsCard(workbench.theme(), this)), adviser_(workbench.run_database().database()),
       curves_(*plots_), marks_(*plots_), limit_(*plots_), plan_(new PlanLayer(*plots_, workbench.undo_stack(), this)) {
   curves_.set_smoothing(view_->smoothing());
   stack_->addWidget(new NoRun(workbench, this));
@@ -135,6 +137,7 @@ QWidget* LivePage::make_cards() {
   layout->addWidget(oom_);
   layout->addWidget(between_);
   layout->addWidget(reading_);
+  layout->addWidget(findings_);
   layout->addStretch(1);
   cards_ = new QScrollArea(this);
   cards_->setWidget(column);
@@ -145,6 +148,7 @@ QWidget* LivePage::make_cards() {
   cards_->setFocusPolicy(Qt::NoFocus);
   oom_->hide();
   between_->hide();
+  findings_->hide();
   return cards_;
 }
 
@@ -182,6 +186,8 @@ void LivePage::connect_parts() {
   connect(plots_, &LinkedPlots::saved, this,
           [this](const QString& file) { Q_EMIT workbench_.note(tr("Saved: %1").arg(file)); });
   connect(plan_, &PlanLayer::problem, &workbench_, &Workbench::problem);
+  connect(findings_, &FindingsCard::run_proposed, &workbench_, &Workbench::propose_run);
+  connect(&adviser_, &Adviser::judged, this, &LivePage::show_findings);
   connect(events_, &EventTable::chosen, this, [this](int number) { choose(number); });
   connect(&texts_, &QTimer::timeout, this, &LivePage::update_texts);
   connect(&smoothing_, &QTimer::timeout, this, &LivePage::draw);
@@ -223,6 +229,7 @@ void LivePage::show_runs() {
   shown_oom_.reset();
   latest_oom_.reset();
   seen_events_ = 0;
+  findings_->hide(); // of the run before
   // Cursors on another run's axis are meaningless here.
   if (const qint64 before = std::exchange(current_, current != nullptr ? current->id() : 0); before != current_) {
     plots_->set_cursors(std::nullopt, std::nullopt);
@@ -232,6 +239,7 @@ void LivePage::show_runs() {
     connect(current, &OpenRun::event_came, watching_.get(), [this] { new_events_.start(); });
     connect(current, &OpenRun::status_changed, watching_.get(), [this, current] {
       reason_->show_run(current);
+      judge();
       if (current->running() != was_running_)
         show_curves();
     });
@@ -311,6 +319,7 @@ void LivePage::take_events() {
     return;
   marks_.update(*run);
   show_oom();
+  judge();
 }
 
 void LivePage::showEvent(QShowEvent* event) {
@@ -424,6 +433,20 @@ void LivePage::show_oom() {
   if (number && number != shown_oom_)
     oom_->show_event(*oom_details(events[*number]));
   shown_oom_ = number;
+}
+
+void LivePage::judge() {
+  if (const OpenRun* run = workbench_.current(); run != nullptr && isVisible())
+    adviser_.judge({run->id()});
+}
+
+void LivePage::show_findings(const std::vector<advice::RunFindings>& findings) {
+  const OpenRun* run = workbench_.current();
+  const bool any =
+      run != nullptr && !findings.empty() && findings.front().run == run->id() && !findings.front().findings.empty();
+  findings_->setVisible(any);
+  if (any)
+    findings_->show_findings(tr("Findings"), findings.front().findings, run->spec());
 }
 
 bool LivePage::shows_problem(const QString& problem) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "ui/findings/adviser.h"
 #include "ui/live/event_marks.h"
 #include "ui/live/limit_line.h"
 #include "ui/live/live_curves.h"
@@ -20,6 +21,7 @@ namespace batchscope::ui {
 
 class BetweenCard;
 class EventTable;
+class FindingsCard;
 class OomCard;
 class PlanLayer;
 class ReadingCard;
@@ -71,6 +73,8 @@ private:
   bool is_planned(const series::History& history) const;
   void choose(int event);
   void show_oom();
+  void judge(); ///< asks for the findings on the current run
+  void show_findings(const std::vector<advice::RunFindings>& findings);
   void draw();
 
   Workbench& workbench_;
@@ -83,6 +87,8 @@ private:
   OomCard* oom_;
   ReadingCard* reading_;
   BetweenCard* between_;
+  FindingsCard* findings_;
+  Adviser adviser_;
   QScrollArea* cards_ = nullptr;
   QSplitter* splitter_ = nullptr;
   series::Axis axis_ = series::Axis::step; ///< x axis of the plots

@@ -12,10 +12,10 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_fields.h"
-#include "ui/sweep/flow_layout.h"
 #include "ui/sweep/sweep_content.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
+#include "ui/widgets/flow_layout.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/note_line.h"
 #include "ui/widgets/widgets.h"

@@ -1,4 +1,4 @@
-#include "ui/sweep/flow_layout.h"
+#include "ui/widgets/flow_layout.h"
 
 #include <QWidget>
 

@@ -1,5 +1,6 @@
 #include "ui/window/pages.h"
 
+#include "ui/advice/advice_page.h"
 #include "ui/compare/compare_page.h"
 #include "ui/find/find_page.h"
 #include "ui/live/live_page.h"
@@ -11,8 +12,9 @@
 namespace batchscope::ui {
 
 QList<Page*> make_pages(Workbench& workbench) {
-  return {new RunsPage(workbench),     new NewRunPage(workbench), new FindPage(workbench),   new LivePage(workbench),
-          new SchedulePage(workbench), new SweepPage(workbench),  new ComparePage(workbench)};
+  return {new RunsPage(workbench),    new NewRunPage(workbench),   new FindPage(workbench),
+          new LivePage(workbench),    new SchedulePage(workbench), new SweepPage(workbench),
+          new ComparePage(workbench), new AdvicePage(workbench)};
 }
 
 } // namespace batchscope::ui

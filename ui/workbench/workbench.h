@@ -60,7 +60,7 @@ Q_SIGNALS:
   void sweep_comparison_wanted(qint64 sweep);
   /// The Runs page is to select these runs, once it has them.
   void selection_wanted(const QList<qint64>& runs);
-  /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`.
+  /// A page is requested, by its key: `runs`, `new-run`, `find`, `live`, `schedule`, `sweep`, `compare`, `advice`.
   void page_wanted(const QString& page);
   void problem(const QString& text);
   void note(const QString& text);

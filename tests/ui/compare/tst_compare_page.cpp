@@ -17,6 +17,7 @@
 #include "ui/compare/curves_card.h"
 #include "ui/compare/parallel_plot.h"
 #include "ui/compare/scatter_plot.h"
+#include "ui/findings/findings_button.h"
 #include "ui/page_test.h"
 #include "ui/widgets/answer_banner.h"
 
@@ -115,6 +116,18 @@ private Q_SLOTS:
     QVERIFY(here.named<QLineEdit>("goal-value")->property("wrong").toBool());
     QVERIFY2(here.answer().contains("Enter"), qPrintable(here.answer()));
     here.keep_picture("sweep");
+  }
+
+  /// Batches 256 and 1024 are 2.4 and 10 points below 16.
+  void findingsLeadToARun() {
+    ComparePageHere here;
+    auto* findings = here.page().findChild<FindingsButton*>();
+    QTRY_VERIFY(findings->isVisible());
+    QVERIFY(findings->text().contains("12 runs"));
+    QSignalSpy page(&here.bench(), &Workbench::page_wanted);
+    findings->menu()->actions().first()->trigger();
+    QCOMPARE(page.last().first().toString(), QString("advice"));
+    QVERIFY(here.bench().current() != nullptr);
   }
 
   void marksTheSameRunsEverywhere() {
