@@ -52,13 +52,14 @@ std::string computed_memory(const Question& question) {
   const bool four_bit = question.quantization == "4bit";
   training.precision = four_bit ? estimate::Training::Precision::int4 : estimate::Training::Precision::fp16;
   training.lora_rank = lora_rank;
+  training.checkpointing = true; // as those who fine-tune so large a model do
   const auto most = [&](estimate::Estimate (*by)(const estimate::Transformer&, const estimate::Training&)) {
     return examples_text(max_batch(by, model, training, *question.memory_bytes));
   };
   return fmt::format(
-      "Computed for {} ({}) in {} with LoRA of rank {:g} and {} tokens: {} fit at once by formula "
-      "(Korthikanti et al. 2022), {} by the rule of thumb, which counts too few activations. batchscope-cli estimate "
-      "computes other cases.",
+      "Computed for {} ({}) in {} with LoRA of rank {:g}, checkpointing and {} tokens: at most {} at once by "
+      "formula (Korthikanti et al. 2022), {} by the rule of thumb, which counts too few activations. "
+      "batchscope-cli estimate computes other cases.",
       row->at("model"), cite(row->at("source"), row->at("section")), four_bit ? "4 bit" : "16 bit", lora_rank,
       format_count(std::llround(sequence)), most(estimate::by_formula), most(estimate::rule_of_thumb));
 }

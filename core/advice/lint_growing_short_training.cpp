@@ -15,9 +15,10 @@ std::optional<Finding> growing_short_training_lint(const JudgedRun& judged) {
     return std::nullopt;
   Finding found{.title = "A growing batch in a short training", .value = *run.epochs};
   found.severity = Severity::information;
-  found.message = fmt::format("effective batch {} -> {} within {:.3g} epochs; growing pays in long training, of 20 "
-                              "epochs at least",
-                              format_count(*run.effective_batch), format_count(*run.last_effective), *run.epochs);
+  found.message = fmt::format(
+      "the effective batch grew from {} to {} within {:.3g} epoch{}; that pays in long training, "
+      "of 20 epochs at least",
+      format_count(*run.effective_batch), format_count(*run.last_effective), *run.epochs, *run.epochs == 1 ? "" : "s");
   found.mend = "--schedule constant";
   found.changes = {{"schedule", "constant"}};
   found.source = cite("tradeoffs", "pattern 7");

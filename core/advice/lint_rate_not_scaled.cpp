@@ -49,11 +49,12 @@ std::optional<Finding> rate_not_scaled_lint(const JudgedRun& judged) {
   for (const RunFacts* smallest : detail::smallest_batch(judged)) {
     const double scale = static_cast<double>(*run.effective_batch) / static_cast<double>(*smallest->effective_batch);
     if (scale >= notable_change && same_rate(run, *smallest) && !rate_is_searched(judged))
-      return finding(scale,
-                     fmt::format("effective batch {} in run {}, {} here (x {:.3g}), learning rate {:g} in both",
-                                 format_count(*smallest->effective_batch), smallest->row.id,
-                                 format_count(*run.effective_batch), scale, *run.first_rate),
-                     run, *smallest->effective_batch);
+      return finding(
+          scale,
+          fmt::format("effective batch {} in run {} and {} here (x {:.3g}), with the learning rate {:g} in both",
+                      format_count(*smallest->effective_batch), smallest->row.id, format_count(*run.effective_batch),
+                      scale, *run.first_rate),
+          run, *smallest->effective_batch);
   }
   const double growth = static_cast<double>(run.last_effective.value_or(*run.effective_batch)) /
                         static_cast<double>(*run.effective_batch);
@@ -61,11 +62,11 @@ std::optional<Finding> rate_not_scaled_lint(const JudgedRun& judged) {
                              run.own->schedule.find("lr-decay") == std::string::npos;
   if (growth < notable_change || !constant_rate)
     return std::nullopt;
-  Finding found = finding(growth,
-                          fmt::format("effective batch {} -> {} (x {:.3g}), learning rate {:g} throughout",
-                                      format_count(*run.effective_batch), format_count(*run.last_effective), growth,
-                                      *run.first_rate),
-                          run, *run.effective_batch);
+  Finding found = finding(
+      growth,
+      fmt::format("the effective batch grew from {} to {} (x {:.3g}), with the learning rate {:g} throughout",
+                  format_count(*run.effective_batch), format_count(*run.last_effective), growth, *run.first_rate),
+      run, *run.effective_batch);
   found.severity = Severity::information; // the schedule grows it on purpose, to do without a decay
   return found;
 }

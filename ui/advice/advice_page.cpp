@@ -189,7 +189,7 @@ void AdvicePage::answer() {
   sizes_->set_rows(advice_.rows);
   for (const auto column : {SizeModel::micro_column, SizeModel::accumulate_column, SizeModel::effective_column}) {
     size_table_->resizeColumnToContents(column);
-    size_table_->setColumnWidth(column, size_table_->columnWidth(column) + Theme::lines(0.75)); // of the header's frame
+    size_table_->setColumnWidth(column, size_table_->columnWidth(column) + Theme::lines(0.5)); // of the header's frame
   }
   show_lines(*disagreements_, advice_.disagreements);
   show_lines(*remarks_, advice_.remarks);
