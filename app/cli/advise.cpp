@@ -25,8 +25,8 @@ using advice::Finding;
 using advice::Range;
 using advice::SizeRow;
 
-constexpr const char* table_names[] = {"sizes",     "rules",   "accuracies", "costs",
-                                       "red-flags", "excuses", "tasks",      "sources"};
+constexpr const char* table_names[] = {"sizes",   "rules", "accuracies", "costs",  "red-flags",
+                                       "excuses", "tasks", "shapes",     "sources"};
 
 struct AdviseOptions {
   CLI::Option *run = nullptr, *table = nullptr;
@@ -153,8 +153,14 @@ advice::Question question_of(const AdviseOptions& options) {
   if (const auto size = text_of(options.size))
     question.parameters = advice::parse_parameters(*size, "--model-size");
   question.quantization = text_of(options.quantization).value_or("");
-  if (const auto memory = text_of(options.memory))
-    question.memory_bytes = static_cast<double>(estimate::parse_target(*memory, "--vram").memory_bytes);
+  if (const auto memory = text_of(options.memory)) {
+    constexpr std::uint64_t least = 1'000'000; // as of a memory budget
+    const std::uint64_t bytes = estimate::parse_target(*memory, "--vram").memory_bytes;
+    if (bytes < least)
+      throw input_error(
+          fmt::format("--vram: {} is {} bytes; accepted: at least 1MB, such as 16GB", in_quotes(*memory), bytes));
+    question.memory_bytes = static_cast<double>(bytes);
+  }
   question.model = text_of(options.model).value_or("");
   question.data = text_of(options.data).value_or("");
   constexpr std::int64_t most = 1'000'000'000'000;

@@ -50,7 +50,8 @@ void TestAdvise::rows() {
 }
 
 void TestAdvise::tables() {
-  for (const char* name : {"sizes", "rules", "accuracies", "costs", "red-flags", "excuses", "tasks", "sources"}) {
+  for (const char* name :
+       {"sizes", "rules", "accuracies", "costs", "red-flags", "excuses", "tasks", "shapes", "sources"}) {
     const Outcome outcome = CliProgram().run({"advise", "--table", name, "--json"});
     QVERIFY2(outcome.status == 0, outcome.shown().constData());
     QVERIFY(!outcome.json()["rows"].toArray().isEmpty());
@@ -64,6 +65,7 @@ void TestAdvise::refused_data() {
   QTest::newRow("task") << QStringList{"--task", "poetry"} << QByteArray("instruction-tuning");
   QTest::newRow("size") << QStringList{"--model-size", "big"} << QByteArray("--model-size");
   QTest::newRow("card") << QStringList{"--vram", "rtx-1"} << QByteArray("nearest");
+  QTest::newRow("memory without a unit") << QStringList{"--vram", "16"} << QByteArray("16 bytes");
   QTest::newRow("quantization") << QStringList{"--quantization", "3bit"} << QByteArray("4bit, 16bit");
   QTest::newRow("table") << QStringList{"--table", "all"} << QByteArray("red-flags");
   QTest::newRow("run and question") << QStringList{"1", "--task", "chat"} << QByteArray("--task");
