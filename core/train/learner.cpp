@@ -269,25 +269,28 @@ schedule::GradientNorms Learner::norms_of_part(MicroBatch examples, std::int64_t
   return {.part = static_cast<std::int64_t>(examples.size()), .part_squared = norm * norm};
 }
 
+std::vector<at::Tensor> Learner::gradients() const {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& parameter : model_->parameters())
+    all.push_back(parameter.grad());
+  return all;
+}
+
 double Learner::gradient_norm() {
   device_.enter(Phase::update);
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients;
-  for (const at::Tensor& parameter : model_->parameters())
-    gradients.push_back(parameter.grad());
-  return value_of(at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2))));
+  return value_of(at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients(), 2))));
 }
 
 void Learner::update(double learning_rate, double weight_decay, std::optional<double> clip) {
   device_.enter(Phase::update);
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> gradients;
-  for (const at::Tensor& parameter : model_->parameters())
-    gradients.push_back(parameter.grad());
-  if (clip && norm_ > *clip)
-    at::_foreach_mul_(gradients, *clip / norm_);
-  optimizer_->step(gradients, learning_rate, weight_decay);
-  gradients.clear();
+  {
+    const std::vector<at::Tensor> all = gradients();
+    if (clip && norm_ > *clip)
+      at::_foreach_mul_(all, *clip / norm_);
+    optimizer_->step(all, learning_rate, weight_decay);
+  }
   drop_gradients();
 }
 

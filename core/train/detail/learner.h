@@ -81,6 +81,8 @@ public:
   const data::Dataset* validation_data() const { return data_.validation.get(); }
   /// For all further micro batches, 0 <= p < 1.
   void set_dropout(double p);
+  /// Of the last attempt, in the order of the parameters; undefined ones before it and after the update.
+  std::vector<at::Tensor> gradients() const;
   bool has_accuracy() const;
   std::int64_t parameter_count() const;
   memory::Device& device() { return device_; }
