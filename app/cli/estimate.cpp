@@ -26,6 +26,7 @@ constexpr std::int64_t default_classes = 1000;
 Subject subject_of(const EstimateOptions& options) {
   Subject subject;
   options.run.apply(subject.spec);
+  subject.spec.checkpointing = options.checkpointing->count() > 0;
   const bool tokens = run::parse_model(subject.spec.model).sizes.count("context") > 0;
   if (options.run.find("--data")->count() > 0 || (!tokens && options.shape->count() == 0))
     return subject;
@@ -39,8 +40,8 @@ Subject subject_of(const EstimateOptions& options) {
 }
 
 int estimate_by_dry_run(const EstimateOptions& options, const Context& context) {
-  for (const CLI::Option* formula_only : {options.precision, options.attention, options.checkpointing,
-                                          options.lora_rank, options.shards, options.sequence}) {
+  for (const CLI::Option* formula_only :
+       {options.precision, options.attention, options.lora_rank, options.shards, options.sequence}) {
     if (formula_only->count() > 0)
       throw input_error(formula_only->get_name() + " is not accepted with --model, whose dry run is in fp32; accepted: "
                                                    "with --parameters or --config");
@@ -131,7 +132,7 @@ Verb add_estimate(CLI::App& program) {
       *app, "--precision", "P",
       "fp32, mixed (AMP: fp16 or bf16 with fp32 master weights), fp16 (all in 16 bit), int8 or 4bit (default fp32)");
   options->attention = add_value(*app, "--attention", "A", "fused (SDPA, FlashAttention) or eager (default fused)");
-  options->checkpointing = add_switch(*app, "--checkpointing", "Activation checkpointing of every layer");
+  options->checkpointing = add_switch(*app, "--checkpointing", "Activation checkpointing of every block");
   options->lora_rank = add_value(*app, "--lora-rank", "R", "LoRA rank; adapters on the query and value projections");
   options->shards =
       add_value(*app, "--shards", "N",
@@ -157,6 +158,7 @@ Verb add_estimate(CLI::App& program) {
                              "--weight-decay",
                              "--momentum",
                              "--regularization-rule",
+                             "--checkpointing",
                              "--on-oom",
                              "--margin",
                              "--max-batch",

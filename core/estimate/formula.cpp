@@ -88,6 +88,7 @@ Training training_of(const run::RunSpec& spec, std::int64_t batch) {
   Training training;
   training.batch = static_cast<double>(batch);
   training.sequence = static_cast<double>(run::parse_model(spec.model).context());
+  training.checkpointing = spec.checkpointing;
   if (spec.optimizer == "sgd")
     training.optimizer = run::momentum_or_default(spec) > 0 ? Optimizer::momentum : Optimizer::sgd;
   return training;

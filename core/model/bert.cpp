@@ -50,8 +50,10 @@ public:
     at::Tensor x = at::embedding(tokens_, input) + positions_.slice(0, 0, input.size(1)) + types_.select(0, 0);
     x = drop(norm_(x), training);
     for (const EncoderBlock& block : blocks_) {
-      x = block.attention_norm(x + drop(block.attend(x, training ? dropout() : 0.0), training));
-      x = block.feed_norm(x + drop(block.feed_out(at::gelu(block.feed_in(x))), training));
+      x = segment(x, training, [this, training, &block](const at::Tensor& in, Pass) {
+        const at::Tensor seen = block.attention_norm(in + drop(block.attend(in, training ? dropout() : 0.0), training));
+        return block.feed_norm(seen + drop(block.feed_out(at::gelu(block.feed_in(seen))), training));
+      });
     }
     return at::linear(head_norm_(at::gelu(head_(x))), tokens_, head_bias_);
   }

@@ -24,8 +24,12 @@ public:
         output_(context_, 2 * options.spec.size("width") * height_ * width_, outputs_for(options.shape)) {}
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
-    at::Tensor x = max_pool_2x2(first_norm_(first_(input), training).relu_());
-    x = max_pool_2x2(second_norm_(second_(x), training).relu_());
+    at::Tensor x = segment(input, training, [this](const at::Tensor& in, Pass pass) {
+      return max_pool_2x2(first_norm_(first_(in), pass).relu_());
+    });
+    x = segment(x, training, [this](const at::Tensor& in, Pass pass) {
+      return max_pool_2x2(second_norm_(second_(in), pass).relu_());
+    });
     if (x.size(2) != height_ || x.size(3) != width_)
       x = at::adaptive_avg_pool2d(x, {height_, width_});
     return output_(drop(x.flatten(1), training));

@@ -50,8 +50,10 @@ public:
     at::Tensor x = at::embedding(tokens_, input) + positions_.slice(0, 0, input.size(1));
     x = drop(x, training);
     for (const DecoderBlock& block : blocks_) {
-      x = x + drop(block.attend(block.attention_norm(x), training ? dropout() : 0.0), training);
-      x = x + drop(block.feed_out(at::gelu(block.feed_in(block.feed_norm(x)))), training);
+      x = segment(x, training, [this, training, &block](const at::Tensor& in, Pass) {
+        const at::Tensor seen = in + drop(block.attend(block.attention_norm(in), training ? dropout() : 0.0), training);
+        return seen + drop(block.feed_out(at::gelu(block.feed_in(block.feed_norm(seen)))), training);
+      });
     }
     x = final_norm_(x);
     return output_ ? (*output_)(x) : at::linear(x, tokens_);

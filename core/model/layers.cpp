@@ -90,11 +90,12 @@ ChannelNorm::ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind,
   variance = context.buffer(at::ones({channels}, options));
 }
 
-at::Tensor ChannelNorm::operator()(const at::Tensor& x, bool training) const {
+at::Tensor ChannelNorm::operator()(const at::Tensor& x, Pass pass) const {
   if (kind == run::ModelSpec::Norm::group)
     return at::group_norm(x, groups, weight, bias, norm_epsilon);
-  return at::batch_norm(x, weight, bias, mean, variance, training, batch_norm_momentum, norm_epsilon,
-                        /*cudnn_enabled=*/true);
+  const bool moves = pass != Pass::recomputation;
+  return at::batch_norm(x, weight, bias, moves ? mean : at::Tensor(), moves ? variance : at::Tensor(),
+                        pass != Pass::evaluation, batch_norm_momentum, norm_epsilon, /*cudnn_enabled=*/true);
 }
 
 RmsNorm::RmsNorm(const LayerContext& context, std::int64_t width) : weight(context.constant({width}, 1.0)) {}

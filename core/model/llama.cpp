@@ -112,8 +112,11 @@ public:
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = drop(at::embedding(tokens_, input), training);
     for (const LlamaBlock& block : blocks_) {
-      x = x + drop(block.attend(block.attention_norm(x), rotate_, training ? dropout() : 0.0), training);
-      x = x + drop(block.feed_forward(block.feed_norm(x)), training);
+      x = segment(x, training, [this, training, &block](const at::Tensor& in, Pass) {
+        const at::Tensor seen =
+            in + drop(block.attend(block.attention_norm(in), rotate_, training ? dropout() : 0.0), training);
+        return seen + drop(block.feed_forward(block.feed_norm(seen)), training);
+      });
     }
     x = final_norm_(x);
     return output_ ? (*output_)(x) : at::linear(x, tokens_);

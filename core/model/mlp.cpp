@@ -1,5 +1,7 @@
 #include "core/model/detail/networks.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <ATen/core/Tensor.h>
@@ -21,18 +23,27 @@ public:
       in = options.spec.size("hidden");
     }
     output_.emplace(context, in, outputs_for(options.shape));
+    layers_together_ = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(hidden_.size()))));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = input.flatten(1);
-    for (const Linear& layer : hidden_)
-      x = drop(at::relu(layer(x)), training);
+    for (std::size_t from = 0; from < hidden_.size(); from += layers_together_) {
+      const std::size_t to = std::min(from + layers_together_, hidden_.size());
+      x = segment(x, training, [this, training, from, to](const at::Tensor& in, Pass) {
+        at::Tensor y = in;
+        for (std::size_t layer = from; layer < to; ++layer)
+          y = drop(at::relu(hidden_[layer](y)), training);
+        return y;
+      });
+    }
     return (*output_)(x);
   }
 
 private:
   std::vector<Linear> hidden_;
   std::optional<Linear> output_;
+  std::size_t layers_together_ = 1; ///< in a segment: the root of their number keeps the fewest activations
 };
 
 } // namespace

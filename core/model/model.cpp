@@ -29,6 +29,11 @@ at::Tensor Model::drop(const at::Tensor& x, bool training) const {
   return training && dropout_ > 0 ? at::dropout(x, dropout_, true) : x;
 }
 
+at::Tensor Model::segment(const at::Tensor& x, bool training, const Segment& run) const {
+  return training && checkpointing_ ? checkpointed(run, x, dropout_ > 0)
+                                    : run(x, training ? Pass::training : Pass::evaluation);
+}
+
 std::int64_t outputs_for(const data::ExampleShape& shape) {
   switch (shape.target) {
   case data::ExampleShape::Target::classes:

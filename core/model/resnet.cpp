@@ -25,10 +25,10 @@ struct ResidualBlock {
     }
   }
 
-  at::Tensor operator()(const at::Tensor& x, bool training) const {
-    at::Tensor y = first_norm(first(x), training).relu_();
-    y = second_norm(second(y), training);
-    return (y + (shortcut ? (*shortcut_norm)((*shortcut)(x), training) : x)).relu_();
+  at::Tensor operator()(const at::Tensor& x, Pass pass) const {
+    at::Tensor y = first_norm(first(x), pass).relu_();
+    y = second_norm(second(y), pass);
+    return (y + (shortcut ? (*shortcut_norm)((*shortcut)(x), pass) : x)).relu_();
   }
 
   Convolution first;
@@ -58,11 +58,12 @@ public:
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
-    at::Tensor x = stem_norm_(stem_(input), training).relu_();
-    if (large_)
-      x = at::max_pool2d(x, 3, 2, 1);
+    at::Tensor x = segment(input, training, [this](const at::Tensor& in, Pass pass) {
+      const at::Tensor y = stem_norm_(stem_(in), pass).relu_();
+      return large_ ? at::max_pool2d(y, 3, 2, 1) : y;
+    });
     for (const ResidualBlock& block : blocks_)
-      x = block(x, training);
+      x = segment(x, training, [&block](const at::Tensor& in, Pass pass) { return block(in, pass); });
     return (*output_)(drop(x.mean({2, 3}), training));
   }
 

@@ -57,9 +57,10 @@ struct RunSpec {
   std::string lr_rule = "none";
   std::optional<std::int64_t> lr_reference_batch; ///< default: the first effective batch
   std::string lr_decay = "constant";
-  std::string warmup = "0";   ///< steps, or `auto`
-  double dropout = 0;         ///< 0 <= p < 1
-  double label_smoothing = 0; ///< 0 <= s < 1
+  std::string warmup = "0";             ///< steps, or `auto`
+  double dropout = 0;                   ///< 0 <= p < 1
+  double label_smoothing = 0;           ///< 0 <= s < 1
+  bool checkpointing = false;           ///< activation checkpointing
   std::string regularization_rule = "none";
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0

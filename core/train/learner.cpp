@@ -59,6 +59,7 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
   try {
     device_.enter(Phase::setup);
     model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
+    model_->set_checkpointing(spec.checkpointing);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
     if (where_.is_meta())

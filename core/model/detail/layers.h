@@ -10,6 +10,10 @@
 
 namespace batchscope::model {
 
+/// What a forward pass is for. A recomputation repeats a part of a training pass during its backward pass: the
+/// statistics of batch norm have moved already.
+enum class Pass { evaluation, training, recomputation };
+
 /// Registers a layer's tensors with the model and initializes them with the model's generator.
 struct LayerContext {
   std::function<at::Tensor(at::Tensor)> parameter;
@@ -47,7 +51,7 @@ struct Convolution {
 /// Group norm (the largest number of groups, at most 8, that divides the channels) or batch norm.
 struct ChannelNorm {
   ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels);
-  at::Tensor operator()(const at::Tensor& x, bool training) const;
+  at::Tensor operator()(const at::Tensor& x, Pass pass) const;
   run::ModelSpec::Norm kind;
   std::int64_t groups;
   at::Tensor weight, bias, mean, variance;

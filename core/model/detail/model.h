@@ -8,6 +8,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/data/dataset.h"
+#include "core/model/detail/checkpoint.h"
 #include "core/model/detail/layers.h"
 #include "core/run/model_spec.h"
 
@@ -27,12 +28,17 @@ public:
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
   double dropout() const { return dropout_; }
   void set_dropout(double p) { dropout_ = p; }
+  /// Activation checkpointing of all further training passes: less memory, the same gradients, and about one more
+  /// forward pass of work.
+  void set_checkpointing(bool on) { checkpointing_ = on; }
 
 protected:
   explicit Model(double dropout) : dropout_(dropout) {}
   /// Registers the layers' tensors in this model's lists.
   LayerContext layer_context(at::Generator generator, c10::Device device);
   at::Tensor drop(const at::Tensor& x, bool training) const;
+  /// Runs a part of the network of which, with activation checkpointing, a training pass keeps only the input.
+  at::Tensor segment(const at::Tensor& x, bool training, const Segment& run) const;
 
 private:
   at::Tensor add_parameter(at::Tensor tensor);
@@ -41,6 +47,7 @@ private:
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> buffers_;
   double dropout_;
+  bool checkpointing_ = false;
 };
 
 /// Builds the model on a device, with weights drawn from `seed`. The caller has called run::check_fits().

@@ -57,6 +57,11 @@ private Q_SLOTS:
     QVERIFY2(std::abs(dry["error"].toDouble()) < 0.001, outcome.shown().constData());
     for (const QJsonObject& other : {answer, answer["rule_of_thumb"].toObject()})
       QVERIFY(other["error"].isDouble());
+    const Outcome checkpointing = program.run(
+        {"estimate", "--json", "--config", gpt2, "--sequence", "64", "--batch", "4", "--checkpointing", "--verify"});
+    QVERIFY2(std::abs(checkpointing.json()["dry_run"].toObject()["error"].toDouble()) < 0.001,
+             checkpointing.shown().constData());
+    QVERIFY(checkpointing.json()["measured_bytes"].toDouble() < answer["measured_bytes"].toDouble());
     // What is trained otherwise is computed by formula only.
     const Outcome mixed = program.run({"estimate", "--json", "--config", gpt2, "--precision", "mixed"});
     QVERIFY(mixed.status == 0 && !mixed.json().contains("dry_run"));

@@ -70,7 +70,6 @@ void TestUsage::refused_data() {
   row("empty database", {"--db", "", "list"}, "--db");
   for (const char* option : {"--precision", "--ema", "--init"})
     row(option, {"train", option, "1"}, option);
-  row("checkpointing", {"train", "--checkpointing"}, "--checkpointing");
   row("rule", {"train", "--lr-rule", "cubic"}, "cubic");
   for (const char* format : {"xml"})
     row(format, {"export", "1", "--format", format, "-o", "x"}, format);

@@ -52,6 +52,7 @@ RunSpec full_spec() {
   spec.schedule = "formula:min(batch + 1, 64)";
   spec.max_batch = 64;
   spec.drop_last = true;
+  spec.checkpointing = true;
   spec.optimizer = "sgd";
   spec.learning_rate = 0.1;
   spec.momentum = 0.8;
@@ -274,7 +275,7 @@ void TestRunSpec::commandLine() {
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                   "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
-                  "--on-oom fail"));
+                  "--checkpointing --on-oom fail"));
 }
 
 BATCHSCOPE_TEST(TestRunSpec)

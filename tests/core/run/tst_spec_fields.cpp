@@ -67,6 +67,7 @@ const std::map<std::string, std::string> other_texts = {
     {"dropout", "0.25"},
     {"label_smoothing", "0.1"},
     {"regularization_rule", "sqrt"},
+    {"checkpointing", "true"},
     {"device", "cuda:1"},
     {"memory_budget", "400MB"},
     {"on_oom", "fail"},

@@ -130,6 +130,15 @@ private Q_SLOTS:
     row("llama:layers=2,heads=2,width=16,head-width=4,inner=24,context=64,tied=1,bias=1,head-norms=1", tokens);
     row("bert:layers=2,heads=2,width=16,context=12,positions=20", tokens);
     row("llama:layers=2,heads=4,kv-heads=2,width=16,context=12", tokens, "dropout");
+    for (const char* model : {"mlp:hidden=64,layers=6", "mlp:hidden=64"})
+      row(model, numbers, "checkpointing");
+    for (const char* model : {"cnn:width=8", "cnn:width=12,norm=batch", "resnet:width=8,blocks=2"})
+      row(model, small_images, "checkpointing");
+    row("resnet:width=8,blocks=1", large_images, "checkpointing");
+    for (const char* model : {"gpt:layers=3,heads=2,width=16,context=12", "bert:layers=3,heads=2,width=16,context=12",
+                              "llama:layers=3,heads=4,kv-heads=2,width=16,context=12"})
+      row(model, tokens, "checkpointing");
+    row("gpt:layers=3,heads=2,width=16,context=12", tokens, "checkpointing dropout");
     for (const char* setting : {"sgd", "adam", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
       row("resnet:width=8,blocks=1", small_images, setting);
       row("gpt:layers=2,heads=2,width=16,context=12", tokens, setting);
@@ -143,7 +152,8 @@ private Q_SLOTS:
     RunSpec spec = spec_of(qPrintable(model), qPrintable(data));
     if (setting == "sgd" || setting == "adam")
       spec.optimizer = setting.toStdString();
-    spec.dropout = setting == "dropout" ? 0.1 : 0;
+    spec.dropout = setting.contains("dropout") ? 0.1 : 0;
+    spec.checkpointing = setting.contains("checkpointing");
     spec.label_smoothing = setting == "smoothing" ? 0.1 : 0;
     spec.accumulate = setting == "accumulate" ? 3 : 1;
     if (setting == "clip")

@@ -36,15 +36,19 @@ private Q_SLOTS:
   void leavesNoTraceHoweverOften_data() {
     QTest::addColumn<QString>("model");
     QTest::addColumn<double>("dropout");
-    QTest::newRow("group norm") << "cnn:width=8" << 0.0;
-    QTest::newRow("batch norm and dropout") << "cnn:width=8,norm=batch" << 0.3;
+    QTest::addColumn<bool>("checkpointing");
+    QTest::newRow("group norm") << "cnn:width=8" << 0.0 << false;
+    QTest::newRow("batch norm and dropout") << "cnn:width=8,norm=batch" << 0.3 << false;
+    QTest::newRow("checkpointing") << "cnn:width=8,norm=batch" << 0.3 << true;
   }
   void leavesNoTraceHoweverOften() {
     QFETCH(QString, model);
     QFETCH(double, dropout);
+    QFETCH(bool, checkpointing);
     RunSpec spec = tight_spec(8, 1);
     spec.model = model.toStdString();
     spec.dropout = dropout;
+    spec.checkpointing = checkpointing;
     const auto device = memory::open_device("cpu", budget);
     Learner learner(spec, data::open_data(spec.data), *device);
     std::vector<std::int64_t> indices(500);
@@ -54,7 +58,7 @@ private Q_SLOTS:
     learner.update(0.001, 0.0, std::nullopt);
     const auto before = learner.snapshot();
     const std::uint64_t baseline = device->readings().in_use;
-    for (int i = 0; i < times; ++i) {
+    for (int i = 0; i < (checkpointing ? times / 20 : times); ++i) {
       // The second micro batch fails: gradients of the first are there and have to go again.
       const Attempt attempt = learner.attempt({all.first(8), all});
       QVERIFY(attempt.out_of_memory);
@@ -74,10 +78,17 @@ private Q_SLOTS:
   }
 
   /// In a net with branches LibTorch's queue holds activations of one while another fails.
+  void leavesNothingBehindInTheMiddleOfABackwardPass_data() {
+    QTest::addColumn<bool>("checkpointing");
+    QTest::newRow("activations kept") << false;
+    QTest::newRow("activations computed again") << true;
+  }
   void leavesNothingBehindInTheMiddleOfABackwardPass() {
+    QFETCH(bool, checkpointing);
     RunSpec spec = tight_spec(8, 1);
+    spec.checkpointing = checkpointing;
     spec.model = "resnet:width=4,blocks=1";
-    spec.memory_budget = 2'000'000;
+    spec.memory_budget = checkpointing ? 1'500'000 : 2'000'000;
     const auto device = memory::open_device("cpu", spec.memory_budget);
     Learner learner(spec, data::open_data(spec.data), *device);
     std::vector<std::int64_t> indices(500);
