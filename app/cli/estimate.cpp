@@ -13,6 +13,7 @@
 #include "core/estimate/savings.h"
 #include "core/estimate/transformer.h"
 #include "core/run/model_spec.h"
+#include "core/run/spec_fields.h"
 
 namespace batchscope::cli {
 
@@ -27,6 +28,8 @@ Subject subject_of(const EstimateOptions& options) {
   Subject subject;
   options.run.apply(subject.spec);
   subject.spec.checkpointing = options.checkpointing->count() > 0;
+  if (const auto precision = text_of(options.precision))
+    run::set_field(subject.spec, "precision", *precision);
   const bool tokens = run::parse_model(subject.spec.model).sizes.count("context") > 0;
   if (options.run.find("--data")->count() > 0 || (!tokens && options.shape->count() == 0))
     return subject;
@@ -40,11 +43,10 @@ Subject subject_of(const EstimateOptions& options) {
 }
 
 int estimate_by_dry_run(const EstimateOptions& options, const Context& context) {
-  for (const CLI::Option* formula_only :
-       {options.precision, options.attention, options.lora_rank, options.shards, options.sequence}) {
+  for (const CLI::Option* formula_only : {options.attention, options.lora_rank, options.shards, options.sequence}) {
     if (formula_only->count() > 0)
-      throw input_error(formula_only->get_name() + " is not accepted with --model, whose dry run is in fp32; accepted: "
-                                                   "with --parameters or --config");
+      throw input_error(formula_only->get_name() + " is not accepted with --model, which is trained without it; "
+                                                   "accepted: with --parameters or --config");
   }
   const auto target = target_of(options);
   const Subject subject = subject_of(options);
@@ -130,7 +132,8 @@ Verb add_estimate(CLI::App& program) {
   options->sequence = add_value(*app, "--sequence", "S", "Tokens per example (default 512)");
   options->precision = add_value(
       *app, "--precision", "P",
-      "fp32, mixed (AMP: fp16 or bf16 with fp32 master weights), fp16 (all in 16 bit), int8 or 4bit (default fp32)");
+      "fp32, mixed (AMP: fp16 or bf16 with fp32 master weights), fp16 (all in 16 bit), int8 or 4bit; with --model "
+      "fp32 or bf16, which is mixed (default fp32)");
   options->attention = add_value(*app, "--attention", "A", "fused (SDPA, FlashAttention) or eager (default fused)");
   options->checkpointing = add_switch(*app, "--checkpointing", "Activation checkpointing of every block");
   options->lora_rank = add_value(*app, "--lora-rank", "R", "LoRA rank; adapters on the query and value projections");
@@ -158,6 +161,7 @@ Verb add_estimate(CLI::App& program) {
                              "--weight-decay",
                              "--momentum",
                              "--regularization-rule",
+                             "--precision",
                              "--checkpointing",
                              "--on-oom",
                              "--margin",

@@ -75,15 +75,18 @@ Training training_of(const EstimateOptions& options, const Transformer& model) {
   return training;
 }
 
-/// The same as a run of the engine, which trains all weights in fp32 with fused attention; nothing for any other.
+/// The same as a run of the engine, which keeps all weights in fp32 and trains them, with fused attention; nothing for
+/// any other.
 std::optional<Subject> subject_of(const Transformer& model, const Training& training) {
-  const bool runs = training.precision == Training::Precision::fp32 &&
-                    training.attention == Training::Attention::fused && training.lora_rank == 0 &&
-                    training.shards == 1 && training.optimizer != Training::Optimizer::adam8bit;
+  const bool runs =
+      (training.precision == Training::Precision::fp32 || training.precision == Training::Precision::mixed) &&
+      training.attention == Training::Attention::fused && training.lora_rank == 0 && training.shards == 1 &&
+      training.optimizer != Training::Optimizer::adam8bit;
   if (!runs || model.model.empty())
     return std::nullopt;
   Subject subject;
   subject.spec.checkpointing = training.checkpointing;
+  subject.spec.precision = training.precision == Training::Precision::mixed ? "bf16" : "fp32";
   subject.spec.model = run::with_size(model.model, "context", std::llround(training.sequence));
   subject.made_up =
       fmt::format("synthetic:vocabulary={}", model.vocabulary > 0 ? model.vocabulary : default_vocabulary);
@@ -112,8 +115,8 @@ int estimate_by_formula(const EstimateOptions& options, const Context& context) 
   }
   if (options.verify->count() > 0) {
     if (!dry)
-      throw input_error(
-          "--verify works only with fp32, fused attention, and without --lora-rank, --shards and adam8bit");
+      throw input_error("--verify works only with fp32 or mixed precision, fused attention, and without --lora-rank, "
+                        "--shards and adam8bit");
     add_measured(answer, measure(*subject, *dry));
   }
   if (target) {

@@ -89,6 +89,8 @@ Training training_of(const run::RunSpec& spec, std::int64_t batch) {
   training.batch = static_cast<double>(batch);
   training.sequence = static_cast<double>(run::parse_model(spec.model).context());
   training.checkpointing = spec.checkpointing;
+  if (spec.precision != "fp32")
+    training.precision = Training::Precision::mixed;
   if (spec.optimizer == "sgd")
     training.optimizer = run::momentum_or_default(spec) > 0 ? Optimizer::momentum : Optimizer::sgd;
   return training;

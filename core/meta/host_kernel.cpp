@@ -152,12 +152,12 @@ bool counts_host_workspace() {
 
 std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
   const auto output = [&](std::size_t i) {
-    return at::empty(call.outputs[i], at::TensorOptions(at::kFloat).device(at::kMeta));
+    return at::empty(call.outputs[i].sizes, at::TensorOptions(call.outputs[i].type).device(at::kMeta));
   };
   std::vector<at::Tensor> made(call.outputs.size());
   const Learning learning = scope != nullptr ? scope->learning_ : Learning::all;
   const std::int64_t learnt = learning == Learning::none ? 0 : examples_to_learn_with(call);
-  const std::string key = call.key + " x" + std::to_string(learnt);
+  const std::string key = call.key + c10::toString(call.type) + " x" + std::to_string(learnt);
   auto kernel = learnt > 0 ? known_kernels().find(key) : nullptr;
   if (!kernel && learnt > 0 && learning == Learning::known_only) {
     scope->missed_ = true;
@@ -167,7 +167,7 @@ std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
   }
   if (kernel) {
     const auto workspace = [&](std::uint64_t bytes) {
-      const bool grows = bytes % (static_cast<std::uint64_t>(learnt) * sizeof(float)) == 0;
+      const bool grows = bytes % (static_cast<std::uint64_t>(learnt) * c10::elementSize(call.type)) == 0;
       const auto now = static_cast<std::int64_t>(bytes);
       return at::empty({grows ? now / learnt * call.examples : now}, at::TensorOptions(at::kByte).device(at::kMeta));
     };
@@ -183,7 +183,7 @@ std::vector<at::Tensor> like_host_kernel(const HostKernelCall& call) {
     }
   }
   for (std::size_t i = 0; i < made.size(); ++i) {
-    if (!made[i].defined() && !call.outputs[i].empty())
+    if (!made[i].defined() && !call.outputs[i].sizes.empty())
       made[i] = output(i);
   }
   return made;

@@ -9,6 +9,7 @@
 #include <torch/custom_class.h>
 
 #include "core/memory/detail/budget_allocator.h"
+#include "core/model/detail/autocast.h"
 
 namespace batchscope::model {
 
@@ -46,9 +47,11 @@ private:
 };
 
 struct SavedSegment final : torch::CustomClassHolder {
-  SavedSegment(Segment run, at::Tensor generator) : run(std::move(run)), generator(std::move(generator)) {}
+  SavedSegment(Segment run, at::Tensor generator, at::ScalarType precision)
+      : run(std::move(run)), generator(std::move(generator)), precision(precision) {}
   Segment run;
   at::Tensor generator; ///< its state before the segment; undefined if that draws nothing
+  at::ScalarType precision;
 };
 
 class Checkpointed : public torch::autograd::Function<Checkpointed> {
@@ -56,8 +59,8 @@ public:
   static at::Tensor forward(AutogradContext* context, const Segment& segment, bool draws, const at::Tensor& x,
                             const at::Tensor& /*node*/) {
     context->save_for_backward({x});
-    context->saved_data["segment"] = c10::IValue::make_capsule(
-        c10::make_intrusive<SavedSegment>(segment, draws ? generator_state(x.device()) : at::Tensor()));
+    context->saved_data["segment"] = c10::IValue::make_capsule(c10::make_intrusive<SavedSegment>(
+        segment, draws ? generator_state(x.device()) : at::Tensor(), Autocast::type_on(x.device())));
     return segment(x, Pass::training); // LibTorch has turned gradients off
   }
 
@@ -70,6 +73,7 @@ public:
     at::Tensor y;
     {
       const DrawingFrom same(segment.generator, x.device());
+      const Autocast mixed(x.device(), segment.precision);
       const at::AutoGradMode with_gradients(true);
       y = segment.run(x, Pass::recomputation);
     }

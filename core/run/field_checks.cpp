@@ -88,6 +88,12 @@ void check_device(const RunSpec& spec) {
   parse_device(spec.device);
 }
 
+void check_precision(const RunSpec& spec) {
+  if (spec.precision == "fp16" && spec.device == "cpu")
+    throw input_error("--precision: fp16 is not accepted with --device cpu; accepted: fp32, bf16 (which takes the same "
+                      "memory as fp16)");
+}
+
 std::string derived_learning_rate(const RunSpec& spec) {
   return fmt::format("{}", learning_rate_or_default(spec));
 }

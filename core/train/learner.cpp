@@ -16,6 +16,7 @@
 #include "core/base/text.h"
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/torch_errors.h"
+#include "core/model/detail/autocast.h"
 
 namespace batchscope::train {
 
@@ -46,6 +47,10 @@ at::Tensor load_tensor(at::IntArrayRef shape, at::ScalarType type, const c10::De
   return tensor.to(device, /*non_blocking=*/true);
 }
 
+at::ScalarType precision_of(const run::RunSpec& spec) {
+  return spec.precision == "bf16" ? at::kBFloat16 : spec.precision == "fp16" ? at::kHalf : at::kFloat;
+}
+
 /// The value of a scalar, for which the device is waited for; 0 on `meta`.
 double value_of(const at::Tensor& scalar) {
   return scalar.is_meta() ? 0.0 : scalar.item<double>();
@@ -54,7 +59,8 @@ double value_of(const at::Tensor& scalar) {
 } // namespace
 
 Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
-    : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing) {
+    : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing),
+      precision_(precision_of(spec)) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
@@ -62,6 +68,8 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     model_->set_checkpointing(spec.checkpointing);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
+    if (precision_ == at::kHalf)
+      scaler_.emplace(where_);
     if (where_.is_meta())
       return; // nothing is drawn
     generator_ = at::globalContext().defaultGenerator(where_);
@@ -117,6 +125,11 @@ Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, con
   return batch;
 }
 
+at::Tensor Learner::logits(const at::Tensor& input, bool training) const {
+  const model::Autocast mixed(where_, precision_);
+  return model_->forward(input, training).to(at::kFloat);
+}
+
 at::Tensor Learner::loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const {
   if (data_.train->shape().target == Target::number)
     return at::mse_loss(logits, target, at::Reduction::Sum);
@@ -128,11 +141,12 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   device_.enter(Phase::batch);
   const Batch batch = load(*data_.train, examples, data_.train->layout(examples));
   device_.enter(Phase::forward);
-  const at::Tensor loss = loss_sum(model_->forward(batch.input, /*training=*/true), batch.target, label_smoothing_);
+  const at::Tensor loss = loss_sum(logits(batch.input, /*training=*/true), batch.target, label_smoothing_);
   window_losses_.push_back(loss.detach());
   device_.enter(Phase::backward);
   // The initial gradient makes the gradients those of the mean over the window, without another operation in the graph.
-  loss.backward(at::scalar_tensor(1.0 / static_cast<double>(terms), loss.options()));
+  const double share = 1.0 / static_cast<double>(terms);
+  loss.backward(scaler_ ? scaler_->scaled(share) : at::scalar_tensor(share, loss.options()));
   tag_gradients();
 }
 
@@ -153,6 +167,8 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
         norms = norms_of_part(micro, result.tokens);
       norms.whole += static_cast<std::int64_t>(micro.size());
     }
+    if (scaler_)
+      scaler_->unscale(gradients());
     norm_ = gradient_norm();
     result.grad_norm = norm_;
     if (norms.part > 0) {
@@ -290,9 +306,11 @@ void Learner::update(double learning_rate, double weight_decay, std::optional<do
     const std::vector<at::Tensor> all = gradients();
     if (clip && norm_ > *clip)
       at::_foreach_mul_(all, *clip / norm_);
-    optimizer_->step(all, learning_rate, weight_decay);
+    optimizer_->step(all, learning_rate, weight_decay, scaler_ ? std::optional(scaler_->found()) : std::nullopt);
   }
   drop_gradients();
+  if (scaler_)
+    scaler_->update();
 }
 
 void Learner::drop_gradients() {
@@ -307,10 +325,10 @@ std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
     device_.enter(Phase::evaluation);
     const data::BatchLayout layout = data_.validation->layout(examples);
     const Batch batch = load(*data_.validation, examples, layout);
-    const at::Tensor logits = model_->forward(batch.input, /*training=*/false);
-    EvaluationSums sums{loss_sum(logits, batch.target, /*label_smoothing=*/0.0).item<double>(), layout.loss_terms, 0};
+    const at::Tensor answers = logits(batch.input, /*training=*/false);
+    EvaluationSums sums{loss_sum(answers, batch.target, /*label_smoothing=*/0.0).item<double>(), layout.loss_terms, 0};
     if (has_accuracy()) {
-      const at::Tensor guesses = logits.argmax(-1).flatten();
+      const at::Tensor guesses = answers.argmax(-1).flatten();
       sums.correct = guesses.eq(batch.target).sum().item<std::int64_t>();
     }
     return sums;
@@ -332,6 +350,8 @@ std::unique_ptr<Learner::Snapshot> Learner::snapshot() const {
   copy_all(model_->parameters(), copy->parameters);
   copy_all(model_->buffers(), copy->buffers);
   copy_all(optimizer_->state(), copy->optimizer);
+  if (scaler_)
+    copy_all(scaler_->state(), copy->scaler);
   copy->generator = generator_.get_state();
   return copy;
 }
@@ -346,6 +366,8 @@ void Learner::restore(const Snapshot& snapshot) {
   copy_all(snapshot.parameters, model_->parameters());
   copy_all(snapshot.buffers, model_->buffers());
   copy_all(snapshot.optimizer, optimizer_->state());
+  if (scaler_)
+    copy_all(snapshot.scaler, scaler_->state());
   generator_.set_state(snapshot.generator);
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_sub.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
@@ -31,10 +32,11 @@ public:
     if (momentum_ > 0)
       buffers_ = zeros_like_all(parameters_);
   }
-  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) override {
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay,
+            const std::optional<at::Tensor>& found) override {
     // Buffers initialized to zero give the same first step as buffers initialized to the first gradient.
     at::_fused_sgd_(parameters_, gradients, buffers_, weight_decay, momentum_, learning_rate, /*dampening=*/0.0,
-                    /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false);
+                    /*nesterov=*/false, /*maximize=*/false, /*is_first_step=*/false, /*grad_scale=*/{}, found);
   }
   std::vector<at::Tensor> state() const override { return buffers_; }
 
@@ -51,11 +53,14 @@ public:
     for (const at::Tensor& parameter : parameters_)
       steps_.push_back(at::zeros({}, parameter.options().requires_grad(false)));
   }
-  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) override {
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay,
+            const std::optional<at::Tensor>& found) override {
     at::_foreach_add_(steps_, 1);
+    if (found)
+      at::_foreach_sub_(steps_, std::vector(steps_.size(), *found));
     const auto update = decoupled_ ? static_cast<Kernel>(at::_fused_adamw_) : static_cast<Kernel>(at::_fused_adam_);
     update(parameters_, gradients, means_, squares_, /*max_exp_avg_sqs=*/{}, steps_, learning_rate, adam_beta1,
-           adam_beta2, weight_decay, adam_epsilon, /*amsgrad=*/false, /*maximize=*/false, {}, {});
+           adam_beta2, weight_decay, adam_epsilon, /*amsgrad=*/false, /*maximize=*/false, /*grad_scale=*/{}, found);
   }
   std::vector<at::Tensor> state() const override {
     std::vector<at::Tensor> all = means_;

@@ -13,14 +13,20 @@ namespace batchscope::meta {
 using RunKernel = std::function<std::vector<at::Tensor>()>;
 using PrepareKernel = std::function<RunKernel(std::int64_t examples)>;
 
+struct HostOutput {
+  std::vector<std::int64_t> sizes; ///< none: the output is not wanted
+  at::ScalarType type = at::kFloat;
+};
+
 /// A call of a kernel of `cpu`.
 struct HostKernelCall {
-  std::string key;                                ///< the kernel and all its shapes without the number of examples
-  std::int64_t examples = 1;                      ///< the first dimension of what grows with the batch
-  std::int64_t elements = 1;                      ///< of its largest tensor, for each example
-  std::int64_t operations = 1;                    ///< multiplications and additions, for each example
-  PrepareKernel prepare;                          ///< makes its inputs for any number of examples
-  std::vector<std::vector<std::int64_t>> outputs; ///< shapes at `examples`; an empty one is not wanted
+  std::string key;                  ///< the kernel, its type and all its shapes without the number of examples
+  std::int64_t examples = 1;        ///< the first dimension of what grows with the batch
+  std::int64_t elements = 1;        ///< of its largest tensor, for each example
+  std::int64_t operations = 1;      ///< multiplications and additions, for each example
+  at::ScalarType type = at::kFloat; ///< of the inputs
+  PrepareKernel prepare;            ///< makes its inputs for any number of examples
+  std::vector<HostOutput> outputs;  ///< at `examples`
 };
 
 /// Makes the blocks of the call on `meta`: its outputs and the memory that the kernel uses while it runs, in the same

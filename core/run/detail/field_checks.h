@@ -20,6 +20,7 @@ void check_length(const RunSpec& spec);
 void check_momentum(const RunSpec& spec);
 void check_warmup(const RunSpec& spec);
 void check_device(const RunSpec& spec);
+void check_precision(const RunSpec& spec);
 
 std::string derived_learning_rate(const RunSpec& spec);
 std::string derived_momentum(const RunSpec& spec);

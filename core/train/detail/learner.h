@@ -16,6 +16,7 @@
 #include "core/model/detail/model.h"
 #include "core/run/run_spec.h"
 #include "core/schedule/gradient_noise.h"
+#include "core/train/detail/loss_scaler.h"
 #include "core/train/detail/optimizer.h"
 
 namespace batchscope::train {
@@ -66,7 +67,7 @@ public:
 
   /// Copies of weights, optimizer, buffers and generator that do not count against the budget.
   struct Snapshot {
-    std::vector<at::Tensor> parameters, buffers, optimizer;
+    std::vector<at::Tensor> parameters, buffers, optimizer, scaler;
     at::Tensor generator;
   };
   std::unique_ptr<Snapshot> snapshot() const;
@@ -93,6 +94,8 @@ private:
     at::Tensor input, target;
   };
   Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout);
+  /// In fp32, whatever the precision of the forward pass.
+  at::Tensor logits(const at::Tensor& input, bool training) const;
   at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const;
   void accumulate(MicroBatch examples, std::int64_t terms);
   double take_window_loss();
@@ -114,8 +117,10 @@ private:
   memory::Device& device_;
   c10::Device where_;
   double label_smoothing_;
+  at::ScalarType precision_; ///< of forward passes; weights and gradients are in fp32
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<LossScaler> scaler_;      ///< with fp16
   at::Generator generator_;               ///< LibTorch's default generator, which dropout uses
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   double norm_ = 0;

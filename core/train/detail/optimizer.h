@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace batchscope::train {
 class Optimizer {
 public:
   virtual ~Optimizer() = default;
-  /// Updates the parameters; `gradients` are in the order of the parameters.
-  virtual void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay) = 0;
+  /// Updates the parameters; `gradients` are in the order of the parameters. With `found` (LossScaler), the device
+  /// leaves everything as it is if that is 1.
+  virtual void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay,
+                    const std::optional<at::Tensor>& found) = 0;
   /// Everything that a step changes besides the parameters.
   virtual std::vector<at::Tensor> state() const = 0;
 };

@@ -68,7 +68,7 @@ void TestUsage::refused_data() {
   row("no value before another option", {"plan", "--batch", "--examples", "10"}, "--batch: a value is missing");
   row("switch with a value", {"list", "--json=yes"}, "--json");
   row("empty database", {"--db", "", "list"}, "--db");
-  for (const char* option : {"--precision", "--ema", "--init"})
+  for (const char* option : {"--init", "--share"})
     row(option, {"train", option, "1"}, option);
   row("rule", {"train", "--lr-rule", "cubic"}, "cubic");
   for (const char* format : {"xml"})

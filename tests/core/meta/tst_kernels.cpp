@@ -216,7 +216,7 @@ private Q_SLOTS:
                                           return Tensors{at::zeros({n, 100}), at::Tensor()};
                                         };
                                       },
-                                  .outputs = {{examples, 100}, {}}});
+                                  .outputs = {{{examples, 100}}, {}}});
       std::vector<std::uint64_t> sizes;
       for (const telemetry::TraceEvent& event : device->stop_trace().events) {
         if (event.allocates)
@@ -248,7 +248,7 @@ private Q_SLOTS:
                                               .elements = 1 << 24,
                                               .operations = 1 << 24,
                                               .prepare = [](std::int64_t) -> meta::RunKernel { qFatal("it was run"); },
-                                              .outputs = {{64, 1 << 24}}});
+                                              .outputs = {{{64, 1 << 24}}}});
     QCOMPARE(made[0].numel(), std::int64_t{64} << 24);
   }
 };

@@ -52,6 +52,7 @@ RunSpec full_spec() {
   spec.schedule = "formula:min(batch + 1, 64)";
   spec.max_batch = 64;
   spec.drop_last = true;
+  spec.precision = "fp16";
   spec.checkpointing = true;
   spec.optimizer = "sgd";
   spec.learning_rate = 0.1;
@@ -143,6 +144,8 @@ void TestRunSpec::refused_data() {
     row((std::string("warmup ") + warmup).c_str(), "--warmup", [warmup](RunSpec& s) { s.warmup = warmup; });
   row("dropout 1", "--dropout", [](RunSpec& s) { s.dropout = 1; });
   row("dropout nan", "--dropout", [](RunSpec& s) { s.dropout = not_a_number; });
+  row("precision", "--precision", [](RunSpec& s) { s.precision = "fp8"; });
+  row("precision of a GPU", "--precision", [](RunSpec& s) { s.precision = "fp16"; });
   row("smoothing", "--label-smoothing", [](RunSpec& s) { s.label_smoothing = -0.1; });
   row("regularization", "--regularization-rule", [](RunSpec& s) { s.regularization_rule = "linear"; });
   row("task", "--task", [](RunSpec& s) { s.task = "finetuning"; });
@@ -232,7 +235,7 @@ void TestRunSpec::badJson_data() {
   row("{\n \"lr\": NaN}", "line 2, column 8");
   row("[]", "object");
   row("3", "object");
-  row(R"({"precision": "bf16"})", "precision");
+  row(R"({"precisions": "bf16"})", "precisions");
   row(R"({"version": 2})", "version");
   row(R"({"version": 0})", "version");
   row(R"({"version": "1"})", "version");
@@ -275,7 +278,7 @@ void TestRunSpec::commandLine() {
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                   "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
-                  "--checkpointing --on-oom fail"));
+                  "--precision fp16 --checkpointing --on-oom fail"));
 }
 
 BATCHSCOPE_TEST(TestRunSpec)

@@ -139,6 +139,19 @@ private Q_SLOTS:
                               "llama:layers=3,heads=4,kv-heads=2,width=16,context=12"})
       row(model, tokens, "checkpointing");
     row("gpt:layers=3,heads=2,width=16,context=12", tokens, "checkpointing dropout");
+    row("mlp:hidden=64,layers=3", numbers, "bf16");
+    for (const char* model :
+         {"cnn:width=8", "cnn:width=12,norm=batch", "resnet:width=8,blocks=1", "resnet:width=12,blocks=1,norm=batch"})
+      row(model, small_images, "bf16");
+    row("cnn:width=8", small_images, "bf16 checkpointing");
+    row("resnet:width=8,blocks=1", large_images, "bf16");
+    for (const char* model :
+         {"gpt:layers=2,heads=2,width=16,context=12", "gpt:layers=1,heads=4,width=16,context=200",
+          "gpt:layers=2,heads=2,width=16,context=12,tied=1", "bert:layers=2,heads=2,width=16,context=12",
+          "llama:layers=2,heads=4,kv-heads=2,width=16,context=12,head-norms=1"})
+      row(model, tokens, "bf16");
+    for (const char* setting : {"bf16 dropout", "bf16 checkpointing", "bf16 dropout checkpointing"})
+      row("gpt:layers=3,heads=2,width=32,context=24", tokens, setting);
     for (const char* setting : {"sgd", "adam", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
       row("resnet:width=8,blocks=1", small_images, setting);
       row("gpt:layers=2,heads=2,width=16,context=12", tokens, setting);
@@ -154,6 +167,7 @@ private Q_SLOTS:
       spec.optimizer = setting.toStdString();
     spec.dropout = setting.contains("dropout") ? 0.1 : 0;
     spec.checkpointing = setting.contains("checkpointing");
+    spec.precision = setting.contains("bf16") ? "bf16" : "fp32";
     spec.label_smoothing = setting == "smoothing" ? 0.1 : 0;
     spec.accumulate = setting == "accumulate" ? 3 : 1;
     if (setting == "clip")

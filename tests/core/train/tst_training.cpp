@@ -120,10 +120,14 @@ private Q_SLOTS:
     QTest::newRow("group norm") << "cnn:width=8";
     if (!test::sanitized)
       QTest::newRow("batch norm") << "cnn:width=8,norm=batch";
+    QTest::newRow("memory savers") << "cnn:width=8";
   }
   void aSearchLeavesNoTrace() {
     QFETCH(QString, model);
     RunSpec spec = small_spec(40, 25);
+    const bool saving = QLatin1String(QTest::currentDataTag()) == QLatin1String("memory savers");
+    spec.checkpointing = saving;
+    spec.precision = saving ? "bf16" : "fp32";
     spec.model = model.toStdString();
     spec.dropout = 0.2;
     spec.memory_budget = 4'000'000;
@@ -131,15 +135,22 @@ private Q_SLOTS:
     FinishedRun searched;
     RunControl control;
     const auto session = run::open_session(spec);
-    QVERIFY(session->find({.strategy = "predictive"}).found);
+    QVERIFY(session->find({.strategy = "predictive", .timings = !saving}).found);
     for (const char* strategy : {"binary", "halving"}) // what is timed does not depend on the strategy
       QVERIFY(session->find({.strategy = strategy, .timings = false}).found);
     searched.outcome = session->run(searched.recorded, control);
     QVERIFY(same_bits(never_searched, searched));
   }
 
+  void learnsSomething_data() {
+    QTest::addColumn<QString>("precision");
+    QTest::newRow("fp32") << "fp32";
+    QTest::newRow("bf16") << "bf16";
+  }
   void learnsSomething() {
+    QFETCH(QString, precision);
     RunSpec spec = small_spec(50, 1);
+    spec.precision = precision.toStdString();
     spec.length = {.epochs = 6, .examples = {}, .steps = {}};
     const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
