@@ -62,6 +62,7 @@ struct RunSpec {
   double label_smoothing = 0;           ///< 0 <= s < 1
   bool checkpointing = false;           ///< activation checkpointing
   std::string precision = "fp32";       ///< of forward passes: fp32, bf16, fp16 (GPU only); weights stay in fp32
+  std::optional<double> ema;            ///< 0 < decay < 1 of averaged weights; unset: none
   std::string regularization_rule = "none";
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0

@@ -68,6 +68,8 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     model_->set_checkpointing(spec.checkpointing);
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
+    if (spec.ema)
+      averages_.emplace(model_->parameters(), *spec.ema);
     if (precision_ == at::kHalf)
       scaler_.emplace(where_);
     if (where_.is_meta())
@@ -306,7 +308,10 @@ void Learner::update(double learning_rate, double weight_decay, std::optional<do
     const std::vector<at::Tensor> all = gradients();
     if (clip && norm_ > *clip)
       at::_foreach_mul_(all, *clip / norm_);
-    optimizer_->step(all, learning_rate, weight_decay, scaler_ ? std::optional(scaler_->found()) : std::nullopt);
+    const auto found = scaler_ ? std::optional(scaler_->found()) : std::nullopt;
+    optimizer_->step(all, learning_rate, weight_decay, found);
+    if (averages_)
+      averages_->update(found);
   }
   drop_gradients();
   if (scaler_)
@@ -320,6 +325,9 @@ void Learner::drop_gradients() {
 
 std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
   const at::NoGradGuard no_grad;
+  std::optional<AveragedWeights::InUse> averaged;
+  if (averages_)
+    averaged.emplace(*averages_);
   const std::uint64_t refused_before = device_.readings().refused;
   try {
     device_.enter(Phase::evaluation);
@@ -350,6 +358,8 @@ std::unique_ptr<Learner::Snapshot> Learner::snapshot() const {
   copy_all(model_->parameters(), copy->parameters);
   copy_all(model_->buffers(), copy->buffers);
   copy_all(optimizer_->state(), copy->optimizer);
+  if (averages_)
+    copy_all(averages_->state(), copy->averages);
   if (scaler_)
     copy_all(scaler_->state(), copy->scaler);
   copy->generator = generator_.get_state();
@@ -366,6 +376,8 @@ void Learner::restore(const Snapshot& snapshot) {
   copy_all(snapshot.parameters, model_->parameters());
   copy_all(snapshot.buffers, model_->buffers());
   copy_all(snapshot.optimizer, optimizer_->state());
+  if (averages_)
+    copy_all(snapshot.averages, averages_->state());
   if (scaler_)
     copy_all(snapshot.scaler, scaler_->state());
   generator_.set_state(snapshot.generator);

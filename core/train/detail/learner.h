@@ -16,6 +16,7 @@
 #include "core/model/detail/model.h"
 #include "core/run/run_spec.h"
 #include "core/schedule/gradient_noise.h"
+#include "core/train/detail/averaged_weights.h"
 #include "core/train/detail/loss_scaler.h"
 #include "core/train/detail/optimizer.h"
 
@@ -59,15 +60,16 @@ public:
   /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
   /// Nothing if memory runs out or the device cannot trace.
   std::optional<telemetry::Trace> trace(MicroBatch examples);
-  /// Clips the gradients, updates the weights and frees the gradients. Allocates at most scalars on the device.
+  /// Clips the gradients, updates the weights and their averages, and frees the gradients. Allocates at most scalars on
+  /// the device.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
 
-  /// Sums over these validation examples; nothing if memory ran out.
+  /// Sums over these validation examples, with the averaged weights if the run has them; nothing if memory ran out.
   std::optional<EvaluationSums> evaluate(MicroBatch examples);
 
   /// Copies of weights, optimizer, buffers and generator that do not count against the budget.
   struct Snapshot {
-    std::vector<at::Tensor> parameters, buffers, optimizer, scaler;
+    std::vector<at::Tensor> parameters, buffers, optimizer, averages, scaler;
     at::Tensor generator;
   };
   std::unique_ptr<Snapshot> snapshot() const;
@@ -120,6 +122,7 @@ private:
   at::ScalarType precision_; ///< of forward passes; weights and gradients are in fp32
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<AveragedWeights> averages_;
   std::optional<LossScaler> scaler_;      ///< with fp16
   at::Generator generator_;               ///< LibTorch's default generator, which dropout uses
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device

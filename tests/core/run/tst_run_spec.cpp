@@ -52,6 +52,7 @@ RunSpec full_spec() {
   spec.schedule = "formula:min(batch + 1, 64)";
   spec.max_batch = 64;
   spec.drop_last = true;
+  spec.ema = 0.999;
   spec.precision = "fp16";
   spec.checkpointing = true;
   spec.optimizer = "sgd";
@@ -144,6 +145,8 @@ void TestRunSpec::refused_data() {
     row((std::string("warmup ") + warmup).c_str(), "--warmup", [warmup](RunSpec& s) { s.warmup = warmup; });
   row("dropout 1", "--dropout", [](RunSpec& s) { s.dropout = 1; });
   row("dropout nan", "--dropout", [](RunSpec& s) { s.dropout = not_a_number; });
+  row("averages", "--ema", [](RunSpec& s) { s.ema = 1; });
+  row("averages of nothing", "--ema", [](RunSpec& s) { s.ema = 0; });
   row("precision", "--precision", [](RunSpec& s) { s.precision = "fp8"; });
   row("precision of a GPU", "--precision", [](RunSpec& s) { s.precision = "fp16"; });
   row("smoothing", "--label-smoothing", [](RunSpec& s) { s.label_smoothing = -0.1; });
@@ -277,7 +280,7 @@ void TestRunSpec::commandLine() {
                   "--steps 77 "
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
-                  "--label-smoothing 0.05 --regularization-rule sqrt --device cuda:1 --memory-budget 400MB "
+                  "--label-smoothing 0.05 --regularization-rule sqrt --ema 0.999 --device cuda:1 --memory-budget 400MB "
                   "--precision fp16 --checkpointing --on-oom fail"));
 }
 

@@ -152,7 +152,8 @@ private Q_SLOTS:
       row(model, tokens, "bf16");
     for (const char* setting : {"bf16 dropout", "bf16 checkpointing", "bf16 dropout checkpointing"})
       row("gpt:layers=3,heads=2,width=32,context=24", tokens, setting);
-    for (const char* setting : {"sgd", "adam", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
+    for (const char* setting :
+         {"sgd", "adam", "averages", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
       row("resnet:width=8,blocks=1", small_images, setting);
       row("gpt:layers=2,heads=2,width=16,context=12", tokens, setting);
       row("mlp:hidden=64,layers=2", numbers, setting);
@@ -167,6 +168,8 @@ private Q_SLOTS:
       spec.optimizer = setting.toStdString();
     spec.dropout = setting.contains("dropout") ? 0.1 : 0;
     spec.checkpointing = setting.contains("checkpointing");
+    if (setting.contains("averages"))
+      spec.ema = 0.99;
     spec.precision = setting.contains("bf16") ? "bf16" : "fp32";
     spec.label_smoothing = setting == "smoothing" ? 0.1 : 0;
     spec.accumulate = setting == "accumulate" ? 3 : 1;

@@ -50,6 +50,8 @@ private Q_SLOTS:
     spec.dropout = dropout;
     spec.checkpointing = saving;
     spec.precision = saving ? "bf16" : "fp32";
+    if (saving)
+      spec.ema = 0.9;
     const auto device = memory::open_device("cpu", budget);
     Learner learner(spec, data::open_data(spec.data), *device);
     std::vector<std::int64_t> indices(500);
@@ -72,6 +74,9 @@ private Q_SLOTS:
       QVERIFY(before->parameters[i].equal(after->parameters[i]));
     for (std::size_t i = 0; i < before->buffers.size(); ++i)
       QVERIFY(before->buffers[i].equal(after->buffers[i]));
+    QCOMPARE(before->averages.empty(), !saving);
+    for (std::size_t i = 0; i < before->averages.size(); ++i)
+      QVERIFY(before->averages[i].equal(after->averages[i]));
     QVERIFY(before->generator.equal(after->generator));
     QVERIFY(!learner.attempt({all.first(8)}).out_of_memory);
     learner.update(0.001, 0.0, std::nullopt);
@@ -119,6 +124,7 @@ private Q_SLOTS:
     QTest::addColumn<double>("tolerance");
     QTest::newRow("standard") << "" << 1e-4;
     QTest::newRow("checkpointing") << "checkpointing" << 1e-4;
+    QTest::newRow("averaged weights") << "averages" << 1e-4;
     QTest::newRow("bf16, which rounds the sums of each part") << "bf16" << 2e-2;
   }
   void changesNoResult() {
@@ -127,7 +133,9 @@ private Q_SLOTS:
     RunSpec spec = tight_spec(20, 30);
     spec.checkpointing = setting == "checkpointing";
     spec.precision = setting == "bf16" ? "bf16" : "fp32";
-    if (setting != "")
+    if (setting == "averages")
+      spec.ema = 0.9;
+    if (setting == "checkpointing" || setting == "bf16")
       spec.memory_budget = 2'500'000;
     spec.schedule = "piecewise:0=20,10=250,20=30"; // asks for more than fits, then for less
     const FinishedRun tight = run_to_end(spec);
@@ -148,6 +156,7 @@ private Q_SLOTS:
                qPrintable(QStringLiteral("step %1: %2 and %3").arg(i + 1).arg(a.loss).arg(b.loss)));
       QVERIFY(a.peak_bytes <= static_cast<std::int64_t>(budget));
     }
+    QVERIFY(relative(*tight.outcome.validation_loss, *roomy.outcome.validation_loss) < tolerance);
   }
 
   void tellsTheWholeStory() {

@@ -128,6 +128,8 @@ private Q_SLOTS:
     const bool saving = QLatin1String(QTest::currentDataTag()) == QLatin1String("memory savers");
     spec.checkpointing = saving;
     spec.precision = saving ? "bf16" : "fp32";
+    if (saving)
+      spec.ema = 0.9;
     spec.model = model.toStdString();
     spec.dropout = 0.2;
     spec.memory_budget = 4'000'000;
