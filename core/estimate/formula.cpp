@@ -93,6 +93,8 @@ Training training_of(const run::RunSpec& spec, std::int64_t batch) {
     training.precision = Training::Precision::mixed;
   if (spec.optimizer == "sgd")
     training.optimizer = run::momentum_or_default(spec) > 0 ? Optimizer::momentum : Optimizer::sgd;
+  else if (spec.optimizer == "rmsprop")
+    training.optimizer = Optimizer::momentum; // which keeps as much: one number for each parameter
   return training;
 }
 

@@ -24,7 +24,6 @@ namespace batchscope::model {
 namespace {
 
 constexpr double norm_epsilon = 1e-5;
-constexpr double batch_norm_momentum = 0.1;
 constexpr std::int64_t max_groups = 8;
 
 std::int64_t groups_for(std::int64_t channels) {
@@ -82,7 +81,7 @@ at::Tensor Convolution::operator()(const at::Tensor& x) const {
 
 ChannelNorm::ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels)
     : kind(kind), groups(groups_for(channels)), weight(context.constant({channels}, 1.0)),
-      bias(context.constant({channels}, 0.0)) {
+      bias(context.constant({channels}, 0.0)), momentum(context.batch_norm_momentum) {
   if (kind != run::ModelSpec::Norm::batch)
     return;
   const auto options = at::TensorOptions(at::kFloat).device(context.device);
@@ -95,7 +94,7 @@ at::Tensor ChannelNorm::operator()(const at::Tensor& x, Pass pass) const {
     return at::group_norm(x, groups, weight, bias, norm_epsilon);
   const bool moves = pass != Pass::recomputation;
   return at::batch_norm(x, weight, bias, moves ? mean : at::Tensor(), moves ? variance : at::Tensor(),
-                        pass != Pass::evaluation, batch_norm_momentum, norm_epsilon, /*cudnn_enabled=*/true);
+                        pass != Pass::evaluation, *momentum, norm_epsilon, /*cudnn_enabled=*/true);
 }
 
 RmsNorm::RmsNorm(const LayerContext& context, std::int64_t width) : weight(context.constant({width}, 1.0)) {}

@@ -22,7 +22,8 @@ at::Tensor Model::add_buffer(at::Tensor tensor) {
 
 LayerContext Model::layer_context(at::Generator generator, c10::Device device) {
   return {[this](at::Tensor tensor) { return add_parameter(std::move(tensor)); },
-          [this](at::Tensor tensor) { return add_buffer(std::move(tensor)); }, std::move(generator), device};
+          [this](at::Tensor tensor) { return add_buffer(std::move(tensor)); }, std::move(generator), device,
+          &batch_norm_momentum_};
 }
 
 at::Tensor Model::drop(const at::Tensor& x, bool training) const {

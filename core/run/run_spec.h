@@ -50,7 +50,7 @@ struct RunSpec {
   std::string schedule = "constant";
   std::optional<std::int64_t> max_batch;
   bool drop_last = false;
-  std::string optimizer = "adamw";     ///< sgd, adam, adamw
+  std::string optimizer = "adamw";     ///< sgd, adam, adamw, rmsprop
   std::optional<double> learning_rate; ///< default 0.001; sgd 0.1
   std::optional<double> momentum;      ///< sgd only; default 0.9
   std::optional<double> weight_decay;  ///< default 0.01 for adamw, else 0
@@ -63,6 +63,7 @@ struct RunSpec {
   bool checkpointing = false;           ///< activation checkpointing
   std::string precision = "fp32";       ///< of forward passes: fp32, bf16, fp16 (GPU only); weights stay in fp32
   std::optional<double> ema;            ///< 0 < decay < 1 of averaged weights; unset: none
+  std::string batch_norm_rule = "none"; ///< or inverse
   std::string regularization_rule = "none";
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0

@@ -87,6 +87,12 @@ double scaled_dropout(double p, RegularizationRule rule, std::int64_t effective_
   return std::min(p * std::sqrt(scale_of(effective_batch, reference_batch)), std::max(p, 0.5));
 }
 
+double scaled_batch_norm_momentum(std::int64_t micro_batch) {
+  constexpr double momentum = 0.1;
+  constexpr double large = 1024;
+  return momentum * std::min(1.0, large / static_cast<double>(micro_batch));
+}
+
 LearningRateRule parse_rule(const std::string& text) {
   if (text == "none")
     return LearningRateRule::none;

@@ -52,6 +52,9 @@ double scaled_weight_decay(double weight_decay, RegularizationRule rule, std::in
                            std::int64_t reference_batch);
 /// min(p * sqrt(B/B_ref), max(p, 0.5)), or unchanged.
 double scaled_dropout(double p, RegularizationRule rule, std::int64_t effective_batch, std::int64_t reference_batch);
+/// Share of a micro batch in the running statistics of batch norm: 0.1 up to 1,024 examples, above in inverse
+/// proportion.
+double scaled_batch_norm_momentum(std::int64_t micro_batch);
 
 /// `none`, `linear`, `sqrt`, `adascale`; throws Error (input) listing these, as do the next two.
 LearningRateRule parse_rule(const std::string& text);

@@ -17,6 +17,7 @@
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/model/detail/autocast.h"
+#include "core/schedule/learning_rate.h"
 
 namespace batchscope::train {
 
@@ -60,7 +61,7 @@ double value_of(const at::Tensor& scalar) {
 
 Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
     : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing),
-      precision_(precision_of(spec)) {
+      batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)) {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
@@ -143,6 +144,8 @@ void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   device_.enter(Phase::batch);
   const Batch batch = load(*data_.train, examples, data_.train->layout(examples));
   device_.enter(Phase::forward);
+  if (batch_norm_follows_)
+    model_->set_batch_norm_momentum(schedule::scaled_batch_norm_momentum(static_cast<std::int64_t>(examples.size())));
   const at::Tensor loss = loss_sum(logits(batch.input, /*training=*/true), batch.target, label_smoothing_);
   window_losses_.push_back(loss.detach());
   device_.enter(Phase::backward);
@@ -284,7 +287,8 @@ void Learner::tag_gradients() {
 /// of the window's mean.
 schedule::GradientNorms Learner::norms_of_part(MicroBatch examples, std::int64_t terms) {
   const auto own_terms = static_cast<double>(data_.train->layout(examples).loss_terms);
-  const double norm = gradient_norm() * static_cast<double>(terms) / own_terms;
+  const double scale = scaler_ ? value_of(scaler_->scale()) : 1; // they are unscaled at the end of the window
+  const double norm = gradient_norm() / scale * static_cast<double>(terms) / own_terms;
   return {.part = static_cast<std::int64_t>(examples.size()), .part_squared = norm * norm};
 }
 

@@ -1,5 +1,8 @@
 #include "core/train/detail/optimizer.h"
 
+#include <algorithm>
+
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_add.h>
@@ -7,6 +10,9 @@
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -17,6 +23,8 @@ namespace {
 constexpr double adam_beta1 = 0.9;
 constexpr double adam_beta2 = 0.999;
 constexpr double adam_epsilon = 1e-8;
+constexpr double rmsprop_smoothing = 0.99;
+constexpr double rmsprop_epsilon = 1e-8;
 
 std::vector<at::Tensor> zeros_like_all(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> zeros;
@@ -78,12 +86,49 @@ private:
   bool decoupled_; ///< AdamW: weight decay is separate from the gradient
 };
 
+class RmsProp final : public Optimizer {
+public:
+  explicit RmsProp(const std::vector<at::Tensor>& parameters)
+      : parameters_(parameters), squares_(zeros_like_all(parameters)) {
+    std::int64_t largest = 0;
+    for (const at::Tensor& parameter : parameters_)
+      largest = std::max(largest, parameter.numel());
+    scratch_ = at::empty({largest}, parameters_.front().options().requires_grad(false));
+  }
+  void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay,
+            const std::optional<at::Tensor>& found) override {
+    const double share = 1 - rmsprop_smoothing;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      const at::Tensor& gradient = gradients[i];
+      at::Tensor scratch = scratch_.narrow(0, 0, gradient.numel()).view(gradient.sizes());
+      if (weight_decay > 0)
+        gradient.add_(parameters_[i], weight_decay);
+      if (found)
+        gradient.masked_fill_(found->to(at::kBool), 0);
+      at::mul_out(scratch, gradient, gradient);
+      if (found)
+        squares_[i].lerp_(scratch, (1 - *found) * share);
+      else
+        squares_[i].lerp_(scratch, share);
+      at::sqrt_out(scratch, squares_[i]).add_(rmsprop_epsilon);
+      parameters_[i].addcdiv_(gradient, scratch, -learning_rate);
+    }
+  }
+  std::vector<at::Tensor> state() const override { return squares_; }
+
+private:
+  std::vector<at::Tensor> parameters_, squares_;
+  at::Tensor scratch_; ///< of the largest parameter's size, so that a step allocates nothing
+};
+
 } // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const run::RunSpec& spec, const std::vector<at::Tensor>& parameters) {
   const at::NoGradGuard no_grad;
   if (spec.optimizer == "sgd")
     return std::make_unique<Sgd>(parameters, run::momentum_or_default(spec));
+  if (spec.optimizer == "rmsprop")
+    return std::make_unique<RmsProp>(parameters);
   return std::make_unique<Adam>(parameters, spec.optimizer == "adamw");
 }
 

@@ -20,6 +20,7 @@ struct LayerContext {
   std::function<at::Tensor(at::Tensor)> buffer;
   at::Generator generator; ///< on the host, so that initial weights do not depend on the device
   c10::Device device;
+  const double* batch_norm_momentum; ///< the model's, which may change
 
   /// A parameter drawn uniformly from [-bound, bound].
   at::Tensor uniform(at::IntArrayRef shape, double bound) const;
@@ -55,6 +56,7 @@ struct ChannelNorm {
   run::ModelSpec::Norm kind;
   std::int64_t groups;
   at::Tensor weight, bias, mean, variance;
+  const double* momentum;
 };
 
 /// x / sqrt(mean(x^2) + epsilon) * weight, of the last dimension (Zhang and Sennrich 2019).

@@ -28,6 +28,8 @@ public:
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
   double dropout() const { return dropout_; }
   void set_dropout(double p) { dropout_ = p; }
+  /// Share of a micro batch in batch norm's running statistics, for all further training passes; 0.1 at first.
+  void set_batch_norm_momentum(double momentum) { batch_norm_momentum_ = momentum; }
   /// Activation checkpointing of all further training passes: less memory, the same gradients, and about one more
   /// forward pass of work.
   void set_checkpointing(bool on) { checkpointing_ = on; }
@@ -47,6 +49,7 @@ private:
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> buffers_;
   double dropout_;
+  double batch_norm_momentum_ = 0.1;
   bool checkpointing_ = false;
 };
 

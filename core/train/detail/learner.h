@@ -119,6 +119,7 @@ private:
   memory::Device& device_;
   c10::Device where_;
   double label_smoothing_;
+  bool batch_norm_follows_;  ///< its momentum the micro batch
   at::ScalarType precision_; ///< of forward passes; weights and gradients are in fp32
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;

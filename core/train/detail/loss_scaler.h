@@ -22,6 +22,7 @@ public:
   /// Adapts the scale, once for each step.
   void update();
 
+  const at::Tensor& scale() const { return scale_; } ///< on the device
   /// Scale and count of good steps in a row.
   std::vector<at::Tensor> state() const { return {scale_, good_steps_}; }
 

@@ -11,8 +11,8 @@
 
 namespace batchscope::train {
 
-/// SGD, Adam or AdamW through LibTorch's fused kernels. The constructor allocates all state, so a step allocates
-/// nothing and cannot run out of memory half-way.
+/// SGD, Adam or AdamW through LibTorch's fused kernels, or RMSprop. The constructor allocates all state, so a step
+/// allocates nothing and cannot run out of memory half-way.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;

@@ -52,6 +52,7 @@ RunSpec full_spec() {
   spec.schedule = "formula:min(batch + 1, 64)";
   spec.max_batch = 64;
   spec.drop_last = true;
+  spec.batch_norm_rule = "inverse";
   spec.ema = 0.999;
   spec.precision = "fp16";
   spec.checkpointing = true;
@@ -280,7 +281,8 @@ void TestRunSpec::commandLine() {
                   "--steps 77 "
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
-                  "--label-smoothing 0.05 --regularization-rule sqrt --ema 0.999 --device cuda:1 --memory-budget 400MB "
+                  "--label-smoothing 0.05 --regularization-rule sqrt --batch-norm-rule inverse --ema 0.999 --device "
+                  "cuda:1 --memory-budget 400MB "
                   "--precision fp16 --checkpointing --on-oom fail"));
 }
 

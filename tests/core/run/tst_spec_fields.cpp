@@ -67,6 +67,7 @@ const std::map<std::string, std::string> other_texts = {
     {"dropout", "0.25"},
     {"label_smoothing", "0.1"},
     {"regularization_rule", "sqrt"},
+    {"batch_norm_rule", "inverse"},
     {"ema", "0.99"},
     {"precision", "bf16"},
     {"checkpointing", "true"},

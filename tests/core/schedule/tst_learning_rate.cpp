@@ -11,6 +11,13 @@ class LearningRateTest : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  void batchNormMomentumFollowsTheMicroBatch() {
+    QCOMPARE(scaled_batch_norm_momentum(1), 0.1);
+    QCOMPARE(scaled_batch_norm_momentum(1024), 0.1);
+    QCOMPARE(scaled_batch_norm_momentum(2048), 0.05);
+    QCOMPARE(scaled_batch_norm_momentum(8192), 0.0125);
+  }
+
   void scalesByTheRule() {
     QCOMPARE(scaled_rate(0.1, LearningRateRule::none, 512, 32), 0.1);
     QCOMPARE(scaled_rate(0.1, LearningRateRule::linear, 512, 32), 1.6);

@@ -153,7 +153,7 @@ private Q_SLOTS:
     for (const char* setting : {"bf16 dropout", "bf16 checkpointing", "bf16 dropout checkpointing"})
       row("gpt:layers=3,heads=2,width=32,context=24", tokens, setting);
     for (const char* setting :
-         {"sgd", "adam", "averages", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
+         {"sgd", "adam", "rmsprop", "averages", "dropout", "clip", "accumulate", "effective batch", "smoothing"}) {
       row("resnet:width=8,blocks=1", small_images, setting);
       row("gpt:layers=2,heads=2,width=16,context=12", tokens, setting);
       row("mlp:hidden=64,layers=2", numbers, setting);
@@ -164,7 +164,7 @@ private Q_SLOTS:
     QFETCH(QString, data);
     QFETCH(QString, setting);
     RunSpec spec = spec_of(qPrintable(model), qPrintable(data));
-    if (setting == "sgd" || setting == "adam")
+    if (setting == "sgd" || setting == "adam" || setting == "rmsprop")
       spec.optimizer = setting.toStdString();
     spec.dropout = setting.contains("dropout") ? 0.1 : 0;
     spec.checkpointing = setting.contains("checkpointing");

@@ -1,14 +1,20 @@
 #include <QTest>
 
+#include <cmath>
 #include <limits>
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 
+#include "core/data/dataset.h"
+#include "core/memory/device.h"
+#include "core/train/detail/learner.h"
 #include "core/train/detail/loss_scaler.h"
 #include "core/train/detail/optimizer.h"
+#include "run_helpers.h"
 #include "test_program.h"
 
 using namespace batchscope;
@@ -59,9 +65,35 @@ private Q_SLOTS:
     QCOMPARE(value(scale), 2 * before);
   }
 
+  /// The norm that is clipped and recorded is that of the gradients as they are, not as they are scaled.
+  void gradientsAreUnscaledBeforeTheyAreClipped() {
+    run::RunSpec spec = small_spec(8, 1);
+    spec.optimizer = "sgd";
+    spec.momentum = 0;
+    const auto step = [&](const char* precision) {
+      spec.precision = precision;
+      const auto device = memory::open_device("cpu", spec.memory_budget);
+      Learner learner(spec, data::open_data(spec.data), *device);
+      const std::vector<std::int64_t> indices{0, 1, 2, 3, 4, 5, 6, 7};
+      const auto before = learner.snapshot();
+      const Attempt attempt = learner.attempt({indices});
+      learner.update(1.0, 0.0, attempt.grad_norm / 2);
+      const auto after = learner.snapshot();
+      double moved = 0;
+      for (std::size_t i = 0; i < before->parameters.size(); ++i)
+        moved += (after->parameters[i] - before->parameters[i]).square().sum().item().toDouble();
+      return std::pair(attempt.grad_norm, std::sqrt(moved));
+    };
+    const auto [full_norm, full_step] = step("fp32");
+    const auto [half_norm, half_step] = step("fp16");
+    QVERIFY2(relative(half_norm, full_norm) < 0.01, qPrintable(QString("%1 and %2").arg(half_norm).arg(full_norm)));
+    QVERIFY(relative(half_step, half_norm / 2) < 1e-4);
+    QVERIFY(relative(full_step, full_norm / 2) < 1e-4);
+  }
+
   void anOverflowChangesNoWeight_data() {
     QTest::addColumn<QString>("optimizer");
-    for (const char* optimizer : {"adamw", "adam", "sgd"})
+    for (const char* optimizer : {"adamw", "adam", "sgd", "rmsprop"})
       QTest::newRow(optimizer) << QString(optimizer);
   }
   /// Nor anything that the optimizer keeps.

@@ -79,6 +79,7 @@ inline const std::map<std::string, QString>& every_field() {
       {"regularization_rule", "sqrt"},
       {"device", "cpu"},
       {"memory_budget", "120MB"},
+      {"batch_norm_rule", "inverse"},
       {"ema", "0.9"},
       {"precision", "bf16"},
       {"checkpointing", "true"},
