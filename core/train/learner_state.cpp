@@ -76,6 +76,10 @@ std::vector<std::pair<std::string, at::Tensor>> Learner::state() const {
   add("parameters", model_->parameters());
   add("buffers", model_->buffers());
   add("optimizer", optimizer_->state());
+  if (averages_)
+    add("averages", averages_->state());
+  if (scaler_)
+    add("scaler", scaler_->state());
   all.emplace_back(generator_name, generator_.get_state());
   return all;
 }
