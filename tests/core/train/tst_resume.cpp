@@ -117,6 +117,8 @@ private Q_SLOTS:
         R"({"name": "budget", "memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400"})", true);
     row("tokens", R"({"model": "gpt:layers=1,heads=2,width=16,context=12", "dropout": 0.1,
                       "data": "synthetic:examples=625,vocabulary=20"})");
+    row("every saver of memory", R"({"dropout": 0.2, "precision": "bf16", "checkpointing": true, "ema": 0.9,
+                                     "optimizer": "rmsprop", "clip": 1})");
     row("back-off", R"({"memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.2})", true);
   }
   void theSameBits() {
