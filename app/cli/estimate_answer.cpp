@@ -43,6 +43,7 @@ Json room_json(std::int64_t batch, const std::vector<estimate::Growth>& growth,
   for (const estimate::Saving& each : savings)
     room["savings"].push_back({{"change", each.name},
                                {"title", each.title},
+                               {"method", each.by_formula ? "formula" : "dry-run"},
                                {"total_bytes", json_number(std::round(each.total_bytes))},
                                {"max_batch", each.max_batch}});
   return room;
@@ -118,11 +119,13 @@ void print_room(const Json& room) {
         {{"room to grow", fmt::format("at batch size {}, changing only one: {}", batch, fmt::join(parts, "; "))}}));
   }
   if (const Json& savings = room["savings"]; !savings.empty()) {
-    Table table(
-        {{"with one change, by formula", Table::Align::left}, {"total at batch size " + batch}, {"largest batch"}});
+    Table table({{"with one change", Table::Align::left},
+                 {"total at batch size " + batch},
+                 {"largest batch"},
+                 {"method", Table::Align::left}});
     for (const Json& each : savings)
       table.add({each["title"].get<std::string>(), bytes_text(each["total_bytes"]),
-                 format_count(each["max_batch"].get<std::int64_t>())});
+                 format_count(each["max_batch"].get<std::int64_t>()), each["method"].get<std::string>()});
     print(table.text(Palette::for_stdout()));
   }
 }
@@ -146,7 +149,7 @@ void print_answer(const Json& answer, std::int64_t batch, const std::optional<Ta
   if (answer.contains("measured_bytes"))
     rows.emplace_back("measured", bytes_text(answer["measured_bytes"]));
   const bool dry = answer["method"] == "dry-run" || answer.contains("dry_run");
-  rows.emplace_back("method", std::string(dry ? "a dry run of the trainer's own step in fp32, and " : "") +
+  rows.emplace_back("method", std::string(dry ? "a dry run of the trainer's own step, and " : "") +
                                   "formulas; see README, \"Will it fit?\"");
   print(facts(rows));
   std::vector<Table::Column> columns{{"method", Table::Align::left},

@@ -1,5 +1,6 @@
 #include "core/estimate/card_fit.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"
@@ -23,14 +24,42 @@ std::optional<std::int64_t> or_nothing(std::int64_t batch) {
   return batch > 0 ? std::optional(batch) : std::nullopt;
 }
 
+Engine::Workspace workspace_for(const Target& target) {
+  return target.name.empty() ? Engine::Workspace::learn : Engine::Workspace::none;
+}
+
+/// By a dry run of the changed run.
+Saving dry_saving(const TrainedSaving& change, std::int64_t batch, const Target& target, data::DataPool& pool) {
+  const run::Forecast forecast = run::forecast(change.spec, pool, workspace_for(target));
+  std::int64_t largest = forecast.largest.value_or(0);
+  if (largest > 0 && !target.name.empty()) {
+    const data::DataSplit data =
+        pool.open(change.spec.data, {.context = run::parse_model(change.spec.model).context()});
+    const auto dry_run = dry_run_for(change.spec, data::longest_shape(*data.train), data.train->size(), target);
+    largest = largest_reserved(*dry_run, target, target.usable_bytes(), largest);
+  }
+  return {change.name, change.title, static_cast<double>(forecast.at(std::min(batch, forecast.max_batch)).bytes),
+          largest, /*by_formula=*/false};
+}
+
+/// `spec` has the target's memory as its budget.
 std::vector<Saving> savings_of(const run::RunSpec& spec, const CardFit& fit, std::int64_t vocabulary,
-                               const Target& target) {
+                               const Target& target, data::DataPool& pool) {
   const run::ModelSpec model = run::parse_model(spec.model);
-  const auto shape = transformer_of(model, fit.forecast.parameters, vocabulary);
-  if (!shape)
-    return {};
-  return savings(*shape, training_of(spec, fit.batch), static_cast<double>(target.usable_bytes()),
-                 known_memory(fit.forecast));
+  std::vector<Saving> all;
+  if (const auto shape = transformer_of(model, fit.forecast.parameters, vocabulary))
+    all = savings(*shape, training_of(spec, fit.batch), static_cast<double>(target.usable_bytes()),
+                  known_memory(fit.forecast));
+  for (const TrainedSaving& change : trained_savings(spec)) {
+    const Saving saving = dry_saving(change, fit.batch, target, pool);
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const Saving& each) { return each.name == saving.name; });
+    if (known == all.end())
+      all.push_back(saving);
+    else
+      *known = saving;
+  }
+  return all;
 }
 
 } // namespace
@@ -39,14 +68,14 @@ CardFit fit_into(const run::RunSpec& spec, const Target& target, data::DataPool&
   run::RunSpec within = spec;
   within.memory_budget = target.usable_bytes();
   const bool card = !target.name.empty();
-  CardFit fit{.forecast = run::forecast(within, pool, card ? Engine::Workspace::none : Engine::Workspace::learn),
+  CardFit fit{.forecast = run::forecast(within, pool, workspace_for(target)),
               .largest = {},
               .safe = {},
               .reserve = {},
               .batch = spec.batch.kind == run::BatchChoice::Kind::number ? spec.batch.number : 1,
               .savings = {}};
   const data::DataSplit data = pool.open(spec.data, {.context = run::parse_model(spec.model).context()});
-  fit.savings = savings_of(spec, fit, data.train->shape().vocabulary, target);
+  fit.savings = savings_of(within, fit, data.train->shape().vocabulary, target, pool);
   fit.largest = fit.forecast.largest;
   fit.safe = fit.forecast.safe;
   if (!card)

@@ -22,7 +22,7 @@ struct CardFit {
   /// amount of memory. Nothing for a GPU either if this torch was built without CUDA; bytes in use then decide.
   std::optional<predict::Reserve> reserve;
   std::int64_t batch = 1;      ///< the spec's, or 1 if a search is to choose it
-  std::vector<Saving> savings; ///< at that batch; of a transformer
+  std::vector<Saving> savings; ///< at that batch; those by formula are of transformers only
 };
 
 /// Takes a fraction of a second. Throws what forecast() and reserve() throw; not if torch was built without CUDA.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/run/model_spec.h"
+
 namespace batchscope::estimate {
 
 namespace {
@@ -16,15 +18,27 @@ struct Change {
   const char* title;
   /// False if it is made already.
   bool (*make)(Training& training);
+  /// The same for a run; null if this program cannot train it.
+  bool (*train)(run::RunSpec& spec) = nullptr;
 };
+
+bool halve_context(run::RunSpec& spec) {
+  const run::ModelSpec model = run::parse_model(spec.model);
+  if (model.sizes.count("context") == 0 || model.context() < 2)
+    return false;
+  spec.model = run::with_size(spec.model, "context", model.context() / 2);
+  return true;
+}
 
 constexpr std::array changes{
     Change{"checkpointing", "activation checkpointing",
-           [](Training& training) { return !std::exchange(training.checkpointing, true); }},
+           [](Training& training) { return !std::exchange(training.checkpointing, true); },
+           [](run::RunSpec& spec) { return !std::exchange(spec.checkpointing, true); }},
     Change{"mixed", "mixed precision (16 bit)",
            [](Training& training) {
              return std::exchange(training.precision, Training::Precision::mixed) == Training::Precision::fp32;
-           }},
+           },
+           [](run::RunSpec& spec) { return std::exchange(spec.precision, "bf16") == "fp32"; }},
     Change{"adam8bit", "8-bit Adam",
            [](Training& training) {
              return std::exchange(training.optimizer, Training::Optimizer::adam8bit) == Training::Optimizer::adam;
@@ -39,7 +53,8 @@ constexpr std::array changes{
            [](Training& training) {
              training.sequence = std::floor(training.sequence / 2);
              return training.sequence >= 1;
-           }},
+           },
+           halve_context},
 };
 
 double fixed(const Estimate& estimate) {
@@ -60,6 +75,16 @@ KnownMemory known_memory(const run::Forecast& forecast) {
   return {.model = part(telemetry::Use::parameters) * 2 + part(telemetry::Use::optimizer), // gradients like parameters
           .per_example = (static_cast<double>(high.bytes) - static_cast<double>(low.bytes)) /
                          static_cast<double>(large - large / 2)};
+}
+
+std::vector<TrainedSaving> trained_savings(const run::RunSpec& spec) {
+  std::vector<TrainedSaving> all;
+  for (const Change& change : changes) {
+    run::RunSpec changed = spec;
+    if (change.train != nullptr && change.train(changed))
+      all.push_back({change.name, change.title, std::move(changed)});
+  }
+  return all;
 }
 
 std::vector<Saving> savings(const Transformer& model, const Training& training, double usable_bytes,

@@ -7,6 +7,7 @@
 
 #include "core/estimate/formula.h"
 #include "core/run/forecast.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::estimate {
 
@@ -16,6 +17,7 @@ struct Saving {
   std::string title; ///< display name
   double total_bytes = 0;
   std::int64_t max_batch = 0; ///< 0: not even one example fits
+  bool by_formula = true;     ///< false: by a dry run
 };
 
 /// Memory of a training run by a dry run, bytes.
@@ -24,6 +26,14 @@ struct KnownMemory {
   double per_example = 0; ///< what each example of a large batch adds
 };
 KnownMemory known_memory(const run::Forecast& forecast);
+
+/// One of the changes that this program can train, so that dry runs say what it saves.
+struct TrainedSaving {
+  std::string name, title; ///< of the Saving
+  run::RunSpec spec;       ///< with the change
+};
+/// Without those that the run has already.
+std::vector<TrainedSaving> trained_savings(const run::RunSpec& spec);
 
 /// The usual changes that make a transformer fit, without those that are made already. By formula; with `known`, its
 /// two parts times the ratio by which the formula changes them.

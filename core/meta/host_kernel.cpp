@@ -30,6 +30,7 @@ constexpr std::int64_t max_operations = 1 << 29;
 constexpr std::int64_t few_elements = 1 << 21;
 constexpr std::int64_t few_operations = 1 << 29;
 constexpr std::int64_t most_examples = 509;
+constexpr std::size_t many_events = 64;   ///< of one call
 constexpr std::size_t max_kernels = 4096; ///< remembered; beyond, all are forgotten
 
 struct HostBlock {
@@ -65,6 +66,35 @@ void name_outputs(HostKernel& kernel, const std::vector<at::Tensor>& outputs) {
   }
 }
 
+/// With the blocks that are alive at the kernel's peak, and its outputs, only. The 16-bit attention calls kernels of
+/// its own for each example and head, each with workspace, and traces that have more events for more examples do not
+/// align.
+HostKernel at_its_peak(const HostKernel& kernel) {
+  std::vector<bool> alive(kernel.blocks.size(), false), kept = alive;
+  std::uint64_t bytes = 0, most = 0;
+  for (const HostEvent& event : kernel.events) {
+    const std::uint64_t size = memory::rounded_up(kernel.blocks[event.block].bytes);
+    alive[event.block] = event.allocates;
+    bytes = event.allocates ? bytes + size : bytes - size;
+    if (bytes > most) {
+      most = bytes;
+      kept = alive;
+    }
+  }
+  HostKernel small;
+  for (std::size_t block = 0; block < kept.size(); ++block) {
+    if (!kept[block] && kernel.blocks[block].output < 0)
+      continue;
+    small.events.push_back({small.blocks.size(), true});
+    small.blocks.push_back(kernel.blocks[block]);
+  }
+  for (std::size_t block = 0; block < small.blocks.size(); ++block) {
+    if (small.blocks[block].output < 0)
+      small.events.push_back({block, false});
+  }
+  return small;
+}
+
 HostKernel learn(std::int64_t examples, const PrepareKernel& prepare) {
   memory::BlockCounter counter;
   HostKernel kernel;
@@ -84,7 +114,7 @@ HostKernel learn(std::int64_t examples, const PrepareKernel& prepare) {
   }
   name_outputs(kernel, outputs);
   outputs.clear(); // while `counter` exists
-  return kernel;
+  return kernel.events.size() > many_events ? at_its_peak(kernel) : kernel;
 }
 
 /// What is known of kernels, for all threads of the process.

@@ -395,9 +395,9 @@ struct HostMatrix {
   }
 };
 
-/// A product of matrices in 16 bit, for which `cpu` packs the operands; in 32 bit no workspace is counted. Learnt with
-/// the very sizes, since there is no telling which of them grows with the batch, or, of large ones, with smaller
-/// matrices, whose workspace is as large where it is bounded by a processor's caches.
+/// A product of matrices in 16 bit, for which `cpu` packs the operands in blocks; in 32 bit no workspace is counted.
+/// Learnt with the very sizes, as far as these are not larger than such blocks: larger ones change nothing, and there
+/// is no telling which of them grows with the batch.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b,
                    const std::function<at::Tensor(at::Tensor, at::Tensor)>& run, const char* name) {
   std::vector<std::int64_t> sizes = a.sizes().vec();
@@ -405,13 +405,10 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b,
   const at::ScalarType type = a.scalar_type();
   if (type == at::kFloat)
     return at::empty(sizes, a.options());
-  constexpr std::int64_t most_operations = 1 << 26;
-  std::int64_t count = a.dim() == 3 ? a.size(0) : 1, rows = a.size(-2), inner = a.size(-1), columns = b.size(-1);
-  while (static_cast<double>(count) * rows * inner * columns > most_operations) {
-    std::int64_t& largest =
-        *std::max({&count, &rows, &inner, &columns}, [](const auto* x, const auto* y) { return *x < *y; });
-    largest = (largest + 1) / 2;
-  }
+  const std::int64_t enough = 512;
+  const auto within = [enough](std::int64_t size) { return std::min(size, enough); };
+  const std::int64_t count = a.dim() == 3 ? within(a.size(0)) : 1, rows = within(a.size(-2)),
+                     inner = within(a.size(-1)), columns = within(b.size(-1));
   const auto reduced = [&](const at::Tensor& x, std::int64_t height, std::int64_t width) {
     HostMatrix matrix(x);
     matrix.sizes.end()[-1] = matrix.transposed ? height : width;

@@ -16,6 +16,7 @@
 #include "finder_table.h"
 #include "memory_table.h"
 #include "reading_cost.h"
+#include "saver_table.h"
 #include "screen_cost.h"
 #include "series_rate.h"
 #include "store_rate.h"
@@ -144,6 +145,32 @@ void print_screen() {
   std::printf("goals: refresh at most 16 ms, no event later than that, at most 10 %% of a core\n");
 }
 
+/// What each setting that saves memory saves and costs.
+void print_savers() {
+  std::printf("\nPeak of a step, MB, its time, ms, both as a share of the plain step, and the dry run's error "
+              "(goal: at most 0.5 %%)\n");
+  std::printf("%-46s %-22s %10s %7s %10s %7s %10s\n", "model and batch", "setting", "peak", "", "step", "", "dry run");
+  double worst = 0;
+  const auto print = [&](const std::string& model, const std::string& data, std::int64_t batch) {
+    const std::vector<SaverRow> rows = measure_savers(model, "synthetic:examples=5000," + data, batch);
+    for (const SaverRow& row : rows) {
+      const double error = row.dry_bytes / row.real_bytes - 1;
+      worst = std::max(worst, std::abs(error));
+      std::printf("%-46s %-22s %10.2f %5.0f %% %10.2f %5.0f %% %8.4f %%\n",
+                  (model + " x " + std::to_string(batch)).c_str(), row.setting.c_str(), row.real_bytes / 1e6,
+                  100 * row.real_bytes / rows.front().real_bytes, row.milliseconds,
+                  100 * row.milliseconds / rows.front().milliseconds, 100 * error);
+    }
+  };
+  for (const char* model : {"mlp:hidden=512,layers=9", "cnn", "cnn:norm=batch", "resnet"})
+    print(model, "shape=3x32x32,classes=10", 64);
+  for (const char* model :
+       {"gpt:layers=6,heads=4,width=128,context=128", "llama:layers=6,heads=4,kv-heads=2,width=128,context=128",
+        "bert:layers=6,heads=4,width=128,context=128"})
+    print(model, "vocabulary=500", 16);
+  std::printf("largest error of a dry run: %.4f %%\n", 100 * worst);
+}
+
 /// All models at five sizes and two lengths or image sizes.
 void print_memory() {
   std::printf("\nPeak of a step, MB: a dry run made before it beside the real one (goal: at most 0.1 %% off)\n");
@@ -217,8 +244,8 @@ void print_event_files(const std::filesystem::path& folder) {
 } // namespace
 
 int main(int count, char** arguments) {
-  // plan, series, compare, screen, store, reading, events, training, memory or finder; else all of these. Also, since
-  // they take minutes and gigabytes: generate FILE [RUNS [POINTS]] and big FILE
+  // plan, series, compare, screen, store, reading, events, training, memory, savers or finder; else all of these. Also,
+  // since they take minutes and gigabytes: generate FILE [RUNS [POINTS]] and big FILE
   const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   if (count > 2 && only == "generate") {
@@ -252,6 +279,8 @@ int main(int count, char** arguments) {
     print_training(folder);
   if (wanted("memory"))
     print_memory();
+  if (wanted("savers"))
+    print_savers();
   if (wanted("finder"))
     print_finder();
   std::filesystem::remove_all(folder);

@@ -24,7 +24,7 @@ QString fits_text(const run::Forecast& forecast) {
 
 ForecastCard::ForecastCard(const Theme& theme, QWidget* parent)
     : Card({}, parent), target_(new QComboBox(this)), parts_(new MemoryParts(theme, this)), facts_(new FactList(this)),
-      savings_title_(new QLabel(tr("Largest batch with one change, by formula"), this)), savings_(new FactList(this)),
+      savings_title_(new QLabel(tr("Largest batch with one change"), this)), savings_(new FactList(this)),
       remark_(dimmed_label({}, this)) {
   setObjectName(QStringLiteral("forecast"));
   remark_->setWordWrap(true);
@@ -80,7 +80,8 @@ void ForecastCard::show_fit(const estimate::CardFit& fit, const run::RunSpec& sp
                               saving.max_batch > 0 ? format_count(saving.max_batch) : tr("none"),
                               {},
                               fit.largest.value_or(0) < fit.batch && saving.max_batch < fit.batch,
-                              tr("%1 at batch size %2").arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
+                              (saving.by_formula ? tr("%1 at batch size %2, by formula") : tr("%1 at batch size %2"))
+                                  .arg(format_bytes(saving.total_bytes), format_count(fit.batch))};
   savings_->set_facts(savings);
   savings_title_->setVisible(!savings.isEmpty());
   savings_->setVisible(!savings.isEmpty());

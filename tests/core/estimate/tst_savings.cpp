@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include "core/estimate/savings.h"
+#include "core/run/model_spec.h"
 #include "test_program.h"
 
 using namespace batchscope;
@@ -72,6 +73,21 @@ private Q_SLOTS:
     done.optimizer = Training::Optimizer::adam8bit;
     done.sequence = 1;
     QVERIFY(savings(model, done, 1e9, {}).empty());
+  }
+
+  /// The three that a run can be trained with, each alone; none of them twice.
+  void namesWhatARunCanTrain() {
+    run::RunSpec spec;
+    spec.model = "gpt:layers=2,heads=2,width=16,context=64";
+    const auto all = trained_savings(spec);
+    QCOMPARE(all.size(), std::size_t{3});
+    QVERIFY(all[0].name == "checkpointing" && all[0].spec.checkpointing && all[0].spec.precision == "fp32");
+    QVERIFY(all[1].name == "mixed" && !all[1].spec.checkpointing && all[1].spec.precision == "bf16");
+    QCOMPARE(run::parse_model(all[2].spec.model).context(), std::int64_t{32});
+    spec.checkpointing = true;
+    spec.precision = "bf16";
+    spec.model = "cnn";
+    QVERIFY(trained_savings(spec).empty());
   }
 
   void noneFits() {

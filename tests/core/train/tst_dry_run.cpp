@@ -294,11 +294,14 @@ private Q_SLOTS:
     for (const char* model : {"mlp:hidden=256", "cnn:width=8", "cnn:width=8,norm=batch", "resnet:width=4,blocks=1",
                               "gpt:layers=2,heads=2,width=48,context=24"})
       QTest::newRow(model) << QString(model);
+    QTest::newRow("gpt in bf16") << "gpt:layers=2,heads=2,width=48,context=24";
   }
   void searchesInTwoRuns() {
     QFETCH(QString, model);
     RunSpec spec =
         spec_of(qPrintable(model), model.startsWith("gpt") ? "synthetic:examples=625,vocabulary=50" : small_images);
+    if (QString(QTest::currentDataTag()).endsWith("bf16"))
+      spec.precision = "bf16";
     const auto half = [&](std::int64_t batch) { // a budget between the peaks of two sizes
       Both both(spec);
       return static_cast<std::uint64_t>((both.real_peak(batch) + both.real_peak(batch + 1)) / 2);
@@ -308,6 +311,8 @@ private Q_SLOTS:
       const auto found = run::open_session(spec)->find({.timings = false});
       QCOMPARE(*found.largest, batch);
       QVERIFY(found.largest_is_exact);
+      if (spec.precision == "bf16")
+        continue; // whose workspace is not as exactly known
       QCOMPARE(found.probes.size() + found.checks.size(), std::size_t{2});
       for (const search::Probe& probe : found.probes)
         QVERIFY(probe.outcome == search::Outcome::fits);
