@@ -30,7 +30,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
       clip_(make_command(this, tr("Clip outliers"),
                          tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)) {
   clip_->setCheckable(true);
-  log->setIconText(tr("Log scale (loss)"));
+  log->setIconText(tr("Log scale"));
   log->setToolTip(tr("Draw the loss on a logarithmic scale (L)"));
   log->setShortcut(Qt::Key_L);
   follow->setIconText(tr("Follow"));
@@ -43,7 +43,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   smoothing_->setAccessibleName(tr("Smoothing of the loss"));
   smoothing_->setToolTip(tr("Smoothing factor (exponential moving average)"));
   smoothing_->setRange(0, slider_steps - 1);
-  smoothing_->setMinimumWidth(Theme::lines(3));
+  smoothing_->setMinimumWidth(Theme::lines(2));
   smoothing_->setMaximumWidth(Theme::lines(6));
   smoothing_value_->setMinimumWidth(Theme::lines(2));
 
