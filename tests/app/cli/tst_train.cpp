@@ -272,7 +272,7 @@ void TestTrain::refusedFiles_data() {
   row("", "the file is empty");
   row("{\"batch\": 0}", "batch");
   row("{\"batch\": 4, \"lr\": NaN}", "line 1");
-  row("{\"precision\": \"bf16\"}", "precision");
+  row("{\"precision\": \"fp8\"}", "precision");
   row("{\"epochs\": 1, \"steps\": 1}", "--epochs");
   row("{\"version\": 99}", "version");
   row("[1, 2]", "object");
