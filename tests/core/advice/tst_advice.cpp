@@ -147,7 +147,8 @@ void TestAdvice::memoryDecides() {
 }
 
 void TestAdvice::effectiveBatchOfTask() {
-  const SizeRow* row = row_of(advise({.task = "chat"}), "effective batch sizes");
+  const Advice advice = advise({.task = "chat"});
+  const SizeRow* row = row_of(advice, "effective batch sizes");
   QVERIFY(row != nullptr);
   QCOMPARE(row->effective_batch->text(), std::string("64-128"));
   QCOMPARE(*row->least, 16);
