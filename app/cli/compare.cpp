@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/compare/cells.h"
+#include "core/sweep/sweep_spec.h"
 
 namespace batchscope::cli {
 
@@ -39,6 +40,15 @@ std::vector<std::int64_t> chosen_runs(const CompareOptions& options, const store
   if (ids.size() < 2)
     throw input_error("compare: give the numbers of at least two runs, or --sweep ID");
   return ids;
+}
+
+/// The one that was given, else the one with which the sweep was made.
+std::string goal_of(const CompareOptions& options, const store::RunReader& reader) {
+  if (const auto given = text_of(options.goal))
+    return *given;
+  const auto sweep = integer_of(options.sweep);
+  const std::string goal = sweep ? sweep::sweep_spec_from_json(reader.sweep_json(*sweep)).goal : "";
+  return goal.empty() ? "accuracy" : goal;
 }
 
 /// Index of the run that the others are compared with; nothing without --baseline.
@@ -88,8 +98,8 @@ Json document(const compare::Comparison& comparison, const compare::Answer& answ
 }
 
 int run_compare(const CompareOptions& options, const Context& context) {
-  const compare::Goal goal = compare::parse_goal(text_of(options.goal).value_or("accuracy"), "--goal");
   const store::RunReader reader(context.database());
+  const compare::Goal goal = compare::parse_goal(goal_of(options, reader), "--goal");
   const compare::Comparison comparison(compare::read_runs(reader, chosen_runs(options, reader)));
   const auto baseline = baseline_of(options, comparison.runs);
   const compare::Answer answer = compare::answer(comparison, goal);
@@ -123,11 +133,11 @@ Verb add_compare(CLI::App& program) {
   options->runs = add_argument(*app, "RUN", "Numbers of the runs", true);
   options->sweep = add_value(*app, "--sweep", "ID", "All runs of a sweep");
   options->baseline = add_value(*app, "--baseline", "RUN", "Also show the differences from this run");
-  options->goal =
-      add_value(*app, "--goal", "GOAL",
-                "accuracy: the best final validation score (default); throughput: the smallest batch size within "
-                "5 % of the most examples per second; target:97%: the shortest time to that score; "
-                "time:2min: the best score reached within that time");
+  options->goal = add_value(*app, "--goal", "GOAL",
+                            "accuracy: the best final validation score (default, unless the sweep has a goal); "
+                            "throughput: the smallest batch size within "
+                            "5 % of the most examples per second; target:97%: the shortest time to that score; "
+                            "time:2min: the best score reached within that time");
   options->all_columns = add_switch(*app, "--all-columns", "Show the settings and results that are the same, too");
   options->markdown = add_switch(*app, "--markdown", "Print Markdown, to paste into an issue or a paper");
   return {app, [options](const Context& context) { return run_compare(*options, context); }};

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 
@@ -10,14 +12,18 @@
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/run_options.h"
+#include "app/cli/sweep_plan.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/compare/answer.h"
 #include "core/estimate/card_fit.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/search/run_search.h"
 #include "core/search/strategy.h"
 #include "core/store/run_store.h"
+#include "core/sweep/size_sweep.h"
+#include "core/sweep/sweep.h"
 
 namespace batchscope::cli {
 
@@ -31,6 +37,14 @@ struct FindOptions {
   CLI::Option* capacity = nullptr;
   CLI::Option* no_timings = nullptr;
   CLI::Option* target = nullptr;
+  CLI::Option* goal = nullptr;
+  CLI::Option* repeats = nullptr;
+
+  /// Whether sizes are to be trained; the goal throughput needs only what a search measures.
+  bool trains() const {
+    const auto text = text_of(goal);
+    return text && compare::parse_goal(*text, "--goal").kind != compare::Goal::Kind::throughput;
+  }
 };
 
 /// Far above every real device, and far enough below the end of the numbers for a size to be doubled.
@@ -47,16 +61,98 @@ double factor_of(const FindOptions& options) {
   return factor;
 }
 
-void print_result(const search::SearchResult& result, std::optional<std::int64_t> id, const Context& context) {
+/// What the sizes of a search came to in training.
+struct TrainedSizes {
+  std::string goal;
+  std::int64_t sweep = 0;
+  bool stopped = false;
+  compare::Answer answer;
+};
+
+/// Each size with what its runs came to for the goal, best first: scores, or for a target the seconds until then.
+Json sizes_json(const TrainedSizes& trained) {
+  Json sizes = Json::array();
+  for (const compare::Standing& standing : trained.answer.standings) {
+    Json results = Json::array();
+    for (const double result : standing.results)
+      results.push_back(json_number(result));
+    sizes.push_back({{"batch", standing.group.batch ? Json(*standing.group.batch) : Json(nullptr)},
+                     {trained.goal.starts_with("target") ? "seconds" : "scores", results},
+                     {"same_as_best", standing.same_as_best}});
+  }
+  return sizes;
+}
+
+/// `95.80 % ± 0.40`, `6.2 s ± 1.9 s`: of the runs of a size.
+std::string result_of(const compare::Standing& standing, bool is_time) {
+  if (standing.results.empty())
+    return "-";
+  const auto [n, mean, deviation] = compare::summarize(standing.results);
+  const auto text = [&](double value) { return is_time ? format_duration(value) : fmt::format("{:.4g}", value); };
+  return n > 1 ? fmt::format("{} ± {}", text(mean), text(deviation)) : text(mean);
+}
+
+std::string sizes_table(const TrainedSizes& trained) {
+  const bool is_time = trained.goal.starts_with("target");
+  Table table({{"trained batch size"},
+               {is_time ? "time to the score" : "validation score"},
+               {"runs"},
+               {"", Table::Align::left}});
+  for (const compare::Standing& standing : trained.answer.standings) {
+    const bool chosen = standing.group.batch == trained.answer.batch;
+    table.add({count_or_dash(standing.group.batch), result_of(standing, is_time), format_count(standing.summary.n),
+               chosen                  ? "recommended"
+               : standing.same_as_best ? "cannot be told apart from the best"
+                                       : ""},
+              chosen ? Colour::good : Colour::plain);
+  }
+  return table.text(Palette::for_stdout());
+}
+
+void print_result(const search::SearchResult& result, std::optional<std::int64_t> id, const Context& context,
+                  const std::optional<TrainedSizes>& trained = std::nullopt) {
   Json json = parse_json(search::to_json(result));
   json["search"] = id ? Json(*id) : Json(nullptr);
+  if (trained) {
+    json["goal"] = trained->goal;
+    json["sweep"] = trained->sweep;
+    json["trained"] = sizes_json(*trained);
+    json["certain"] = trained->answer.certain;
+    if (trained->answer.batch)
+      json["recommended"] = *trained->answer.batch;
+    json["reason"] = trained->answer.text;
+  }
   if (context.json) {
     print_json(json);
     return;
   }
   print(search_text(json, Palette::for_stdout()));
-  if (id)
+  if (trained) {
+    print("\n" + sizes_table(*trained) + "\n");
+    print(fmt::format("stored as search {} and sweep {}; `compare --sweep {} --goal {}` shows each run\n", *id,
+                      trained->sweep, trained->sweep, trained->goal));
+  } else if (id)
     print(fmt::format("stored as search {}\n", *id));
+}
+
+bool is_length_given(const FindOptions& options) {
+  const std::initializer_list<const char*> lengths{"--epochs", "--examples", "--steps"};
+  return std::any_of(lengths.begin(), lengths.end(),
+                     [&](const char* option) { return options.run.find(option)->count() > 0; });
+}
+
+TrainedSizes train_sizes(const FindOptions& options, const sweep::SweepSpec& spec, store::RunStore& store,
+                         Display& display, const std::shared_ptr<run::JobControl>& control, const Context& context) {
+  TrainedSizes trained{.goal = spec.goal, .answer = {}};
+  sweep::SweepPlan plan = sweep::plan_sweep(spec);
+  display.say(outlook_line(plan, context));
+  trained.sweep = store.add_sweep(sweep::to_json(spec));
+  const sweep::SweepResult result = sweep::run_sweep(std::move(plan), trained.sweep, store, display, control);
+  trained.stopped = result.stopped;
+  const store::RunReader reader(context.database());
+  trained.answer = compare::answer(compare::Comparison(compare::read_runs(reader, result.runs)),
+                                   compare::parse_goal(*text_of(options.goal), "--goal"));
+  return trained;
 }
 
 int status_of(const search::SearchResult& result) {
@@ -85,7 +181,7 @@ int find_pretended(const FindOptions& options, const run::RunSpec& spec, const C
 /// Computed from dry runs; nothing is run or stored. The recommended size would have to be measured.
 int find_for_target(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
   for (const CLI::Option* other : std::initializer_list<const CLI::Option*>{
-           options.strategy, options.start, options.factor, options.capacity, options.no_timings,
+           options.strategy, options.start, options.factor, options.capacity, options.no_timings, options.goal,
            options.run.find("--memory-budget"), options.run.find("--device")})
     exclude(options.target, other);
   const estimate::Target target = estimate::parse_target(*text_of(options.target), "--for");
@@ -125,10 +221,11 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
   const auto session = run::open_session(spec);
   // Before the search, so that a disk that is full does not cost its result.
   store::RunStore store(context.database());
-  run::JobControl control;
-  const InterruptGuard guard(control);
-  search_options.stop = [&] { return control.stopping(); };
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control);
+  search_options.stop = [&] { return control->stopping(); };
   search::SearchResult result;
+  std::optional<TrainedSizes> trained;
   std::int64_t id = 0;
   {
     Display display(context);
@@ -137,21 +234,32 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
       result = session->find(search_options,
                              [&](const search::Probe& probe) { display.probe(probe, session->budget_bytes()); });
     } catch (const Error&) {
-      if (!control.stopping())
+      if (!control->stopping())
         throw;
       display.say("stopped; nothing was stored");
       return exit_status::interrupted;
     }
-    id = job::store_search(spec, result, store, display, control);
+    id = job::store_search(spec, result, store, display, *control);
+    if (options.trains() && result.found) {
+      sweep::SweepSpec sizes = sweep::size_sweep(spec, result, id, *text_of(options.goal), is_length_given(options));
+      sizes.repeats = integer_of(options.repeats).value_or(sizes.repeats);
+      check(sizes);
+      trained = train_sizes(options, sizes, store, display, control, context);
+    }
   }
-  print_result(result, id, context);
-  return status_of(result);
+  print_result(result, id, context, trained);
+  return trained && trained->stopped ? exit_status::interrupted : status_of(result);
 }
 
 int run_find(const FindOptions& options, const Context& context) {
   run::RunSpec spec;
   options.run.apply(spec);
   check(spec);
+  exclude(options.goal, options.capacity);
+  exclude(options.goal, options.no_timings);
+  const bool trains = options.trains(); // an invalid goal is refused before anything is searched
+  if (options.repeats->count() > 0 && !trains)
+    throw input_error("--repeats has no effect without sizes to train; accepted: with --goal accuracy, target or time");
   if (options.capacity->count() > 0)
     return find_pretended(options, spec, context);
   if (options.target->count() > 0)
@@ -178,6 +286,13 @@ Verb add_find(CLI::App& program) {
   options->target =
       add_value(*app, "--for", "SIZE|CARD",
                 "Compute, without running anything, what fits into 24GB (decimal), 24GiB or a GPU such as rtx-4090");
+  options->goal = add_value(*app, "--goal", "GOAL",
+                            "What the recommended size is best for. throughput (default): the smallest within 5 % of "
+                            "the most examples per second. The others train up to five of the sizes that fit: "
+                            "accuracy: the best validation score at the end of the run; target:97%: the shortest time "
+                            "to that score; time:60s: the best score within that time");
+  options->repeats =
+      add_value(*app, "--repeats", "N", "Runs of each size that --goal trains, with different seeds (default 3)");
   options->run.add_to(*app, {"--batch", "--name"});
   app->footer(help + "\n" + schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};

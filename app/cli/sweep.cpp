@@ -33,6 +33,7 @@ struct SweepOptions {
   CLI::Option* random_seed = nullptr;
   CLI::Option* repeats = nullptr;
   CLI::Option* stop_weak = nullptr;
+  CLI::Option* goal = nullptr;
   CLI::Option* workers = nullptr;
   CLI::Option* plan = nullptr;
   CLI::Option* resume = nullptr;
@@ -42,7 +43,7 @@ struct SweepOptions {
 
   /// Those that say what to run.
   std::vector<const CLI::Option*> of_spec() const {
-    return {file, batches, rates, vary, only, random, random_seed, repeats, stop_weak};
+    return {file, batches, rates, vary, only, random, random_seed, repeats, stop_weak, goal};
   }
   /// Those of them that can add to a sweep.
   bool can_add(const CLI::Option* option) const {
@@ -81,6 +82,7 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
   if (const auto seed = integer_of(options.random_seed, 0))
     spec.random_seed = static_cast<std::uint64_t>(*seed);
   spec.repeats = integer_of(options.repeats).value_or(spec.repeats);
+  spec.goal = text_of(options.goal).value_or(spec.goal);
   if (const auto weak = text_of(options.stop_weak)) {
     if (*weak != "median" && *weak != "never")
       throw input_error(fmt::format("--stop-weak: {} is not accepted; accepted: median, never", in_quotes(*weak)));
@@ -231,6 +233,9 @@ Verb add_sweep(CLI::App& program) {
                                  "median: end a run early (median stopping rule) whose training loss is, from 40 % of "
                                  "the run on, above the median of the finished "
                                  "runs at equal progress, once there are four; never (default)");
+  options->goal = add_value(*app, "--goal", "GOAL",
+                            "What `compare` and the window answer about the sweep: accuracy (default), throughput, "
+                            "target:97%, time:2min");
   options->workers = add_value(*app, "--workers", "N",
                                "Processes that train at the same time, within one memory budget (default 1). Times "
                                "are comparable only with 1");

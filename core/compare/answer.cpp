@@ -85,7 +85,10 @@ std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goa
     Standing standing;
     for (const std::size_t index : group.runs)
       if (const auto value = value_of(runs[index], goal, metric)) {
+        const bool is_negated =
+            goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
         standing.values.push_back(*value);
+        standing.results.push_back(is_negated ? -*value : *value);
         standing.seeds.push_back(setting_text(runs[index], "seed"));
       }
     standing.group = group;
@@ -277,7 +280,7 @@ std::string edges_text(const std::vector<Standing>& standings, const Standing& c
     }
   if (least == most)
     return " No other batch size was tried.";
-  if (*chosen.group.batch == least)
+  if (*chosen.group.batch == least && least > 1)
     return fmt::format(" Smaller batch sizes than {} were not tried.", format_count(least));
   if (*chosen.group.batch == most)
     return fmt::format(" Larger batch sizes than {} were not tried.", format_count(most));

@@ -28,8 +28,9 @@ Goal parse_goal(const std::string& text, const std::string& option);
 /// One setting with what its runs came to, for a goal.
 struct Standing {
   Group group;
-  Summary summary;                ///< of `values`
-  std::vector<double> values;     ///< of the runs that have one, by run; larger is better
+  Summary summary;             ///< of `values`
+  std::vector<double> values;  ///< of the runs that have one, by run; larger is better
+  std::vector<double> results; ///< the same as measured: accuracy, loss, examples per second, or seconds to the target
   std::vector<std::string> seeds; ///< of those runs
   bool same_as_best = false;      ///< cannot be told apart from the best
 };

@@ -1,6 +1,7 @@
 #include "core/compare/runs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -17,19 +18,32 @@ namespace {
 constexpr const char* accuracy_series = "validation_accuracy";
 constexpr const char* loss_series = "validation_loss";
 
-/// The points of a series of validations, with the seconds at which they were made.
+/// Seconds of the whole run without evaluations.
+double training_seconds(const telemetry::RunOutcome& outcome) {
+  return outcome.examples_per_second > 0 ? static_cast<double>(outcome.examples_seen) / outcome.examples_per_second
+                                         : outcome.seconds;
+}
+
+/// The points of a series of validations, with the seconds of training until then.
 std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow& run, const std::string& series,
                              store::StepTimes& times, const std::vector<std::string>& there,
                              const std::optional<double>& last) {
   if (std::find(there.begin(), there.end(), series) == there.end())
-    return last ? std::vector<Score>{{run.outcome.seconds, *last}} : std::vector<Score>{};
+    return last ? std::vector<Score>{{training_seconds(run.outcome), *last}} : std::vector<Score>{};
   const auto points = reader.series(run.id, series);
   // Most runs have one at their end; reading the times of all steps would take longer than all the rest.
   if (points.size() == 1 && points.front().step >= run.outcome.steps)
-    return {{run.outcome.seconds, points.front().value}};
+    return {{training_seconds(run.outcome), points.front().value}};
+  // Evaluations take as long at every batch size, and how often they are made is not a matter of training.
+  const auto took = reader.series(run.id, telemetry::evaluation_seconds);
   std::vector<Score> scores;
-  for (const store::Point& point : points)
-    scores.push_back({times.at(point.step), point.value});
+  double evaluated = 0;
+  auto next = took.begin();
+  for (const store::Point& point : points) {
+    for (; next != took.end() && next->step < point.step; ++next)
+      evaluated += std::isfinite(next->value) ? next->value : 0;
+    scores.push_back({times.at(point.step) - evaluated, point.value});
+  }
   return scores;
 }
 

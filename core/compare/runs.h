@@ -13,7 +13,7 @@ namespace batchscope::compare {
 
 /// A validation of a run: when, and how good it was.
 struct Score {
-  double seconds = 0;
+  double seconds = 0; ///< of training until then, without pauses and evaluations
   double value = 0;
 };
 

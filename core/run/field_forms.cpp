@@ -63,6 +63,20 @@ BatchChoice BatchForm::from_json(const Json& json, const SpecField& field) {
   return parse_batch(json.is_string() ? json.get<std::string>() : json_text(json), name_in_json(field));
 }
 
+EvaluationInterval EvaluationForm::from_text(const std::string& text, const SpecField& field) {
+  return parse_evaluation_interval(text, field.option);
+}
+
+Json EvaluationForm::json(const EvaluationInterval& value) {
+  return value.steps > 0 ? Json(value.steps) : Json(to_string(value));
+}
+
+EvaluationInterval EvaluationForm::from_json(const Json& json, const SpecField& field) {
+  if (!json.is_string() && !json.is_number_integer())
+    throw wrong_type(field, json, "a whole number, or a text such as \"10%\"");
+  return parse_evaluation_interval(json.is_string() ? json.get<std::string>() : json_text(json), name_in_json(field));
+}
+
 std::int64_t IntegerForm::from_text(const std::string& text, const SpecField& field) {
   return parse_integer(text, field.option, static_cast<std::int64_t>(field.bounds.least), INT64_MAX);
 }

@@ -22,6 +22,10 @@ double weight_decay_or_default(const RunSpec& spec) {
   return spec.weight_decay.value_or(spec.optimizer == "adamw" ? 0.01 : 0.0);
 }
 
+bool reaches(double target, double loss, const std::optional<double>& accuracy) {
+  return accuracy ? *accuracy >= target : loss <= target;
+}
+
 bool keeps_checkpoints(const RunSpec& spec) {
   return spec.checkpoint_every || spec.checkpoint_minutes;
 }
@@ -35,11 +39,8 @@ constexpr std::pair<const char*, BatchChoice::Kind> searched_batches[] = {
     {"auto:largest", BatchChoice::Kind::largest},
 };
 
-/// The number of `50%` and `50% of largest`; nothing for any other text.
+/// The number of `50%`, above 0 and at most 100; nothing for any other text.
 std::optional<double> percent_in(std::string_view text) {
-  constexpr std::string_view of_largest = " of largest";
-  if (text.ends_with(of_largest))
-    text.remove_suffix(of_largest.size());
   if (!text.ends_with('%'))
     return std::nullopt;
   text.remove_suffix(1);
@@ -55,7 +56,9 @@ BatchChoice parse_batch(std::string_view text, std::string_view field) {
   for (const auto& [name, kind] : searched_batches)
     if (text == name)
       return {.kind = kind};
-  if (const auto percent = percent_in(text))
+  constexpr std::string_view of_largest = " of largest";
+  const std::string_view share = text.ends_with(of_largest) ? text.substr(0, text.size() - of_largest.size()) : text;
+  if (const auto percent = percent_in(share))
     return {.kind = BatchChoice::Kind::share, .percent = *percent};
   std::int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -74,6 +77,22 @@ std::string to_string(const BatchChoice& choice) {
   if (choice.kind == BatchChoice::Kind::share)
     return fmt::format("{}%", choice.percent);
   return std::to_string(choice.number);
+}
+
+EvaluationInterval parse_evaluation_interval(std::string_view text, std::string_view field) {
+  if (const auto percent = percent_in(text))
+    return {.percent = *percent};
+  std::int64_t steps = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || steps < 1)
+    throw input_error(fmt::format("{}: {} is not accepted; accepted: a number of steps, at least 1, or a share of an "
+                                  "epoch such as 10%",
+                                  field, in_quotes(text)));
+  return {.steps = steps};
+}
+
+std::string to_string(const EvaluationInterval& interval) {
+  return interval.steps > 0 ? std::to_string(interval.steps) : fmt::format("{}%", interval.percent);
 }
 
 std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field) {

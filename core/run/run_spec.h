@@ -27,6 +27,17 @@ std::string to_string(const BatchChoice& choice);
 /// Returns the steps of a warm-up, or nothing for `auto`; throws Error (input) naming `field`.
 std::optional<std::int64_t> parse_warmup(std::string_view text, std::string_view field);
 
+/// When a run is evaluated, besides at the end of each epoch and of the run: every `steps` optimizer steps, or each
+/// time that `percent` of an epoch's examples more have been seen, which is equally often at every batch size.
+struct EvaluationInterval {
+  std::int64_t steps = 0; ///< at least 1; 0 if `percent` is given
+  double percent = 0;     ///< above 0 and at most 100; 0 if `steps` is given
+};
+
+/// `20` (steps), or `10%` (of an epoch); throws Error (input) naming `field`.
+EvaluationInterval parse_evaluation_interval(std::string_view text, std::string_view field);
+std::string to_string(const EvaluationInterval& interval);
+
 enum class OnOom { shrink, fail };
 
 /// `shrink` or `fail`; throws Error (input) naming `field`.
@@ -68,8 +79,10 @@ struct RunSpec {
   std::string task = "scratch"; ///< or fine-tuning
   std::optional<double> clip;   ///< largest gradient norm, > 0
   schedule::RunLength length{.epochs = 1, .examples = std::nullopt, .steps = std::nullopt};
-  std::optional<std::int64_t> evaluate_every; ///< steps; unset: at the end of each epoch and of the run only
-  std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
+  std::optional<double> max_seconds;                ///< > 0: ends before the step that would pass this training time
+  std::optional<double> target_score;               ///< ends with the first evaluation that reaches it; see reaches()
+  std::optional<EvaluationInterval> evaluate_every; ///< unset: at the end of each epoch and of the run only
+  std::optional<std::int64_t> noise_every; ///< steps; unset: only if the schedule or the learning rate needs it
   /// Steps and minutes between two checkpoints; without either the run keeps none.
   std::optional<std::int64_t> checkpoint_every;
   std::optional<double> checkpoint_minutes;
@@ -83,6 +96,10 @@ struct RunSpec {
 double learning_rate_or_default(const RunSpec& spec);
 double momentum_or_default(const RunSpec& spec);
 double weight_decay_or_default(const RunSpec& spec);
+
+/// Whether an evaluation reaches the target: an accuracy (0..1) of at least `target`, or, of data without classes, a
+/// loss of at most `target`.
+bool reaches(double target, double loss, const std::optional<double>& accuracy);
 
 /// Whether the run keeps checkpoints.
 bool keeps_checkpoints(const RunSpec& spec);

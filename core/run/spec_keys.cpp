@@ -11,6 +11,8 @@ RunSpec trial_spec(RunSpec spec) {
   spec.batch = standard.batch;
   spec.schedule = standard.schedule;
   spec.length = standard.length;
+  spec.max_seconds = standard.max_seconds;
+  spec.target_score = standard.target_score;
   spec.evaluate_every = standard.evaluate_every;
   spec.checkpoint_every = standard.checkpoint_every;
   spec.checkpoint_minutes = standard.checkpoint_minutes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -75,7 +76,8 @@ RunOutlook foresee_one(const run::RunSpec& spec, Forecasts& forecasts, const Thr
       outlook.peak_bytes = forecast.at(*outlook.batch).bytes;
       outlook.fits = outlook.fits && *outlook.peak_bytes <= forecast.budget_bytes;
       if (const auto rate = throughputs.examples_per_second(spec, *outlook.batch))
-        outlook.seconds = examples_of(spec, *outlook.batch, forecast.examples) / *rate;
+        outlook.seconds = std::min(examples_of(spec, *outlook.batch, forecast.examples) / *rate,
+                                   spec.max_seconds.value_or(std::numeric_limits<double>::infinity()));
     }
   } catch (const Error& error) {
     if (error.kind() == Error::Kind::input)

@@ -18,7 +18,7 @@ struct RunOutlook {
   std::optional<std::int64_t> batch;       ///< nothing if a search with timings is to choose it
   std::optional<std::uint64_t> peak_bytes; ///< of its first step, by dry run; nothing if that is not possible
   bool fits = true;                        ///< false: not even one example fits, or the whole batch does not
-  std::optional<double> seconds;           ///< from the throughput of earlier runs; nothing without any
+  std::optional<double> seconds;           ///< at most, from the throughput of earlier runs; nothing without any
   std::string problem;                     ///< why it cannot run; empty if nothing is wrong
 };
 

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/compare/answer.h"
 #include "core/filter/condition.h"
 #include "core/run/spec_fields.h"
 
@@ -238,6 +239,8 @@ void check(const SweepSpec& spec) {
     throw input_error(fmt::format("--repeats: {} is not accepted; accepted: a whole number, at least 1", spec.repeats));
   if (spec.random && *spec.random < 1)
     throw input_error(fmt::format("--random: {} is not accepted; accepted: a whole number, at least 1", *spec.random));
+  if (!spec.goal.empty())
+    compare::parse_goal(spec.goal, "--goal");
   for (const Variation& variation : spec.vary)
     check_values(spec, variation);
   RunSpec shared = spec.base;

@@ -25,6 +25,8 @@ struct SweepSpec {
   std::optional<std::int64_t> random; ///< that many combinations, drawn at random; without it all of them
   std::uint64_t random_seed = 1;
   StopWeak stop_weak = StopWeak::never;
+  std::string goal;                   ///< what is looked for, see compare::parse_goal(); empty: accuracy
+  std::optional<std::int64_t> search; ///< number of the search whose sizes are trained
 };
 
 /// Replaces the values of the field, or adds it as the last one that varies.
@@ -39,8 +41,8 @@ void check(const SweepSpec& spec);
 std::vector<run::RunSpec> combinations(const SweepSpec& spec);
 
 /// JSON like a run's, in which fields that vary have a list of values, or `{"from": 0.0001, "to": 0.1, "scale":
-/// "log"}`, and come first in their order; and `repeats`, `only`, `random`, `random_seed`, `stop_weak`. Reading works
-/// as for RunSpec.
+/// "log"}`, and come first in their order; and `repeats`, `only`, `random`, `random_seed`, `stop_weak`, `goal`,
+/// `search`. Reading works as for RunSpec.
 std::string to_json(const SweepSpec& spec, int indent = 2);
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base = {});
 

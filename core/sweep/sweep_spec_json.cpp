@@ -75,6 +75,13 @@ std::int64_t whole_number(const Json& value, const char* field, std::int64_t lea
   return value.get<std::int64_t>();
 }
 
+std::string string_in(const Json& value, const char* field, const char* accepted) {
+  if (!value.is_string())
+    throw input_error(
+        fmt::format("field \"{}\": {} is not accepted; accepted: {}", field, shortened(json_text(value)), accepted));
+  return value.get<std::string>();
+}
+
 } // namespace
 
 std::string to_json(const SweepSpec& spec, int indent) {
@@ -94,6 +101,10 @@ std::string to_json(const SweepSpec& spec, int indent) {
   }
   if (spec.stop_weak == StopWeak::median)
     document["stop_weak"] = "median";
+  if (!spec.goal.empty())
+    document["goal"] = spec.goal;
+  if (spec.search)
+    document["search"] = *spec.search;
   return json_text(document, indent);
 }
 
@@ -108,11 +119,12 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
     spec.random = whole_number(random, "random", 1);
   if (const Json seed = take(document, "random_seed"); !seed.is_null())
     spec.random_seed = static_cast<std::uint64_t>(whole_number(seed, "random_seed", 0));
-  if (const Json only = take(document, "only"); !only.is_null()) {
-    if (!only.is_string())
-      throw input_error("field \"only\": " + shortened(json_text(only)) + " is not accepted; accepted: a condition");
-    spec.only = only.get<std::string>();
-  }
+  if (const Json search = take(document, "search"); !search.is_null())
+    spec.search = whole_number(search, "search", 1);
+  if (const Json only = take(document, "only"); !only.is_null())
+    spec.only = string_in(only, "only", "a condition");
+  if (const Json goal = take(document, "goal"); !goal.is_null())
+    spec.goal = string_in(goal, "goal", "accuracy, throughput, target:97%, time:2min");
   if (const Json weak = take(document, "stop_weak"); !weak.is_null()) {
     if (weak != "median" && weak != "never")
       throw input_error("field \"stop_weak\": " + shortened(json_text(weak)) +

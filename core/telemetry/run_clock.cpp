@@ -26,7 +26,7 @@ void RunClock::take(const Event& event) {
 }
 
 double RunClock::examples_per_second() const {
-  const double training = now_.at_step - now_.evaluated_before;
+  const double training = training_seconds();
   return training > 0 ? static_cast<double>(now_.examples) / training : 0;
 }
 

@@ -30,7 +30,9 @@ public:
 
   /// Seconds since the run's start, without pauses, with evaluations: the time of the newest record or event.
   double seconds() const { return now_.seconds; }
-  /// Examples per second of training time: without pauses and evaluations. 0 before the first step.
+  /// Seconds until the newest record, without pauses and evaluations.
+  double training_seconds() const { return now_.at_step - now_.evaluated_before; }
+  /// Examples per second of training time. 0 before the first step.
   double examples_per_second() const;
 
 private:

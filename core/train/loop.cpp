@@ -1,6 +1,7 @@
 #include "core/train/detail/loop.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/memory/detail/torch_errors.h"
 
@@ -55,11 +56,15 @@ telemetry::RunOutcome Loop::make_steps() {
       const auto step = progression_.next();
       if (!step)
         break;
+      const double begin = progress_.clock().training_seconds();
       if (!make(*step))
         return outcome(RunStatus::failed, failure_);
+      step_seconds_ = progress_.clock().training_seconds() - begin;
       if (is_evaluation_due())
         evaluate();
       make_checkpoint_if_due();
+      if (is_target_reached() || is_time_over())
+        break;
     }
     close_control();
     evaluate();
@@ -142,7 +147,28 @@ bool Loop::is_noise_due(std::int64_t step) const {
 }
 
 bool Loop::is_evaluation_due() const {
-  return progression_.epoch_ended() || (options_.evaluate_every && steps() % *options_.evaluate_every == 0);
+  if (progression_.epoch_ended())
+    return true;
+  if (!options_.evaluate_every)
+    return false;
+  const auto& [every_steps, percent] = *options_.evaluate_every;
+  if (every_steps > 0)
+    return steps() % every_steps == 0;
+  const double interval = percent / 100 * static_cast<double>(options_.progression.sampler.examples);
+  const auto intervals = [&](std::int64_t examples) { return std::floor(static_cast<double>(examples) / interval); };
+  return intervals(progress_.outcome().examples_seen) > intervals(evaluated_examples_);
+}
+
+/// Whether the next step, if it takes as long as the last one, would end too late.
+bool Loop::is_time_over() const {
+  return options_.max_seconds && steps() > 0 &&
+         progress_.clock().training_seconds() + step_seconds_ > *options_.max_seconds;
+}
+
+bool Loop::is_target_reached() const {
+  const telemetry::RunOutcome& so_far = progress_.outcome();
+  return options_.target_score && evaluated_at_ == steps() && so_far.validation_loss &&
+         run::reaches(*options_.target_score, *so_far.validation_loss, so_far.validation_accuracy);
 }
 
 /// Draws no random numbers and changes no state of the model, so that training goes on as it would have without it.
@@ -157,6 +183,7 @@ void Loop::evaluate() {
     return;
   }
   evaluated_at_ = steps();
+  evaluated_examples_ = progress_.outcome().examples_seen;
   report_validation(*result, seconds_since_start() - begin);
 }
 

@@ -29,6 +29,7 @@ LoopState Loop::state() const {
           .changed_budget = budget != budget_at_start_ ? std::optional(budget) : std::nullopt,
           .largest_micro = largest_micro_,
           .evaluated_at = evaluated_at_,
+          .evaluated_examples = evaluated_examples_,
           .best_score = checkpoints_ ? checkpoints_->best_score() : std::nullopt,
           .events = events_,
           .seconds = seconds_since_start()};
@@ -46,6 +47,7 @@ void Loop::restore(const LoopState& state) {
   }
   largest_micro_ = state.largest_micro;
   evaluated_at_ = state.evaluated_at;
+  evaluated_examples_ = state.evaluated_examples;
   if (checkpoints_)
     checkpoints_->set_best_score(state.best_score);
   events_ = state.events;

@@ -34,6 +34,7 @@ Json loop_json(const LoopState& state) {
           {"changed_budget", state.changed_budget ? Json(*state.changed_budget) : Json(nullptr)},
           {"largest_micro", state.largest_micro},
           {"evaluated_at", state.evaluated_at},
+          {"evaluated_examples", state.evaluated_examples},
           {"best_score", state.best_score ? json_number(*state.best_score) : Json(nullptr)},
           {"seconds", json_number(state.seconds)}};
 }
@@ -61,6 +62,7 @@ LoopState loop_state(const checkpoint::Checkpoint& checkpoint) {
       state.changed_budget = budget.get<std::uint64_t>();
     state.largest_micro = loop.at("largest_micro").get<std::int64_t>();
     state.evaluated_at = loop.at("evaluated_at").get<std::int64_t>();
+    state.evaluated_examples = loop.at("evaluated_examples").get<std::int64_t>();
     if (const Json& best = loop.at("best_score"); !best.is_null())
       state.best_score = number_from_json(best);
     state.events = checkpoint.label.events;

@@ -242,6 +242,8 @@ private:
     options.clip = spec_.clip;
     options.on_oom = spec_.on_oom;
     options.evaluate_every = spec_.evaluate_every;
+    options.max_seconds = spec_.max_seconds;
+    options.target_score = spec_.target_score;
     options.noise_every = spec_.noise_every;
     options.may_halve = !run::has_batch_norm(model_);
     options.checkpoints = checkpoints_;

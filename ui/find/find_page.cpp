@@ -11,9 +11,11 @@
 #include <QStackedWidget>
 
 #include "core/run/spec_keys.h"
+#include "core/sweep/size_sweep.h"
 #include "ui/find/answer_card.h"
 #include "ui/find/find_header.h"
 #include "ui/find/find_setup.h"
+#include "ui/find/goal_card.h"
 #include "ui/find/memory_card.h"
 #include "ui/find/probe_card.h"
 #include "ui/find/search_list.h"
@@ -26,12 +28,13 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double side_width = 25; // in lines of text
+constexpr double side_width = 26; // in lines of text
 
 } // namespace
 
 FindPage::FindPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()) {
+    : Page(parent), workbench_(workbench), forecaster_(workbench.engine().data()),
+      goal_reader_(workbench.run_database().database()) {
   make_actions();
   setup_ = new FindSetup(this);
   setup_->hide();
@@ -95,15 +98,18 @@ QWidget* FindPage::make_body() {
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(10);
   answer_ = new AnswerCard(side);
+  goal_ = new GoalCard(side);
   probes_ = new ProbeCard(workbench_.theme(), side);
   memory_ = new MemoryCard(workbench_.theme(), side);
   others_ = new SearchList(tr("Other strategies"),
                            tr("Choose another strategy and search again to compare the results here."), side);
   earlier_ = new SearchList(tr("Other searches"), {}, side);
-  for (QWidget* card : {static_cast<QWidget*>(answer_), static_cast<QWidget*>(probes_), static_cast<QWidget*>(memory_),
-                        static_cast<QWidget*>(others_), static_cast<QWidget*>(earlier_)})
+  for (QWidget* card :
+       {static_cast<QWidget*>(answer_), static_cast<QWidget*>(goal_), static_cast<QWidget*>(probes_),
+        static_cast<QWidget*>(memory_), static_cast<QWidget*>(others_), static_cast<QWidget*>(earlier_)})
     column->addWidget(card);
   column->addStretch(1);
+  goal_->setObjectName(QStringLiteral("goal-card"));
   probes_->setObjectName(QStringLiteral("search"));
   memory_->setObjectName(QStringLiteral("memory"));
   others_->setObjectName(QStringLiteral("others"));
@@ -118,6 +124,13 @@ QWidget* FindPage::make_body() {
 
   connect(answer_, &AnswerCard::train_wanted, this, [this](qint64 batch) { workbench_.start_run(answered(batch)); });
   connect(answer_, &AnswerCard::edit_wanted, this, [this](qint64 batch) { workbench_.propose_run(answered(batch)); });
+  connect(goal_, &GoalCard::training_wanted, this, &FindPage::train_sizes);
+  connect(goal_, &GoalCard::comparison_wanted, &workbench_, &Workbench::compare_sweep);
+  connect(&goal_reader_, &GoalReader::was_read, this,
+          [this](qint64 search, const std::shared_ptr<const TrainedSizes>& sizes) {
+            if (shown_.id() == search)
+              goal_->show_sizes(sizes);
+          });
   connect(answer_, &AnswerCard::settings_wanted, this, [this] { setup_action_->setChecked(true); });
   connect(probes_, &ProbeCard::chosen, this, [this](int number, qint64 batch) {
     plots_->choose(number);
@@ -153,7 +166,8 @@ void FindPage::follow_workbench() {
     else
       show_last_answer();
   });
-  connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &FindPage::show_header);
+  connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &FindPage::refresh);
+  connect(&workbench_.run_database(), &RunDatabase::runs_changed, this, &FindPage::read_sizes);
   Engine& engine = workbench_.engine();
   connect(&engine, &Engine::job_added, this, &FindPage::watch);
   connect(&engine, &Engine::job_changed, this, [this](Job* job) {
@@ -187,6 +201,10 @@ void FindPage::watch(Job* job) {
   connect(job, &Job::searched, this, follow);
   connect(job, &Job::searched, this, &FindPage::show_lists);
   connect(job, &Job::search_stored, this, &FindPage::show_lists);
+  connect(job, &Job::search_stored, this, [this, job] {
+    if (job == shown_.job)
+      refresh();
+  });
   connect(job, &Job::progressed, this, [this, job] {
     if (job == shown_.job)
       show_header();
@@ -221,6 +239,7 @@ void FindPage::show_search(const KnownSearch& search) {
     plots_->choose(0);
     take_settings();
     show_lists();
+    read_sizes();
   }
   const bool keyboard_here = empty_->isAncestorOf(QApplication::focusWidget());
   refresh();
@@ -243,6 +262,7 @@ void FindPage::show_last_answer() {
   error_shown_ = false;
   plots_->choose(0);
   show_lists();
+  read_sizes();
   refresh();
 }
 
@@ -288,6 +308,8 @@ void FindPage::refresh() {
     stack_->setCurrentWidget(body_);
   plots_->show_search(view);
   answer_->show_search(view);
+  const QString& read_only = workbench_.run_database().read_only();
+  goal_->show_search(view, !shown_.id() ? tr("The search is not stored yet") : read_only);
   probes_->show_search(view);
   show_size(probes_->chosen_batch());
   if (view.state == Job::State::failed && !error_shown_) {
@@ -305,6 +327,19 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   if (!batch && view.found())
     batch = view.result->recommended ? view.result->recommended : view.result->largest;
   memory_->show_size(view, batch ? batch : largest_so_far(view));
+}
+
+/// Without a number it has not been stored, and so not been trained.
+void FindPage::read_sizes() {
+  if (const auto search = shown_.id())
+    return goal_reader_.read(*search);
+  goal_reader_.cancel();
+  goal_->show_sizes(nullptr);
+}
+
+void FindPage::train_sizes(const QString& goal) {
+  if (const auto search = shown_.id())
+    workbench_.start_sweep(sweep::size_sweep(shown_.spec(), shown_.result(), *search, goal.toStdString(), false));
 }
 
 void FindPage::showEvent(QShowEvent* event) {

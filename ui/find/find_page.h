@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "ui/find/goal_reader.h"
 #include "ui/find/known_search.h"
 #include "ui/memory/forecaster.h"
 #include "ui/workbench/page.h"
@@ -17,6 +18,7 @@ class AnswerCard;
 class EmptyState;
 class FindHeader;
 class FindSetup;
+class GoalCard;
 class MemoryCard;
 class ProbeCard;
 class SearchList;
@@ -63,12 +65,16 @@ private:
   void show_forecast(const std::shared_ptr<const run::Forecast>& forecast);
   void show_settings();
   void show_header();
+  /// What training the sizes of the search that is shown came to.
+  void read_sizes();
+  void train_sizes(const QString& goal);
   void show_error(const SearchView& failed);
   void show_failure(const QString& error);
   run::RunSpec answered(qint64 batch) const;
 
   Workbench& workbench_;
   Forecaster forecaster_;
+  GoalReader goal_reader_;
   KnownSearch shown_;
   bool error_shown_ = false; ///< of the search that is shown
 
@@ -85,6 +91,7 @@ private:
   QWidget* body_ = nullptr;
   SearchPlots* plots_ = nullptr;
   AnswerCard* answer_ = nullptr;
+  GoalCard* goal_ = nullptr;
   ProbeCard* probes_ = nullptr;
   MemoryCard* memory_ = nullptr;
   SearchList* others_ = nullptr;  ///< other searches of the same question

@@ -75,6 +75,12 @@ const search::SearchResult& KnownSearch::result() const {
   return job ? *job->search_result() : *stored->result;
 }
 
+std::optional<std::int64_t> KnownSearch::id() const {
+  if (job)
+    return job->stored_search();
+  return stored ? std::optional(stored->id) : std::nullopt;
+}
+
 std::string KnownSearch::trials() const {
   return job ? run::trial_key(job->spec()) : stored->trials;
 }

@@ -21,6 +21,7 @@ struct KnownSearch {
   const run::RunSpec& spec() const;           ///< requires that one is set
   SearchView view() const;                    ///< likewise
   const search::SearchResult& result() const; ///< of a finished search
+  std::optional<std::int64_t> id() const;     ///< in the database; nothing if it is not stored
   std::string trials() const;                 ///< run::trial_key() of its spec
 };
 

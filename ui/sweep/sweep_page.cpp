@@ -330,6 +330,10 @@ void SweepPage::take_content(const std::shared_ptr<const SweepContent>& content)
     additions_ = 0;
     vary_->show_stored(content->spec);
     how_->show_stored(content->spec);
+    if (const std::string& goal = content->spec.goal; !goal.empty()) {
+      goal_box_->set_text(QString::fromStdString(goal));
+      take_goal();
+    }
   }
   if (!same_entries)
     outlooks_.reset();

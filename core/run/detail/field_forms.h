@@ -55,6 +55,16 @@ struct BatchForm {
   static BatchChoice from_json(const Json& json, const SpecField& field);
 };
 
+/// In JSON a number of steps, or a text such as `10%`.
+struct EvaluationForm {
+  using Value = EvaluationInterval;
+  static constexpr auto kind = SpecField::Kind::text;
+  static std::string text(const EvaluationInterval& value) { return to_string(value); }
+  static EvaluationInterval from_text(const std::string& text, const SpecField& field);
+  static Json json(const EvaluationInterval& value);
+  static EvaluationInterval from_json(const Json& json, const SpecField& field);
+};
+
 struct IntegerForm {
   using Value = std::int64_t;
   static constexpr auto kind = SpecField::Kind::integer;

@@ -24,9 +24,11 @@ struct LoopOptions {
   schedule::RegularizationRule regularization = schedule::RegularizationRule::none;
   std::optional<double> clip;
   run::OnOom on_oom = run::OnOom::shrink;
-  std::optional<std::int64_t> evaluate_every; ///< steps
-  std::optional<std::int64_t> noise_every;    ///< steps; unset: only if the schedule or the learning rate needs it
-  bool may_halve = true;                      ///< see Stepper
+  std::optional<run::EvaluationInterval> evaluate_every;
+  std::optional<double> max_seconds;
+  std::optional<double> target_score;
+  std::optional<std::int64_t> noise_every; ///< steps; unset: only if the schedule or the learning rate needs it
+  bool may_halve = true;                   ///< see Stepper
   std::optional<CheckpointOptions> checkpoints;
   std::uint64_t seed = 1;
 };
@@ -71,6 +73,8 @@ private:
   void report_validation(const Validation& validation, double seconds);
   void note_before(const memory::Readings& readings);
   bool is_evaluation_due() const;
+  bool is_time_over() const;
+  bool is_target_reached() const;
   bool is_noise_due(std::int64_t step) const;
   void evaluate();
   void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
@@ -98,6 +102,8 @@ private:
   telemetry::RunProgress progress_; ///< fed with the run's reports
   std::int64_t largest_micro_ = 1;
   std::int64_t evaluated_at_ = -1;             ///< step of the last evaluation
+  std::int64_t evaluated_examples_ = 0;        ///< examples seen until then
+  double step_seconds_ = 0;                    ///< of the last step
   std::optional<std::uint64_t> budget_before_; ///< that of the last step made; set while a changed one is on trial
   std::uint64_t budget_at_start_ = 0;          ///< of this session
   std::int64_t events_ = 0;                    ///< reported

@@ -22,6 +22,7 @@ struct LoopState {
   std::optional<std::uint64_t> changed_budget; ///< if it was changed while the run went on
   std::int64_t largest_micro = 1;
   std::int64_t evaluated_at = -1;
+  std::int64_t evaluated_examples = 0;
   std::optional<double> best_score; ///< of all evaluations so far
   std::int64_t events = 0;          ///< reported so far, those with a kind
   double seconds = 0;               ///< since the run's start, without pauses

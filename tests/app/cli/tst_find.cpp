@@ -13,6 +13,8 @@ private Q_SLOTS:
   void pretendedAnswersAreWhatTheDocumentSays();
   void tellsTheLargestFromTheLargestTried();
   void realSearchIsStoredAndShown();
+  void sizesAreTrainedForAGoal_data();
+  void sizesAreTrainedForAGoal();
   void budgetBelowTheModel();
   void refused_data();
   void refused();
@@ -120,6 +122,48 @@ void TestFind::realSearchIsStoredAndShown() {
   QVERIFY2(text.out.contains("parameters ") && text.out.contains("optimizer "), text.shown().constData());
 }
 
+void TestFind::sizesAreTrainedForAGoal_data() {
+  QTest::addColumn<QString>("goal");
+  QTest::addColumn<QString>("results");
+  QTest::newRow("accuracy") << "accuracy"
+                            << "scores";
+  QTest::newRow("target") << "target:60%"
+                          << "seconds";
+  QTest::newRow("time") << "time:50ms"
+                        << "scores";
+}
+
+/// The answer is that of `compare` about the stored sweep, whose runs were really made.
+void TestFind::sizesAreTrainedForAGoal() {
+  QFETCH(QString, goal);
+  QFETCH(QString, results);
+  const CliProgram program;
+  const Outcome outcome =
+      program.run({"find", "--json", "--model", "mlp:hidden=16", "--data", "synthetic:examples=300,shape=16,classes=3",
+                   "--memory-budget", "2MB", "--max-batch", "40", "--goal", goal, "--repeats", "2", "--lr", "0.01"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  const QJsonObject found = outcome.json();
+  QCOMPARE(found["goal"].toString(), goal);
+  const QJsonArray sizes = found["trained"].toArray();
+  QVERIFY(sizes.size() >= 2);
+  const QString sweep = QString::number(found["sweep"].toInt());
+  const Outcome compared = program.run({"compare", "--json", "--sweep", sweep});
+  QVERIFY2(compared.status == 0, compared.shown().constData());
+  QCOMPARE(compared.json()["answer"].toObject()["text"], found["reason"]);
+  QCOMPARE(compared.json()["runs"].toArray().size(), 2 * sizes.size());
+  bool recommended = false;
+  for (const auto& value : sizes) {
+    const QJsonObject size = value.toObject();
+    recommended = recommended || size["batch"] == found["recommended"];
+    for (const auto& result : size[results].toArray())
+      QVERIFY(result.toDouble() > 0);
+  }
+  QVERIFY(recommended);
+  if (goal.startsWith("target"))
+    for (const auto& accuracy : compared.json()["metrics"].toObject()["validation_accuracy"].toArray())
+      QVERIFY(accuracy.toDouble() >= 0.6);
+}
+
 void TestFind::budgetBelowTheModel() {
   const CliProgram program;
   const Outcome outcome =
@@ -140,6 +184,11 @@ void TestFind::refused_data() {
   row("--capacity 10 --strategy guess", "guess");
   row("--capacity 10 --start 0", "--start");
   row("--capacity 10 --factor 1", "--factor");
+  row("--goal fastest", "--goal");
+  row("--goal target", "target:SCORE");
+  row("--goal accuracy --capacity 10", "--capacity");
+  row("--goal accuracy --no-timings", "--no-timings");
+  row("--repeats 2", "--goal");
   row("--capacity 10 --factor nan", "--factor");
   row("--capacity 10 --max-batch 0", "--max-batch");
   row("--capacity 10 --margin 1", "--margin");

@@ -73,7 +73,9 @@ RunSpec full_spec() {
   spec.seed = 9'223'372'036'854'775'807ULL;
   spec.on_oom = OnOom::fail;
   spec.margin = 0.1;
-  spec.evaluate_every = 50;
+  spec.max_seconds = 90.5;
+  spec.target_score = 0.97;
+  spec.evaluate_every = EvaluationInterval{.percent = 12.5};
   spec.noise_every = 5;
   spec.checkpoint_every = 500;
   spec.checkpoint_minutes = 2.5;
@@ -275,10 +277,10 @@ void TestRunSpec::commandLine() {
   QCOMPARE(
       to_command_line(spec),
       std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
-                  "--task fine-tuning --seed 9223372036854775807 --evaluate-every 50 --checkpoint-every 500 "
+                  "--task fine-tuning --seed 9223372036854775807 --evaluate-every 12.5% --checkpoint-every 500 "
                   "--checkpoint-minutes 2.5 --batch 16 --effective-batch 500 "
                   "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "
-                  "--steps 77 "
+                  "--steps 77 --max-seconds 90.5 --target-score 0.97 "
                   "--optimizer sgd --lr 0.1 --momentum 0.8 --lr-rule sqrt --lr-reference-batch 32 "
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                   "--label-smoothing 0.05 --regularization-rule sqrt --batch-norm-rule inverse --ema 0.999 --device "

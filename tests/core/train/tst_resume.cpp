@@ -115,6 +115,7 @@ private Q_SLOTS:
         R"({"optimizer": "sgd", "lr_rule": "adascale", "noise_every": 3, "schedule": "plateau:patience=4"})");
     row("a budget that is changed",
         R"({"name": "budget", "memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400"})", true);
+    row("evaluated ten times an epoch", R"({"evaluate_every": "10%"})");
     row("tokens", R"({"model": "gpt:layers=1,heads=2,width=16,context=12", "dropout": 0.1,
                       "data": "synthetic:examples=625,vocabulary=20"})");
     row("every saver of memory", R"({"dropout": 0.2, "precision": "bf16", "checkpointing": true, "ema": 0.9,

@@ -173,7 +173,7 @@ private Q_SLOTS:
     spec.model = model.toStdString();
     spec.dropout = 0.2;
     const FinishedRun seldom = run_to_end(spec);
-    spec.evaluate_every = 4;
+    spec.evaluate_every = run::EvaluationInterval{.steps = 4};
     const FinishedRun often = run_to_end(spec);
     QVERIFY(same_bits(seldom, often));
     QCOMPARE(often.outcome.peak_bytes, seldom.outcome.peak_bytes);
@@ -182,6 +182,60 @@ private Q_SLOTS:
       if (event.kind == "evaluation")
         steps += event.step;
     QCOMPARE(steps, QList<qint64>({4, 8, 12, 13, 16, 20})); // an epoch has 13 steps
+  }
+
+  /// Equally often at every batch size: each time that a tenth of the 500 examples is passed.
+  void evaluatesEachShareOfAnEpoch() {
+    for (const std::int64_t batch : {7, 25, 60, 130}) {
+      RunSpec spec = small_spec(batch, 1);
+      spec.length = {.epochs = 2, .examples = {}, .steps = {}};
+      spec.evaluate_every = run::EvaluationInterval{.percent = 10};
+      const FinishedRun finished = run_to_end(spec);
+      QList<qint64> expected;
+      for (std::size_t i = 0; i < finished.recorded.records.size(); ++i) {
+        const std::int64_t before = i == 0 ? 0 : finished.recorded.records[i - 1].examples_seen;
+        if (finished.recorded.records[i].examples_seen / 50 > before / 50)
+          expected += finished.recorded.records[i].step;
+      }
+      QList<qint64> steps;
+      for (const auto& event : finished.recorded.events)
+        if (event.kind == "evaluation")
+          steps += event.step;
+      QCOMPARE(steps, expected);
+    }
+  }
+
+  void finishesWhenTheTargetIsReached() {
+    RunSpec spec = small_spec(50, 1);
+    spec.length = {.epochs = 20, .examples = {}, .steps = {}};
+    spec.evaluate_every = run::EvaluationInterval{.percent = 20};
+    spec.target_score = 0.6;
+    const FinishedRun finished = run_to_end(spec);
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    const auto scores = finished.recorded.details("evaluation");
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      QCOMPARE(scores[i]["accuracy"].get<double>() >= 0.6, i + 1 == scores.size());
+    QCOMPARE(finished.recorded.events.back().step, finished.outcome.steps);
+    QVERIFY(finished.outcome.epoch < 20);
+  }
+
+  /// Of a run without any other end in sight.
+  void finishesBeforeItsTimeIsOver() {
+    RunSpec spec = small_spec(20, 10'000'000);
+    spec.max_seconds = 0.3;
+    spec.evaluate_every = run::EvaluationInterval{.percent = 50}; // does not count
+    const FinishedRun finished = run_to_end(spec);
+    QVERIFY(finished.outcome.status == telemetry::RunStatus::finished);
+    QVERIFY(finished.outcome.steps >= 1);
+    QCOMPARE(finished.recorded.events.back().step, finished.outcome.steps); // evaluated at its end
+    const auto& last = finished.recorded.records.back();
+    double evaluated = 0;
+    for (const auto& event : finished.recorded.events)
+      for (const auto& [name, value] : event.values)
+        if (name == "evaluation_seconds" && event.step < last.step)
+          evaluated += value;
+    const auto& before = finished.recorded.records[std::max<std::size_t>(finished.recorded.records.size(), 2) - 2];
+    QVERIFY(before.seconds - evaluated <= 0.3);
   }
 
   void countsTimeAtItsEndAsOnTheWay_data() {
@@ -194,7 +248,7 @@ private Q_SLOTS:
     RunSpec spec = small_spec(50, 1);
     spec.length = {.epochs = 3, .examples = {}, .steps = {}};
     if (evaluate_every > 0)
-      spec.evaluate_every = evaluate_every;
+      spec.evaluate_every = run::EvaluationInterval{.steps = evaluate_every};
     const FinishedRun finished = run_to_end(spec);
     const auto& last = finished.recorded.records.back();
     const auto& evaluation = finished.recorded.events.back();

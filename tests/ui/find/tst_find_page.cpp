@@ -10,6 +10,7 @@
 #include "test_program.h"
 #include "ui/find/find_setup.h"
 #include "ui/find/find_test.h"
+#include "ui/widgets/format.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
@@ -40,6 +41,7 @@ private Q_SLOTS:
   void while_there_is_nothing_one_button_leads_to_a_search();
   void an_answer_starts_a_real_run_with_its_batch();
   void an_answer_can_be_edited_first();
+  void sizes_are_trained_for_a_goal();
   void a_chosen_row_shows_its_mark_and_its_memory();
   void other_searches_of_the_same_are_listed_and_shown_again();
   void what_is_wrong_is_said_at_its_field();
@@ -102,6 +104,36 @@ void TestFindPage::an_answer_starts_a_real_run_with_its_batch() {
   const auto spec = run::run_spec_from_json(reader.spec_json(1));
   QCOMPARE(spec.model, std::string("cnn"));
   QCOMPARE(run::to_string(spec.batch), std::string("2"));
+}
+
+void TestFindPage::sizes_are_trained_for_a_goal() {
+  FindHere here;
+  run::RunSpec spec = brief_net();
+  spec.data = "synthetic:examples=60,shape=1x8x8,classes=2";
+  Job* search = here.search(spec, "predictive");
+  QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::done, patience_ms);
+  QTRY_VERIFY(here.named("train-sizes")->isEnabled());
+  QVERIFY(!here.named<QWidget>("goal-sizes")->isVisible());
+  QSignalSpy wanted(&here.bench(), &Workbench::page_wanted);
+  here.click(here.named("train-sizes"));
+  QCOMPARE(wanted.last().first().toString(), QString("sweep"));
+  Job* sweep = here.job();
+  QVERIFY(sweep->kind() == Job::Kind::sweep);
+  QTRY_COMPARE_WITH_TIMEOUT(sweep->state(), Job::State::done, patience_ms);
+  // What the card says is the answer of the comparison of these runs, a row a size.
+  const store::RunReader reader(here.database());
+  const auto runs = reader.runs_of_sweep(*sweep->sweep());
+  const auto answer = compare::answer(compare::Comparison(compare::read_runs(reader, runs)), {});
+  QVERIFY(!answer.headline.empty());
+  QTRY_COMPARE(here.text("goal-answer"), QString::fromStdString(answer.text));
+  const QString rows = here.texts("goal-sizes");
+  for (const auto& standing : answer.standings)
+    QVERIFY2(rows.contains(format_percent(standing.summary.mean)), qPrintable(rows));
+  QVERIFY(rows.contains("recommended"));
+  here.keep_picture("goal");
+  QSignalSpy compared(&here.bench(), &Workbench::sweep_comparison_wanted);
+  here.click(here.named("compare-sizes"));
+  QCOMPARE(compared.last().first().toLongLong(), *sweep->sweep());
 }
 
 void TestFindPage::an_answer_can_be_edited_first() {
