@@ -48,19 +48,23 @@ bool is_database(int descriptor) {
 
 } // namespace
 
-bool is_open_database(const fs::path& file) {
-  struct stat wanted {};
-  if (::stat(file.c_str(), &wanted) != 0 || !S_ISREG(wanted.st_mode))
-    return false;
+OpenDatabases::OpenDatabases() {
   std::error_code none;
   for (fs::directory_iterator each("/proc/self/fd", none), end; !none && each != end; each.increment(none)) {
     const auto descriptor = number_of(each->path());
     struct stat open {}; // by its name in /proc, without touching descriptors that other threads open and close
-    if (descriptor && ::stat(each->path().c_str(), &open) == 0 && open.st_dev == wanted.st_dev &&
-        open.st_ino == wanted.st_ino && is_database(*descriptor))
-      return true;
+    if (descriptor && ::stat(each->path().c_str(), &open) == 0 && S_ISREG(open.st_mode) && is_database(*descriptor))
+      files_.emplace(open.st_dev, open.st_ino);
   }
-  return false;
+}
+
+bool OpenDatabases::include(const fs::path& file) const {
+  struct stat wanted {};
+  return ::stat(file.c_str(), &wanted) == 0 && files_.contains({wanted.st_dev, wanted.st_ino});
+}
+
+bool is_open_database(const fs::path& file) {
+  return OpenDatabases().include(file);
 }
 
 void refuse_open_database(const fs::path& file) {

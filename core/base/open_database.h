@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <set>
+#include <utility>
 
 namespace batchscope {
 
@@ -10,6 +13,16 @@ namespace batchscope {
 /// process that closes the database then treats itself as the last user and removes the WAL that this process is still
 /// writing. Opens nothing but /proc. Any thread.
 bool is_open_database(const std::filesystem::path& file);
+
+/// The same for many files: looks once at what is open. Immutable; any thread.
+class OpenDatabases {
+public:
+  OpenDatabases();
+  bool include(const std::filesystem::path& file) const;
+
+private:
+  std::set<std::pair<std::uint64_t, std::uint64_t>> files_; ///< device and number of each
+};
 
 /// Call it before reading, replacing or removing a file that the user named. Throws Error (input) if
 /// is_open_database().

@@ -13,7 +13,7 @@
 #include "core/data/csv_text.h"
 #include "core/data/input_file.h"
 #include "core/data/sources.h"
-#include "core/data/split.h"
+#include "core/data/table.h"
 
 namespace batchscope::data {
 
@@ -30,51 +30,10 @@ struct CsvOptions {
   std::string target; ///< a column's name, or its number from 1
 };
 
-struct Table {
-  std::int64_t features = 0;
-  std::vector<float> values;        ///< row-major, standardized once the split is known
-  std::vector<std::string> targets; ///< as in the file; cleared once they have been converted
-  std::vector<std::int64_t> labels; ///< for classes, else empty
-  std::vector<float> numbers;       ///< for a numeric target, else empty
-  std::int64_t classes = 0;
-};
-
-class TableDataset : public Dataset {
-public:
-  TableDataset(std::shared_ptr<const Table> table, std::vector<std::int64_t> rows)
-      : table_(std::move(table)), rows_(std::move(rows)) {
-    shape_.input = ExampleShape::Input::features;
-    shape_.target = table_->classes > 0 ? ExampleShape::Target::classes : ExampleShape::Target::number;
-    shape_.dimensions = {table_->features};
-    shape_.classes = table_->classes;
-  }
-
-  std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
-  const ExampleShape& shape() const override { return shape_; }
-  BatchLayout layout(std::span<const std::int64_t> indices) const override { return layout_without_length(indices); }
-  void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const override {
-    for (const std::int64_t index : indices) {
-      const float* from = table_->values.data() + rows_[static_cast<std::size_t>(index)] * table_->features;
-      inputs = std::copy(from, from + table_->features, inputs);
-    }
-  }
-  void fill_labels(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* labels) const override {
-    if (table_->classes == 0)
-      return Dataset::fill_labels(indices, length, labels);
-    for (const std::int64_t index : indices)
-      *labels++ = table_->labels[static_cast<std::size_t>(rows_[static_cast<std::size_t>(index)])];
-  }
-  void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const override {
-    if (table_->classes > 0)
-      return Dataset::fill_numbers(indices, numbers);
-    for (const std::int64_t index : indices)
-      *numbers++ = table_->numbers[static_cast<std::size_t>(rows_[static_cast<std::size_t>(index)])];
-  }
-
-private:
-  std::shared_ptr<const Table> table_;
-  std::vector<std::int64_t> rows_;
-  ExampleShape shape_;
+/// The rows of a file, with targets as in the file.
+struct CsvRows {
+  Table table;
+  std::vector<std::string> targets;
 };
 
 /// A finite number; nothing for any other text.
@@ -139,15 +98,15 @@ Columns columns_of(const CsvText& csv, const std::vector<std::string>& first, co
   return columns;
 }
 
-void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& fields, const Columns& columns) {
+void add_row(CsvRows& rows, const CsvText& csv, const std::vector<std::string>& fields, const Columns& columns) {
   const std::vector<std::string>& names = columns.names;
   if (fields.size() != names.size())
     csv.refuse(fmt::format("{} fields, but the first {} {}{}", fields.size(), columns.named ? "line names" : "row has",
                            names.size(), columns.named ? " columns" : ""));
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i == columns.target) {
-      table.targets.emplace_back(trimmed(fields[i]));
-      if (table.targets.back().empty())
+      rows.targets.emplace_back(trimmed(fields[i]));
+      if (rows.targets.back().empty())
         csv.refuse(fmt::format("target column '{}' is empty", shortened(names[i])));
       continue;
     }
@@ -156,11 +115,11 @@ void add_row(Table& table, const CsvText& csv, const std::vector<std::string>& f
     if (!std::isfinite(narrow))
       csv.refuse(fmt::format("column '{}' is '{}'; features must be finite numbers", shortened(names[i]),
                              shortened(fields[i])));
-    table.values.push_back(narrow);
+    rows.table.values.push_back(narrow);
   }
 }
 
-Table read_table(const std::string& path, const CsvOptions& options) {
+CsvRows read_rows(const std::string& path, const CsvOptions& options) {
   const std::string text = read_text_file(path);
   CsvText csv(text, path);
   std::vector<std::string> fields;
@@ -168,15 +127,15 @@ Table read_table(const std::string& path, const CsvOptions& options) {
     throw input_error(
         fmt::format("{}: only empty lines; {} needed", path, options.named ? "a line of column names is" : "rows are"));
   const Columns columns = columns_of(csv, fields, options);
-  Table table;
-  table.features = static_cast<std::int64_t>(columns.names.size()) - 1;
+  CsvRows rows;
+  rows.table.dimensions = {static_cast<std::int64_t>(columns.names.size()) - 1};
   if (!columns.named)
-    add_row(table, csv, fields, columns);
+    add_row(rows, csv, fields, columns);
   while (csv.next(fields))
-    add_row(table, csv, fields, columns);
-  if (table.targets.empty())
+    add_row(rows, csv, fields, columns);
+  if (rows.targets.empty())
     throw input_error(fmt::format("{}: no rows after the column names", path));
-  return table;
+  return rows;
 }
 
 /// Classes in ascending order of their keys.
@@ -190,14 +149,15 @@ template <typename Key> void number_classes(Table& table, const std::vector<Key>
     table.labels.push_back(classes[key]);
 }
 
-void understand_targets(Table& table, const std::string& path, const std::string& name) {
+void understand_targets(CsvRows& rows, const std::string& path, const std::string& name) {
+  Table& table = rows.table;
   std::vector<double> numbers;
-  for (const std::string& target : table.targets)
+  for (const std::string& target : rows.targets)
     if (const auto number = number_in(target))
       numbers.push_back(*number);
-  const std::set<std::string> texts(table.targets.begin(), table.targets.end());
+  const std::set<std::string> texts(rows.targets.begin(), rows.targets.end());
   const std::set<double> values(numbers.begin(), numbers.end());
-  const bool all_numbers = numbers.size() == table.targets.size();
+  const bool all_numbers = numbers.size() == rows.targets.size();
   const bool whole = std::all_of(values.begin(), values.end(), [](double v) { return v == std::floor(v); });
   if (all_numbers ? values.size() < 2 : texts.size() < 2)
     throw input_error(fmt::format("{}: the target column '{}' has the same value in every row", path, shortened(name)));
@@ -208,32 +168,11 @@ void understand_targets(Table& table, const std::string& path, const std::string
   } else if (all_numbers) {
     number_classes(table, numbers);
   } else if (texts.size() <= max_text_classes) {
-    number_classes(table, table.targets);
+    number_classes(table, rows.targets);
   } else {
     throw input_error(
         fmt::format("{}: the target column '{}' has {} distinct text values; accepted: at most {} classes", path,
                     shortened(name), texts.size(), max_text_classes));
-  }
-  table.targets.clear();
-}
-
-/// Mean 0 and standard deviation 1 over the training rows; a column that is constant there becomes 0.
-void standardise(Table& table, const std::vector<std::int64_t>& train) {
-  const auto rows = static_cast<double>(train.size());
-  for (std::int64_t column = 0; column < table.features; ++column) {
-    const auto value = [&](std::int64_t row) -> float& {
-      return table.values[static_cast<std::size_t>(row * table.features + column)];
-    };
-    double mean = 0;
-    for (const std::int64_t row : train)
-      mean += value(row) / rows;
-    double variance = 0;
-    for (const std::int64_t row : train)
-      variance += (value(row) - mean) * (value(row) - mean) / rows;
-    const double deviation = std::sqrt(variance);
-    const double scale = deviation > 1e-12 * (1 + std::abs(mean)) ? 1 / deviation : 0;
-    for (std::int64_t row = 0; row * table.features < static_cast<std::int64_t>(table.values.size()); ++row)
-      value(row) = static_cast<float>((value(row) - mean) * scale);
   }
 }
 
@@ -257,17 +196,9 @@ namespace {
 
 DataSplit open_csv(const SourceText& source, const DataOptions& /*options*/) {
   const CsvOptions options = options_of(source);
-  Table table = read_table(source.files[0], options);
-  understand_targets(table, source.files[0], options.target);
-  Split split = draw_split(static_cast<std::int64_t>(table.values.size()) / table.features, source.validation);
-  standardise(table, split.train);
-
-  const auto shared = std::make_shared<const Table>(std::move(table));
-  DataSplit result;
-  result.train = std::make_shared<TableDataset>(shared, std::move(split.train));
-  if (!split.validation.empty())
-    result.validation = std::make_shared<TableDataset>(shared, std::move(split.validation));
-  return result;
+  CsvRows rows = read_rows(source.files[0], options);
+  understand_targets(rows, source.files[0], options.target);
+  return split_table(std::move(rows.table), source.validation);
 }
 
 } // namespace

@@ -107,11 +107,21 @@ struct DataOptions {
 ///
 /// All of them accept `validation=0.2` (0..0.9), the fraction held out: a random sample drawn with a fixed hash, the
 /// same in every run. All but synthetic data are read into memory, after every size has been checked against what the
-/// file holds. Throws Error (input) naming the file, the offset or line, and what was expected.
+/// file holds, and those of arrays and folders of images against the memory that is free. Throws Error (input) naming
+/// the file, the offset or line, and what was expected.
 DataSplit open_data(const std::string& text, const DataOptions& options = {});
 
-/// The user's files that a `--data` text names, without those shipped with the program. Throws as check_data_text()
-/// does.
+/// The user's files that a `--data` text names, and those of a folder, without those shipped with the program. Throws
+/// as check_data_text() does.
+/// - `npy:INPUTS,TARGETS`: arrays of NumPy, each plain or gzip: (examples, features), (examples, height, width) or
+///   (examples, channels, height, width), with `channels=last` (examples, height, width, channels). Elements are
+///   booleans, integers or floats. Targets of an integer type are classes from 0, those of a floating-point type are
+///   numbers, used unchanged. Inputs are standardized with the training part's mean and std, by feature or by channel.
+/// - `npz:FILE`: the same from the arrays `x` and `y` of an archive, or those named with `inputs=` and `targets=`.
+/// - `images:DIR`: PNG and JPEG images, 8 bits a channel, with one folder for each class. Classes are numbered in the
+///   order of the folders' names; hidden files and files beside the folders are skipped. Images are grey if all files
+///   are. They must have the same size, unless `size=WxH` resizes them: scaled to cover it, and cut equally at both
+///   sides. Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
 std::vector<std::string> data_files(const std::string& text);
 
 /// Checks only the form of the text; opens nothing. Throws what open_data() throws.

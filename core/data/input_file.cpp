@@ -25,6 +25,8 @@ gzFile handle(void* file) {
   return static_cast<gzFile>(file);
 }
 
+} // namespace
+
 std::uint64_t checked_size(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code problem;
@@ -40,25 +42,23 @@ std::uint64_t checked_size(const std::string& path) {
     throw input_error(fmt::format("{}: {}", path, problem.message()));
   if (size == 0)
     throw input_error(fmt::format("{}: the file is empty", path));
+  refuse_open_database(path);
   return size;
 }
-
-} // namespace
 
 void InputFile::Close::operator()(void* file) const {
   gzclose_r(handle(file));
 }
 
-InputFile::InputFile(const std::string& path) : path_(path) {
+InputFile::InputFile(const std::string& path) : InputBytes(path) {
   const std::uint64_t size = checked_size(path);
-  refuse_open_database(path);
   errno = 0;
   file_.reset(gzopen(path.c_str(), "rb"));
   if (!file_)
     refuse(errno != 0 ? std::strerror(errno) : "cannot be opened");
   gzbuffer(handle(file_.get()), 1U << 17);
   compressed_ = gzdirect(handle(file_.get())) == 0;
-  max_bytes_ = compressed_ ? size * max_expansion : size;
+  set_max_bytes(compressed_ ? size * max_expansion : size);
 }
 
 std::size_t InputFile::read_some(void* to, std::size_t count) {
@@ -66,21 +66,20 @@ std::size_t InputFile::read_some(void* to, std::size_t count) {
   int status = Z_OK;
   const char* message = gzerror(handle(file_.get()), &status);
   if (got < 0 || status == Z_BUF_ERROR) {
-    const std::uint64_t where = offset_ + static_cast<std::uint64_t>(std::max(got, 0));
+    const std::uint64_t where = offset() + static_cast<std::uint64_t>(std::max(got, 0));
     if (status == Z_BUF_ERROR)
       refuse(fmt::format("the gzip data is truncated after {} unpacked bytes", where));
     if (status == Z_ERRNO)
       refuse(fmt::format("cannot be read at offset {}: {}", where, std::strerror(errno)));
     refuse(fmt::format("the gzip data is damaged after {} unpacked bytes ({})", where, message));
   }
-  offset_ += static_cast<std::uint64_t>(got);
   return static_cast<std::size_t>(got);
 }
 
-std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string& what) {
-  if (compressed_ && count > max_bytes_)
+std::vector<std::uint8_t> InputBytes::read(std::uint64_t count, const std::string& what) {
+  if (compressed() && count > max_bytes_)
     refuse(fmt::format("{} should have {} bytes, more than the file can hold unpacked", what, count));
-  if (!compressed_ && count > max_bytes_ - std::min(offset_, max_bytes_))
+  if (!compressed() && count > max_bytes_ - std::min(offset_, max_bytes_))
     refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", max_bytes_, what, count, offset_));
   const std::uint64_t begin = offset_;
   std::vector<std::uint8_t> bytes;
@@ -89,20 +88,21 @@ std::vector<std::uint8_t> InputFile::read(std::uint64_t count, const std::string
     const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count - had, piece));
     bytes.resize(had + wanted);
     const std::size_t got = read_some(bytes.data() + had, wanted);
+    offset_ += got;
     if (got < wanted)
       refuse(fmt::format("ends at offset {}; expected {} ({} bytes) from offset {}", offset_, what, count, begin));
   }
   return bytes;
 }
 
-void InputFile::expect_end(const std::string& what) {
+void InputBytes::expect_end(const std::string& what) {
   const std::uint64_t end = offset_;
   char next = 0;
   if (read_some(&next, 1) != 0)
     refuse(fmt::format("has more data after offset {}, where {} should end", end, what));
 }
 
-void InputFile::refuse(const std::string& why) const {
+void InputBytes::refuse(const std::string& why) const {
   throw input_error(fmt::format("{}: {}", path_, why));
 }
 

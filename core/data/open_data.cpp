@@ -102,7 +102,9 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
 }
 
 std::vector<std::string> data_files(const std::string& text) {
-  return parse(text).files;
+  const SourceText source = parse(text);
+  const auto list = kind_named(source.kind, text).list;
+  return list ? list(source) : source.files;
 }
 
 void check_data_text(const std::string& text) {

@@ -43,10 +43,12 @@ private:
 struct DataKind {
   const char* name;                     ///< how a text begins: `csv`
   const char* form;                     ///< in help and messages, without `validation`
-  std::size_t files = 0;                ///< number of file names
+  std::size_t files = 0;                ///< number of file names, or of folders
   std::vector<std::string_view> keys{}; ///< of the parameters, besides `validation`
   /// Throws as open_data() does.
   DataSplit (*open)(const SourceText& source, const DataOptions& options) = nullptr;
+  /// All files that open() reads; null: those that the text names. Does not throw.
+  std::vector<std::string> (*list)(const SourceText& source) = nullptr;
 };
 
 } // namespace batchscope::data

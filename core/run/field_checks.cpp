@@ -31,7 +31,7 @@ void check_model(const RunSpec& spec) {
 void check_data(const RunSpec& spec) {
   if (spec.data.empty())
     throw input_error("--data: \"\" is not accepted; accepted: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, "
-                      "csv:FILE,target=NAME or synthetic:...");
+                      "csv:FILE,target=NAME, npy:INPUTS,TARGETS, npz:FILE, images:DIR or synthetic:...");
   data::check_data_text(spec.data);
 }
 

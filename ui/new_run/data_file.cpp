@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/open_database.h"
 #include "core/data/csv_text.h"
+#include "core/data/zip_file.h"
 
 namespace batchscope::ui {
 
@@ -21,8 +22,12 @@ QString translated(const char* text) {
 
 DataKind kind_by_name(const QString& file) {
   const QString name = QFileInfo(file).fileName().toLower();
-  if (name.endsWith(QLatin1String(".csv")))
-    return DataKind::csv;
+  const std::pair<const char*, DataKind> endings[] = {{".csv", DataKind::csv},    {".npy", DataKind::npy},
+                                                      {".npz", DataKind::npz},    {".png", DataKind::images},
+                                                      {".jpg", DataKind::images}, {".jpeg", DataKind::images}};
+  for (const auto& [ending, kind] : endings)
+    if (name.endsWith(QLatin1String(ending)))
+      return kind;
   if (name.contains(QLatin1String("idx3")) || name.contains(QLatin1String("idx1")) ||
       name.contains(QLatin1String("ubyte")))
     return DataKind::idx;
@@ -94,18 +99,73 @@ DataText idx_text(const QString& file) {
   return {QStringLiteral("idx:%1,%2").arg(file, labels), {}};
 }
 
+/// What arrays of inputs and those of their targets are often called.
+const std::vector<std::pair<QString, QString>>& array_names() {
+  static const std::vector<std::pair<QString, QString>> names = {
+      {"inputs", "targets"}, {"images", "labels"}, {"features", "labels"}, {"data", "labels"}, {"x", "y"}, {"X", "y"}};
+  return names;
+}
+
+/// Of all names that are known to `exists`, the targets of an array; empty if there are none.
+template <typename Exists> QString targets_of(const QString& inputs, const Exists& exists) {
+  for (const auto& [input, target] : array_names()) {
+    QString name = inputs;
+    if (name.startsWith(input) && exists(name.replace(0, input.size(), target)))
+      return name;
+  }
+  return {};
+}
+
+DataText npy_text(const QString& file) {
+  const QFileInfo inputs(file);
+  const QString targets = targets_of(inputs.fileName(), [&](const QString& name) { return inputs.dir().exists(name); });
+  if (targets.isEmpty())
+    return {QStringLiteral("npy:%1,").arg(file),
+            translated(QT_TRANSLATE_NOOP("DataFile", "Enter the file of inputs, a comma and the file of targets"))};
+  return {QStringLiteral("npy:%1,%2").arg(file, inputs.dir().filePath(targets)), {}};
+}
+
+DataText npz_text(const QString& file) {
+  const QString text = QStringLiteral("npz:%1").arg(file);
+  QStringList arrays;
+  try {
+    for (const auto& [name, entry] : data::ZipFile(file.toStdString()).entries())
+      arrays += QString::fromStdString(name).section(QLatin1String(".npy"), 0, 0);
+  } catch (const Error& error) {
+    return {text, QString::fromUtf8(error.what())};
+  }
+  if (arrays.contains(QLatin1String("x")) && arrays.contains(QLatin1String("y")))
+    return {text, {}};
+  for (const QString& inputs : arrays) {
+    const QString targets = targets_of(inputs, [&](const QString& name) { return arrays.contains(name); });
+    if (!targets.isEmpty())
+      return {QStringLiteral("%1,inputs=%2,targets=%3").arg(text, inputs, targets), {}};
+  }
+  return {text + QStringLiteral(",inputs="),
+          translated(QT_TRANSLATE_NOOP("DataFile", "Enter the array of inputs, and ,targets= with that of targets: %1"))
+              .arg(arrays.join(QLatin1String(", ")))};
+}
+
+/// For one image in the folder of its class.
+DataText images_text(const QString& file) {
+  QDir classes = QFileInfo(file).dir();
+  classes.cdUp();
+  const auto count = classes.entryList(QDir::Dirs | QDir::NoDotAndDotDot).size();
+  return {QStringLiteral("images:%1").arg(classes.path()),
+          count > 1 ? QString()
+                    : translated(QT_TRANSLATE_NOOP("DataFile", "One folder of images for each class is needed"))};
+}
+
 } // namespace
 
 std::optional<DataKind> data_kind(const QString& text) {
   const QString kind = text.trimmed().section(u':', 0, 0);
-  if (kind == QLatin1String("idx"))
-    return DataKind::idx;
-  if (kind == QLatin1String("text"))
-    return DataKind::text;
-  if (kind == QLatin1String("lines"))
-    return DataKind::lines;
-  if (kind == QLatin1String("csv"))
-    return DataKind::csv;
+  const std::pair<const char*, DataKind> known[] = {
+      {"idx", DataKind::idx}, {"text", DataKind::text}, {"lines", DataKind::lines},  {"csv", DataKind::csv},
+      {"npy", DataKind::npy}, {"npz", DataKind::npz},   {"images", DataKind::images}};
+  for (const auto& [name, each] : known)
+    if (kind == QLatin1String(name))
+      return each;
   return std::nullopt;
 }
 
@@ -119,6 +179,15 @@ DataText data_text(const QString& file, std::optional<DataKind> wanted) {
     break;
   case DataKind::idx:
     result = idx_text(file);
+    break;
+  case DataKind::npy:
+    result = npy_text(file);
+    break;
+  case DataKind::npz:
+    result = npz_text(file);
+    break;
+  case DataKind::images:
+    result = images_text(file);
     break;
   case DataKind::lines:
     result.text = QStringLiteral("lines:%1").arg(file);
@@ -137,9 +206,29 @@ QStringList name_filters(std::optional<DataKind> kind) {
   const QString tables = translated(QT_TRANSLATE_NOOP("DataFile", "CSV files (*.csv)"));
   const QString texts = translated(QT_TRANSLATE_NOOP("DataFile", "Text files (*.txt *.md)"));
   const QString images = translated(QT_TRANSLATE_NOOP("DataFile", "IDX images (*idx3* *ubyte* *ubyte.gz)"));
-  QStringList filters{all, tables, texts, images};
+  const QString arrays = translated(QT_TRANSLATE_NOOP("DataFile", "NumPy arrays (*.npy *.npz)"));
+  const QString pictures =
+      translated(QT_TRANSLATE_NOOP("DataFile", "Images, in one folder for each class (*.png *.jpg *.jpeg)"));
+  QStringList filters{all, tables, texts, images, arrays, pictures};
+  const auto filter_of = [](DataKind each) {
+    switch (each) {
+    case DataKind::csv:
+      return 1;
+    case DataKind::idx:
+      return 3;
+    case DataKind::npy:
+    case DataKind::npz:
+      return 4;
+    case DataKind::images:
+      return 5;
+    case DataKind::text:
+    case DataKind::lines:
+      break;
+    }
+    return 2;
+  };
   if (kind)
-    filters.prepend(filters.takeAt(*kind == DataKind::csv ? 1 : *kind == DataKind::idx ? 3 : 2));
+    filters.prepend(filters.takeAt(filter_of(*kind)));
   return filters;
 }
 

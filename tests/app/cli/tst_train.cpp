@@ -309,6 +309,10 @@ void TestTrain::refusedData_data() {
 }
 
 void TestTrain::refusedData() {
+  row("no array", "npy:text.txt,text.txt", "text.txt");
+  row("no archive", "npz:text.txt", "text.txt");
+  row("no folder", "images:missing", "missing");
+  row("a file as a folder", "images:text.txt", "text.txt");
   QFETCH(QString, data);
   QFETCH(QByteArray, named);
   const CliProgram program;

@@ -31,6 +31,11 @@ private Q_SLOTS:
     row("text:", "a file name is missing");
     row("text:nowhere.txt", "nowhere.txt: no such file");
     row("text:a,contxt=5", "unexpected part 'contxt=5'");
+    row("npy:x.npy", "a file name is missing; accepted: npy:INPUTS,TARGETS");
+    row("npy:x.npy,y.npy,z.npy", "unexpected part 'z.npy'");
+    row("npz:", "a file name is missing");
+    row("images", "a file name is missing; accepted: images:DIR");
+    row("images:nowhere", "nowhere: No such file or directory");
     row("csv:a.csv", "'target=COLUMN' is missing");
     row("csv:a.csv,target=", "'target=COLUMN' is missing");
     row("synthetic", "'examples=' is missing");
@@ -63,7 +68,8 @@ private Q_SLOTS:
     const std::string database = files.path("runs.db").toStdString();
     const store::RunStore store(database);
     QVERIFY(test::is_locked_here(database));
-    for (const QString text : {"csv:%1,target=x", "text:%1", "lines:%1", "idx:%1,%1", "text:%1-wal", "text:%1-shm"}) {
+    for (const QString text :
+         {"csv:%1,target=x", "text:%1", "lines:%1", "idx:%1,%1", "npy:%1,%1", "npz:%1", "text:%1-wal", "text:%1-shm"}) {
       const QString message = DataFiles::refusal(text.arg(files.path("runs.db")).toStdString());
       QVERIFY2(message.contains("is the run database that is open"), qPrintable(message));
     }

@@ -445,6 +445,21 @@ private Q_SLOTS:
     QCOMPARE(data_text(images, {}).text, "idx:" + images + "," + labels);
     QVERIFY(data_text(images, {}).problem.isEmpty());
 
+    const QString array = here.write("x_train.npy", "x");
+    QCOMPARE(data_text(array, {}).text, "npy:" + array + ",");
+    QVERIFY(!data_text(array, {}).problem.isEmpty());
+    const QString targets = here.write("y_train.npy", "x");
+    QCOMPARE(data_text(array, {}).text, "npy:" + array + "," + targets);
+    QVERIFY(data_text(array, {}).problem.isEmpty());
+    QVERIFY(data_text(here.write("bad.npz", "x"), {}).problem.contains("is not a ZIP archive"));
+
+    QVERIFY(QDir(here.folder.path()).mkpath("pets/cat"));
+    const QString image = here.write("pets/cat/1.JPG", "x");
+    QCOMPARE(data_text(image, {}).text, "images:" + here.folder.filePath("pets"));
+    QVERIFY(!data_text(image, {}).problem.isEmpty());
+    QVERIFY(QDir(here.folder.path()).mkpath("pets/dog"));
+    QVERIFY(data_text(image, {}).problem.isEmpty());
+
     const QString text = here.write("some text", "x");
     QCOMPARE(data_text(text, {}).text, "text:" + text);
     QCOMPARE(data_text(text, DataKind::lines).text, "lines:" + text);

@@ -43,7 +43,7 @@ QByteArray ten_labels() {
 
 } // namespace
 
-class ImagesTest : public QObject {
+class IdxTest : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
@@ -203,5 +203,5 @@ private Q_SLOTS:
   }
 };
 
-BATCHSCOPE_TEST(ImagesTest)
-#include "tst_images.moc"
+BATCHSCOPE_TEST(IdxTest)
+#include "tst_idx.moc"

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/data/dataset.h"
+
+namespace batchscope::data {
+
+/// Images of equal size with one class each, kept as bytes.
+struct ByteImages {
+  std::int64_t count = 0;
+  std::int64_t channels = 1;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+  std::vector<std::uint8_t> pixels; ///< count * size(), each image by channel, row and column
+  std::vector<std::int64_t> labels; ///< 0..classes-1
+  std::int64_t classes = 0;         ///< at least 2
+
+  std::int64_t size() const { return channels * height * width; }
+};
+
+/// Draws the validation part. Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
+DataSplit split_images(ByteImages images, double validation);
+
+} // namespace batchscope::data
