@@ -7,6 +7,8 @@
 
 #include <sys/stat.h>
 
+#include "core/data/augmentation.h"
+
 namespace batchscope::data {
 
 namespace {
@@ -79,9 +81,10 @@ DataSplit DataPool::open(Entry& entry, const std::string& text, const DataOption
 }
 
 DataSplit DataPool::open(const std::string& text, const DataOptions& options) {
-  const auto entry = this->entry(text, options);
+  const DataOptions shared{.context = options.context}; // augmentation needs no copy of the data
+  const auto entry = this->entry(text, shared);
   const std::lock_guard lock(entry->mutex);
-  return open(*entry, text, options);
+  return augmented(open(*entry, text, shared), options.augment);
 }
 
 std::int64_t DataPool::train_examples(const std::string& text, const DataOptions& options) {
@@ -89,7 +92,7 @@ std::int64_t DataPool::train_examples(const std::string& text, const DataOptions
   const std::lock_guard lock(entry->mutex);
   if (entry->train_examples && states_of(text) == entry->files)
     return *entry->train_examples;
-  return open(*entry, text, options).train->size();
+  return open(*entry, text, {.context = options.context}).train->size();
 }
 
 std::uint64_t DataPool::reads() const {

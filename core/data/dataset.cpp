@@ -17,6 +17,11 @@ void Dataset::fill_inputs(std::span<const std::int64_t> /*indices*/, float* /*in
   throw missing("images or features");
 }
 
+void Dataset::fill_training_inputs(std::span<const std::int64_t> indices, const AugmentationDraw& /*draw*/,
+                                   float* inputs) const {
+  fill_inputs(indices, inputs);
+}
+
 void Dataset::fill_tokens(std::span<const std::int64_t> /*indices*/, std::int64_t /*length*/,
                           std::int64_t* /*tokens*/) const {
   throw missing("tokens");

@@ -34,6 +34,13 @@ struct BatchLayout {
 /// Target token for padding; it does not contribute to the loss.
 inline constexpr std::int64_t ignored_target = -100;
 
+/// What the random changes of training examples are drawn from, besides the example: the same in every micro batch that
+/// an example is put in, and in every attempt.
+struct AugmentationDraw {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+};
+
 /// Examples in host memory. Immutable after construction; any thread may read.
 class Dataset {
 public:
@@ -50,6 +57,9 @@ public:
   /// Writes the inputs of the examples (features and images only), row-major with the example as the first dimension:
   /// `inputs` holds count * product(dimensions) floats.
   virtual void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const;
+  /// The same as a training step sees them: with the data's augmentation, if there is one.
+  virtual void fill_training_inputs(std::span<const std::int64_t> indices, const AugmentationDraw& draw,
+                                    float* inputs) const;
   /// Writes count * length token ids; `length` is at least that of the layout, and padding is token 0.
   virtual void fill_tokens(std::span<const std::int64_t> indices, std::int64_t length, std::int64_t* tokens) const;
   /// Writes labels. Target::classes: count labels. Target::next_token: count * length ids or ignored_target.
@@ -57,9 +67,10 @@ public:
   /// Writes the targets of Target::number: count floats.
   virtual void fill_numbers(std::span<const std::int64_t> indices, float* numbers) const;
 
-  /// CRC-32C of all inputs and targets in the order of the examples. The first call goes through all of them, about as
-  /// fast as memory can be read. Nothing for examples that are generated, which the data's text determines.
-  std::optional<std::uint32_t> checksum() const;
+  /// CRC-32C of all inputs and targets in the order of the examples, before augmentation. The first call goes through
+  /// all of them, about as fast as memory can be read. Nothing for examples that are generated, which the data's text
+  /// determines.
+  virtual std::optional<std::uint32_t> checksum() const;
 
 private:
   virtual bool is_generated() const { return false; }
@@ -83,7 +94,8 @@ struct DataSplit {
 
 /// Options for opening a data set, besides its `--data` text.
 struct DataOptions {
-  std::int64_t context = 128; ///< tokens: window of `text:`, longest line of `lines:`, example of synthetic tokens
+  std::int64_t context = 128;   ///< tokens: window of `text:`, longest line of `lines:`, example of synthetic tokens
+  std::string augment = "none"; ///< see parse_augmentation()
 };
 
 /// Opens the data set that a `--data` text names:
@@ -100,6 +112,15 @@ struct DataOptions {
 ///   standardized with the training part's mean and std. The target is a class if any of its values is not a number, or
 ///   if all are whole numbers with at most 20 distinct values; classes are numbered in the order of their texts or
 ///   numbers. Otherwise it is a number, used unchanged.
+/// - `npy:INPUTS,TARGETS`: arrays of NumPy, each plain or gzip: (examples, features), (examples, height, width) or
+///   (examples, channels, height, width), with `channels=last` (examples, height, width, channels). Elements are
+///   booleans, integers or floats. Targets of an integer type are classes from 0, those of a floating-point type are
+///   numbers, used unchanged. Inputs are standardized with the training part's mean and std, by feature or by channel.
+/// - `npz:FILE`: the same from the arrays `x` and `y` of an archive, or those named with `inputs=` and `targets=`.
+/// - `images:DIR`: PNG and JPEG images, 8 bits a channel, with one folder for each class. Classes are numbered in the
+///   order of the folders' names; hidden files and files beside the folders are skipped. Images are grey if all files
+///   are. They must have the same size, unless `size=WxH` resizes them: scaled to cover it, and cut equally at both
+///   sides. Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
 /// - `synthetic:examples=1000,shape=3x32x32,classes=10` (`shape=20`: features) or
 ///   `synthetic:examples=1000,vocabulary=65`: a learnable task, generated from a hash one example at a time, so any
 ///   number of examples takes no memory. At most 100,000 examples are held out, because each evaluation goes through
@@ -113,15 +134,6 @@ DataSplit open_data(const std::string& text, const DataOptions& options = {});
 
 /// The user's files that a `--data` text names, and those of a folder, without those shipped with the program. Throws
 /// as check_data_text() does.
-/// - `npy:INPUTS,TARGETS`: arrays of NumPy, each plain or gzip: (examples, features), (examples, height, width) or
-///   (examples, channels, height, width), with `channels=last` (examples, height, width, channels). Elements are
-///   booleans, integers or floats. Targets of an integer type are classes from 0, those of a floating-point type are
-///   numbers, used unchanged. Inputs are standardized with the training part's mean and std, by feature or by channel.
-/// - `npz:FILE`: the same from the arrays `x` and `y` of an archive, or those named with `inputs=` and `targets=`.
-/// - `images:DIR`: PNG and JPEG images, 8 bits a channel, with one folder for each class. Classes are numbered in the
-///   order of the folders' names; hidden files and files beside the folders are skipped. Images are grey if all files
-///   are. They must have the same size, unless `size=WxH` resizes them: scaled to cover it, and cut equally at both
-///   sides. Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
 std::vector<std::string> data_files(const std::string& text);
 
 /// Checks only the form of the text; opens nothing. Throws what open_data() throws.

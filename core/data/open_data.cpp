@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/data/augmentation.h"
 #include "core/data/sources.h"
 
 namespace batchscope::data {
@@ -93,7 +94,7 @@ DataSplit open_data(const std::string& text, const DataOptions& options) {
     throw input_error(fmt::format("context is {}; accepted: 1 to {}", options.context, longest_context));
   const SourceText source = parse(text);
   try {
-    return kind_named(source.kind, text).open(source, options);
+    return augmented(kind_named(source.kind, text).open(source, options), options.augment);
   } catch (const std::bad_alloc&) {
     source.refuse("does not fit in the memory of this machine");
   } catch (const std::length_error&) {

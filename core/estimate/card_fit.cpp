@@ -33,8 +33,7 @@ Saving dry_saving(const TrainedSaving& change, std::int64_t batch, const Target&
   const run::Forecast forecast = run::forecast(change.spec, pool, workspace_for(target));
   std::int64_t largest = forecast.largest.value_or(0);
   if (largest > 0 && !target.name.empty()) {
-    const data::DataSplit data =
-        pool.open(change.spec.data, {.context = run::parse_model(change.spec.model).context()});
+    const data::DataSplit data = pool.open(change.spec.data, run::data_options(change.spec));
     const auto dry_run = dry_run_for(change.spec, data::longest_shape(*data.train), data.train->size(), target);
     largest = largest_reserved(*dry_run, target, target.usable_bytes(), largest);
   }
@@ -74,7 +73,7 @@ CardFit fit_into(const run::RunSpec& spec, const Target& target, data::DataPool&
               .reserve = {},
               .batch = spec.batch.kind == run::BatchChoice::Kind::number ? spec.batch.number : 1,
               .savings = {}};
-  const data::DataSplit data = pool.open(spec.data, {.context = run::parse_model(spec.model).context()});
+  const data::DataSplit data = pool.open(spec.data, run::data_options(spec));
   fit.savings = savings_of(within, fit, data.train->shape().vocabulary, target, pool);
   fit.largest = fit.forecast.largest;
   fit.safe = fit.forecast.safe;

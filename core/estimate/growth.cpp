@@ -18,7 +18,7 @@ class Trial {
 public:
   Trial(const run::RunSpec& spec, const Target& target, std::int64_t batch, data::DataPool& pool)
       : spec_(spec), target_(target), batch_(batch) {
-    const data::DataSplit data = pool.open(spec.data, {.context = run::parse_model(spec.model).context()});
+    const data::DataSplit data = pool.open(spec.data, run::data_options(spec));
     shape_ = data::longest_shape(*data.train);
     examples_ = std::max(data.train->size(), batch);
   }

@@ -8,6 +8,7 @@
 #include "core/base/device_name.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/data/augmentation.h"
 #include "core/data/dataset.h"
 #include "core/run/model_spec.h"
 
@@ -33,6 +34,10 @@ void check_data(const RunSpec& spec) {
     throw input_error("--data: \"\" is not accepted; accepted: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, "
                       "csv:FILE,target=NAME, npy:INPUTS,TARGETS, npz:FILE, images:DIR or synthetic:...");
   data::check_data_text(spec.data);
+}
+
+void check_augment(const RunSpec& spec) {
+  data::parse_augmentation(spec.augment);
 }
 
 void check_seed(const RunSpec& spec) {

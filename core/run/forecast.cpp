@@ -38,7 +38,7 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
                                               " cannot be computed before it runs here; find and the window's "
                                               "\"Predict memory\" measure two small trials");
   const ModelSpec model = about_field("model", [&] { return parse_model(spec.model); });
-  const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, {.context = model.context()}); });
+  const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, data_options(spec)); });
   about_field("model", [&] { check_fits(model, data.train->shape()); });
   const std::int64_t examples = data.train->size();
   const std::int64_t most = max_batch(spec, examples);

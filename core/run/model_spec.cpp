@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/run_spec.h"
 
 namespace batchscope::run {
 
@@ -204,6 +205,10 @@ ModelSpec parse_model(const std::string& text) {
   if (kind->complete)
     kind->complete(spec);
   return spec;
+}
+
+data::DataOptions data_options(const RunSpec& spec) {
+  return {.context = parse_model(spec.model).context(), .augment = spec.augment};
 }
 
 const ModelKind& kind_of(const ModelSpec& spec) {

@@ -9,6 +9,8 @@
 
 namespace batchscope::run {
 
+struct RunSpec;
+
 /// A built-in model and its sizes. A plain value.
 struct ModelSpec {
   enum class Norm { group, batch };
@@ -43,6 +45,9 @@ struct ModelKind {
   bool masked = false;
 };
 const std::vector<ModelKind>& model_kinds();
+
+/// How the data of a run are opened. Throws Error (input) for a model that is not known.
+data::DataOptions data_options(const RunSpec& spec);
 
 /// The row of a parsed model.
 const ModelKind& kind_of(const ModelSpec& spec);

@@ -53,6 +53,7 @@ struct RunSpec {
   std::string name;
   std::string model = "cnn";
   std::string data = "demo";
+  std::string augment = "none"; ///< of training images, see data::parse_augmentation()
   std::string device = "cpu";
   std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default: 80 % of the free memory
   BatchChoice batch;

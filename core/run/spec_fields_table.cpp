@@ -123,6 +123,18 @@ const std::vector<SpecField>& spec_fields() {
        .default_text = "demo",
        .group = "Model and data",
        .check = check_data},
+      {.key = "augment",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.augment; }),
+       .label = "Augmentation",
+       .placeholder = "CHANGES",
+       .choices = {"none", "flip", "flip,shift:2"},
+       .help =
+           "Random changes of training images, drawn anew for each example and epoch: some of flip (left to right), "
+           "shift:PIXELS (by up to so many) and crop:PIXELS (a random square part; evaluations use the middle)",
+       .default_text = "none",
+       .group = "Model and data",
+       .advanced = true,
+       .check = check_augment},
       {.key = "task",
        .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.task; }),
        .label = "Training type",

@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool has_commas(const SpecField& field) {
-  return field.key == "model" || field.key == "data" || field.key == "schedule";
+  return field.key == "model" || field.key == "data" || field.key == "augment" || field.key == "schedule";
 }
 
 bool is_whole(const SpecField& field) {

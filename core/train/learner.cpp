@@ -61,7 +61,7 @@ double value_of(const at::Tensor& scalar) {
 
 Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device& device)
     : data_(std::move(data)), device_(device), where_(torch_device(device)), label_smoothing_(spec.label_smoothing),
-      batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)) {
+      batch_norm_follows_(spec.batch_norm_rule == "inverse"), precision_(precision_of(spec)), draw_{.seed = spec.seed} {
   const std::uint64_t refused = device_.readings().refused;
   try {
     device_.enter(Phase::setup);
@@ -106,7 +106,8 @@ std::int64_t Learner::parameter_count() const {
   return count;
 }
 
-Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout) {
+Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout,
+                             bool training) {
   const data::ExampleShape& shape = data.shape();
   Batch batch;
   if (shape.input == data::ExampleShape::Input::tokens) {
@@ -115,7 +116,9 @@ Learner::Batch Learner::load(const data::Dataset& data, MicroBatch examples, con
   } else {
     std::vector<std::int64_t> sizes = {layout.count};
     sizes.insert(sizes.end(), shape.dimensions.begin(), shape.dimensions.end());
-    batch.input = load_tensor<float>(sizes, at::kFloat, where_, [&](float* to) { data.fill_inputs(examples, to); });
+    batch.input = load_tensor<float>(sizes, at::kFloat, where_, [&](float* to) {
+      training ? data.fill_training_inputs(examples, draw_, to) : data.fill_inputs(examples, to);
+    });
   }
   if (shape.target == Target::number) {
     batch.target =
@@ -142,7 +145,7 @@ at::Tensor Learner::loss_sum(const at::Tensor& logits, const at::Tensor& target,
 
 void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   device_.enter(Phase::batch);
-  const Batch batch = load(*data_.train, examples, data_.train->layout(examples));
+  const Batch batch = load(*data_.train, examples, data_.train->layout(examples), /*training=*/true);
   device_.enter(Phase::forward);
   if (batch_norm_follows_)
     model_->set_batch_norm_momentum(schedule::scaled_batch_norm_momentum(static_cast<std::int64_t>(examples.size())));
@@ -336,7 +339,7 @@ std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
   try {
     device_.enter(Phase::evaluation);
     const data::BatchLayout layout = data_.validation->layout(examples);
-    const Batch batch = load(*data_.validation, examples, layout);
+    const Batch batch = load(*data_.validation, examples, layout, /*training=*/false);
     const at::Tensor answers = logits(batch.input, /*training=*/false);
     EvaluationSums sums{loss_sum(answers, batch.target, /*label_smoothing=*/0.0).item<double>(), layout.loss_terms, 0};
     if (has_accuracy()) {

@@ -97,6 +97,7 @@ bool Loop::make(const schedule::PlannedStep& step) {
   memory::Device& device = learner_.device();
   device.reset_peak();
   note_before(device.readings());
+  learner_.set_epoch(step.takes.epoch_index);
   const std::int64_t reference = options_.progression.learning_rate.reference_batch;
   if (options_.dropout > 0)
     learner_.set_dropout(

@@ -31,7 +31,7 @@ constexpr std::int64_t largest_prediction_probe = 16;
 
 data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec& model,
                                   const std::shared_ptr<data::DataPool>& pool) {
-  const data::DataOptions options{.context = model.context()};
+  const data::DataOptions options = run::data_options(spec);
   data::DataSplit split =
       about_field("data", [&] { return pool ? pool->open(spec.data, options) : data::open_data(spec.data, options); });
   about_field("model", [&] { run::check_fits(model, split.train->shape()); });

@@ -29,7 +29,7 @@ void Forecaster::request_card(const run::RunSpec& spec, const QString& card) {
 }
 
 void Forecaster::hold_data(const run::RunSpec& spec) {
-  held_ = data_->open(spec.data, {.context = run::parse_model(spec.model).context()});
+  held_ = data_->open(spec.data, run::data_options(spec));
 }
 
 void Forecaster::cancel() {

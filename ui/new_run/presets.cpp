@@ -71,6 +71,11 @@ const std::vector<Preset>& presets() {
        QT_TRANSLATE_NOOP("Presets", "Images and labels in the format of MNIST"),
        {{"model", "cnn"}, {"batch", "auto:recommended"}, {"memory_budget", "400MB"}},
        DataKind::idx},
+      {QT_TRANSLATE_NOOP("Presets", "CNN on folders of images…"),
+       QT_TRANSLATE_NOOP("Presets", "PNG and JPEG images in one folder for each class, mirrored and shifted at random; "
+                                    "choose one of the images"),
+       {{"model", "cnn"}, {"augment", "flip,shift:2"}, {"batch", "auto:recommended"}, {"memory_budget", "400MB"}},
+       DataKind::images},
   };
   return all;
 }

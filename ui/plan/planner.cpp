@@ -48,8 +48,7 @@ private:
   schedule::PlanRequest request_of(const DraftPlan& draft) {
     check(draft.spec);
     schedule::PlanRequest request;
-    const run::ModelSpec model = run::parse_model(draft.spec.model);
-    const std::int64_t examples = data_->train_examples(draft.spec.data, {.context = model.context()});
+    const std::int64_t examples = data_->train_examples(draft.spec.data, run::data_options(draft.spec));
     request.options = run::progression_options(draft.spec, examples, draft.batch);
     return request;
   }

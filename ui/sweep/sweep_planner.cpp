@@ -56,7 +56,7 @@ private:
   /// Reads the data once for all forecasts.
   void hold_data(const run::RunSpec& base) {
     try {
-      held_ = pool_->open(base.data, {.context = run::parse_model(base.model).context()});
+      held_ = pool_->open(base.data, run::data_options(base));
     } catch (const std::exception&) {
       held_ = {}; // each run's outlook says what is wrong
     }

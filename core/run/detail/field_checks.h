@@ -10,6 +10,7 @@ namespace batchscope::run {
 
 void check_model(const RunSpec& spec);
 void check_data(const RunSpec& spec);
+void check_augment(const RunSpec& spec);
 void check_seed(const RunSpec& spec);
 void check_batch(const RunSpec& spec);
 void check_effective_batch(const RunSpec& spec);

@@ -83,6 +83,8 @@ public:
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
   /// For all further micro batches, 0 <= p < 1.
+  /// Of all further training examples, whose augmentation depends on it; 0 at first.
+  void set_epoch(std::int64_t epoch) { draw_.epoch = epoch; }
   void set_dropout(double p);
   /// Of the last attempt, in the order of the parameters; undefined ones before it and after the update.
   std::vector<at::Tensor> gradients() const;
@@ -95,7 +97,7 @@ private:
   struct Batch {
     at::Tensor input, target;
   };
-  Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout);
+  Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout, bool training);
   /// In fp32, whatever the precision of the forward pass.
   at::Tensor logits(const at::Tensor& input, bool training) const;
   at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const;
@@ -124,8 +126,9 @@ private:
   std::unique_ptr<model::Model> model_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<AveragedWeights> averages_;
-  std::optional<LossScaler> scaler_;      ///< with fp16
-  at::Generator generator_;               ///< LibTorch's default generator, which dropout uses
+  std::optional<LossScaler> scaler_; ///< with fp16
+  at::Generator generator_;          ///< LibTorch's default generator, which dropout uses
+  data::AugmentationDraw draw_;
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
   double norm_ = 0;
 };

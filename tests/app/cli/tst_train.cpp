@@ -241,6 +241,9 @@ void TestTrain::refused_data() {
   row("--clip 0", "--clip");
   row("--seed -1", "--seed");
   row("--on-oom grow", "grow");
+  row("--grow-back 0", "--grow-back");
+  row("--augment mirror", "mirror");
+  row("--augment crop:999", "crop:999");
   row("--task other", "other");
   row("--warmup soon", "soon");
   row("--data nope", "nope");

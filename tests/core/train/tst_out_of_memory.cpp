@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/data/dataset.h"
+#include "core/run/model_spec.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
@@ -164,6 +165,28 @@ private Q_SLOTS:
     spec.schedule = "piecewise:0=20,10=250";
     const FinishedRun finished = run_to_end(spec);
     const auto events = finished.recorded.details("oom");
+  /// The changes of the images are those of the first attempt, to the last bit.
+  void retriesTheSameImages() {
+    RunSpec spec = tight_spec(8, 1);
+    spec.augment = "flip,shift:2";
+    const auto device = memory::open_device("cpu", budget);
+    Learner learner(spec, data::open_data(spec.data, data_options(spec)), *device);
+    std::vector<std::int64_t> indices(500);
+    std::iota(indices.begin(), indices.end(), 0);
+    const MicroBatch all(indices);
+    const std::vector<MicroBatch> parts{all.first(40), all.subspan(40, 30)};
+    learner.set_epoch(3);
+    const Attempt first = learner.attempt(parts);
+    learner.restore(*learner.snapshot()); // without its gradients
+    QVERIFY(learner.attempt({all.first(8), all}).out_of_memory);
+    const Attempt again = learner.attempt(parts);
+    QCOMPARE(again.loss, first.loss);
+    QCOMPARE(again.grad_norm, first.grad_norm);
+    learner.restore(*learner.snapshot());
+    learner.set_epoch(4);
+    QVERIFY(learner.attempt(parts).loss != first.loss);
+  }
+
     QVERIFY(!events.empty());
     const auto& event = events.front();
     QCOMPARE(event["attempted_batch"].get<int>(), 250);
