@@ -16,6 +16,7 @@ AveragedWeights::AveragedWeights(const std::vector<at::Tensor>& weights, double 
     : weights_(weights), decay_(decay) {
   for (const at::Tensor& weight : weights_)
     averages_.push_back(weight.detach().clone());
+  share_ = at::zeros({}, weights_.front().options().requires_grad(false));
   const memory::NotCounted own;
   updates_ = at::zeros({}, at::kLong);
 }
@@ -29,9 +30,9 @@ void AveragedWeights::update(const std::optional<at::Tensor>& found) {
     at::_foreach_lerp_(averages_, weights_, share);
     return;
   }
-  const at::Tensor share_or_none = (1 - *found) * share;
+  share_.copy_(*found).mul_(-share).add_(share); // 0 if the weights have not moved
   for (std::size_t i = 0; i < averages_.size(); ++i)
-    averages_[i].lerp_(weights_[i], share_or_none);
+    averages_[i].lerp_(weights_[i], share_);
 }
 
 void AveragedWeights::swap() {

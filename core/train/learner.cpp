@@ -311,6 +311,7 @@ double Learner::gradient_norm() {
 void Learner::update(double learning_rate, double weight_decay, std::optional<double> clip) {
   device_.enter(Phase::update);
   const at::NoGradGuard no_grad;
+  const memory::NotCounted own;
   {
     const std::vector<at::Tensor> all = gradients();
     if (clip && norm_ > *clip)

@@ -93,21 +93,28 @@ public:
     std::int64_t largest = 0;
     for (const at::Tensor& parameter : parameters_)
       largest = std::max(largest, parameter.numel());
-    scratch_ = at::empty({largest}, parameters_.front().options().requires_grad(false));
+    const auto options = parameters_.front().options().requires_grad(false);
+    scratch_ = at::empty({largest}, options);
+    share_ = at::zeros({}, options);
+    overflowed_ = at::zeros({}, options.dtype(at::kBool));
   }
   void step(const std::vector<at::Tensor>& gradients, double learning_rate, double weight_decay,
             const std::optional<at::Tensor>& found) override {
     const double share = 1 - rmsprop_smoothing;
+    if (found) {
+      overflowed_.copy_(*found);
+      share_.copy_(*found).mul_(-share).add_(share); // 0 if there is nothing to learn from
+    }
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
       const at::Tensor& gradient = gradients[i];
       at::Tensor scratch = scratch_.narrow(0, 0, gradient.numel()).view(gradient.sizes());
       if (weight_decay > 0)
         gradient.add_(parameters_[i], weight_decay);
       if (found)
-        gradient.masked_fill_(found->to(at::kBool), 0);
+        gradient.masked_fill_(overflowed_, 0);
       at::mul_out(scratch, gradient, gradient);
       if (found)
-        squares_[i].lerp_(scratch, (1 - *found) * share);
+        squares_[i].lerp_(scratch, share_);
       else
         squares_[i].lerp_(scratch, share);
       at::sqrt_out(scratch, squares_[i]).add_(rmsprop_epsilon);
@@ -118,7 +125,9 @@ public:
 
 private:
   std::vector<at::Tensor> parameters_, squares_;
-  at::Tensor scratch_; ///< of the largest parameter's size, so that a step allocates nothing
+  // So that a step allocates nothing:
+  at::Tensor scratch_;            ///< of the largest parameter's size
+  at::Tensor share_, overflowed_; ///< scalars
 };
 
 } // namespace

@@ -16,7 +16,7 @@ public:
   /// Starts from the weights as they are.
   AveragedWeights(const std::vector<at::Tensor>& weights, double decay);
 
-  /// `found` (LossScaler): a device scalar; the average stays as it is if it is 1.
+  /// `found` (LossScaler): a device scalar; the average stays as it is if it is 1. Allocates nothing on the device.
   void update(const std::optional<at::Tensor>& found);
 
   /// While one exists, the model computes with the averaged weights.
@@ -39,6 +39,7 @@ private:
 
   std::vector<at::Tensor> weights_, averages_;
   at::Tensor updates_;
+  at::Tensor share_; ///< a scalar on the device
   double decay_;
 };
 

@@ -60,8 +60,9 @@ public:
   /// Allocation trace of a step with these examples, without the update. Restores all state, as a failed attempt does.
   /// Nothing if memory runs out or the device cannot trace.
   std::optional<telemetry::Trace> trace(MicroBatch examples);
-  /// Clips the gradients, updates the weights and their averages, and frees the gradients. Allocates at most scalars on
-  /// the device.
+  /// Clips the gradients, updates the weights and their averages, and frees the gradients. Nothing of it can run out of
+  /// memory half-way, so no copy of weights and optimizer is needed to undo it: everything that it writes to on the
+  /// device was allocated by the constructor. The scalars that LibTorch makes for it on the host do not count.
   void update(double learning_rate, double weight_decay, std::optional<double> clip);
 
   /// Sums over these validation examples, with the averaged weights if the run has them; nothing if memory ran out.

@@ -11,8 +11,9 @@
 
 namespace batchscope::train {
 
-/// SGD, Adam or AdamW through LibTorch's fused kernels, or RMSprop. The constructor allocates all state, so a step
-/// allocates nothing and cannot run out of memory half-way.
+/// SGD, Adam or AdamW through LibTorch's fused kernels, or RMSprop. The constructor allocates all state and all that a
+/// step computes with, so a step allocates nothing on the device and cannot run out of memory half-way. That costs the
+/// memory of two scalars, for RMSprop also that of the largest parameter.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;

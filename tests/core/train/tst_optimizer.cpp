@@ -10,7 +10,9 @@
 #include <ATen/ops/ones.h>
 
 #include "core/data/dataset.h"
+#include "core/memory/detail/budget_allocator.h"
 #include "core/memory/device.h"
+#include "core/train/detail/averaged_weights.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/optimizer.h"
 #include "run_helpers.h"
@@ -47,6 +49,82 @@ private Q_SLOTS:
     spec.optimizer = "rmsprop";
     const FinishedRun finished = run_to_end(spec);
     QVERIFY(finished.outcome.loss < 0.7 * finished.recorded.records.front().loss);
+  }
+
+  void runsOutOfNothing_data() {
+    QTest::addColumn<QString>("json");
+    QTest::newRow("adamw, averages") << R"({"optimizer": "adamw", "ema": 0.9})";
+    QTest::newRow("adam, clipped") << R"({"optimizer": "adam", "clip": 0.001})";
+    QTest::newRow("sgd") << R"({"optimizer": "sgd"})";
+    QTest::newRow("sgd without momentum") << R"({"optimizer": "sgd", "momentum": 0})";
+    QTest::newRow("rmsprop, clipped, averages") << R"({"optimizer": "rmsprop", "clip": 0.001, "ema": 0.9})";
+  }
+  /// With a budget that refuses everything, taken away between the gradients and the update, the step is the same to
+  /// the last bit.
+  void runsOutOfNothing() {
+    QFETCH(QString, json);
+    const run::RunSpec spec = run::run_spec_from_json(json.toStdString(), small_spec(8, 1));
+    const auto device = memory::open_device("cpu", spec.memory_budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    std::vector<std::int64_t> indices(40);
+    std::iota(indices.begin(), indices.end(), 0);
+    const std::vector<MicroBatch> window{indices};
+    const auto before = learner.snapshot();
+    const auto two_steps = [&](bool refusing) {
+      learner.restore(*before);
+      for (int step = 0; step < 2; ++step) {
+        device->set_budget(*spec.memory_budget);
+        if (learner.attempt(window).out_of_memory)
+          qFatal("the gradients must fit");
+        if (refusing)
+          device->set_budget(1);
+        learner.update(0.01, 0.1, spec.clip);
+      }
+      const std::uint64_t refused = device->readings().refused;
+      if (refusing && !learner.attempt(window).out_of_memory)
+        qFatal("the budget must refuse");
+      device->set_budget(*spec.memory_budget);
+      return std::pair(learner.snapshot(), refused);
+    };
+    const auto [roomy, none] = two_steps(false);
+    const auto [tight, refused] = two_steps(true);
+    QCOMPARE(refused, std::uint64_t{0});
+    const auto same = [](const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+      return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                        [](auto& one, auto& other) { return one.equal(other); });
+    };
+    QVERIFY(same(tight->parameters, roomy->parameters) && !same(tight->parameters, before->parameters));
+    QVERIFY(same(tight->optimizer, roomy->optimizer));
+    QVERIFY(same(tight->averages, roomy->averages));
+  }
+
+  void allocatesNothing_data() {
+    QTest::addColumn<QString>("optimizer");
+    QTest::addColumn<bool>("scaled");
+    for (const char* optimizer : {"adamw", "adam", "sgd", "rmsprop"})
+      for (const bool scaled : {false, true})
+        QTest::addRow("%s%s", optimizer, scaled ? " with a loss scale" : "") << optimizer << scaled;
+  }
+  /// Not even where it does not count: besides LibTorch's scalars on the host.
+  void allocatesNothing() {
+    QFETCH(QString, optimizer);
+    QFETCH(bool, scaled);
+    run::RunSpec spec;
+    spec.optimizer = optimizer.toStdString();
+    const std::vector<at::Tensor> weights{at::ones({300, 200}), at::ones({500})};
+    const std::vector<at::Tensor> gradients{at::full({300, 200}, 0.5), at::ones({500})};
+    const auto made = make_optimizer(spec, weights);
+    AveragedWeights averages(weights, 0.9);
+    const auto found = scaled ? std::optional(at::ones({})) : std::nullopt;
+    const at::NoGradGuard no_grad;
+    memory::BlockCounter counter;
+    {
+      const memory::NotCounted own(&counter);
+      made->step(gradients, 0.01, 0.1, found);
+      averages.update(found);
+    }
+    QVERIFY2(counter.peak() <= 4 * memory::block_granularity, qPrintable(QString::number(counter.peak())));
+    QCOMPARE(weights[0][0][0].item().toDouble() != 1.0, !scaled); // what was found leaves them as they are
   }
 
   void batchNormFollowsTheRule_data() {
