@@ -89,7 +89,8 @@ struct RunSpec {
   std::optional<double> checkpoint_minutes;
   std::uint64_t seed = 1; ///< at most 2^63 - 1
   OnOom on_oom = OnOom::shrink;
-  double margin = 0.2; ///< for batch auto:safe
+  std::optional<std::int64_t> grow_back; ///< steps after which a larger micro batch is tried again; unset: never
+  double margin = 0.2;                   ///< for batch auto:safe
 };
 
 /// Values with the optimizer's defaults filled in: learning rate 0.1 for sgd, else 0.001; momentum 0.9 for sgd, the

@@ -502,6 +502,19 @@ const std::vector<SpecField>& spec_fields() {
        .advanced = true},
   });
   return fields;
+      {.key = "grow_back",
+       .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.grow_back; }),
+       .label = "Grow micro batch back after",
+       .placeholder = "STEPS",
+       .unit = "steps",
+       .bounds = at_least_one,
+       .help =
+           "Optimizer steps without an out-of-memory error after which the next larger micro batch is tried once; if "
+           "it does not fit, the step is made with smaller ones as before, and the number of steps doubles. Without "
+           "it, micro batches grow when more memory has become available",
+       .default_text = "only when more memory is available",
+       .group = "Device",
+       .advanced = true},
 }
 
 const std::vector<std::string>& spec_groups() {

@@ -22,6 +22,7 @@ RunSpec trial_spec(RunSpec spec) {
   spec.warmup = standard.warmup;
   spec.task = standard.task;
   spec.on_oom = standard.on_oom;
+  spec.grow_back = standard.grow_back;
   spec.margin = standard.margin;
   return spec;
 }

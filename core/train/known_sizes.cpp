@@ -47,8 +47,15 @@ void KnownSizes::predicted(std::int64_t alone, std::int64_t part, std::int64_t l
   misses_ = 0;
 }
 
-void KnownSizes::fitted(std::int64_t count, std::int64_t length) {
+void KnownSizes::fitted(std::int64_t count, std::int64_t length, bool alone) {
   misses_ = 0;
+  for (Size& size : failed_) // larger ones that had failed, too, have been left out of the list
+    if (count >= size.count && length >= size.length)
+      size.count = count + 1;
+  // More than was expected may have been tried.
+  for (auto* expected : {&part_, &alone_})
+    if (*expected && (expected == &alone_ || !alone))
+      *expected = std::max(**expected, volume(count, length));
   if (failed_.empty() || from_prediction_)
     return;
   fitted_ = std::max(fitted_, volume(count, length));

@@ -21,7 +21,7 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
            const Resumption* resumption)
     : options_(options), learner_(learner), sink_(sink), control_(control),
       progression_(options.progression, [this](const schedule::ScheduleEvent& event) { report_schedule(event); }),
-      stepper_(learner, options.on_oom, options.may_halve),
+      stepper_(learner, options.on_oom, options.may_halve, options.grow_back),
       evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
       progress_(telemetry::RunStatus::running, options.progression.batch) {

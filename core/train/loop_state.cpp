@@ -28,6 +28,7 @@ BeforeOutOfMemory before_from_json(const Json& json) {
 Json loop_json(const LoopState& state) {
   return {{"known_sizes", state.split.known.to_json()},
           {"shortage", state.split.shortage.to_json()},
+          {"grow_back", {{"quiet", state.split.grow_back.quiet}, {"wait", state.split.grow_back.wait}}},
           {"largest_evaluation", state.evaluation.largest},
           {"evaluation_shortage", state.evaluation.shortage.to_json()},
           {"before", before_json(state.before)},
@@ -54,7 +55,10 @@ LoopState loop_state(const checkpoint::Checkpoint& checkpoint) {
     LoopState state;
     state.progress = telemetry::run_progress_from_json(parse_json(checkpoint.text("progress")));
     state.plan = checkpoint.text("plan");
-    state.split = {KnownSizes::from_json(loop.at("known_sizes")), MemoryShortage::from_json(loop.at("shortage"))};
+    const Json& grow_back = loop.at("grow_back");
+    state.split = {KnownSizes::from_json(loop.at("known_sizes")),
+                   MemoryShortage::from_json(loop.at("shortage")),
+                   {grow_back.at("quiet").get<std::int64_t>(), grow_back.at("wait").get<std::int64_t>()}};
     state.evaluation = {loop.at("largest_evaluation").get<std::int64_t>(),
                         MemoryShortage::from_json(loop.at("evaluation_shortage"))};
     state.before = before_from_json(loop.at("before"));

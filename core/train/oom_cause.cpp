@@ -18,6 +18,8 @@ bool grew(std::uint64_t before, std::uint64_t now, std::uint64_t limit) {
 } // namespace
 
 Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
+  if (event.growing_back)
+    return Cause::growing_back;
   if (before.largest_nominal == 0)
     return Cause::first_batch;
   if (event.nominal > before.largest_nominal)
@@ -37,6 +39,8 @@ Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
 
 const char* describe(Cause cause) {
   switch (cause) {
+  case Cause::growing_back:
+    return "a larger micro batch was tried again (--grow-back)";
   case Cause::first_batch:
     return "the first batch does not fit in memory";
   case Cause::schedule:

@@ -246,6 +246,7 @@ private:
     options.target_score = spec_.target_score;
     options.noise_every = spec_.noise_every;
     options.may_halve = !run::has_batch_norm(model_);
+    options.grow_back = spec_.grow_back;
     options.checkpoints = checkpoints_;
     options.seed = spec_.seed;
     return options;

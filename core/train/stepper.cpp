@@ -43,11 +43,20 @@ std::string failure_text(const OutOfMemory& event) {
 
 } // namespace
 
-std::vector<MicroBatch> Stepper::split(const std::vector<MicroBatch>& nominal) const {
+void GrowBack::attempt_ended(bool fitted) {
+  constexpr std::int64_t longest_wait = std::int64_t{1} << 40;
+  wait_ = fitted ? *steps_ : std::min(2 * wait_, longest_wait);
+  quiet_ = 0;
+}
+
+/// `growing_back`: into one part less than is known to be needed.
+std::vector<MicroBatch> Stepper::split(const std::vector<MicroBatch>& nominal, bool growing_back) const {
   std::vector<MicroBatch> window;
   for (const MicroBatch& micro : nominal) {
     const auto count = static_cast<std::int64_t>(micro.size());
-    const std::int64_t parts = known_.parts(count, learner_.train_data().layout(micro).length);
+    std::int64_t parts = known_.parts(count, learner_.train_data().layout(micro).length);
+    if (growing_back && parts > 1)
+      --parts;
     std::int64_t from = 0;
     for (std::int64_t part = 0; part < parts; ++part) {
       const std::int64_t to = count * (part + 1) / parts;
@@ -58,32 +67,45 @@ std::vector<MicroBatch> Stepper::split(const std::vector<MicroBatch>& nominal) c
   return window;
 }
 
-StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal, bool measure_noise) {
+StepOutcome Stepper::succeeded(const Attempt& attempt, const std::vector<MicroBatch>& window) {
   StepOutcome outcome;
+  outcome.ready = true;
+  outcome.loss = attempt.loss;
+  outcome.grad_norm = attempt.grad_norm;
+  outcome.tokens = attempt.tokens;
+  outcome.norms = attempt.norms;
+  outcome.largest_micro = largest(window);
+  for (const MicroBatch& micro : window)
+    outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);
+  outcome.micro_batches = static_cast<std::int64_t>(window.size());
+  known_.fitted(outcome.largest_micro, outcome.longest, window.size() == 1);
+  return outcome;
+}
+
+StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal, bool measure_noise) {
+  std::vector<OutOfMemory> errors;
   std::int64_t examples = 0;
   for (const MicroBatch& micro : nominal)
     examples += static_cast<std::int64_t>(micro.size());
   if (!known_.empty() && shortage_.over(learner_.device()))
     known_.forget();
-  std::vector<MicroBatch> window = split(nominal);
+  std::vector<MicroBatch> window = split(nominal, grow_back_.due());
+  bool growing_back = grow_back_.due() && window.size() < split(nominal).size();
   while (true) {
     if (measure_noise && may_halve_ && window.size() == 1)
       window = halves(window.front());
     const Attempt attempt = learner_.attempt(window, measure_noise);
-    const auto failed_count = static_cast<std::int64_t>(attempt.failed.size());
+    if (growing_back)
+      grow_back_.attempt_ended(!attempt.out_of_memory);
     if (!attempt.out_of_memory) {
-      outcome.ready = true;
-      outcome.loss = attempt.loss;
-      outcome.grad_norm = attempt.grad_norm;
-      outcome.tokens = attempt.tokens;
-      outcome.norms = attempt.norms;
-      outcome.largest_micro = largest(window);
-      for (const MicroBatch& micro : window)
-        outcome.longest = std::max(outcome.longest, learner_.train_data().layout(micro).length);
-      known_.fitted(outcome.largest_micro, outcome.longest);
-      outcome.micro_batches = static_cast<std::int64_t>(window.size());
+      StepOutcome outcome = succeeded(attempt, window);
+      if (errors.empty())
+        grow_back_.step_fitted();
+      outcome.out_of_memory = std::move(errors);
       return outcome;
     }
+    grow_back_.ran_out_of_memory();
+    const auto failed_count = static_cast<std::int64_t>(attempt.failed.size());
     OutOfMemory event{failed_count,
                       attempt.failed_length,
                       attempt.info,
@@ -93,20 +115,24 @@ StepOutcome Stepper::run(const std::vector<MicroBatch>& nominal, bool measure_no
                       largest(window),
                       examples,
                       largest(window),
-                      static_cast<std::int64_t>(nominal.size())};
+                      static_cast<std::int64_t>(nominal.size()),
+                      growing_back};
     known_.out_of_memory(failed_count, attempt.failed_length);
-    const bool hopeless = on_oom_ == run::OnOom::fail || failed_count <= 1;
+    const bool hopeless = on_oom_ == run::OnOom::fail || (failed_count <= 1 && !growing_back);
     if (!hopeless) {
-      if (outcome.out_of_memory.empty())
+      if (errors.empty() && !growing_back)
         predict_parts(attempt);
       window = split(nominal);
       event.parts_after = static_cast<std::int64_t>(window.size());
       event.largest_after = largest(window);
     }
+    growing_back = false;
     shortage_.begin(attempt.info, learner_.device());
-    outcome.out_of_memory.push_back(event);
+    errors.push_back(event);
     if (hopeless) {
+      StepOutcome outcome;
       outcome.failure = failure_text(event);
+      outcome.out_of_memory = std::move(errors);
       return outcome;
     }
   }

@@ -21,8 +21,9 @@ public:
   /// The largest sizes predicted to fit at this length: `alone` as the only micro batch of a step, `part` as one of
   /// several. 0 if none fits.
   void predicted(std::int64_t alone, std::int64_t part, std::int64_t length);
-  /// A step succeeded whose largest micro batch had this size.
-  void fitted(std::int64_t count, std::int64_t length);
+  /// A step succeeded whose largest micro batch had this size, `alone` or as one of several. If it was known not to
+  /// fit, only larger ones are so from now on.
+  void fitted(std::int64_t count, std::int64_t length, bool alone);
   /// Memory is available again: forgets everything.
   void forget();
 

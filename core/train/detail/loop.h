@@ -30,6 +30,7 @@ struct LoopOptions {
   std::optional<std::int64_t> noise_every; ///< steps; unset: only if the schedule or the learning rate needs it
   bool may_halve = true;                   ///< see Stepper
   std::optional<CheckpointOptions> checkpoints;
+  std::optional<std::int64_t> grow_back;      ///< see GrowBack
   std::uint64_t seed = 1;
 };
 

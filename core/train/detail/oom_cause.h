@@ -17,10 +17,11 @@ struct BeforeOutOfMemory {
   std::uint64_t others_first = 0, others = 0;
 };
 
-enum class Cause { first_batch, schedule, longer_example, growth, fragmentation, other_process, unknown };
+enum class Cause { growing_back, first_batch, schedule, longer_example, growth, fragmentation, other_process, unknown };
 
-/// The likeliest cause, checked in this order: a batch larger than any before (the schedule asked for it, or it is the
-/// first), an example longer than any before, growth from step to step (a leak), fragmentation, another process.
+/// The likeliest cause, checked in this order: --grow-back, a batch larger than any before (the schedule asked for it,
+/// or it is the first), an example longer than any before, growth from step to step (a leak), fragmentation, another
+/// process.
 Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before);
 
 /// For display: "the schedule asked for a larger batch".

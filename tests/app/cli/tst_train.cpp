@@ -309,13 +309,13 @@ void TestTrain::refusedData_data() {
   row("missing table", "csv:missing.csv,target=y", "missing.csv");
   row("row of another length", "csv:short.csv,target=y", "3");
   row("no such column", "csv:short.csv,target=z", "z");
-}
-
-void TestTrain::refusedData() {
   row("no array", "npy:text.txt,text.txt", "text.txt");
   row("no archive", "npz:text.txt", "text.txt");
   row("no folder", "images:missing", "missing");
   row("a file as a folder", "images:text.txt", "text.txt");
+}
+
+void TestTrain::refusedData() {
   QFETCH(QString, data);
   QFETCH(QByteArray, named);
   const CliProgram program;

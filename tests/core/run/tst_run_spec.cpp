@@ -79,6 +79,8 @@ RunSpec full_spec() {
   spec.noise_every = 5;
   spec.checkpoint_every = 500;
   spec.checkpoint_minutes = 2.5;
+  spec.augment = "flip,crop:24";
+  spec.grow_back = 30;
   return spec;
 }
 
@@ -277,6 +279,7 @@ void TestRunSpec::commandLine() {
   QCOMPARE(
       to_command_line(spec),
       std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
+                  "--augment flip,crop:24 "
                   "--task fine-tuning --seed 9223372036854775807 --evaluate-every 12.5% --checkpoint-every 500 "
                   "--checkpoint-minutes 2.5 --batch 16 --effective-batch 500 "
                   "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "
@@ -285,7 +288,7 @@ void TestRunSpec::commandLine() {
                   "--lr-decay cosine --warmup auto --clip 1.5 --weight-decay 0.0001 --dropout 0.1 "
                   "--label-smoothing 0.05 --regularization-rule sqrt --batch-norm-rule inverse --ema 0.999 --device "
                   "cuda:1 --memory-budget 400MB "
-                  "--precision fp16 --checkpointing --on-oom fail"));
+                  "--precision fp16 --checkpointing --on-oom fail --grow-back 30"));
 }
 
 BATCHSCOPE_TEST(TestRunSpec)

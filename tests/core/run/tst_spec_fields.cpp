@@ -77,6 +77,8 @@ const std::map<std::string, std::string> other_texts = {
     {"max_seconds", "90.5"},
     {"target_score", "0.97"},
     {"evaluate_every", "12.5%"},
+    {"grow_back", "40"},
+    {"augment", "flip,shift:2"},
     {"noise_every", "5"},
     {"checkpoint_every", "500"},
     {"checkpoint_minutes", "2.5"},

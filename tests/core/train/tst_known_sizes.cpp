@@ -42,7 +42,7 @@ private Q_SLOTS:
         memory.out_of_memory(largest, 1);
         ++errors;
       }
-      memory.fitted(largest, 1);
+      memory.fitted(largest, 1, false);
     }
     QVERIFY2(errors <= 10, qPrintable(QString::number(errors)));
     QVERIFY2(largest >= 54, qPrintable(QString::number(largest)));
@@ -64,6 +64,24 @@ private Q_SLOTS:
     memory.forget();
     QVERIFY(memory.empty());
     QCOMPARE(memory.parts(4000, 1), std::int64_t{1});
+  }
+
+  /// What fits after all is believed, and no more than that.
+  void forgetsWhatFitsAfterAll() {
+    KnownSizes memory;
+    memory.out_of_memory(250, 1);
+    memory.predicted(90, 84, 1);
+    QCOMPARE(memory.parts(250, 1), std::int64_t{3});
+    memory.fitted(125, 1, false);
+    QCOMPARE(memory.parts(250, 1), std::int64_t{2});
+    memory.out_of_memory(125, 1);
+    QCOMPARE(memory.parts(250, 1), std::int64_t{3});
+    memory.fitted(125, 1, false);
+    QCOMPARE(memory.parts(250, 1), std::int64_t{2});
+    QVERIFY(memory.known_not_to_fit(126, 1));
+    memory.fitted(250, 1, true);
+    QCOMPARE(memory.parts(250, 1), std::int64_t{1});
+    QCOMPARE(memory.parts(500, 1), std::int64_t{4}); // 125 is still all that fits beside gradients
   }
 
   void knowsThatLengthMatters() {

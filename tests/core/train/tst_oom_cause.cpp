@@ -27,6 +27,8 @@ private Q_SLOTS:
     QTest::newRow("fragmentation") << 64 << 100 << 64 << 100 << 1100 << 50
                                    << "fragmentation: much more is reserved than in use";
     QTest::newRow("other process") << 64 << 100 << 64 << 100 << 800 << 90 << "another process uses more device memory";
+    QTest::newRow("growing back") << 65 << 101 << 64 << 100 << 800 << 50
+                                  << "a larger micro batch was tried again (--grow-back)";
     QTest::newRow("unknown") << 64 << 100 << 64 << 110 << 800 << 60 << "unknown";
   }
   void namesTheLikeliestCause() {
@@ -38,6 +40,7 @@ private Q_SLOTS:
     QFETCH(int, others);
     QFETCH(QString, cause);
     OutOfMemory event;
+    event.growing_back = QTest::currentDataTag() == QString("growing back");
     event.nominal = nominal;
     event.length = length;
     event.info.limit = 1000;

@@ -126,6 +126,7 @@ private Q_SLOTS:
     QTest::newRow("standard") << "" << 1e-4;
     QTest::newRow("checkpointing") << "checkpointing" << 1e-4;
     QTest::newRow("averaged weights") << "averages" << 1e-4;
+    QTest::newRow("augmentation, growing back") << "augmentation" << 1e-4;
     QTest::newRow("bf16, which rounds the sums of each part") << "bf16" << 2e-2;
   }
   void changesNoResult() {
@@ -136,6 +137,10 @@ private Q_SLOTS:
     spec.precision = setting == "bf16" ? "bf16" : "fp32";
     if (setting == "averages")
       spec.ema = 0.9;
+    if (setting == "augmentation") {
+      spec.augment = "flip,shift:2,crop:15";
+      spec.grow_back = 2;
+    }
     if (setting == "checkpointing" || setting == "bf16")
       spec.memory_budget = 2'500'000;
     spec.schedule = "piecewise:0=20,10=250,20=30"; // asks for more than fits, then for less
@@ -160,11 +165,6 @@ private Q_SLOTS:
     QVERIFY(relative(*tight.outcome.validation_loss, *roomy.outcome.validation_loss) < tolerance);
   }
 
-  void tellsTheWholeStory() {
-    RunSpec spec = tight_spec(20, 15);
-    spec.schedule = "piecewise:0=20,10=250";
-    const FinishedRun finished = run_to_end(spec);
-    const auto events = finished.recorded.details("oom");
   /// The changes of the images are those of the first attempt, to the last bit.
   void retriesTheSameImages() {
     RunSpec spec = tight_spec(8, 1);
@@ -187,6 +187,11 @@ private Q_SLOTS:
     QVERIFY(learner.attempt(parts).loss != first.loss);
   }
 
+  void tellsTheWholeStory() {
+    RunSpec spec = tight_spec(20, 15);
+    spec.schedule = "piecewise:0=20,10=250";
+    const FinishedRun finished = run_to_end(spec);
+    const auto events = finished.recorded.details("oom");
     QVERIFY(!events.empty());
     const auto& event = events.front();
     QCOMPARE(event["attempted_batch"].get<int>(), 250);
@@ -287,6 +292,54 @@ private Q_SLOTS:
     for (std::size_t i = 0; i < before->buffers.size(); ++i)
       QVERIFY(before->buffers[i].equal(after->buffers[i]));
     QVERIFY(before->generator.equal(after->generator));
+  }
+
+  /// After 3 quiet steps, then 6, then 12, one part less is tried, and does not fit. When there is room for it, it is
+  /// kept.
+  void growsBackAfterSomeSteps() {
+    const RunSpec spec = tight_spec(250, 1);
+    const auto device = memory::open_device("cpu", budget);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    Stepper stepper(learner, OnOom::shrink, true, 3);
+    std::vector<std::int64_t> indices(250);
+    std::iota(indices.begin(), indices.end(), 0);
+    const std::vector<MicroBatch> window{indices};
+    std::vector<int> attempts; // steps at which a larger micro batch was tried
+    std::int64_t parts = 0;
+    for (int step = 0; step < 25; ++step) {
+      Stepper other(learner, OnOom::shrink, true, 3);
+      other.restore(stepper.state()); // as if it went on from a checkpoint
+      const StepOutcome outcome = other.run(window);
+      learner.update(0.001, 0.0, std::nullopt);
+      QVERIFY(outcome.ready);
+      if (step == 0)
+        parts = outcome.micro_batches;
+      QCOMPARE(outcome.micro_batches, parts);
+      for (const OutOfMemory& event : outcome.out_of_memory) {
+        QCOMPARE(event.growing_back, step > 0);
+        QCOMPARE(event.parts_after, parts);
+        if (step > 0) {
+          QCOMPARE(event.parts_before, parts - 1);
+          attempts.push_back(step);
+        }
+      }
+      stepper.restore(other.state());
+    }
+    QCOMPARE(attempts, (std::vector<int>{4, 11, 24}));
+    device->set_budget(10 * budget);
+    stepper.restore({stepper.state().known, {}, {.quiet = 24, .wait = 24}}); // which does not know of the budget
+    for (std::int64_t expected = parts - 1; expected > 0; --expected) {
+      StepOutcome outcome = stepper.run(window);
+      learner.update(0.001, 0.0, std::nullopt);
+      QVERIFY(outcome.out_of_memory.empty());
+      QCOMPARE(outcome.micro_batches, expected);
+      QCOMPARE(stepper.state().grow_back.wait, std::int64_t{3});
+      for (int quiet = 0; quiet < 2; ++quiet) {
+        outcome = stepper.run(window);
+        learner.update(0.001, 0.0, std::nullopt);
+        QCOMPARE(outcome.micro_batches, expected);
+      }
+    }
   }
 
   void forgetsWhenMemoryComesBack() {

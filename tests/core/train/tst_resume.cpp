@@ -120,6 +120,10 @@ private Q_SLOTS:
                       "data": "synthetic:examples=625,vocabulary=20"})");
     row("every saver of memory", R"({"dropout": 0.2, "precision": "bf16", "checkpointing": true, "ema": 0.9,
                                      "optimizer": "rmsprop", "clip": 1})");
+    row("augmentation, and micro batches that grow back",
+        R"({"memory_budget": 1500000, "batch": 100, "augment": "flip,shift:2,crop:15", "grow_back": 3,
+            "model": "cnn:width=8,norm=batch", "evaluate_every": 7})",
+        true);
     row("back-off", R"({"memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.2})", true);
   }
   void theSameBits() {

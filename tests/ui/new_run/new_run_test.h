@@ -84,6 +84,8 @@ inline const std::map<std::string, QString>& every_field() {
       {"precision", "bf16"},
       {"checkpointing", "true"},
       {"on_oom", "fail"},
+      {"grow_back", "20"},
+      {"augment", "flip,shift:1"},
   };
   return texts;
 }
