@@ -468,7 +468,9 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "SIZE",
        .unit = "bytes",
        .bounds = {.least = 1e6},
-       .help = "Memory that the run may use on the device, such as 400MB or 400MiB",
+       .help =
+           "Memory that the run may use on the device, such as 400MB or 400MiB; by default it follows the memory that "
+           "other programs leave free while the run goes on",
        .default_text = "80 % of the free memory",
        .group = "Device"},
       {.key = "precision",
@@ -500,8 +502,6 @@ const std::vector<SpecField>& spec_fields() {
        .default_text = "shrink",
        .group = "Device",
        .advanced = true},
-  });
-  return fields;
       {.key = "grow_back",
        .member = as<IntegerForm>([](auto& spec) -> auto& { return spec.grow_back; }),
        .label = "Grow micro batch back after",
@@ -515,6 +515,8 @@ const std::vector<SpecField>& spec_fields() {
        .default_text = "only when more memory is available",
        .group = "Device",
        .advanced = true},
+  });
+  return fields;
 }
 
 const std::vector<std::string>& spec_groups() {

@@ -26,6 +26,8 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
       progress_(telemetry::RunStatus::running, options.progression.batch) {
   budget_at_start_ = learner.device().readings().limit;
+  if (options.follow_free_memory)
+    free_memory_.emplace(*options.follow_free_memory);
   if (options.checkpoints)
     checkpoints_.emplace(*options.checkpoints, learner);
   if (resumption) {
@@ -85,6 +87,7 @@ bool Loop::follow_commands() {
     apply(edit);
   for (const run::BudgetChange& change : requests.budgets)
     apply(change);
+  follow_free_memory();
   return true;
 }
 
@@ -94,10 +97,10 @@ bool Loop::make(const schedule::PlannedStep& step) {
     order_epoch_ = step.takes.epoch_index;
   }
   window_.fill(step.takes, *order_);
+  learner_.set_epoch(step.takes.epoch_index);
   memory::Device& device = learner_.device();
   device.reset_peak();
   note_before(device.readings());
-  learner_.set_epoch(step.takes.epoch_index);
   const std::int64_t reference = options_.progression.learning_rate.reference_batch;
   if (options_.dropout > 0)
     learner_.set_dropout(

@@ -26,7 +26,7 @@ LoopState Loop::state() const {
           .split = stepper_.state(),
           .evaluation = evaluator_.state(),
           .before = before_,
-          .changed_budget = budget != budget_at_start_ ? std::optional(budget) : std::nullopt,
+          .changed_budget = budget != budget_at_start_ && !free_memory_ ? std::optional(budget) : std::nullopt,
           .largest_micro = largest_micro_,
           .evaluated_at = evaluated_at_,
           .evaluated_examples = evaluated_examples_,
@@ -44,6 +44,7 @@ void Loop::restore(const LoopState& state) {
   if (state.changed_budget) {
     learner_.device().set_budget(*state.changed_budget);
     budget_at_start_ = 0; // the next checkpoint has it, too
+    free_memory_.reset();
   }
   largest_micro_ = state.largest_micro;
   evaluated_at_ = state.evaluated_at;

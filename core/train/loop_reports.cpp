@@ -139,6 +139,7 @@ void Loop::apply(const run::BudgetChange& change) {
     device.set_budget(change.bytes);
     if (!budget_before_)
       budget_before_ = now.limit;
+    free_memory_.reset(); // it is the user's now
     json["budget_bytes"] = change.bytes;
     json["applies_from_step"] = steps() + 1;
   } catch (const Error& error) {
@@ -146,6 +147,21 @@ void Loop::apply(const run::BudgetChange& change) {
     json["refused"] = error.what();
   }
   send("budget", json_text(json));
+}
+
+void Loop::follow_free_memory() {
+  memory::Device& device = learner_.device();
+  const auto budget = free_memory_ ? free_memory_->new_budget(device) : std::nullopt;
+  if (!budget)
+    return;
+  const memory::Readings now = device.readings();
+  if (!budget_before_)
+    budget_before_ = now.limit;
+  device.set_budget(*budget);
+  send("budget", json_text(Json{{"before_bytes", now.limit},
+                                {"budget_bytes", *budget},
+                                {"applies_from_step", steps() + 1},
+                                {"message", "follows the memory that is free; --memory-budget sets a fixed one"}}));
 }
 
 /// A budget in which not even one example fits does not end the run. False if the budget was not changed.
@@ -158,6 +174,7 @@ bool Loop::return_to_budget_before() {
                     format_bytes(*budget_before_) + " again";
   device.set_budget(*budget_before_);
   budget_before_.reset();
+  free_memory_.reset(); // or it would be tried again and again
   send("budget", json_text(json));
   return true;
 }

@@ -247,6 +247,8 @@ private:
     options.noise_every = spec_.noise_every;
     options.may_halve = !run::has_batch_norm(model_);
     options.grow_back = spec_.grow_back;
+    if (!spec_.memory_budget)
+      options.follow_free_memory = std::chrono::seconds(1);
     options.checkpoints = checkpoints_;
     options.seed = spec_.seed;
     return options;

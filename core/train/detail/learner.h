@@ -83,9 +83,9 @@ public:
 
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
-  /// For all further micro batches, 0 <= p < 1.
   /// Of all further training examples, whose augmentation depends on it; 0 at first.
   void set_epoch(std::int64_t epoch) { draw_.epoch = epoch; }
+  /// For all further micro batches, 0 <= p < 1.
   void set_dropout(double p);
   /// Of the last attempt, in the order of the parameters; undefined ones before it and after the update.
   std::vector<at::Tensor> gradients() const;

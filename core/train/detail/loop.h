@@ -9,6 +9,7 @@
 #include "core/telemetry/outcome.h"
 #include "core/train/detail/checkpoints.h"
 #include "core/train/detail/evaluator.h"
+#include "core/train/detail/free_memory.h"
 #include "core/train/detail/loop_state.h"
 #include "core/train/detail/oom_cause.h"
 #include "core/train/detail/stepper.h"
@@ -29,8 +30,10 @@ struct LoopOptions {
   std::optional<double> target_score;
   std::optional<std::int64_t> noise_every; ///< steps; unset: only if the schedule or the learning rate needs it
   bool may_halve = true;                   ///< see Stepper
-  std::optional<CheckpointOptions> checkpoints;
   std::optional<std::int64_t> grow_back;      ///< see GrowBack
+  /// Lets the budget follow the memory that is free; looked at no more often than this. Unset: the budget stays.
+  std::optional<std::chrono::milliseconds> follow_free_memory;
+  std::optional<CheckpointOptions> checkpoints;
   std::uint64_t seed = 1;
 };
 
@@ -58,6 +61,7 @@ private:
   void apply(const run::ScheduleEdit& edit);
   void apply(const run::BudgetChange& change);
   bool return_to_budget_before();
+  void follow_free_memory();
   void close_control();
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
@@ -107,6 +111,7 @@ private:
   double step_seconds_ = 0;                    ///< of the last step
   std::optional<std::uint64_t> budget_before_; ///< that of the last step made; set while a changed one is on trial
   std::uint64_t budget_at_start_ = 0;          ///< of this session
+  std::optional<FreeMemory> free_memory_;      ///< while the budget follows it
   std::int64_t events_ = 0;                    ///< reported
   std::optional<Checkpoints> checkpoints_;
   std::string checkpoint_problem_; ///< of the last one; reported once
