@@ -34,10 +34,32 @@ struct PlanOptions {
 
 /// Longer plans are written only if --steps is given.
 constexpr double max_steps = 10'000'000;
+/// Of all streams, so that sums stay in range.
+constexpr std::int64_t max_stream_examples = 1'000'000'000'000;
 
 std::string steps_text(double steps) {
   constexpr double exact = 1e15; // a double represents every integer up to here
   return steps < exact ? format_count(std::llround(steps)) : fmt::format("{:.3g}", steps);
+}
+
+/// Of `--examples 1000`, or of several streams: `--examples a=1000,b=200`.
+data::ExampleCounts examples_of(const PlanOptions& options) {
+  const std::string text = *text_of(options.examples);
+  if (text.find('=') == std::string::npos)
+    return *integer_of(options.examples);
+  std::vector<data::Stream> streams;
+  for (const auto& [name, count] : parse_named("streams:" + text, "--examples").parameters)
+    streams.push_back({name, parse_integer(count, "--examples: " + name, 1, max_stream_examples)});
+  return streams;
+}
+
+/// Data with streams of these names, against which the other options are checked.
+std::string data_of(const data::ExampleCounts& examples) {
+  std::string text;
+  for (const data::Stream& stream : examples.streams)
+    text += fmt::format("{}{}=synthetic:examples={},shape=1,classes=2", text.empty() ? "" : ",", stream.name,
+                        stream.examples);
+  return text;
 }
 
 /// Returns the options that the training loop would use for this run. Throws Error (input) if the plan is too long.
@@ -45,7 +67,7 @@ ProgressionOptions progression_options(const PlanOptions& options, const run::Ru
   const std::int64_t ranks =
       data::data_parallel_size(integer_of(options.world).value_or(1), integer_of(options.tensor).value_or(1),
                                integer_of(options.context).value_or(1), integer_of(options.sequence).value_or(1));
-  const run::RunPlan plan = run::plan_run(spec, *integer_of(options.examples), spec.batch.number, ranks);
+  const run::RunPlan plan = run::plan_run(spec, examples_of(options), spec.batch.number, ranks);
   if (plan.estimated_steps > max_steps)
     throw input_error(fmt::format("the plan has about {} steps; accepted: up to {}, or any number given with "
                                   "--steps",
@@ -74,11 +96,26 @@ void append_takes(fmt::memory_buffer& buffer, const data::StepTakes& takes) {
   fmt::format_to(out, "]]");
 }
 
+void append_streams(fmt::memory_buffer& buffer, const std::vector<data::StreamTake>& takes,
+                    const std::vector<data::Stream>& streams) {
+  const auto out = std::back_inserter(buffer);
+  for (std::size_t i = 0; i < takes.size(); ++i) {
+    const double size = static_cast<double>(streams[i].examples);
+    fmt::format_to(out, "{}\"{}\": {{\"examples\": {}, \"epoch_index\": {}, \"train_coverage\": ", i == 0 ? "{" : ", ",
+                   streams[i].name, takes[i].count, takes[i].epoch_index);
+    append_number(buffer, five_decimals(static_cast<double>(takes[i].seen_in_epoch) / size));
+    fmt::format_to(out, ", \"epoch\": ");
+    append_number(buffer, five_decimals(static_cast<double>(takes[i].seen_in_total) / size));
+    fmt::format_to(out, "}}");
+  }
+  fmt::format_to(out, "}}");
+}
+
 /// Writes the steps one by one: a plan of a million steps never is one document in memory.
 class JsonPlan {
 public:
   /// Prints nothing yet: the plan may still turn out to be refused.
-  explicit JsonPlan(bool with_rate) : with_rate_(with_rate) {
+  JsonPlan(bool with_rate, std::vector<data::Stream> streams) : with_rate_(with_rate), streams_(std::move(streams)) {
     fmt::format_to(std::back_inserter(buffer_), "{{\"steps\": [");
   }
 
@@ -96,6 +133,10 @@ public:
     if (with_rate_) {
       fmt::format_to(out, ", \"learning_rate\": ");
       append_number(buffer_, step.learning_rate);
+    }
+    if (!streams_.empty()) {
+      fmt::format_to(out, ", \"streams\": ");
+      append_streams(buffer_, step.takes.streams, streams_);
     }
     fmt::format_to(out, "}}");
     if (buffer_.size() > flush_at)
@@ -125,6 +166,7 @@ private:
   }
 
   bool with_rate_;
+  std::vector<data::Stream> streams_;
   fmt::memory_buffer buffer_;
   std::string events_;
 };
@@ -132,7 +174,7 @@ private:
 /// The first and the last rows, for people.
 class TextPlan {
 public:
-  explicit TextPlan(bool with_rate) : with_rate_(with_rate) {}
+  TextPlan(bool with_rate, std::vector<data::Stream> streams) : with_rate_(with_rate), streams_(std::move(streams)) {}
 
   void step(const PlannedStep& step) {
     auto& rows = first_.size() < shown ? first_ : last_;
@@ -152,6 +194,8 @@ public:
         {"step"}, {"epoch"}, {"coverage"}, {"batch"}, {"accumulate"}, {"effective"}, {"takes", Table::Align::left}};
     if (with_rate_)
       columns.insert(columns.end() - 1, {"learning rate"});
+    for (const data::Stream& stream : streams_)
+      columns.insert(columns.end() - 1, {stream.name});
     Table table(columns);
     for (const auto& row : first_)
       table.add(row);
@@ -178,11 +222,14 @@ private:
         format_count(step.batch), format_count(step.takes.accumulate), format_count(step.takes.examples)};
     if (with_rate_)
       row.push_back(figure(step.learning_rate, 6));
+    for (const data::StreamTake& take : step.takes.streams)
+      row.push_back(format_count(take.count));
     row.push_back(text + (takes.size() > 60 ? "..." : ""));
     return row;
   }
 
   bool with_rate_;
+  std::vector<data::Stream> streams_; ///< a column each: examples in the step
   std::deque<std::vector<std::string>> first_;
   std::deque<std::vector<std::string>> last_;
   std::size_t events_ = 0;
@@ -204,6 +251,9 @@ int run_plan(const PlanOptions& options, const Context& context) {
   require(options.examples, "give the number of training examples in an epoch");
   require(options.run.find("--batch"), "give the first batch size");
   run::RunSpec spec;
+  spec.data = data_of(examples_of(options));
+  if (spec.data.empty())
+    spec.data = run::RunSpec{}.data;
   options.run.apply(spec);
   if (spec.batch.kind != run::BatchChoice::Kind::number)
     throw input_error(fmt::format("--batch: \"{}\" is not accepted by plan, which does not search; accepted: a number",
@@ -217,14 +267,17 @@ int run_plan(const PlanOptions& options, const Context& context) {
   if (plan.learning_rate.rule == schedule::LearningRateRule::adascale)
     throw input_error("--lr-rule: \"adascale\" sets the learning rate by what is measured during training; accepted by "
                       "plan: none, linear, sqrt");
+  if (spec.shares.starts_with("loss:"))
+    throw input_error("--shares: loss follows the losses measured during training; accepted by plan: constant, "
+                      "piecewise and linear shares");
   if (Progression(plan).needs_feedback())
     throw input_error(fmt::format("--schedule: {} depends on values measured during training; accepted by plan: "
                                   "schedules without loss, noise_scale, vram_fraction and tokens",
                                   in_quotes(spec.schedule)));
   if (context.json)
-    walk(plan, JsonPlan(spec.learning_rate.has_value()));
+    walk(plan, JsonPlan(spec.learning_rate.has_value(), plan.sampler.streams));
   else
-    walk(plan, TextPlan(spec.learning_rate.has_value()));
+    walk(plan, TextPlan(spec.learning_rate.has_value(), plan.sampler.streams));
   return exit_status::done;
 }
 
@@ -233,7 +286,9 @@ int run_plan(const PlanOptions& options, const Context& context) {
 Verb add_plan(CLI::App& program) {
   auto* app = program.add_subcommand("plan", "Print what a schedule does at each step, without training");
   auto options = std::make_shared<PlanOptions>();
-  options->examples = add_value(*app, "--examples", "N", "Training examples in an epoch (required)");
+  options->examples = add_value(*app, "--examples", "N",
+                                "Training examples in an epoch, or those of several data streams: "
+                                "a=1000,b=200 (required)");
   options->world = add_value(*app, "--world", "W", "World size: number of processes (default 1)");
   options->tensor = add_value(*app, "--tp", "N", "Tensor-parallel size; data-parallel ranks = W / (tp * cp * sp)");
   options->context = add_value(*app, "--cp", "N", "Context-parallel size");
@@ -241,6 +296,7 @@ Verb add_plan(CLI::App& program) {
   options->run.add_to(*app, {"--name",
                              "--model",
                              "--data",
+                             "--group-by-length",
                              "--device",
                              "--memory-budget",
                              "--optimizer",

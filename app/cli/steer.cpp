@@ -15,10 +15,12 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/run_plan.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/schedule/edited.h"
+#include "core/schedule/shares.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -53,10 +55,11 @@ constexpr std::array commands = {
     CommandName{"stop", "stop", "stops at its next step boundary"},
     CommandName{"stop", "stop-job", "stops at its next step boundary, together with its sweep"},
     CommandName{"budget", "budget", "changes its memory budget at its next step boundary"},
+    CommandName{"shares", "shares", "changes the shares of its data streams at its next step boundary"},
     CommandName{"schedule", "edit", "changes its schedule at its next step boundary"}};
 
 const CommandName& command_of(const SteerOptions& options) {
-  constexpr const char* accepted = "pause, continue, step, stop, schedule, budget";
+  constexpr const char* accepted = "pause, continue, step, stop, schedule, budget, shares";
   require(options.command, accepted);
   const std::string name = *text_of(options.command);
   const auto found =
@@ -69,6 +72,8 @@ const CommandName& command_of(const SteerOptions& options) {
     require(options.text, "a schedule such as constant or step:interval=5,increment=1");
   else if (name == "budget")
     require(options.text, "a size such as 400MB");
+  else if (name == "shares")
+    require(options.text, "shares such as a=0.7,b=0.3");
   else if (options.text->count() > 0)
     throw input_error(
         fmt::format("TEXT: {} is not accepted; {} takes no text", in_quotes(*text_of(options.text)), name));
@@ -93,14 +98,16 @@ schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::R
                                   run.id));
   const auto start = run::run_start_from_json(reader.start_json(run.id));
   schedule::ScheduleOrigin origin;
-  origin.max_batch = std::min(start.train_examples, spec->max_batch.value_or(start.train_examples));
+  const data::SamplerOptions sampler = run::sampler_options(*spec, run::example_counts(start));
+  const std::int64_t largest = data::largest_batch(sampler);
+  origin.max_batch = std::min(largest, spec->max_batch.value_or(largest));
   origin.batch = static_cast<std::int64_t>(last_of(reader, run.id, "batch", static_cast<double>(start.batch)));
   auto& state = origin.state;
   state.step = run.outcome.steps;
   state.batch = origin.batch;
   state.epoch_index = static_cast<std::int64_t>(last_of(reader, run.id, "epoch_index", 0));
   state.examples_seen = run.outcome.examples_seen;
-  state.examples = start.train_examples;
+  state.examples = data::examples_in_epoch(sampler);
   state.epoch = run.outcome.epoch;
   state.coverage = run.outcome.train_coverage;
   state.epochs_passed = static_cast<double>(state.epoch_index) + state.coverage;
@@ -120,6 +127,17 @@ std::string edit_json(const SteerOptions& options, const store::RunReader& reade
     origin.batch = 1; // the base may resume from an earlier, smaller batch: do not check it against this one
   schedule::make_schedule(text, origin);
   return json_text(Json{{"schedule", text}, {"batch", batch ? Json(*batch) : Json(nullptr)}});
+}
+
+/// Returns the new shares as JSON; throws if they do not fit the run's streams. The run checks them again.
+std::string shares_json(const SteerOptions& options, const store::RunReader& reader, const store::RunRow& run) {
+  const std::string text = *text_of(options.text);
+  const auto spec = run::stored_spec(reader.spec_json(run.id));
+  if (!spec || data::stream_names(spec->data).empty())
+    throw input_error(fmt::format("shares: run {} does not have several data streams", run.id));
+  const std::vector<std::string> names = data::stream_names(spec->data);
+  schedule::check_shares(text, names, schedule::clock_of(spec->clock, names));
+  return json_text(Json{{"shares", text}});
 }
 
 Error too_late(std::int64_t run, telemetry::RunStatus status) {
@@ -188,6 +206,8 @@ int run_steer(const SteerOptions& options, const Context& context) {
   const bool changes_schedule = asked.name == std::string("schedule");
   if (changes_schedule)
     command.detail_json = edit_json(options, reader, run);
+  else if (asked.name == std::string("shares"))
+    command.detail_json = shares_json(options, reader, run);
   else if (options.text->count() > 0)
     command.detail_json = json_text(Json{{"bytes", parse_size(*text_of(options.text), "budget")}});
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
@@ -211,11 +231,13 @@ int run_steer(const SteerOptions& options, const Context& context) {
 
 Verb add_steer(CLI::App& program) {
   auto* app = program.add_subcommand("steer", "Pause, continue, step or stop a run in any process, or change its "
-                                              "schedule or memory budget");
+                                              "schedule, memory budget or shares of data streams");
   auto options = std::make_shared<SteerOptions>();
   options->run = add_argument(*app, "RUN", "Number of the run");
-  options->command = add_argument(*app, "COMMAND", "pause, continue, step, stop, schedule or budget");
-  options->text = add_argument(*app, "TEXT", "The new schedule, or the new memory budget such as 400MB");
+  options->command = add_argument(*app, "COMMAND", "pause, continue, step, stop, schedule, budget or shares");
+  options->text = add_argument(*app, "TEXT",
+                               "The new schedule, the new memory budget such as 400MB, or the new "
+                               "shares of the data streams such as a=0.7,b=0.3");
   options->sweep = add_switch(*app, "--sweep", "With stop: also stop the run's sweep");
   options->batch = add_value(*app, "--batch", "N", "With schedule: batch size of the next step (default: unchanged)");
   app->footer(schedule_help());

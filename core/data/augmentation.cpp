@@ -64,6 +64,8 @@ public:
 
   std::int64_t size() const override { return images_->size(); }
   const ExampleShape& shape() const override { return shape_; }
+  const std::vector<Stream>& streams() const override { return images_->streams(); }
+  const std::vector<std::string>* class_names() const override { return images_->class_names(); }
   BatchLayout layout(std::span<const std::int64_t> indices) const override { return images_->layout(indices); }
   void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const override {
     if (!augmentation_.crop)

@@ -58,8 +58,12 @@ std::uint32_t checksum_of(const Dataset& data) {
 std::optional<std::uint32_t> Dataset::checksum() const {
   if (is_generated())
     return std::nullopt;
-  std::call_once(summed_, [this] { checksum_ = checksum_of(*this); });
+  std::call_once(summed_, [this] { checksum_ = compute_checksum(); });
   return checksum_;
+}
+
+std::uint32_t Dataset::compute_checksum() const {
+  return checksum_of(*this);
 }
 
 } // namespace batchscope::data

@@ -143,8 +143,10 @@ template <typename Key> void number_classes(Table& table, const std::vector<Key>
   std::map<Key, std::int64_t> classes;
   for (const Key& key : keys)
     classes[key] = 0;
-  for (auto& [key, label] : classes)
+  for (auto& [key, label] : classes) {
     label = table.classes++;
+    table.class_names.push_back(fmt::format("{}", key));
+  }
   for (const Key& key : keys)
     table.labels.push_back(classes[key]);
 }

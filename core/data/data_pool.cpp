@@ -39,7 +39,7 @@ struct DataPool::Entry {
   std::weak_ptr<const Dataset> train;
   std::weak_ptr<const Dataset> validation;
   bool validates = false;
-  std::optional<std::int64_t> train_examples;
+  std::optional<ExampleCounts> counts;
   std::uint64_t reads = 0;
 
   /// Nothing if a part of it has been freed.
@@ -69,13 +69,13 @@ DataSplit DataPool::open(Entry& entry, const std::string& text, const DataOption
   if (files == entry.files)
     if (const auto held = entry.held())
       return *held;
-  entry.train_examples.reset();
+  entry.counts.reset();
   DataSplit split = open_data(text, options);
   entry.files = std::move(files);
   entry.train = split.train;
   entry.validation = split.validation;
   entry.validates = split.validation != nullptr;
-  entry.train_examples = split.train->size();
+  entry.counts = count_examples(*split.train);
   ++entry.reads;
   return split;
 }
@@ -88,11 +88,15 @@ DataSplit DataPool::open(const std::string& text, const DataOptions& options) {
 }
 
 std::int64_t DataPool::train_examples(const std::string& text, const DataOptions& options) {
+  return count(text, options).total;
+}
+
+ExampleCounts DataPool::count(const std::string& text, const DataOptions& options) {
   const auto entry = this->entry(text, options);
   const std::lock_guard lock(entry->mutex);
-  if (entry->train_examples && states_of(text) == entry->files)
-    return *entry->train_examples;
-  return open(*entry, text, {.context = options.context}).train->size();
+  if (entry->counts && states_of(text) == entry->files)
+    return *entry->counts;
+  return count_examples(*open(*entry, text, {.context = options.context}).train);
 }
 
 std::uint64_t DataPool::reads() const {

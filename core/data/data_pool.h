@@ -24,6 +24,8 @@ public:
   DataSplit open(const std::string& text, const DataOptions& options = {});
   /// The number of its training examples. Remembered without the data, so the data are read only once.
   std::int64_t train_examples(const std::string& text, const DataOptions& options = {});
+  /// The same, and those of each stream.
+  ExampleCounts count(const std::string& text, const DataOptions& options = {});
 
   std::uint64_t reads() const; ///< data sets read so far
   std::size_t in_use() const;  ///< data sets that a caller holds

@@ -1,5 +1,7 @@
 #include "core/data/dataset.h"
 
+#include <numeric>
+
 #include "core/base/error.h"
 #include "core/data/sources.h"
 
@@ -12,6 +14,11 @@ Error missing(const char* what) {
 }
 
 } // namespace
+
+const std::vector<Stream>& Dataset::streams() const {
+  static const std::vector<Stream> none;
+  return none;
+}
 
 void Dataset::fill_inputs(std::span<const std::int64_t> /*indices*/, float* /*inputs*/) const {
   throw missing("images or features");
@@ -34,6 +41,15 @@ void Dataset::fill_labels(std::span<const std::int64_t> /*indices*/, std::int64_
 
 void Dataset::fill_numbers(std::span<const std::int64_t> /*indices*/, float* /*numbers*/) const {
   throw missing("numbers as targets");
+}
+
+ExampleCounts::ExampleCounts(std::vector<Stream> of)
+    : total(std::accumulate(of.begin(), of.end(), std::int64_t{0},
+                            [](std::int64_t sum, const Stream& stream) { return sum + stream.examples; })),
+      streams(std::move(of)) {}
+
+ExampleCounts count_examples(const Dataset& data) {
+  return data.streams().empty() ? ExampleCounts(data.size()) : ExampleCounts(data.streams());
 }
 
 std::int64_t longest_example(const Dataset& data) {

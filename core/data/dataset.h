@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/data/stream_mixer.h"
+
 namespace batchscope::data {
 
 /// The form of one example, as a model sees it.
@@ -21,6 +23,7 @@ struct ExampleShape {
   std::vector<std::int64_t> dimensions;
   std::int64_t classes = 0;    ///< for Target::classes, else 0
   std::int64_t vocabulary = 0; ///< for tokens, else 0
+  std::int64_t streams = 0;    ///< number of sources whose examples are mixed; 0 for one
 };
 
 /// Shape of a micro batch.
@@ -48,6 +51,12 @@ public:
 
   virtual std::int64_t size() const = 0;
   virtual const ExampleShape& shape() const = 0;
+  /// The sources of mixed examples; empty for one. Indices 0.. are those of the first, then those of the next follow.
+  virtual const std::vector<Stream>& streams() const;
+  /// The characters that the tokens stand for, ascending; null if tokens stand for none.
+  virtual const std::vector<char32_t>* vocabulary() const { return nullptr; }
+  /// What the numbers of the classes stand for; null if the data do not say it.
+  virtual const std::vector<std::string>* class_names() const { return nullptr; }
 
   /// Shape of the micro batch made of these examples (indices 0..size()-1, in this order).
   virtual BatchLayout layout(std::span<const std::int64_t> indices) const = 0;
@@ -74,6 +83,7 @@ public:
 
 private:
   virtual bool is_generated() const { return false; }
+  virtual std::uint32_t compute_checksum() const;
 
   mutable std::once_flag summed_;
   mutable std::uint32_t checksum_ = 0; ///< set once, by summed_
@@ -85,6 +95,16 @@ std::int64_t longest_example(const Dataset& data);
 
 /// The shape of the examples; for tokens, with the length of the longest one.
 ExampleShape longest_shape(const Dataset& data);
+
+/// The number of examples, and of each stream if there are several.
+struct ExampleCounts {
+  // NOLINTNEXTLINE(google-explicit-constructor): one source is a number of examples
+  ExampleCounts(std::int64_t total = 0) : total(total) {}
+  ExampleCounts(std::vector<Stream> streams); ///< their sum
+  std::int64_t total;
+  std::vector<Stream> streams;
+};
+ExampleCounts count_examples(const Dataset& data);
 
 /// A data set, split into training and validation examples.
 struct DataSplit {
@@ -126,6 +146,11 @@ struct DataOptions {
 ///   number of examples takes no memory. At most 100,000 examples are held out, because each evaluation goes through
 ///   all of them.
 ///
+/// - `NAME=SOURCE,NAME=SOURCE`, each SOURCE one of the above: several streams that are mixed in every batch. Their
+///   examples must have the same shape and the same classes or, without characters, the same vocabulary; the
+///   vocabulary of texts is that of all together. Features are standardized and pixels normalized by stream. Validation
+///   goes through what all streams hold out.
+///
 /// All of them accept `validation=0.2` (0..0.9), the fraction held out: a random sample drawn with a fixed hash, the
 /// same in every run. All but synthetic data are read into memory, after every size has been checked against what the
 /// file holds, and those of arrays and folders of images against the memory that is free. Throws Error (input) naming
@@ -135,6 +160,11 @@ DataSplit open_data(const std::string& text, const DataOptions& options = {});
 /// The user's files that a `--data` text names, and those of a folder, without those shipped with the program. Throws
 /// as check_data_text() does.
 std::vector<std::string> data_files(const std::string& text);
+
+/// The names of the streams in a `--data` text; empty for one source. Throws as check_data_text() does.
+std::vector<std::string> stream_names(const std::string& text);
+/// Whether examples of a source that the text names have lengths that differ. Throws as check_data_text() does.
+bool lengths_vary(const std::string& text);
 
 /// Checks only the form of the text; opens nothing. Throws what open_data() throws.
 void check_data_text(const std::string& text);

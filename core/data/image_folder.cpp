@@ -31,6 +31,7 @@ struct ImageList {
   std::vector<std::string> files; ///< by class, then by name
   std::vector<std::int64_t> labels;
   std::int64_t classes = 0;
+  std::vector<std::string> class_names; ///< the folders
 };
 
 /// What is in a folder, sorted by name, without hidden files. Throws Error (input) if it cannot be read.
@@ -68,6 +69,7 @@ ImageList list_images(const std::string& folder) {
     if (list.files.size() == before)
       throw input_error(fmt::format("{}: the folder of a class has no images", group.path().string()));
     ++list.classes;
+    list.class_names.push_back(group.path().filename().string());
   }
   if (list.classes < 2)
     throw input_error(fmt::format("{}: has {} in it; accepted: one folder of images for each class, at least two",
@@ -161,7 +163,8 @@ DataSplit open_folder(const SourceText& source, const DataOptions& /*options*/) 
                     .width = size.width,
                     .pixels = {},
                     .labels = std::move(list.labels),
-                    .classes = list.classes};
+                    .classes = list.classes,
+                    .class_names = std::move(list.class_names)};
   const auto bytes = static_cast<std::uint64_t>(images.count) * static_cast<std::uint64_t>(images.size());
   if (bytes > free_host_memory())
     throw input_error(fmt::format("{}: {} images of {} x {} pixels need {} of memory, and {} are free; choose a "

@@ -65,18 +65,69 @@ void require(bool holds, const char* name, std::int64_t given, std::int64_t lowe
     throw input_error(fmt::format("{} is {}; accepted: {} to {}", name, given, lowest, highest));
 }
 
+void check_shares(const SamplerOptions& options, const std::vector<std::int64_t>& shares) {
+  std::int64_t sum = 0;
+  bool in_range = shares.size() == options.streams.size();
+  for (const std::int64_t share : shares) {
+    in_range = in_range && share >= 0 && share <= share_unit;
+    sum += in_range ? share : 0;
+  }
+  if (!in_range || sum != share_unit || shares[options.clock] == 0)
+    throw input_error("the shares of a step; accepted: one for each stream, above 0 for the clock, with the sum 1");
+}
+
+/// Examples of the largest step that an epoch holds, whatever the shares.
+std::int64_t largest_step(const SamplerOptions& options) {
+  if (options.streams.empty())
+    return options.examples;
+  std::vector<std::int64_t> shares(options.streams.size(), 0);
+  shares[options.clock] = options.largest_clock_share;
+  return std::min(options.examples, StreamMixer(shares, options.clock).capacity(epoch_size(options)));
+}
+
+void check_streams(const SamplerOptions& options) {
+  std::int64_t sum = 0;
+  for (const Stream& stream : options.streams) {
+    if (stream.examples < 1)
+      throw input_error(fmt::format("stream {} has {} examples; accepted: at least 1", stream.name, stream.examples));
+    sum += stream.examples;
+  }
+  if (sum != options.examples || options.clock >= options.streams.size())
+    throw input_error(fmt::format("{} streams with {} examples, clock {}, for {} examples", options.streams.size(), sum,
+                                  options.clock, options.examples));
+  check_shares(options, options.shares);
+  if (options.largest_clock_share < options.shares[options.clock] || options.largest_clock_share > share_unit)
+    throw input_error("the largest share of the clock is below its first one, or above 1");
+}
+
 } // namespace
 
-Sampler::Sampler(const SamplerOptions& options) : options_(options) {
+Sampler::Sampler(const SamplerOptions& options) : options_(options), epoch_size_(data::epoch_size(options)) {
   if (options.examples < 1)
     throw input_error(fmt::format("{} examples: an epoch needs at least one", options.examples));
   require(options.ranks >= 1 && options.ranks <= max_takes, "the number of data-parallel ranks", options.ranks, 1,
           max_takes);
   if (options.accumulate < 1)
     throw input_error(fmt::format("accumulate is {}; accepted: 1 or more", options.accumulate));
+  if (!options.streams.empty()) {
+    check_streams(options);
+    mixer_ = StreamMixer(options.shares, options.clock);
+    seen_.resize(options.streams.size(), 0);
+  }
   if (options.effective_batch)
-    require(*options.effective_batch >= 1 && *options.effective_batch <= options.examples, "effective batch",
-            *options.effective_batch, 1, options.examples);
+    require(*options.effective_batch >= 1 && *options.effective_batch <= largest_step(options), "effective batch",
+            *options.effective_batch, 1, largest_step(options));
+}
+
+void Sampler::set_shares(const std::vector<std::int64_t>& shares) {
+  check_shares(options_, shares);
+  mixer_.set_shares(shares);
+}
+
+/// Examples that steps can still take in the epoch after `position` examples of it.
+std::int64_t Sampler::left_after(std::int64_t position) const {
+  const std::int64_t left = epoch_size_ - position;
+  return mixer_.empty() ? left : mixer_.capacity(left);
 }
 
 std::int64_t Sampler::smallest_step(std::int64_t batch) const {
@@ -86,23 +137,45 @@ std::int64_t Sampler::smallest_step(std::int64_t batch) const {
 }
 
 bool Sampler::begins_epoch(std::int64_t batch) const {
-  return position_ == 0 || options_.examples - position_ < smallest_step(batch);
+  return position_ == 0 || left_after(position_) < smallest_step(batch);
 }
 
 void Sampler::go_to(const Position& position) {
-  require(position.in_epoch >= 0 && position.in_epoch <= options_.examples, "the position in the epoch",
-          position.in_epoch, 0, options_.examples);
+  require(position.in_epoch >= 0 && position.in_epoch <= epoch_size_, "the position in the epoch", position.in_epoch, 0,
+          epoch_size_);
+  if (position.streams.size() != seen_.size() || position.carried.size() != seen_.size())
+    throw input_error(fmt::format("a position in {} streams; accepted: {}", position.streams.size(), seen_.size()));
   if (position.epoch_index < 0 || position.seen_in_total < position.in_epoch)
     throw input_error(fmt::format("epoch {} after {} examples is no position of a run", position.epoch_index,
                                   position.seen_in_total));
   epoch_index_ = position.epoch_index;
   position_ = position.in_epoch;
   seen_in_total_ = position.seen_in_total;
+  seen_ = position.streams;
+  mixer_.set_carried(position.carried);
+}
+
+/// What the step, whose examples are counted, takes of each stream.
+void Sampler::take_streams(StepTakes& step) {
+  const std::vector<std::int64_t> counts = mixer_.split(step.examples, epoch_size_ - step.first);
+  for (std::size_t stream = 0; stream < counts.size(); ++stream) {
+    const std::int64_t size = options_.streams[stream].examples;
+    const bool clock = stream == options_.clock;
+    StreamTake take;
+    take.count = counts[stream];
+    take.epoch_index = clock ? step.epoch_index : seen_[stream] / size;
+    take.first = clock ? step.first : seen_[stream] % size;
+    seen_[stream] += take.count;
+    take.seen_in_total = seen_[stream];
+    const std::int64_t after = take.first + take.count;
+    take.seen_in_epoch = after == 0 ? 0 : (after - 1) % size + 1;
+    step.streams.push_back(take);
+  }
 }
 
 StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
-  require(batch >= 1 && batch <= largest_batch(options_.examples, options_.ranks), "batch", batch, 1,
-          largest_batch(options_.examples, options_.ranks));
+  const std::int64_t largest = largest_batch(options_);
+  require(batch >= 1 && batch <= largest, "batch", batch, 1, largest);
   if (limit && *limit < 1)
     throw input_error(fmt::format("the step limit is {} examples; accepted: at least 1", *limit));
   std::int64_t epoch = epoch_index_;
@@ -116,7 +189,7 @@ StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
   step.epoch_index = epoch;
   step.first = position;
   step.ranks = options_.ranks;
-  const std::int64_t left = options_.examples - position;
+  const std::int64_t left = left_after(position);
   const std::int64_t available = std::min(left, limit.value_or(left));
   if (options_.effective_batch) {
     step.accumulate = divide_up(*options_.effective_batch, batch * options_.ranks);
@@ -126,18 +199,34 @@ StepTakes Sampler::next(std::int64_t batch, std::optional<std::int64_t> limit) {
     take_accumulated(step, batch, left, available, options_.drop_last);
   }
 
+  if (!mixer_.empty())
+    take_streams(step);
   epoch_index_ = epoch;
-  position_ = position + step.examples;
+  position_ = position + (mixer_.empty() ? step.examples : step.streams[options_.clock].count);
   seen_in_total_ += step.examples;
   step.seen_in_epoch = position_;
   step.seen_in_total = seen_in_total_;
-  const bool epoch_ends = options_.examples - position_ < smallest_step(batch);
-  step.passed_in_epoch = epoch_ends ? options_.examples : position_;
+  step.seen_of_epochs = mixer_.empty() ? seen_in_total_ : seen_[options_.clock];
+  const bool epoch_ends = left_after(position_) < smallest_step(batch);
+  step.passed_in_epoch = epoch_ends ? epoch_size_ : position_;
   return step;
 }
 
 std::int64_t largest_batch(std::int64_t examples, std::int64_t ranks) {
   return examples / ranks;
+}
+
+std::int64_t largest_batch(const SamplerOptions& options) {
+  return largest_batch(largest_step(options), options.ranks);
+}
+
+std::int64_t epoch_size(const SamplerOptions& options) {
+  return options.streams.empty() ? options.examples : options.streams.at(options.clock).examples;
+}
+
+std::int64_t examples_in_epoch(const SamplerOptions& options) {
+  return options.streams.empty() ? options.examples
+                                 : StreamMixer(options.shares, options.clock).capacity(epoch_size(options));
 }
 
 std::int64_t data_parallel_size(std::int64_t world, std::int64_t tp, std::int64_t cp, std::int64_t sp) {

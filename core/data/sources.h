@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,12 +40,22 @@ private:
                     std::int64_t padding, std::int64_t* to) const = 0;
 };
 
+/// A stream of a `--data` text and its examples.
+struct StreamData {
+  std::string name;
+  DataSplit split;
+};
+
+/// All streams as one data set. Throws Error (input) if their examples have different forms.
+DataSplit mix_streams(const std::vector<StreamData>& streams);
+
 /// A kind of data. A new one is a file that defines a DataKind and a line in kinds.def.
 struct DataKind {
   const char* name;                     ///< how a text begins: `csv`
   const char* form;                     ///< in help and messages, without `validation`
   std::size_t files = 0;                ///< number of file names, or of folders
   std::vector<std::string_view> keys{}; ///< of the parameters, besides `validation`
+  bool lengths_vary = false;            ///< whether one example may have more tokens than another
   /// Throws as open_data() does.
   DataSplit (*open)(const SourceText& source, const DataOptions& options) = nullptr;
   /// All files that open() reads; null: those that the text names. Does not throw.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/data/dataset.h"
@@ -14,6 +15,7 @@ struct Table {
   std::vector<std::int64_t> labels;     ///< for classes, else empty
   std::vector<float> numbers;           ///< for a numeric target, else empty
   std::int64_t classes = 0;             ///< 0 for a numeric target
+  std::vector<std::string> class_names{}; ///< in the order of their numbers; empty if not known
 
   std::int64_t width() const; ///< values of one example, at least 1
   std::int64_t rows() const;

@@ -31,6 +31,7 @@ public:
 
   std::int64_t size() const override { return static_cast<std::int64_t>(spans_.size()); }
   const ExampleShape& shape() const override { return shape_; }
+  const std::vector<char32_t>* vocabulary() const override { return &characters_->vocabulary; }
   BatchLayout layout(std::span<const std::int64_t> indices) const override {
     BatchLayout layout;
     layout.count = static_cast<std::int64_t>(indices.size());
@@ -155,6 +156,6 @@ DataSplit open_lines(const SourceText& source, const DataOptions& options) {
 } // namespace
 
 extern const DataKind lines_data;
-const DataKind lines_data{.name = "lines", .form = "lines:FILE", .files = 1, .open = open_lines};
+const DataKind lines_data{.name = "lines", .form = "lines:FILE", .files = 1, .lengths_vary = true, .open = open_lines};
 
 } // namespace batchscope::data

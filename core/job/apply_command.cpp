@@ -21,6 +21,17 @@ run::ScheduleEdit edit_of(const store::Command& command) {
   return edit;
 }
 
+/// No text, which the training loop rejects, if it cannot be read.
+run::ScheduleEdit shares_of(const store::Command& command) {
+  const Json detail = parse_json_or_discard(command.detail_json);
+  run::ScheduleEdit edit;
+  if (command.number > 0)
+    edit.command = command.number;
+  const bool readable = detail.is_object() && detail.contains("shares") && detail["shares"].is_string();
+  edit.shares = readable ? detail["shares"].get<std::string>() : ":";
+  return edit;
+}
+
 /// No bytes, which the training loop rejects, if they cannot be read.
 run::BudgetChange budget_of(const store::Command& command) {
   const Json detail = parse_json_or_discard(command.detail_json);
@@ -48,6 +59,8 @@ void apply_command(run::RunControl& run, run::JobControl& job, const store::Comm
     job.stop();
   else if (command.verb == "budget")
     run.set_budget(budget_of(command));
+  else if (command.verb == "shares")
+    static_cast<void>(run.edit(shares_of(command)));
   else if (command.verb == "edit")
     // A late edit has no event; the sender sees that the run has ended.
     static_cast<void>(run.edit(edit_of(command)));

@@ -11,6 +11,7 @@
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
 #include "core/run/model_spec.h"
+#include "core/run/run_plan.h"
 #include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
 #include "core/store/run_follower.h"
@@ -120,6 +121,14 @@ void KnownSearches::add(const run::RunSpec& spec, const search::SearchResult& re
   results_[search_key(spec)] = result;
 }
 
+namespace {
+
+std::int64_t examples_in_epoch(const run::Session& session) {
+  return data::examples_in_epoch(run::sampler_options(session.spec(), data::count_examples(*session.data().train)));
+}
+
+} // namespace
+
 std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
                                                  KnownSearches* known) {
   run::check_trains(run::parse_model(session.spec().model));
@@ -135,7 +144,7 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
     const auto batch = run::answer_to(choice, result);
     if (!batch)
       throw no_size(choice, result);
-    session.choose_batch(*batch, run::reason_for(spec, result, session.examples()));
+    session.choose_batch(*batch, run::reason_for(spec, result, examples_in_epoch(session)));
   };
   if (const search::SearchResult* result = known ? known->find(spec) : nullptr) {
     choose(*result);

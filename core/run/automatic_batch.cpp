@@ -50,7 +50,7 @@ std::int64_t largest_automatic(const data::SamplerOptions& sampler) {
   // More than (n - 1) * k micro batches make n steps. There are ceil(N / b) of them with the tail, floor(N / b)
   // without.
   constexpr std::int64_t full = min_steps_in_epoch - 1;
-  const std::int64_t examples = sampler.examples / sampler.ranks;
+  const std::int64_t examples = data::examples_in_epoch(sampler) / sampler.ranks;
   if (sampler.accumulate >= examples / full)
     return 1;
   const std::int64_t most =

@@ -20,7 +20,8 @@ std::int64_t largest_automatic(const data::SamplerOptions& sampler);
 /// The size that a search gives for the choice; nothing if it found none.
 std::optional<std::int64_t> answer_to(const BatchChoice& choice, const search::SearchResult& result);
 
-/// Why this size, for display: one sentence without a full stop. `examples` is the number of training examples.
+/// Why this size, for display: one sentence without a full stop. `examples` is the number of training examples in an
+/// epoch.
 std::string reason_for(const RunSpec& spec, const search::SearchResult& result, std::int64_t examples);
 
 } // namespace batchscope::run

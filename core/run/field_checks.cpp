@@ -11,6 +11,7 @@
 #include "core/data/augmentation.h"
 #include "core/data/dataset.h"
 #include "core/run/model_spec.h"
+#include "core/schedule/shares.h"
 
 namespace batchscope::run {
 
@@ -23,6 +24,21 @@ std::int64_t stand_in_batch(const RunSpec& spec) {
   return schedule::first_batch_of(spec.schedule).value_or(1);
 }
 
+/// Of the spec's streams; none if the text of the data is wrong, which check_data() reports.
+std::vector<std::string> streams_or_none(const RunSpec& spec) {
+  try {
+    return data::stream_names(spec.data);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void refuse_without_streams(const RunSpec& spec, const std::string& option, const std::string& given) {
+  throw input_error(fmt::format("{}: {} is not accepted with --data {}, which is one source; accepted with several "
+                                "streams, as in --data a=SOURCE,b=SOURCE",
+                                option, in_quotes(given), shortened(spec.data)));
+}
+
 } // namespace
 
 void check_model(const RunSpec& spec) {
@@ -32,12 +48,40 @@ void check_model(const RunSpec& spec) {
 void check_data(const RunSpec& spec) {
   if (spec.data.empty())
     throw input_error("--data: \"\" is not accepted; accepted: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, "
-                      "csv:FILE,target=NAME, npy:INPUTS,TARGETS, npz:FILE, images:DIR or synthetic:...");
+                      "csv:FILE,target=NAME, npy:INPUTS,TARGETS, npz:FILE, images:DIR, synthetic:... or several "
+                      "streams, a=SOURCE,b=SOURCE");
   data::check_data_text(spec.data);
 }
 
 void check_augment(const RunSpec& spec) {
   data::parse_augmentation(spec.augment);
+}
+
+void check_stream_shares(const RunSpec& spec) {
+  if (spec.shares.empty())
+    return;
+  const std::vector<std::string> names = streams_or_none(spec);
+  if (names.empty())
+    refuse_without_streams(spec, "--shares", spec.shares);
+  const auto clock = std::find(names.begin(), names.end(), spec.clock);
+  schedule::check_shares(spec.shares, names,
+                         clock == names.end() ? 0 : static_cast<std::size_t>(clock - names.begin()));
+}
+
+void check_clock(const RunSpec& spec) {
+  if (spec.clock.empty())
+    return;
+  const std::vector<std::string> names = streams_or_none(spec);
+  if (names.empty())
+    refuse_without_streams(spec, "--clock", spec.clock);
+  schedule::clock_of(spec.clock, names);
+}
+
+void check_group_by_length(const RunSpec& spec) {
+  if (spec.group_by_length && !data::lengths_vary(spec.data))
+    throw input_error(fmt::format("--group-by-length: the examples of {} are all of one length; accepted with "
+                                  "--data lines:FILE",
+                                  in_quotes(spec.data)));
 }
 
 void check_seed(const RunSpec& spec) {

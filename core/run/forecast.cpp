@@ -7,6 +7,7 @@
 #include "core/run/dry_run.h"
 #include "core/run/engine.h"
 #include "core/run/model_spec.h"
+#include "core/run/run_plan.h"
 
 namespace batchscope::run {
 
@@ -14,8 +15,9 @@ namespace {
 
 constexpr double default_fraction = 0.8; ///< of the free memory, as the device takes it
 
-std::int64_t max_batch(const RunSpec& spec, std::int64_t examples) {
-  const std::int64_t most = std::min(examples, spec.max_batch.value_or(examples));
+std::int64_t max_batch(const RunSpec& spec, const data::Dataset& train) {
+  const std::int64_t largest = data::largest_batch(sampler_options(spec, data::count_examples(train)));
+  const std::int64_t most = std::min(largest, spec.max_batch.value_or(largest));
   return std::max<std::int64_t>(std::min(most, spec.effective_batch.value_or(most)), 1);
 }
 
@@ -41,7 +43,7 @@ Forecast forecast(const RunSpec& spec, data::DataPool& pool, Engine::Workspace w
   const data::DataSplit data = about_field("data", [&] { return pool.open(spec.data, data_options(spec)); });
   about_field("model", [&] { check_fits(model, data.train->shape()); });
   const std::int64_t examples = data.train->size();
-  const std::int64_t most = max_batch(spec, examples);
+  const std::int64_t most = max_batch(spec, *data.train);
   const std::uint64_t budget = spec.memory_budget.value_or(
       static_cast<std::uint64_t>(default_fraction * static_cast<double>(free_host_memory())));
   auto made = engine().dry_run(spec, data::longest_shape(*data.train), examples, workspace);

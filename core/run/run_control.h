@@ -15,11 +15,12 @@
 
 namespace batchscope::run {
 
-/// A change of the schedule, applied at the next step boundary.
+/// A change of the schedule, or of the shares of the data streams, applied at the next step boundary.
 struct ScheduleEdit {
   std::string schedule;
   std::optional<std::int64_t> batch = {};   ///< batch of the very next step; without it the current batch is kept
   std::optional<std::int64_t> command = {}; ///< number of the command that requested it, if sent through the database
+  std::optional<std::string> shares = {};   ///< instead of schedule and batch
 };
 
 /// A change of the memory budget, applied at the next step boundary.

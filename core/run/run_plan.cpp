@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/schedule/shares.h"
+
 namespace batchscope::run {
 
 namespace {
@@ -25,14 +27,11 @@ std::int64_t effective_batch(const schedule::ProgressionOptions& options) {
 }
 
 /// Everything but the warm-up, which may depend on the number of steps.
-schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
-                                            std::int64_t ranks) {
+schedule::ProgressionOptions without_warmup(const RunSpec& spec, const data::ExampleCounts& examples,
+                                            std::int64_t batch, std::int64_t ranks) {
   schedule::ProgressionOptions options;
-  options.sampler = {.examples = examples,
-                     .ranks = ranks,
-                     .accumulate = spec.accumulate,
-                     .effective_batch = spec.effective_batch,
-                     .drop_last = spec.drop_last};
+  options.sampler = sampler_options(spec, examples, ranks);
+  options.shares = spec.shares;
   options.length = spec.length;
   options.batch = batch;
   options.max_batch = spec.max_batch;
@@ -49,8 +48,8 @@ schedule::ProgressionOptions without_warmup(const RunSpec& spec, std::int64_t ex
 std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::optional<std::int64_t> steps) {
   const auto effective = static_cast<double>(effective_batch(options));
   const double scale = effective / static_cast<double>(options.learning_rate.reference_batch);
-  const auto examples = static_cast<double>(
-      options.length.examples.value_or(saturated_product(options.sampler.examples, options.length.epochs.value_or(1))));
+  const auto examples = static_cast<double>(options.length.examples.value_or(
+      saturated_product(data::examples_in_epoch(options.sampler), options.length.epochs.value_or(1))));
   return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
 }
 
@@ -75,8 +74,27 @@ void count_steps(RunPlan& plan) {
 
 } // namespace
 
-schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
-                                                 std::int64_t ranks) {
+data::SamplerOptions sampler_options(const RunSpec& spec, const data::ExampleCounts& examples, std::int64_t ranks) {
+  data::SamplerOptions options{.examples = examples.total,
+                               .ranks = ranks,
+                               .accumulate = spec.accumulate,
+                               .effective_batch = spec.effective_batch,
+                               .drop_last = spec.drop_last,
+                               .streams = examples.streams};
+  if (examples.streams.empty())
+    return options;
+  std::vector<std::string> names;
+  for (const data::Stream& stream : examples.streams)
+    names.push_back(stream.name);
+  options.clock = schedule::clock_of(spec.clock, names);
+  const schedule::ShareSchedule shares(spec.shares, examples.streams, options.clock);
+  options.shares = shares.after(0);
+  options.largest_clock_share = shares.largest(options.clock);
+  return options;
+}
+
+schedule::ProgressionOptions progression_options(const RunSpec& spec, const data::ExampleCounts& examples,
+                                                 std::int64_t batch, std::int64_t ranks) {
   const auto warmup = parse_warmup(spec.warmup, "--warmup");
   if (!warmup)
     return plan_run(spec, examples, batch, ranks).options;
@@ -86,12 +104,12 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64
 }
 
 schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks) {
-  schedule::ProgressionOptions options = without_warmup(spec, start.train_examples, start.batch, ranks);
+  schedule::ProgressionOptions options = without_warmup(spec, example_counts(start), start.batch, ranks);
   options.learning_rate.warmup_steps = start.warmup_steps;
   return options;
 }
 
-RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks) {
+RunPlan plan_run(const RunSpec& spec, const data::ExampleCounts& examples, std::int64_t batch, std::int64_t ranks) {
   RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
   count_steps(plan);
   const auto warmup = parse_warmup(spec.warmup, "--warmup");

@@ -3,16 +3,20 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/data/dataset.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/schedule/progression.h"
 
 namespace batchscope::run {
 
+/// How the spec's run takes its examples. Throws Error (input) for a clock or shares that do not fit the streams.
+data::SamplerOptions sampler_options(const RunSpec& spec, const data::ExampleCounts& examples, std::int64_t ranks = 1);
+
 /// The options of a run's Progression, with `examples` training examples on `ranks` ranks and `batch` as first nominal
 /// batch. The training loop and the plan both use them. Resolves `--warmup auto`. Throws Error (input).
-schedule::ProgressionOptions progression_options(const RunSpec& spec, std::int64_t examples, std::int64_t batch,
-                                                 std::int64_t ranks = 1);
+schedule::ProgressionOptions progression_options(const RunSpec& spec, const data::ExampleCounts& examples,
+                                                 std::int64_t batch, std::int64_t ranks = 1);
 
 /// The same for a run that has started, with the warm-up of its RunStart. Does not walk the plan, so it is fast for any
 /// length.
@@ -25,6 +29,6 @@ struct RunPlan {
   std::optional<std::int64_t> steps;
   double estimated_steps = 0; ///< estimate, for plans too long to count
 };
-RunPlan plan_run(const RunSpec& spec, std::int64_t examples, std::int64_t batch, std::int64_t ranks = 1);
+RunPlan plan_run(const RunSpec& spec, const data::ExampleCounts& examples, std::int64_t batch, std::int64_t ranks = 1);
 
 } // namespace batchscope::run

@@ -54,6 +54,9 @@ struct RunSpec {
   std::string model = "cnn";
   std::string data = "demo";
   std::string augment = "none"; ///< of training images, see data::parse_augmentation()
+  std::string shares; ///< of several streams, see schedule::ShareSchedule; empty: in proportion to their examples
+  std::string clock;  ///< name of the stream whose epochs are the run's; empty: the first one
+  bool group_by_length = false; ///< see data::StepOrder
   std::string device = "cpu";
   std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default: 80 % of the free memory
   BatchChoice batch;

@@ -24,6 +24,10 @@ template <typename Value> void read(const Json& json, const char* field, Value& 
 
 } // namespace
 
+data::ExampleCounts example_counts(const RunStart& start) {
+  return start.streams.empty() ? data::ExampleCounts(start.train_examples) : data::ExampleCounts(start.streams);
+}
+
 std::string to_json(const RunStart& start) {
   Json json{{"batch", start.batch},
             {"batch_reason", start.batch_reason},
@@ -37,6 +41,8 @@ std::string to_json(const RunStart& start) {
             {"expected_steps", or_null(start.expected_steps)},
             {"learning_rate", start.learning_rate ? json_number(*start.learning_rate) : Json(nullptr)},
             {"notes", start.notes}};
+  for (const data::Stream& stream : start.streams)
+    json["streams"].push_back({{"name", stream.name}, {"train_examples", stream.examples}});
   if (start.memory)
     json["memory"] = parse_json(start.memory->to_json());
   if (start.search)
@@ -67,6 +73,12 @@ RunStart run_start_from_json(const std::string& text) {
     for (const Json& note : *notes) {
       if (note.is_string())
         start.notes.push_back(note.get<std::string>());
+    }
+  }
+  if (const auto streams = json.find("streams"); streams != json.end() && streams->is_array()) {
+    for (const Json& stream : *streams) {
+      start.streams.push_back({stream.value("name", std::string()), 0});
+      read(stream, "train_examples", start.streams.back().examples);
     }
   }
   if (const auto memory = json.find("memory"); memory != json.end())

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data/dataset.h"
 #include "core/predict/peak_curve.h"
 
 namespace batchscope::run {
@@ -15,6 +16,7 @@ struct RunStart {
   std::string batch_reason; ///< why a search chose it, one sentence; empty if the batch was given
   std::int64_t accumulate = 1;
   std::int64_t train_examples = 0;
+  std::vector<data::Stream> streams; ///< with their training examples; empty for one source
   std::int64_t validation_examples = 0;
   std::int64_t parameters = 0; ///< trainable
   std::uint64_t budget_bytes = 0;
@@ -26,6 +28,8 @@ struct RunStart {
   std::optional<predict::PeakCurve> memory; ///< predicted before the run, if it was
   std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch
 };
+
+data::ExampleCounts example_counts(const RunStart& start);
 
 /// The one-line JSON that the store keeps.
 std::string to_json(const RunStart& start);

@@ -119,7 +119,7 @@ const std::vector<SpecField>& spec_fields() {
                "npy:INPUTS,TARGETS, npz:FILE,inputs=x,targets=y, images:DIR (PNG and JPEG, one folder for each class; "
                "size=WxH resizes them) or synthetic:examples=1000,shape=3x32x32,classes=10; each accepts "
                "validation=0.2, the fraction held out "
-               "for validation",
+               "for validation; a=SOURCE,b=SOURCE mixes several streams in every batch",
        .default_text = "demo",
        .group = "Model and data",
        .check = check_data},
@@ -135,6 +135,36 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true,
        .check = check_augment},
+      {.key = "shares",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.shares; }),
+       .label = "Shares of the streams",
+       .placeholder = "SHARES",
+       .help = "Shares of several data streams in the batch: a=0.7,b=0.3; other ones after some optimizer steps: "
+               "a=0.9,b=0.1,100:a=0.5,b=0.5; changing at every step in between: linear:a=0.9,b=0.1,100:a=0.5,b=0.5; "
+               "following each stream's loss: loss:a=0.7,b=0.3",
+       .default_text = "in proportion to the streams' examples",
+       .group = "Model and data",
+       .advanced = true,
+       .check = check_stream_shares},
+      {.key = "clock",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.clock; }),
+       .label = "Clock stream",
+       .placeholder = "NAME",
+       .help =
+           "Of several data streams, the one whose epochs are the run's; the others start over when they are through",
+       .default_text = "the first stream",
+       .group = "Model and data",
+       .advanced = true,
+       .check = check_clock},
+      {.key = "group_by_length",
+       .member = as<FlagForm>([](auto& spec) -> auto& { return spec.group_by_length; }),
+       .label = "Group examples by length",
+       .help = "Let examples of similar length follow each other, which saves padding (lines:FILE only): each epoch's "
+               "order is sorted by length in blocks of 2,048 examples or an eighth of the epoch",
+       .default_text = "false",
+       .group = "Model and data",
+       .advanced = true,
+       .check = check_group_by_length},
       {.key = "task",
        .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.task; }),
        .label = "Training type",

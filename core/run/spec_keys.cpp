@@ -8,6 +8,7 @@ namespace {
 RunSpec trial_spec(RunSpec spec) {
   const RunSpec standard;
   spec.name = standard.name;
+  spec.group_by_length = standard.group_by_length; // trials run at the greatest length
   spec.batch = standard.batch;
   spec.schedule = standard.schedule;
   spec.length = standard.length;
@@ -37,6 +38,8 @@ RunSpec memory_spec(const RunSpec& spec) {
   rest.weight_decay = standard.weight_decay;
   rest.seed = standard.seed;
   rest.drop_last = standard.drop_last;
+  rest.shares = standard.shares;
+  rest.clock = standard.clock;
   return rest;
 }
 

@@ -56,8 +56,12 @@ std::optional<Plan> make_plan(const PlanRequest& request, const std::function<bo
       if (cancelled && cancelled())
         return std::nullopt;
     }
-    for (; edit != request.edits.end() && edit->after_step <= done; ++edit)
-      progression.edit(edit->schedule, edit->batch);
+    for (; edit != request.edits.end() && edit->after_step <= done; ++edit) {
+      if (edit->shares)
+        progression.set_shares(*edit->shares);
+      else
+        progression.edit(edit->schedule, edit->batch);
+    }
     const std::optional<PlannedStep> step = progression.next();
     if (!step)
       break;

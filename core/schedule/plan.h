@@ -13,11 +13,12 @@
 
 namespace batchscope::schedule {
 
-/// A change of the schedule and the step boundary at which it applies.
+/// A change of the schedule, or of the shares, and the step boundary at which it applies.
 struct PlanEdit {
   std::int64_t after_step = 0; ///< steps done then; in ascending order; ignored beyond the end of the run
   std::string schedule;
   std::optional<std::int64_t> batch;
+  std::optional<std::string> shares{}; ///< of the data streams, instead of schedule and batch
 };
 
 struct PlanRequest {

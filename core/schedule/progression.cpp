@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/schedule/detail/course_json.h"
+#include "core/schedule/shares.h"
 
 namespace batchscope::schedule {
 
@@ -39,7 +40,7 @@ void check_length(const RunLength& length) {
 /// The limit to which every schedule is clamped; throws if the first batch is above it.
 std::int64_t bound_of(const ProgressionOptions& options) {
   const auto& sampler = options.sampler;
-  const std::int64_t largest = data::largest_batch(sampler.examples, sampler.ranks);
+  const std::int64_t largest = data::largest_batch(sampler);
   if (options.batch < 1)
     throw input_error(fmt::format("batch size {} is not accepted; accepted: 1 or more", options.batch), "batch");
   if (options.batch > largest)
@@ -62,6 +63,12 @@ void check_product(const data::SamplerOptions& sampler, std::int64_t max_batch) 
                       "accumulate");
 }
 
+std::optional<ShareSchedule> shares_of(const ProgressionOptions& options) {
+  if (options.sampler.streams.empty())
+    return std::nullopt;
+  return ShareSchedule(options.shares, options.sampler.streams, options.sampler.clock);
+}
+
 } // namespace
 
 double estimated_steps(const ProgressionOptions& options, const PlannedStep& step) {
@@ -69,13 +76,14 @@ double estimated_steps(const ProgressionOptions& options, const PlannedStep& ste
   if (length.steps)
     return static_cast<double>(*length.steps);
   const auto a_step = static_cast<double>(step.takes.examples);
-  const auto epoch = static_cast<double>(options.sampler.examples);
+  const auto epoch = static_cast<double>(data::examples_in_epoch(options.sampler));
   const auto done = static_cast<double>(step.step);
   if (length.examples)
     return done +
            std::ceil((static_cast<double>(*length.examples) - static_cast<double>(step.takes.seen_in_total)) / a_step);
   const double steps_of_epoch = options.sampler.drop_last ? std::floor(epoch / a_step) : std::ceil(epoch / a_step);
-  const double left_of_epoch = (epoch - static_cast<double>(step.takes.passed_in_epoch)) / a_step;
+  const double left_of_epoch =
+      epoch * (1 - fraction(step.takes.passed_in_epoch, data::epoch_size(options.sampler))) / a_step;
   const double whole_epochs = static_cast<double>(*length.epochs) - static_cast<double>(step.takes.epoch_index) - 1;
   return done + (options.sampler.drop_last ? std::floor(left_of_epoch) : std::ceil(left_of_epoch)) +
          whole_epochs * steps_of_epoch;
@@ -84,11 +92,12 @@ double estimated_steps(const ProgressionOptions& options, const PlannedStep& ste
 class Progression::Impl {
 public:
   Impl(const ProgressionOptions& options, EventSink on_event)
-      : options_(options), on_event_(std::move(on_event)), sampler_(options.sampler), rate_(options.learning_rate),
-        max_batch_(bound_of(options)), batch_(options.batch) {
+      : options_(options), on_event_(std::move(on_event)), shares_(shares_of(options)), sampler_(options.sampler),
+        rate_(options.learning_rate), max_batch_(bound_of(options)), batch_(options.batch),
+        epoch_size_(data::epoch_size(options.sampler)) {
     check_length(options.length);
     check_product(options.sampler, max_batch_);
-    state_.examples = options.sampler.examples;
+    state_.examples = data::examples_in_epoch(options.sampler);
     state_.max_batch = max_batch_;
     state_.batches_in_step = options.sampler.accumulate * options.sampler.ranks;
     about_field("schedule", [&] {
@@ -104,6 +113,8 @@ public:
   }
   void done(const Feedback& feedback);
   void edit(const std::string& text, std::optional<std::int64_t> batch);
+  void set_shares(const std::string& text);
+  const std::string& shares_text() const { return options_.shares; }
   Json state_json() const;
   void restore(const Json& json);
 
@@ -113,6 +124,9 @@ public:
   const BatchSchedule& schedule() const { return *schedule_; }
   bool counts_gains() const {
     return options_.length.steps && options_.learning_rate.rule == LearningRateRule::adascale;
+  }
+  bool needs_feedback() const {
+    return schedule_->needs_feedback() || counts_gains() || (shares_ && shares_->needs_feedback());
   }
   bool needs_noise() const {
     return schedule_->needs_noise() || options_.learning_rate.rule == LearningRateRule::adascale;
@@ -126,17 +140,20 @@ private:
   std::int64_t nominal_effective() const;
   double gain(std::int64_t effective_batch) const;
   void count(const PlannedStep& step, const Feedback& feedback);
+  void set_next_shares();
   void follow(const ScheduleAnswer& answer);
   void remember(const Course& course);
   void report(const std::string& kind, std::int64_t asked, const std::string& message);
 
   ProgressionOptions options_;
   EventSink on_event_;
-  data::Sampler sampler_; ///< after the last step done
-  LearningRate rate_;     ///< likewise
+  std::optional<ShareSchedule> shares_; ///< of several streams
+  data::Sampler sampler_;               ///< after the last step done, with the shares of the next
+  LearningRate rate_;                   ///< likewise
   std::int64_t max_batch_;
   std::int64_t batch_;
-  ScheduleState state_; ///< after the last step done
+  std::int64_t epoch_size_; ///< N of the epochs
+  ScheduleState state_;     ///< after the last step done
   std::shared_ptr<BatchSchedule> schedule_;
   std::string schedule_text_;
   std::vector<Course> left_; ///< replaced schedules, which keep their state; the last replaced one is at the end
@@ -160,7 +177,7 @@ bool Progression::Impl::through() const {
 double Progression::Impl::progress_at(std::int64_t epoch_index, std::int64_t passed) const {
   if (counts_gains())
     return std::min(1.0, state_.gains / static_cast<double>(*options_.length.steps));
-  const double epochs = static_cast<double>(epoch_index) + fraction(passed, options_.sampler.examples);
+  const double epochs = static_cast<double>(epoch_index) + fraction(passed, epoch_size_);
   return fraction_done(options_.length, state_.step, state_.examples_seen, epochs).value_or(0);
 }
 
@@ -188,8 +205,8 @@ std::optional<PlannedStep> Progression::Impl::next() {
   planned.step = state_.step + 1;
   planned.batch = batch_;
   planned.nominal_effective = nominal_effective();
-  planned.epoch = fraction(planned.takes.seen_in_total, options_.sampler.examples);
-  planned.train_coverage = fraction(planned.takes.seen_in_epoch, options_.sampler.examples);
+  planned.epoch = fraction(planned.takes.seen_of_epochs, epoch_size_);
+  planned.train_coverage = fraction(planned.takes.seen_in_epoch, epoch_size_);
   planned.progress = progress_at(planned.takes.epoch_index, planned.takes.first);
   planned.learning_rate = rate.next(state_.step, planned.progress, planned.nominal_effective, state_.noise) *
                           schedule_->learning_rate_factor(state_);
@@ -209,16 +226,15 @@ double Progression::Impl::gain(std::int64_t effective_batch) const {
 
 void Progression::Impl::count(const PlannedStep& step, const Feedback& feedback) {
   const data::StepTakes& takes = step.takes;
-  const std::int64_t examples = options_.sampler.examples;
   ++state_.step;
   state_.gains += step.gain;
   state_.batch = batch_;
   state_.epoch_index = takes.epoch_index;
   state_.examples_seen = takes.seen_in_total;
   state_.tokens_seen += feedback.tokens;
-  state_.epoch = fraction(takes.seen_in_total, examples);
-  state_.coverage = fraction(takes.seen_in_epoch, examples);
-  state_.epochs_passed = static_cast<double>(takes.epoch_index) + fraction(takes.passed_in_epoch, examples);
+  state_.epoch = fraction(takes.seen_of_epochs, epoch_size_);
+  state_.coverage = fraction(takes.seen_in_epoch, epoch_size_);
+  state_.epochs_passed = static_cast<double>(takes.epoch_index) + fraction(takes.passed_in_epoch, epoch_size_);
   state_.progress = std::min(1.0, progress_at(takes.epoch_index, takes.passed_in_epoch));
   state_.loss = feedback.loss;
   state_.vram_fraction = feedback.vram_fraction;
@@ -237,9 +253,17 @@ void Progression::Impl::done(const Feedback& feedback) {
   sampler_ = *pending_sampler_;
   rate_ = *pending_rate_;
   count(step, feedback);
+  if (shares_)
+    shares_->add(feedback.stream_losses);
+  set_next_shares();
   for (Course& course : left_)
     advance(course, state_);
   follow(schedule_->next(state_));
+}
+
+void Progression::Impl::set_next_shares() {
+  if (shares_)
+    sampler_.set_shares(shares_->after(state_.step));
 }
 
 void Progression::Impl::follow(const ScheduleAnswer& answer) {
@@ -281,6 +305,29 @@ void Progression::Impl::edit(const std::string& text, std::optional<std::int64_t
   pending_.reset();
 }
 
+void Progression::Impl::set_shares(const std::string& text) {
+  const data::SamplerOptions& before = options_.sampler;
+  if (!shares_)
+    throw input_error("the run has one data source, which needs no shares");
+  ShareSchedule shares(text, before.streams, before.clock);
+  shares.set_losses(shares_->losses());
+  ProgressionOptions options = options_;
+  options.shares = text;
+  options.sampler.shares = shares.after(state_.step);
+  options.sampler.largest_clock_share = shares.largest(before.clock);
+  options.batch = 1; // the present one is clamped
+  const std::int64_t max_batch = bound_of(options);
+  data::Sampler sampler(options.sampler);
+  sampler.go_to(sampler_.position());
+  options.batch = options_.batch;
+  options_ = options;
+  shares_ = shares;
+  sampler_ = sampler;
+  max_batch_ = max_batch;
+  batch_ = std::min(batch_, max_batch);
+  pending_.reset();
+}
+
 /// Keeps each text once, with its latest state, and a limited number.
 void Progression::Impl::remember(const Course& course) {
   const std::string text = course.schedule->text();
@@ -317,10 +364,19 @@ Json Progression::Impl::state_json() const {
   Json left = Json::array();
   for (const Course& course : left_)
     left.push_back(detail::to_json(course));
-  return {{"sampler",
-           {{"epoch_index", position.epoch_index},
-            {"position", position.in_epoch},
-            {"seen_in_total", position.seen_in_total}}},
+  Json at = {{"epoch_index", position.epoch_index},
+             {"position", position.in_epoch},
+             {"seen_in_total", position.seen_in_total}};
+  if (shares_) {
+    at["streams"] = position.streams;
+    at["carried"] = position.carried;
+    Json losses = Json::array();
+    for (const double loss : shares_->losses())
+      losses.push_back(json_number(loss));
+    at["stream_losses"] = losses;
+    at["shares"] = options_.shares;
+  }
+  return {{"sampler", at},
           {"progress_after_warmup", warmed_up ? Json(*warmed_up) : Json(nullptr)},
           {"state", detail::to_json(state_)},
           {"course", detail::to_json(Course{schedule_, batch_})},
@@ -330,10 +386,22 @@ Json Progression::Impl::state_json() const {
 
 void Progression::Impl::restore(const Json& json) {
   const Json& at = json.at("sampler");
+  if (shares_ && at.contains("shares") && at["shares"] != options_.shares)
+    set_shares(at["shares"].get<std::string>());
   data::Sampler sampler = sampler_;
-  sampler.go_to({.epoch_index = at.at("epoch_index").get<std::int64_t>(),
-                 .in_epoch = at.at("position").get<std::int64_t>(),
-                 .seen_in_total = at.at("seen_in_total").get<std::int64_t>()});
+  data::Sampler::Position position{.epoch_index = at.at("epoch_index").get<std::int64_t>(),
+                                   .in_epoch = at.at("position").get<std::int64_t>(),
+                                   .seen_in_total = at.at("seen_in_total").get<std::int64_t>()};
+  std::optional<ShareSchedule> shares = shares_;
+  if (shares) {
+    position.streams = at.at("streams").get<std::vector<std::int64_t>>();
+    position.carried = at.at("carried").get<std::vector<std::int64_t>>();
+    std::vector<double> losses;
+    for (const Json& loss : at.at("stream_losses"))
+      losses.push_back(number_from_json(loss));
+    shares->set_losses(losses);
+  }
+  sampler.go_to(position);
   const Json& warmed_up = json.at("progress_after_warmup");
   LearningRate rate(options_.learning_rate,
                     warmed_up.is_null() ? std::nullopt : std::optional(warmed_up.get<double>()));
@@ -347,9 +415,11 @@ void Progression::Impl::restore(const Json& json) {
     left.push_back(detail::course_from_json(each));
   const Json& event = json.at("last_event");
   last_event_ = event.is_null() ? std::nullopt : std::optional(event_from_json(event));
+  shares_ = shares;
   sampler_ = sampler;
   rate_ = rate;
   state_ = state;
+  set_next_shares();
   batch_ = course.batch;
   schedule_ = course.schedule;
   schedule_text_ = schedule_->text();
@@ -375,6 +445,14 @@ void Progression::edit(const std::string& schedule, std::optional<std::int64_t> 
   impl_->edit(schedule, batch);
 }
 
+void Progression::set_shares(const std::string& shares) {
+  impl_->set_shares(shares);
+}
+
+const std::string& Progression::shares_text() const {
+  return impl_->shares_text();
+}
+
 std::string Progression::state_json() const {
   return json_text(impl_->state_json());
 }
@@ -395,6 +473,10 @@ std::int64_t Progression::steps_done() const {
   return impl_->state().step;
 }
 
+std::int64_t Progression::tokens_seen() const {
+  return impl_->state().tokens_seen;
+}
+
 std::int64_t Progression::batch() const {
   return impl_->batch();
 }
@@ -408,7 +490,7 @@ std::optional<double> Progression::add_gradient_norms(const GradientNorms& norms
 }
 
 bool Progression::needs_feedback() const {
-  return impl_->schedule().needs_feedback() || impl_->counts_gains();
+  return impl_->needs_feedback();
 }
 
 bool Progression::needs_noise() const {

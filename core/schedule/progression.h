@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/data/sampler.h"
 #include "core/schedule/batch_schedule.h"
@@ -20,6 +21,7 @@ struct ProgressionOptions {
   std::optional<std::int64_t> max_batch; ///< limit of the schedule, besides N/R
   std::string schedule = "constant";
   LearningRateOptions learning_rate;
+  std::string shares{};   ///< of the sampler's streams, see ShareSchedule; the sampler's own shares are replaced
   bool has_tokens = true; ///< whether examples have tokens; if not, schedules that count tokens are an error
 };
 
@@ -29,7 +31,7 @@ struct PlannedStep {
   data::StepTakes takes;
   std::int64_t batch = 0;             ///< nominal
   std::int64_t nominal_effective = 0; ///< b*k*R, or B if an effective batch is set
-  double epoch = 0;                   ///< examples seen / N after the step
+  double epoch = 0;                   ///< examples seen / N after the step (of the clock, with several streams)
   double train_coverage = 0;          ///< after the step
   double progress = 0;                ///< of the run, at the start of the step
   double learning_rate = 0;
@@ -53,7 +55,8 @@ struct ScheduleEvent {
 struct Feedback {
   double loss = std::numeric_limits<double>::quiet_NaN();
   double vram_fraction = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t tokens = 0; ///< of the step
+  std::int64_t tokens = 0;             ///< of the step
+  std::vector<double> stream_losses{}; ///< of each stream, NaN for one without examples in the step
 };
 
 /// Walks the steps of a run: sampler, schedule and learning rate combined. The plan and the training loop use the same
@@ -83,6 +86,13 @@ public:
   /// the text is invalid.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
+  /// Replaces the shares of the streams at this step boundary; their steps count from the start of the run, and moving
+  /// averages of losses go on. The batch is clamped to what the shares allow. Throws Error (input) and changes nothing
+  /// for a text that is wrong, for one source, and for an effective batch that no epoch would hold.
+  void set_shares(const std::string& shares);
+  /// The text of the shares; empty if they are in proportion to the examples, and for one source.
+  const std::string& shares_text() const;
+
   /// The whole state at this step boundary, as JSON; restore() on a progression with the same options then continues
   /// with the same steps. Throws Error (input) and changes nothing for a text that it cannot read.
   std::string state_json() const;
@@ -92,8 +102,9 @@ public:
   /// StepTakes::passed_in_epoch, it accounts for the batch that the schedule has just chosen.
   bool epoch_ended() const;
 
-  /// Steps done, and the nominal batch of the next step.
+  /// Steps done, the tokens in them (0 if examples have none), and the nominal batch of the next step.
   std::int64_t steps_done() const;
+  std::int64_t tokens_seen() const;
   std::int64_t batch() const;
   /// Whether the steps depend on what is measured: planning cannot tell them.
   bool needs_feedback() const;

@@ -17,7 +17,7 @@ namespace batchscope::store::detail {
 
 namespace {
 
-constexpr std::array verbs = {"pause", "continue", "step", "stop", "stop-job", "edit", "budget"};
+constexpr std::array verbs = {"pause", "continue", "step", "stop", "stop-job", "edit", "budget", "shares"};
 
 void check(const Command& command) {
   if (std::find(verbs.begin(), verbs.end(), command.verb) == verbs.end())

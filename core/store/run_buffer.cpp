@@ -272,7 +272,7 @@ void RunBuffer::tell(const std::string& error, const std::string& notice) {
 
 bool RunBuffer::urgent() const {
   return (outcome && !closed_) || std::any_of(events_.begin(), events_.end(), [](const telemetry::Event& event) {
-           return event.kind == "status" || event.kind == "edit" || event.kind == "budget";
+           return event.kind == "status" || event.kind == "edit" || event.kind == "budget" || event.kind == "shares";
          });
 }
 

@@ -28,7 +28,8 @@ public:
 
 /// A request to the process that trains a run.
 struct Command {
-  std::string verb; ///< pause, continue, step, stop, stop-job (the run and all that follows in its job) or edit
+  std::string
+      verb; ///< pause, continue, step, stop, stop-job (the run and all that follows in its job), edit, budget, shares
   std::string detail_json = "{}"; ///< for an edit: {"schedule": TEXT, "batch": N or null}
   std::int64_t number = 0;        ///< of a received command: what RunStore::send() returned
 };

@@ -84,6 +84,20 @@ const std::vector<SeriesInfo>& known_series() {
   return all;
 }
 
+std::string stream_series(const std::string& quantity, const std::string& stream) {
+  return quantity + '/' + stream;
+}
+
+std::optional<StreamSeries> stream_series_from(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos)
+    return std::nullopt;
+  constexpr std::array quantities = {"loss", "train_coverage", "epoch", "examples"};
+  StreamSeries parts{name.substr(0, slash), name.substr(slash + 1)};
+  const bool known = std::find(quantities.begin(), quantities.end(), parts.quantity) != quantities.end();
+  return known ? std::optional(parts) : std::nullopt;
+}
+
 bool is_known_series(const std::string& name) {
   const auto& known = known_series();
   return std::any_of(known.begin(), known.end(), [&](const SeriesInfo& series) { return series.name == name; });

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,20 @@ struct SeriesInfo {
   std::string name;   ///< in the database and in files
   bool in_csv = true; ///< whether `export --format csv` always has a column for it
 };
+
+/// Tokens of a step that count for its loss, of runs on tokens.
+inline constexpr const char* tokens = "tokens";
+/// All tokens so far per second of training time, as RunClock counts it.
+inline constexpr const char* tokens_per_second = "tokens_per_second";
+
+/// A series of one of several data streams: `loss/news` is the loss of the stream news. `quantity` is loss,
+/// train_coverage, epoch (both of the stream's own epochs) or examples (of the step).
+std::string stream_series(const std::string& quantity, const std::string& stream);
+/// The two parts of such a name; nothing for another name.
+struct StreamSeries {
+  std::string quantity, stream;
+};
+std::optional<StreamSeries> stream_series_from(const std::string& name);
 
 /// The series of StepRecord (in the order of step_series()) and those of events.
 const std::vector<SeriesInfo>& known_series();

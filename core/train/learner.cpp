@@ -1,5 +1,8 @@
 #include "core/train/detail/learner.h"
 
+#include <utility>
+
+#include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/_foreach_mul.h>
@@ -136,20 +139,73 @@ at::Tensor Learner::logits(const at::Tensor& input, bool training) const {
   return model_->forward(input, training).to(at::kFloat);
 }
 
-at::Tensor Learner::loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const {
+at::Tensor Learner::losses(const at::Tensor& logits, const at::Tensor& target, double label_smoothing,
+                           at::Reduction::Reduction reduction) const {
   if (data_.train->shape().target == Target::number)
-    return at::mse_loss(logits, target, at::Reduction::Sum);
+    return at::mse_loss(logits, target, reduction);
   const at::Tensor flat = logits.dim() == 3 ? logits.flatten(0, 1) : logits;
-  return at::cross_entropy_loss(flat, target, /*weight=*/{}, at::Reduction::Sum, data::ignored_target, label_smoothing);
+  return at::cross_entropy_loss(flat, target, /*weight=*/{}, reduction, data::ignored_target, label_smoothing);
+}
+
+/// For each stream, which loss terms of the micro batch are its: streams x terms, 1 or 0.
+at::Tensor Learner::load_streams(MicroBatch examples, const data::BatchLayout& layout) const {
+  const bool tokens = data_.train->shape().target == Target::next_token;
+  const std::int64_t terms = tokens ? layout.length : 1; // with padding, which has no loss
+  return load_tensor<float>({data_.train->shape().streams, layout.count * terms}, at::kFloat, where_, [&](float* to) {
+    const std::vector<data::Stream>& streams = data_.train->streams();
+    std::int64_t first = 0;
+    for (const data::Stream& stream : streams) {
+      for (const std::int64_t example : examples)
+        to = std::fill_n(to, terms, example >= first && example < first + stream.examples ? 1.0F : 0.0F);
+      first += stream.examples;
+    }
+  });
+}
+
+/// The sum of the micro batch's losses; each stream's part is added to its sum.
+at::Tensor Learner::loss_sum_by_stream(const at::Tensor& logits, const Batch& batch) {
+  const at::Tensor each = losses(logits, batch.target, label_smoothing_, at::Reduction::None).flatten();
+  const at::Tensor sums = batch.streams.mul(each.detach()).sum({1}, /*keepdim=*/false, at::kDouble);
+  if (stream_losses_.defined())
+    stream_losses_.add_(sums);
+  else
+    stream_losses_ = sums;
+  return each.sum();
+}
+
+/// Waits for the device.
+std::vector<double> Learner::take_stream_losses(const std::vector<MicroBatch>& window) {
+  const at::Tensor sums = std::exchange(stream_losses_, at::Tensor());
+  std::vector<double> means;
+  if (!sums.defined() || sums.is_meta())
+    return means;
+  const memory::NotCounted own;
+  const at::Tensor values = sums.to(at::kCPU);
+  std::int64_t first = 0;
+  for (const data::Stream& stream : data_.train->streams()) {
+    std::int64_t terms = 0;
+    for (const MicroBatch& micro : window)
+      for (const std::int64_t& example : micro)
+        if (example >= first && example < first + stream.examples)
+          terms += data_.train->layout(MicroBatch(&example, 1)).loss_terms;
+    means.push_back(values.const_data_ptr<double>()[means.size()] / static_cast<double>(terms)); // 0 / 0 for no term
+    first += stream.examples;
+  }
+  return means;
 }
 
 void Learner::accumulate(MicroBatch examples, std::int64_t terms) {
   device_.enter(Phase::batch);
-  const Batch batch = load(*data_.train, examples, data_.train->layout(examples), /*training=*/true);
+  const data::BatchLayout layout = data_.train->layout(examples);
+  Batch batch = load(*data_.train, examples, layout, /*training=*/true);
+  if (data_.train->shape().streams > 0)
+    batch.streams = load_streams(examples, layout);
   device_.enter(Phase::forward);
   if (batch_norm_follows_)
     model_->set_batch_norm_momentum(schedule::scaled_batch_norm_momentum(static_cast<std::int64_t>(examples.size())));
-  const at::Tensor loss = loss_sum(logits(batch.input, /*training=*/true), batch.target, label_smoothing_);
+  const at::Tensor answers = logits(batch.input, /*training=*/true);
+  const at::Tensor loss = batch.streams.defined() ? loss_sum_by_stream(answers, batch)
+                                                  : losses(answers, batch.target, label_smoothing_, at::Reduction::Sum);
   window_losses_.push_back(loss.detach());
   device_.enter(Phase::backward);
   // The initial gradient makes the gradients those of the mean over the window, without another operation in the graph.
@@ -168,6 +224,7 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
   MicroBatch current;
   try {
     window_losses_.clear();
+    stream_losses_ = at::Tensor();
     for (const MicroBatch& micro : window) {
       current = micro;
       accumulate(micro, result.tokens);
@@ -184,6 +241,7 @@ Attempt Learner::attempt(const std::vector<MicroBatch>& window, bool measure_noi
       result.norms = norms;
     }
     result.loss = take_window_loss() / static_cast<double>(result.tokens);
+    result.stream_losses = take_stream_losses(window);
     return result;
   } catch (const std::exception& error) {
     result = gave_up(error, refused_before, current);
@@ -209,6 +267,7 @@ Learner::Moved Learner::copy_moved() const {
 void Learner::undo(const Moved& before) {
   drop_gradients();
   window_losses_.clear();
+  stream_losses_ = at::Tensor();
   for (std::size_t i = 0; i < before.buffers.size(); ++i)
     model_->buffers()[i].copy_(before.buffers[i]);
   if (before.generator.defined())
@@ -342,7 +401,8 @@ std::optional<EvaluationSums> Learner::evaluate(MicroBatch examples) {
     const data::BatchLayout layout = data_.validation->layout(examples);
     const Batch batch = load(*data_.validation, examples, layout, /*training=*/false);
     const at::Tensor answers = logits(batch.input, /*training=*/false);
-    EvaluationSums sums{loss_sum(answers, batch.target, /*label_smoothing=*/0.0).item<double>(), layout.loss_terms, 0};
+    EvaluationSums sums{losses(answers, batch.target, /*label_smoothing=*/0.0, at::Reduction::Sum).item<double>(),
+                        layout.loss_terms, 0};
     if (has_accuracy()) {
       const at::Tensor guesses = answers.argmax(-1).flatten();
       sums.correct = guesses.eq(batch.target).sum().item<std::int64_t>();

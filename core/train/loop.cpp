@@ -24,6 +24,7 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
       stepper_(learner, options.on_oom, options.may_halve, options.grow_back),
       evaluator_(learner, [this](std::int64_t tried, std::int64_t now,
                                  const memory::OutOfMemoryInfo& info) { report_shrunk_evaluation(tried, now, info); }),
+      order_(learner.train_data(), options.seed, options.group_by_length),
       progress_(telemetry::RunStatus::running, options.progression.batch) {
   budget_at_start_ = learner.device().readings().limit;
   if (options.follow_free_memory)
@@ -92,11 +93,7 @@ bool Loop::follow_commands() {
 }
 
 bool Loop::make(const schedule::PlannedStep& step) {
-  if (order_epoch_ != step.takes.epoch_index) {
-    order_.emplace(options_.progression.sampler.examples, options_.seed, step.takes.epoch_index);
-    order_epoch_ = step.takes.epoch_index;
-  }
-  window_.fill(step.takes, *order_);
+  window_.fill(step.takes, order_);
   learner_.set_epoch(step.takes.epoch_index);
   memory::Device& device = learner_.device();
   device.reset_peak();
@@ -128,7 +125,8 @@ bool Loop::make(const schedule::PlannedStep& step) {
       send("", "{}", {{telemetry::noise_scale, *noise}});
   progression_.done({.loss = outcome.loss,
                      .vram_fraction = static_cast<double>(after.peak) / static_cast<double>(after.limit),
-                     .tokens = options_.progression.has_tokens ? outcome.tokens : 0});
+                     .tokens = options_.progression.has_tokens ? outcome.tokens : 0,
+                     .stream_losses = outcome.stream_losses});
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/schedule/planned_record.h"
+#include "core/telemetry/series_info.h"
 #include "core/train/detail/loop.h"
 
 namespace batchscope::train {
@@ -37,7 +38,7 @@ Json memory_json(const memory::OutOfMemoryInfo& info) {
 }
 
 Json edit_json(const run::ScheduleEdit& edit) {
-  Json json = {{"schedule", edit.schedule}};
+  Json json = edit.shares ? Json{{"shares", *edit.shares}} : Json{{"schedule", edit.schedule}};
   if (edit.command)
     json["command"] = *edit.command;
   return json;
@@ -68,9 +69,33 @@ void Loop::report(const schedule::PlannedStep& step, const StepOutcome& outcome,
   record.reserved_bytes = static_cast<std::int64_t>(readings.reserved);
   record.peak_bytes = static_cast<std::int64_t>(readings.peak);
   record.device_bytes = readings.device_wide ? static_cast<std::int64_t>(*readings.device_wide) : -1;
+  add_streams(record, step.takes, outcome);
   largest_micro_ = std::max(largest_micro_, outcome.largest_micro);
   progress_.take(record);
+  if (options_.progression.has_tokens) {
+    const auto so_far = static_cast<double>(progression_.tokens_seen() + outcome.tokens);
+    const double rate = progress_.outcome().examples_per_second;
+    record.more.emplace_back(telemetry::tokens, static_cast<double>(outcome.tokens));
+    record.more.emplace_back(telemetry::tokens_per_second, rate * so_far / static_cast<double>(record.examples_seen));
+  }
   sink_.record(record);
+}
+
+/// A stream without examples in the step has no loss in it.
+void Loop::add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const StepOutcome& outcome) const {
+  const std::vector<data::Stream>& streams = options_.progression.sampler.streams;
+  for (std::size_t i = 0; i < takes.streams.size(); ++i) {
+    const data::StreamTake& take = takes.streams[i];
+    const auto size = static_cast<double>(streams[i].examples);
+    const auto add = [&](const char* series, double value) {
+      record.more.emplace_back(telemetry::stream_series(series, streams[i].name), value);
+    };
+    if (take.count > 0)
+      add("loss", outcome.stream_losses.at(i));
+    add("train_coverage", static_cast<double>(take.seen_in_epoch) / size);
+    add("epoch", static_cast<double>(take.seen_in_total) / size);
+    add("examples", static_cast<double>(take.count));
+  }
 }
 
 void Loop::report_out_of_memory(const OutOfMemory& event) {
@@ -111,7 +136,23 @@ void Loop::report_schedule(const schedule::ScheduleEvent& event) {
   send(event.kind.c_str(), json_text(json));
 }
 
+void Loop::apply_shares(const run::ScheduleEdit& edit) {
+  Json json = edit_json(edit);
+  json["before"] = progression_.shares_text();
+  try {
+    progression_.set_shares(*edit.shares);
+    json["applies_from_step"] = steps() + 1;
+    json["message"] = *edit.shares + " from step " + format_count(steps() + 1) + " on";
+  } catch (const Error& error) {
+    json["refused"] = error.what();
+    json["message"] = std::string("not changed: ") + error.what();
+  }
+  send("shares", json_text(json));
+}
+
 void Loop::apply(const run::ScheduleEdit& edit) {
+  if (edit.shares)
+    return apply_shares(edit);
   Json json = edit_json(edit);
   json["before"] = progression_.schedule_text();
   try {
@@ -184,7 +225,7 @@ void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {
     Json json = edit_json(edit);
     json["refused"] = "too late: the run has no further steps";
-    send("edit", json_text(json));
+    send(edit.shares ? "shares" : "edit", json_text(json));
   }
 }
 

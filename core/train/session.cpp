@@ -79,7 +79,8 @@ public:
     return environment;
   }
   std::int64_t largest_batch() const override {
-    const std::int64_t most = std::min(examples(), spec_.max_batch.value_or(examples()));
+    const std::int64_t largest = data::largest_batch(sampler_options());
+    const std::int64_t most = std::min(largest, spec_.max_batch.value_or(largest));
     return std::min(most, spec_.effective_batch.value_or(most));
   }
 
@@ -105,6 +106,7 @@ public:
     start.batch_reason = batch_reason_;
     start.accumulate = spec_.accumulate;
     start.train_examples = examples();
+    start.streams = data_.train->streams();
     start.validation_examples = data_.validation ? data_.validation->size() : 0;
     start.parameters = learner_->parameter_count();
     start.budget_bytes = device_->readings().limit;
@@ -142,16 +144,13 @@ private:
   bool has_tokens() const { return data_.train->shape().input == data::ExampleShape::Input::tokens; }
 
   data::SamplerOptions sampler_options() const {
-    return {.examples = examples(),
-            .ranks = 1,
-            .accumulate = spec_.accumulate,
-            .effective_batch = spec_.effective_batch,
-            .drop_last = spec_.drop_last};
+    return run::sampler_options(spec_, data::count_examples(*data_.train));
   }
 
   TrialOptions trial_options(const std::function<bool()>& stop) const {
     return {.sampler = sampler_options(),
             .seed = spec_.seed,
+            .group_by_length = spec_.group_by_length,
             .learning_rate = run::learning_rate_or_default(spec_),
             .weight_decay = run::weight_decay_or_default(spec_),
             .clip = spec_.clip,
@@ -228,7 +227,7 @@ private:
     if (!batch_)
       throw input_error("--batch: a size must be chosen before the run starts", "batch");
     if (!plan_)
-      plan_ = run::plan_run(spec_, examples(), *batch_);
+      plan_ = run::plan_run(spec_, data::count_examples(*data_.train), *batch_);
     return *plan_;
   }
 
@@ -251,6 +250,7 @@ private:
       options.follow_free_memory = std::chrono::seconds(1);
     options.checkpoints = checkpoints_;
     options.seed = spec_.seed;
+    options.group_by_length = spec_.group_by_length;
     return options;
   }
 
@@ -267,14 +267,17 @@ private:
   }
 
   void check_sizes() const {
-    if (spec_.effective_batch && *spec_.effective_batch > examples())
-      throw input_error("--effective-batch: " + std::to_string(*spec_.effective_batch) + " is above the " +
-                            std::to_string(examples()) + " training examples",
-                        "effective_batch");
-    if (spec_.batch.kind == run::BatchChoice::Kind::number && spec_.batch.number > examples())
-      throw input_error("--batch: " + std::to_string(spec_.batch.number) + " is above the " +
-                            std::to_string(examples()) + " training examples",
-                        "batch");
+    const std::int64_t largest = data::largest_batch(sampler_options());
+    const auto check_size = [&](const char* option, const char* field, std::int64_t size) {
+      if (size > largest)
+        throw input_error(fmt::format("{}: {} is above the {} training examples{}", option, size, largest,
+                                      data_.train->streams().empty() ? "" : " that an epoch of the clock stream takes"),
+                          field);
+    };
+    if (spec_.effective_batch)
+      check_size("--effective-batch", "effective_batch", *spec_.effective_batch);
+    if (spec_.batch.kind == run::BatchChoice::Kind::number)
+      check_size("--batch", "batch", spec_.batch.number);
     // A wrong schedule is reported before anything is created. If the batch is still to be found, the schedule is
     // checked with batch 1, which is wrong only for a schedule that names its own first batch.
     const bool known = spec_.batch.kind == run::BatchChoice::Kind::number;
@@ -286,6 +289,7 @@ private:
                            .max_batch = spec_.max_batch,
                            .schedule = spec_.schedule,
                            .learning_rate = {},
+                           .shares = spec_.shares,
                            .has_tokens = has_tokens()});
   }
 

@@ -73,6 +73,7 @@ StepOutcome Stepper::succeeded(const Attempt& attempt, const std::vector<MicroBa
   outcome.loss = attempt.loss;
   outcome.grad_norm = attempt.grad_norm;
   outcome.tokens = attempt.tokens;
+  outcome.stream_losses = attempt.stream_losses;
   outcome.norms = attempt.norms;
   outcome.largest_micro = largest(window);
   for (const MicroBatch& micro : window)

@@ -30,14 +30,15 @@ data::SamplerOptions probe_options(data::SamplerOptions options, std::int64_t ba
 }
 
 LearnerTrials::LearnerTrials(Learner& learner, const TrialOptions& options)
-    : learner_(learner), options_(options), before_(learner.snapshot()) {
+    : learner_(learner), options_(options), before_(learner.snapshot()),
+      order_(learner.train_data(), options.seed, options.group_by_length) {
   if (learner_.train_data().shape().input == data::ExampleShape::Input::tokens)
     longest_ = data::longest_example(learner_.train_data());
 }
 
 void LearnerTrials::fill_window(std::int64_t batch, const data::SamplerOptions& options) {
   const data::StepTakes takes = data::Sampler(options).next(batch);
-  window_.fill(takes, data::EpochOrder(options.examples, options_.seed, 0));
+  window_.fill(takes, order_);
   examples_ = takes.examples;
   if (!longest_)
     return;

@@ -65,17 +65,18 @@ public:
   }
 
   run::RunStart start() const override {
-    const run::RunPlan plan = run::plan_run(spec_, examples(), *batch_);
+    const run::RunPlan plan = run::plan_run(spec_, data::count_examples(*data_.train), *batch_);
     run::RunStart start;
     start.batch = *batch_;
     start.train_examples = examples();
+    start.streams = data_.train->streams();
     start.budget_bytes = budget;
     start.expected_steps = plan.steps;
     return start;
   }
 
   telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
-    schedule::Progression progression(run::progression_options(spec_, examples(), *batch_));
+    schedule::Progression progression(run::progression_options(spec_, data::count_examples(*data_.train), *batch_));
     telemetry::RunProgress progress(telemetry::RunStatus::running, batch_);
     telemetry::RunStatus status = telemetry::RunStatus::finished;
     while (true) {

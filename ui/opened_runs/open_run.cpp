@@ -237,6 +237,9 @@ schedule::PlanRequest OpenRun::plan_request() const {
     return request;
   request.options = run::progression_options(*spec_, *start_);
   request.edits = applied_;
+  request.edits.insert(request.edits.end(), applied_shares_.begin(), applied_shares_.end());
+  std::stable_sort(request.edits.begin(), request.edits.end(),
+                   [](const auto& a, const auto& b) { return a.after_step < b.after_step; });
   return request;
 }
 
@@ -258,7 +261,7 @@ void OpenRun::take(telemetry::Event event) {
   history_->append(event);
   if (history_->events().size() == before)
     return; // only values
-  if (event.kind == "edit" || event.kind == "status" || event.kind == "budget")
+  if (event.kind == "edit" || event.kind == "status" || event.kind == "budget" || event.kind == "shares")
     apply_command(event);
   Q_EMIT event_came(static_cast<int>(before));
 }
@@ -275,6 +278,13 @@ void OpenRun::apply_command(const telemetry::Event& event) {
       if (detail.contains("refused"))
         Q_EMIT problem(tr("The memory budget was not changed: %1")
                            .arg(QString::fromStdString(detail["refused"].get<std::string>())));
+      Q_EMIT plan_changed();
+      return;
+    }
+    if (event.kind == "shares") {
+      if (!detail.contains("refused"))
+        applied_shares_.push_back(
+            {detail.at("applies_from_step").get<std::int64_t>() - 1, {}, {}, detail.at("shares").get<std::string>()});
       Q_EMIT plan_changed();
       return;
     }

@@ -113,6 +113,7 @@ private:
   std::optional<std::uint64_t> budget_;       ///< of the last answer to a request
   std::optional<std::uint64_t> asked_budget_; ///< not answered yet
   std::vector<schedule::PlanEdit> applied_;
+  std::vector<schedule::PlanEdit> applied_shares_; ///< changes of the shares of data streams
   std::optional<std::int64_t> planned_steps_;
   std::optional<std::int64_t> planned_examples_;
   // For a run of this window's engine.

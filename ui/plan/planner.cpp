@@ -48,7 +48,7 @@ private:
   schedule::PlanRequest request_of(const DraftPlan& draft) {
     check(draft.spec);
     schedule::PlanRequest request;
-    const std::int64_t examples = data_->train_examples(draft.spec.data, run::data_options(draft.spec));
+    const data::ExampleCounts examples = data_->count(draft.spec.data, run::data_options(draft.spec));
     request.options = run::progression_options(draft.spec, examples, draft.batch);
     return request;
   }

@@ -11,6 +11,9 @@ namespace batchscope::run {
 void check_model(const RunSpec& spec);
 void check_data(const RunSpec& spec);
 void check_augment(const RunSpec& spec);
+void check_stream_shares(const RunSpec& spec);
+void check_clock(const RunSpec& spec);
+void check_group_by_length(const RunSpec& spec);
 void check_seed(const RunSpec& spec);
 void check_batch(const RunSpec& spec);
 void check_effective_batch(const RunSpec& spec);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <ATen/core/Reduction.h>
 #include <ATen/core/Tensor.h>
 
 #include "core/checkpoint/checkpoint.h"
@@ -29,9 +30,10 @@ using MicroBatch = std::span<const std::int64_t>;
 struct Attempt {
   bool out_of_memory = false;
   // If it succeeded:
-  double loss = 0;                              ///< mean over all loss terms of the window
-  double grad_norm = 0;                         ///< before clipping
-  std::int64_t tokens = 0;                      ///< loss terms of the window
+  double loss = 0;                   ///< mean over all loss terms of the window
+  double grad_norm = 0;              ///< before clipping
+  std::int64_t tokens = 0;           ///< loss terms of the window
+  std::vector<double> stream_losses; ///< mean of each stream of the data, NaN for one without examples in the window
   std::optional<schedule::GradientNorms> norms; ///< of its first micro batch and of all; if they were asked for
   // If memory ran out:
   MicroBatch failed;              ///< the micro batch of the window that did not fit
@@ -97,11 +99,16 @@ private:
   std::vector<std::pair<std::string, at::Tensor>> state() const; ///< everything that training changes, by name
   struct Batch {
     at::Tensor input, target;
+    at::Tensor streams; ///< of each loss term, if the data have several
   };
   Batch load(const data::Dataset& data, MicroBatch examples, const data::BatchLayout& layout, bool training);
   /// In fp32, whatever the precision of the forward pass.
   at::Tensor logits(const at::Tensor& input, bool training) const;
-  at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& target, double label_smoothing) const;
+  at::Tensor load_streams(MicroBatch examples, const data::BatchLayout& layout) const;
+  at::Tensor losses(const at::Tensor& logits, const at::Tensor& target, double label_smoothing,
+                    at::Reduction::Reduction reduction) const;
+  at::Tensor loss_sum_by_stream(const at::Tensor& logits, const Batch& batch);
+  std::vector<double> take_stream_losses(const std::vector<MicroBatch>& window);
   void accumulate(MicroBatch examples, std::int64_t terms);
   double take_window_loss();
   double gradient_norm();
@@ -131,6 +138,7 @@ private:
   at::Generator generator_;          ///< LibTorch's default generator, which dropout uses
   data::AugmentationDraw draw_;
   std::vector<at::Tensor> window_losses_; ///< sums of the micro batches so far, on the device
+  at::Tensor stream_losses_;              ///< sums of the streams so far, on the device; undefined before the first
   double norm_ = 0;
 };
 

@@ -35,6 +35,7 @@ struct LoopOptions {
   std::optional<std::chrono::milliseconds> follow_free_memory;
   std::optional<CheckpointOptions> checkpoints;
   std::uint64_t seed = 1;
+  bool group_by_length = false;
 };
 
 /// Where a run goes on.
@@ -59,12 +60,14 @@ private:
   telemetry::RunOutcome make_steps();
   bool follow_commands();
   void apply(const run::ScheduleEdit& edit);
+  void apply_shares(const run::ScheduleEdit& edit);
   void apply(const run::BudgetChange& change);
   bool return_to_budget_before();
   void follow_free_memory();
   void close_control();
   bool make(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
+  void add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const StepOutcome& outcome) const;
   void report_out_of_memory(const OutOfMemory& event);
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
   void report_schedule(const schedule::ScheduleEvent& event);
@@ -97,8 +100,7 @@ private:
   Stepper stepper_;
   Evaluator evaluator_;
   Window window_;
-  std::optional<data::EpochOrder> order_;
-  std::int64_t order_epoch_ = -1;
+  data::StepOrder order_;
   BeforeOutOfMemory before_;
   Clock::time_point started_;
   double seconds_before_ = 0; ///< of the run until its checkpoint

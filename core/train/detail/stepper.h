@@ -33,6 +33,7 @@ struct StepOutcome {
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;
+  std::vector<double> stream_losses; ///< see Attempt
   std::int64_t largest_micro = 0;
   std::int64_t longest = 0; ///< longest example of the step; 1 if examples have no length
   std::int64_t micro_batches = 0;

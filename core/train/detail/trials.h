@@ -14,6 +14,7 @@ namespace batchscope::train {
 struct TrialOptions {
   data::SamplerOptions sampler;
   std::uint64_t seed = 1;
+  bool group_by_length = false;
   double learning_rate = 0;
   double weight_decay = 0;
   std::optional<double> clip;
@@ -42,6 +43,7 @@ private:
   Learner& learner_;
   TrialOptions options_;
   std::unique_ptr<Learner::Snapshot> before_;
+  data::StepOrder order_;
   Window window_;
   std::int64_t examples_ = 0;           ///< in the window
   std::optional<std::int64_t> longest_; ///< for tokens: the longest example, placed in every micro batch

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/data/sampler.h"
+#include "core/data/step_order.h"
 #include "core/train/detail/learner.h"
 
 namespace batchscope::train {
@@ -11,8 +11,8 @@ namespace batchscope::train {
 /// The examples of one optimizer step, split into the micro batches of a rank.
 class Window {
 public:
-  /// Sets the examples of `takes` for `rank`, in the epoch's order.
-  void fill(const data::StepTakes& takes, const data::EpochOrder& order, std::int64_t rank = 0);
+  /// Sets the examples of `takes`, of one rank.
+  void fill(const data::StepTakes& takes, data::StepOrder& order);
 
   const std::vector<MicroBatch>& micro_batches() const { return micro_batches_; }
   std::vector<std::int64_t>& indices() { return indices_; }

@@ -11,6 +11,7 @@ private Q_SLOTS:
   void knownTrace();
   void shape();
   void effectiveBatch();
+  void streams();
   void clamps();
   void learningRate();
   void ratesBeyondAllNumbers();
@@ -97,6 +98,26 @@ void TestPlan::effectiveBatch() {
     QVERIFY(micro.toArray()[0].toInt() == 31 || micro.toArray()[0].toInt() == 32);
 }
 
+void TestPlan::streams() {
+  const Outcome outcome =
+      CliProgram().run({"plan", "--json", "--examples", "a=10,b=4", "--shares", "a=0.5,b=0.5,2:a=0.25,b=0.75",
+                        "--clock", "b", "--batch", "4", "--steps", "4"});
+  QVERIFY2(outcome.status == 0, outcome.shown().constData());
+  QString text;
+  for (const auto& value : outcome.json()["steps"].toArray()) {
+    const QJsonObject step = value.toObject();
+    const QJsonObject b = step["streams"].toObject()["b"].toObject();
+    text += QStringLiteral("%1+%2 of epoch %3, %4, run %5; ")
+                .arg(step["streams"].toObject()["a"].toObject()["examples"].toInt())
+                .arg(b["examples"].toInt())
+                .arg(b["epoch_index"].toInt())
+                .arg(b["train_coverage"].toDouble())
+                .arg(step["epoch"].toDouble());
+  }
+  QCOMPARE(text, QString("2+2 of epoch 0, 0.5, run 0.5; 2+2 of epoch 0, 1, run 1; 1+3 of epoch 1, 0.75, run 1.75; "
+                         "1+1 of epoch 1, 1, run 2; "));
+}
+
 void TestPlan::clamps() {
   const QJsonObject plan = CliProgram()
                                .run({"plan", "--json", "--examples", "100", "--batch", "2", "--max-batch", "3",
@@ -160,6 +181,12 @@ void TestPlan::refused_data() {
   row("--examples 1e3 --batch 1", "--examples");
   row("--examples 99999999999999999999 --batch 1", "--examples");
   row("--examples 10 --batch 0", "--batch");
+  row("--examples a=10 --batch 1", "only stream");
+  row("--examples a=10,b=0 --batch 1", "--examples: b");
+  row("--examples a=10,b=5 --batch 1 --shares a=0.5,b=0.6", "add up to 1.1");
+  row("--examples a=10,b=5 --batch 1 --clock c", "--clock");
+  row("--examples a=10,b=5 --batch 1 --shares loss:a=0.5,b=0.5", "--shares: loss");
+  row("--examples 10 --batch 1 --shares a=1", "--shares");
   row("--examples 10 --batch -1", "--batch");
   row("--examples 10 --batch 11", "11");
   row("--examples 10 --batch 6 --world 2", "6");

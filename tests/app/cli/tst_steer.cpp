@@ -64,6 +64,7 @@ class TestSteer : public QObject {
 private Q_SLOTS:
   void aRunOfAnotherProcess();
   void saysFromWhichStepAnEditApplies();
+  void changesTheSharesOfStreams();
   void stopsOneRunOrItsSweep();
   void watchUntilTheEnd();
   void ctrlCEndsTheWatchingOnly();
@@ -144,8 +145,35 @@ void TestSteer::saysFromWhichStepAnEditApplies() {
   const Outcome tiny = program.run({"steer", "1", "budget", "1kB"});
   QVERIFY2(tiny.status == 1 && tiny.err.contains("budget not changed: weights and optimizer use"),
            tiny.shown().constData());
+  QVERIFY(
+      batchscope::test::refused(program.run({"steer", "1", "shares", "a=1"}), "does not have several data streams"));
   QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
   QCOMPARE(CliProgram::finish(train).status, 130);
+}
+
+void TestSteer::changesTheSharesOfStreams() {
+  const CliProgram program;
+  QStringList mixed = endless_run;
+  QString& data = mixed[mixed.indexOf("--data") + 1];
+  data = "a=" + data + ",b=" + data;
+  QProcess train;
+  program.start(train, mixed);
+  QVERIFY(begins(train));
+  const StoredRun run(program);
+  QVERIFY(batchscope::test::refused(program.run({"steer", "1", "shares", "a=0.5,b=0.6"}), "add up to 1.1"));
+  const Outcome said = program.run({"steer", "1", "shares", "a=0.25,b=0.75"});
+  QVERIFY2(said.out.startsWith("run 1 changes its shares from step "), said.shown().constData());
+  const int from = run.events("shares").at(0)["applies_from_step"].toInt();
+  QTRY_VERIFY_WITH_TIMEOUT(run.steps() >= from, 60'000);
+  QCOMPARE(program.run({"steer", "1", "stop"}).status, 0);
+  QCOMPARE(CliProgram::finish(train).status, 130);
+  const QJsonArray examples = program.run({"show", "1", "--json", "--series", "examples/b"})
+                                  .json()["series"]
+                                  .toObject()["examples/b"]
+                                  .toArray();
+  if (from > 1)
+    QCOMPARE(examples[from - 2].toArray(), QJsonArray({from - 1, 2}));
+  QCOMPARE(examples[from - 1].toArray(), QJsonArray({from, 3}));
 }
 
 void TestSteer::stopsOneRunOrItsSweep() {
@@ -253,7 +281,7 @@ void TestSteer::refused_data() {
   row("", "RUN");
   row("1", "COMMAND");
   row("x pause", "\"x\"");
-  row("1 halt", "unknown command \"halt\"; accepted: pause, continue, step, stop, schedule, budget");
+  row("1 halt", "unknown command \"halt\"; accepted: pause, continue, step, stop, schedule, budget, shares");
   row("1 budget", "TEXT");
   row("1 budget much", "much");
   row("1 budget 400MB --batch 3", "--batch");

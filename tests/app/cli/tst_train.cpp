@@ -248,6 +248,12 @@ void TestTrain::refused_data() {
   row("--warmup soon", "soon");
   row("--data nope", "nope");
   row("--data synthetic:examples=0,shape=1x8x8,classes=4", "examples");
+  const char* streams = "--data a=synthetic:examples=9,shape=1x8x8,classes=4,b=synthetic:examples=9,shape=1x8x8,";
+  row((QByteArray(streams) + "classes=5").constData(), "5 classes");
+  row((QByteArray(streams) + "classes=4 --shares a=0.7,b=0.4").constData(), "add up to 1.1");
+  row((QByteArray(streams) + "classes=4 --clock c").constData(), "--clock");
+  row("--shares a=1", "--shares");
+  row("--group-by-length", "--group-by-length");
   row("missing.json", "missing.json");
   row(".", "not a file");
 }

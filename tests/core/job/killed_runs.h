@@ -34,7 +34,11 @@ inline const std::vector<KilledSpec>& killed_specs() {
        R"({"name": "budget", "memory_budget": 1500000, "batch": 100, "schedule": "linear:max=400", "dropout": 0.1})"},
       {"batch norm, adam", R"({"model": "cnn:width=8,norm=batch", "optimizer": "adam", "effective_batch": 50})"},
       {"noise", R"({"schedule": "noise:every=5", "noise_every": 2, "dropout": 0.1})"},
-      {"lines", R"({"model": "gpt:layers=1,heads=2,width=16,context=24", "data": "lines:LICENSE", "batch": 16})"},
+      {"lines", R"({"model": "gpt:layers=1,heads=2,width=16,context=24", "data": "lines:LICENSE", "batch": 16,
+                    "group_by_length": true})"},
+      {"streams",
+       R"({"data": "a=synthetic:examples=625,shape=1x16x16,classes=4,b=synthetic:examples=90,shape=1x16x16,classes=4",
+                      "shares": "loss:a=0.6,b=0.4", "dropout": 0.1})"},
   };
   return specs;
 }

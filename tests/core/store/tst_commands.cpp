@@ -200,7 +200,7 @@ void TestCommands::refused() {
   };
   QCOMPARE(refusal(run->id(), {.verb = "halt"}),
            std::string("unknown command \"halt\"; accepted: pause, continue, step, stop, "
-                       "stop-job, edit, budget"));
+                       "stop-job, edit, budget, shares"));
   QCOMPARE(refusal(run->id(), {.verb = "edit", .detail_json = "[]"}),
            std::string("the details of a command must be a JSON object"));
   QVERIFY(!refusal(run->id(), {.verb = "edit", .detail_json = "{"}).empty());

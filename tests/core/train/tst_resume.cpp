@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/folder.h"
+#include "core/telemetry/series_info.h"
 #include "run_helpers.h"
 #include "test_program.h"
 #include "tests/core/checkpoint/checkpoint_test.h"
@@ -55,10 +56,17 @@ std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path&
   return steered.records;
 }
 
+/// Further series without those of time.
+std::vector<std::pair<std::string, double>> further(const telemetry::StepRecord& record) {
+  auto more = record.more;
+  std::erase_if(more, [](const auto& series) { return series.first == telemetry::tokens_per_second; });
+  return more;
+}
+
 bool same_bits(const telemetry::StepRecord& a, const telemetry::StepRecord& b) {
   return a.step == b.step && a.loss == b.loss && a.grad_norm == b.grad_norm && a.examples_seen == b.examples_seen &&
          a.batch == b.batch && a.micro_batch == b.micro_batch && a.micro_batches == b.micro_batches &&
-         a.learning_rate == b.learning_rate && a.peak_bytes == b.peak_bytes;
+         a.learning_rate == b.learning_rate && a.peak_bytes == b.peak_bytes && further(a) == further(b);
 }
 
 std::string difference(const fs::path& a, const fs::path& b) {
@@ -118,6 +126,16 @@ private Q_SLOTS:
     row("evaluated ten times an epoch", R"({"evaluate_every": "10%"})");
     row("tokens", R"({"model": "gpt:layers=1,heads=2,width=16,context=12", "dropout": 0.1,
                       "data": "synthetic:examples=625,vocabulary=20"})");
+    row("streams with shares that follow their losses",
+        R"({"data": "a=synthetic:examples=625,shape=1x16x16,classes=4,b=synthetic:examples=125,shape=1x16x16,classes=4",
+            "shares": "loss:a=0.7,b=0.3", "dropout": 0.1, "accumulate": 2})");
+    row("streams in a small budget",
+        R"({"data": "a=synthetic:examples=625,shape=1x16x16,classes=4,b=synthetic:examples=525,shape=1x16x16,classes=4",
+            "shares": "linear:a=0.9,b=0.1,20:a=0.2,b=0.8", "clock": "b", "memory_budget": 1500000, "batch": 100,
+            "schedule": "linear:max=300"})",
+        true);
+    row("lines grouped by length", R"({"model": "gpt:layers=1,heads=2,width=16,context=40", "group_by_length": true,
+                                       "data": "lines:)" BATCHSCOPE_SOURCE_DIR R"(/LICENSE"})");
     row("every saver of memory", R"({"dropout": 0.2, "precision": "bf16", "checkpointing": true, "ema": 0.9,
                                      "optimizer": "rmsprop", "clip": 1})");
     row("augmentation, and micro batches that grow back",
