@@ -42,8 +42,28 @@ struct Quantity {
   std::string series;
   double factor = 1;
   series::Axis axis = series::Axis::step;
+  std::string over{}; ///< a series instead of the axis
   bool operator==(const Quantity&) const = default;
 };
+
+/// A point for each step that has both values.
+std::shared_ptr<const PointsCurve> read_over(const store::RunReader& reader, const CurveReader::Request& request,
+                                             const Quantity& quantity) {
+  const auto xs = reader.series(request.run, quantity.over);
+  std::vector<std::pair<double, double>> points;
+  auto x = xs.begin();
+  reader.visit_series(request.run, quantity.series, [&](const store::Point& point) {
+    while (x != xs.end() && x->step < point.step)
+      ++x;
+    if (x != xs.end() && x->step == point.step && std::isfinite(x->value))
+      points.emplace_back(x->value, point.value * quantity.factor);
+  });
+  std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  auto curve = std::make_shared<PointsCurve>();
+  for (const auto& [at, value] : points)
+    curve->append(at, value);
+  return curve;
+}
 
 std::shared_ptr<const PointsCurve> read_curve(const store::RunReader& reader, const CurveReader::Request& request,
                                               const Quantity& quantity) {
@@ -52,8 +72,10 @@ std::shared_ptr<const PointsCurve> read_curve(const store::RunReader& reader, co
     return std::find(names.begin(), names.end(), wanted) != names.end();
   };
   const char* along = x_series(quantity.axis);
-  if (!has(quantity.series) || (along && !has(along)))
+  if (!has(quantity.series) || (along && !has(along)) || (!quantity.over.empty() && !has(quantity.over)))
     return nullptr;
+  if (!quantity.over.empty())
+    return read_over(reader, request, quantity);
   const auto xs = along ? reader.series(request.run, along) : std::vector<store::Point>{};
   auto curve = std::make_shared<PointsCurve>();
   double last = -HUGE_VAL;
@@ -134,8 +156,9 @@ CurveReader::CurveReader(std::filesystem::path database, QObject* parent)
 
 CurveReader::~CurveReader() = default;
 
-void CurveReader::read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis) {
-  task_.start([this, runs, quantity = Quantity{series, factor, axis}](const LatestTask::Progress& progress) {
+void CurveReader::read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis,
+                       const std::string& over) {
+  task_.start([this, runs, quantity = Quantity{series, factor, axis, over}](const LatestTask::Progress& progress) {
     try {
       if (!cache_)
         cache_ = std::make_shared<Cache>(database_);

@@ -30,9 +30,11 @@ public:
   explicit CurveReader(std::filesystem::path database, QObject* parent = nullptr);
   ~CurveReader() override;
 
-  /// Reads the curves, with values times `factor`, replacing an earlier request. Emits read_so_far() for the ones that
+  /// Reads the curves over the axis or, if `over` is not empty, over that series: the points of the steps that have
+  /// both, by its value. With values times `factor`; replaces an earlier request. Emits read_so_far() for the ones that
   /// are there, in parts while it takes long; runs without the series have none. Errors leave curves out.
-  void read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis);
+  void read(const std::vector<Request>& runs, const std::string& series, double factor, series::Axis axis,
+            const std::string& over = {});
 
 Q_SIGNALS:
   /// All curves of the request so far, by run.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/telemetry/series_info.h"
 #include "ui/plot/linked_plots.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr int soon_ms = 120;
 constexpr std::size_t most_curves = 300;      ///< more are not drawn
 constexpr std::size_t points_of_others = 300; ///< of the runs in the background, each
+constexpr int over_tokens = -1;               ///< in the list of axes, instead of a series::Axis
 constexpr std::size_t most_names = 8;         ///< in the legend; of more curves the table has the colours
 
 /// Shown unless the user chooses, the first one that there is. Validations are a curve only where there are several.
@@ -87,8 +89,13 @@ CurvesCard::CurvesCard(const Theme& theme, ComparisonView& view, const std::file
   });
 }
 
+/// Of the tokens' points, the axis does not matter.
 series::Axis CurvesCard::axis() const {
-  return static_cast<series::Axis>(axis_->currentData().toInt());
+  return over().empty() ? static_cast<series::Axis>(axis_->currentData().toInt()) : series::Axis::step;
+}
+
+std::string CurvesCard::over() const {
+  return axis_->currentData().toInt() == over_tokens ? telemetry::tokens : "";
 }
 
 std::string CurvesCard::series() const {
@@ -104,6 +111,11 @@ void CurvesCard::fill_series() {
   for (int i = 0; i < series_->count(); ++i)
     shown.append(series_->itemData(i).toString());
   const QString before = series_->currentData().toString();
+  const bool has_tokens = names.contains(QLatin1String(telemetry::tokens));
+  if (const int tokens = axis_->findData(over_tokens); tokens < 0 && has_tokens)
+    axis_->addItem(tr("tokens of a step"), over_tokens);
+  else if (tokens >= 0 && !has_tokens)
+    axis_->removeItem(tokens);
   if (names != shown) {
     series_->clear();
     for (const QString& name : std::as_const(names))
@@ -165,7 +177,7 @@ void CurvesCard::request() {
     return;
   }
   const CompareField* field = field_of(view_.comparison(), series_->currentData().toString());
-  reader_.read(runs, series(), field ? field->factor() : 1, axis());
+  reader_.read(runs, series(), field ? field->factor() : 1, axis(), over());
 }
 
 void CurvesCard::draw() {
@@ -176,7 +188,8 @@ void CurvesCard::draw() {
       return;
     const auto look = view_.look(run);
     CurveStyle style;
-    style.points = found->second->size() <= 3; // no line to see else
+    style.line = over().empty();
+    style.points = !style.line || found->second->size() <= 3; // no line to see else
     if (view_.is_emphasized(run)) {
       style.series = look.value_or(0);
       if (!look)
@@ -186,7 +199,7 @@ void CurvesCard::draw() {
     } else {
       style.role = Role::border;
       style.faint = true;
-      style.points = false;
+      style.points = !style.line;
     }
     plots_->add_curve(0, found->second, style);
   };

@@ -41,6 +41,7 @@ private:
   void request();
   void draw();
   series::Axis axis() const;
+  std::string over() const; ///< the series on the horizontal axis; empty: axis()
   std::string series() const;
 
   const Theme& theme_;

@@ -159,6 +159,11 @@ EventText event_text(const telemetry::Event& event) {
       text.action = detail.value("reason").toString();
     return text;
   }
+  if (event.kind == "shares") {
+    text.what = EventTexts::tr("shares of the streams");
+    text.alarming = detail.contains("refused");
+    return text;
+  }
   if (event.kind == "checkpoint" || event.kind == "resumed") {
     text.what = event.kind == "resumed" ? EventTexts::tr("resumed") : EventTexts::tr("checkpoint");
     text.alarming = detail.contains("problem");
@@ -170,7 +175,7 @@ EventText event_text(const telemetry::Event& event) {
 EventGroup group_of(const telemetry::Event& event) {
   if (event.kind == "oom")
     return EventGroup::out_of_memory;
-  if (event.kind == "edit" || event.kind == "budget")
+  if (event.kind == "edit" || event.kind == "budget" || event.kind == "shares")
     return EventGroup::edits;
   return event.kind == "evaluation" ? EventGroup::evaluations : EventGroup::all;
 }

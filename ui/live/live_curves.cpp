@@ -83,6 +83,7 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   current_look_.reset();
   alone_.reset();
   others_.clear();
+  has_streams_ = false;
   plots_.set_panel_visible(others_panel, false);
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
@@ -160,13 +161,39 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
   alone_ = run.history();
   others_ = alone_->others();
   int series = 0;
+  std::vector<std::string> streams; // each has its own colour in all panels
   for (const std::string& name : others_) {
+    if (const auto stream = telemetry::stream_series_from(name)) {
+      auto found = std::find(streams.begin(), streams.end(), stream->stream);
+      if (found == streams.end())
+        found = streams.insert(found, stream->stream);
+      show_stream(run, name, static_cast<int>(found - streams.begin()), axis);
+      continue;
+    }
     if (telemetry::is_known_series(name))
       continue;
     const QString title = QString::fromStdString(name);
     add(others_panel, title, series_of(run, name.c_str(), axis), {.name = title, .series = series++});
   }
   plots_.set_panel_visible(others_panel, series > 0);
+  has_streams_ = !streams.empty();
+}
+
+/// A series of one of several data streams, in the panel of the same quantity of all.
+void LiveCurves::show_stream(const OpenRun& run, const std::string& series, int look, series::Axis axis) {
+  const telemetry::StreamSeries of = *telemetry::stream_series_from(series);
+  const QString stream = QString::fromStdString(of.stream);
+  const bool coverage = of.quantity == "train_coverage";
+  const int panel = of.quantity == "loss"       ? loss_panel
+                    : coverage                  ? coverage_panel
+                    : of.quantity == "examples" ? batch_panel
+                                                : no_panel;
+  const QString name = of.quantity == "loss"       ? CurveTexts::tr("loss of %1").arg(stream)
+                       : coverage                  ? CurveTexts::tr("train_coverage of %1").arg(stream)
+                       : of.quantity == "examples" ? CurveTexts::tr("examples of %1").arg(stream)
+                                                   : CurveTexts::tr("epoch of %1").arg(stream);
+  add(by_stream_ ? panel : no_panel, name, series_of(run, series.c_str(), axis, coverage ? to_percent : 1),
+      {.name = stream, .series = look, .dashed = true, .steps = panel == batch_panel});
 }
 
 bool LiveCurves::outdated() const {

@@ -43,6 +43,10 @@ public:
   /// Replaces all curves of the plots by those of these runs; the first is the current one.
   void show(const QList<OpenRun*>& runs, series::Axis axis);
   void set_smoothing(double weight); ///< 0 <= weight < 1
+  /// Whether the next show() draws the series of the single data streams; if not, the cards still list them.
+  void set_by_stream(bool by_stream) { by_stream_ = by_stream; }
+  /// Whether the run shown, alone, has such series.
+  bool has_streams() const { return has_streams_; }
   /// Whether the shown run has series by now that were not there at the last show().
   bool outdated() const;
   /// Smooths new values in portions; returns false while more are left.
@@ -59,10 +63,13 @@ private:
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 
   void show_others(const OpenRun& run, series::Axis axis);
+  void show_stream(const OpenRun& run, const std::string& series, int look, series::Axis axis);
 
   LinkedPlots& plots_;
   std::shared_ptr<const series::History> alone_; ///< of a run that is shown alone
   std::vector<std::string> others_;              ///< names of its further series
+  bool by_stream_ = true;
+  bool has_streams_ = false;
   double weight_ = 0.6;
   std::vector<LiveCurve> curves_;
   std::optional<int> current_look_;

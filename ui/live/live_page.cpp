@@ -175,6 +175,10 @@ void LivePage::connect_parts() {
     plots_->set_clipping(view_->clipping() ? outliers : 0);
     draw();
   });
+  connect(view_, &ViewBar::by_stream_changed, this, [this] {
+    curves_.set_by_stream(view_->by_stream());
+    show_curves();
+  });
   connect(plots_, &LinkedPlots::crosshair_moved, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::cursors_changed, this, &LivePage::update_readings);
   connect(plots_, &LinkedPlots::mark_chosen, this, [this](qint64 id) { choose(static_cast<int>(id)); });
@@ -269,6 +273,7 @@ void LivePage::show_curves() {
   axis_ = axis;
   was_running_ = current != nullptr && current->running();
   curves_.show(workbench_.opened(), axis);
+  view_->set_has_streams(curves_.has_streams());
   plan_->show(current, axis, curves_.current_look());
   marks_.show(current, axis);
   plots_->set_caption(caption());

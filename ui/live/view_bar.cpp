@@ -28,8 +28,12 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
     : QWidget(parent), axis_(new QComboBox(this)), smoothing_(new QSlider(Qt::Horizontal, this)),
       smoothing_value_(new QLabel(this)), axis_actions_(new QActionGroup(this)), log_(log),
       clip_(make_command(this, tr("Clip outliers"),
-                         tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)) {
+                         tr("Exclude the highest and lowest 1 % of the values from the y scales"), Qt::Key_O)),
+      by_stream_(make_command(this, tr("Streams"), tr("Draw the loss, coverage and examples of each data stream"),
+                              QKeySequence())) {
   clip_->setCheckable(true);
+  by_stream_->setCheckable(true);
+  by_stream_->setChecked(true);
   log->setIconText(tr("Log scale"));
   log->setToolTip(tr("Draw the loss on a logarithmic scale (L)"));
   log->setShortcut(Qt::Key_L);
@@ -59,6 +63,9 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   layout->addSpacing(Theme::lines(0.75));
   layout->addWidget(add_box(log_, "log"));
   layout->addWidget(add_box(clip_, "clip"));
+  by_stream_box_ = add_box(by_stream_, "streams");
+  layout->addWidget(by_stream_box_);
+  set_has_streams(false);
   layout->addStretch(1);
   layout->addWidget(add_box(follow, "follow"));
 
@@ -72,6 +79,7 @@ ViewBar::ViewBar(QAction* log, QAction* follow, QWidget* parent)
   });
   smoothing_->setValue(usual_smoothing);
   connect(clip_, &QAction::toggled, this, &ViewBar::clipping_changed);
+  connect(by_stream_, &QAction::toggled, this, &ViewBar::by_stream_changed);
 }
 
 QLabel* ViewBar::add_word(const QString& text) {
@@ -124,15 +132,25 @@ bool ViewBar::clipping() const {
   return clip_->isChecked();
 }
 
+bool ViewBar::by_stream() const {
+  return by_stream_->isChecked();
+}
+
+void ViewBar::set_has_streams(bool has_streams) {
+  by_stream_->setVisible(has_streams);
+  by_stream_box_->setVisible(has_streams);
+}
+
 QList<QAction*> ViewBar::view_actions() const {
-  return axis_actions_->actions() + QList<QAction*>{clip_};
+  return axis_actions_->actions() + QList<QAction*>{clip_, by_stream_};
 }
 
 QJsonObject ViewBar::state() const {
   return {{"axis", axis_->currentIndex()},
           {"smoothing", smoothing_->value()},
           {"log_loss", log_->isChecked()},
-          {"clipping", clipping()}};
+          {"clipping", clipping()},
+          {"by_stream", by_stream()}};
 }
 
 void ViewBar::restore(const QJsonObject& state) {
@@ -143,6 +161,7 @@ void ViewBar::restore(const QJsonObject& state) {
   if (state.value("log_loss").toBool(log_->isChecked()) != log_->isChecked())
     log_->trigger();
   clip_->setChecked(state.value("clipping").toBool(clipping()));
+  by_stream_->setChecked(state.value("by_stream").toBool(by_stream()));
 }
 
 } // namespace batchscope::ui

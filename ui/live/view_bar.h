@@ -26,6 +26,9 @@ public:
   series::Axis axis() const;
   double smoothing() const; ///< weight, 0 <= weight < 1
   bool clipping() const;
+  bool by_stream() const; ///< whether curves of the single data streams are drawn
+  /// The control for by_stream() is there only for runs that have several.
+  void set_has_streams(bool has_streams);
 
   QList<QAction*> view_actions() const; ///< the bar's own actions
 
@@ -36,6 +39,7 @@ Q_SIGNALS:
   void axis_changed();
   void smoothing_changed();
   void clipping_changed();
+  void by_stream_changed();
 
 protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -52,6 +56,8 @@ private:
   QActionGroup* axis_actions_;
   QAction* log_;
   QAction* clip_;
+  QAction* by_stream_;
+  QCheckBox* by_stream_box_;
 };
 
 } // namespace batchscope::ui

@@ -27,8 +27,9 @@ using namespace batchscope::ui::test;
 
 namespace {
 
-/// Stores the runs of compared_sweep(), with series, in a sweep.
-void store_sweep(const std::filesystem::path& database, const std::vector<ReadRun>& runs = compared_sweep()) {
+/// Stores the runs of compared_sweep(), with series, in a sweep; `tokens`: of 990, 980, ... tokens a step.
+void store_sweep(const std::filesystem::path& database, const std::vector<ReadRun>& runs = compared_sweep(),
+                 bool tokens = false) {
   store::RunStore store(database);
   std::vector<store::CompleteRun> complete;
   for (const ReadRun& read : runs) {
@@ -45,6 +46,12 @@ void store_sweep(const std::filesystem::path& database, const std::vector<ReadRu
                                     ? 2.0 / double(step)
                                     : double(step) * (name == std::string("seconds") ? 1.5 : 64)});
       run.series.emplace_back(name, points);
+    }
+    if (tokens) {
+      std::vector<store::Point> points;
+      for (std::int64_t step = 1; step <= 10; ++step)
+        points.push_back({step, 1000.0 - 10.0 * static_cast<double>(step)});
+      run.series.emplace_back("tokens", points);
     }
     run.sweep = 0;
     complete.push_back(std::move(run));
@@ -285,9 +292,21 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(card.plots().visible_range().second >= 10, patience_ms);
     here.choose("curve-axis", "time (s)");
     QTRY_VERIFY_WITH_TIMEOUT(card.plots().visible_range().second > 14, patience_ms);
+    QCOMPARE(here.named<QComboBox>("curve-axis")->findText("tokens of a step"), -1); // these runs have none
     // A few marked runs are named, and can be hidden in the legend.
     here.view().mark({0, 3}, nullptr);
     QTRY_COMPARE_WITH_TIMEOUT(card.plots().readings().size(), 2, patience_ms);
+  }
+
+  void drawsASeriesOverTokens() {
+    ComparePageHere here(false);
+    store_sweep(here.database(), compared_sweep(), true);
+    here.wait_for(24);
+    here.choose("curve-series", "loss");
+    here.choose("curve-axis", "tokens of a step");
+    auto& card = *here.page().findChild<CurvesCard*>();
+    QTRY_VERIFY_WITH_TIMEOUT(card.plots().visible_range().first > 800, patience_ms);
+    QVERIFY(card.plots().visible_range().second < 1100);
   }
 };
 

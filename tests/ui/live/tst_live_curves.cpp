@@ -17,6 +17,7 @@ class TestLiveCurves : public QObject {
 
 private Q_SLOTS:
   void many_runs_are_smoothed_at_the_cost_of_one();
+  void streams_have_a_colour_each_and_can_be_hidden();
   void numbers_beside_each_other();
 };
 
@@ -71,6 +72,52 @@ void TestLiveCurves::many_runs_are_smoothed_at_the_cost_of_one() {
   QVERIFY(curves.catch_up());
   for (const OpenRun* run : bench.opened())
     QCOMPARE(smoothed_until(run), double(steps));
+}
+
+void TestLiveCurves::streams_have_a_colour_each_and_can_be_hidden() {
+  const QTemporaryDir folder;
+  const std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
+  {
+    store::RunStore store(file);
+    store::NewRun run;
+    run.spec_json = run::to_json(small_run(1));
+    const auto writer = store.begin(run);
+    writer->finish({.status = telemetry::RunStatus::finished});
+  }
+  Theme theme;
+  Workbench bench(theme, file);
+  bench.open({1});
+  QTRY_COMPARE_WITH_TIMEOUT(bench.current()->status(), QString("finished"), patience_ms);
+  LinkedPlots plots(theme);
+  LiveCurves::add_panels(plots);
+  LiveCurves curves(plots);
+  curves.show(bench.opened(), series::Axis::step);
+  QVERIFY(!curves.has_streams() && !curves.outdated());
+  telemetry::StepRecord record;
+  record.step = 1;
+  record.more = {{"loss/a", 2}, {"train_coverage/a", 0.5}, {"epoch/a", 0.5}, {"examples/a", 7}, {"loss/b", 3},
+                 {"own", 1}};
+  bench.current()->history()->append(record);
+  QVERIFY(curves.outdated());
+  curves.show(bench.opened(), series::Axis::step);
+  QVERIFY(curves.has_streams());
+  const auto shown = [&] {
+    QMap<QString, QPair<int, int>> places; // panel and colour
+    for (const LiveCurve& curve : curves.curves())
+      places[curve.name] = {curve.panel, curve.style.series};
+    return places;
+  };
+  const auto places = shown();
+  QCOMPARE(places["loss of a"], qMakePair(int(loss_panel), 0));
+  QCOMPARE(places["loss of b"], qMakePair(int(loss_panel), 1));
+  QCOMPARE(places["train_coverage of a"], qMakePair(int(coverage_panel), 0));
+  QCOMPARE(places["examples of a"], qMakePair(int(batch_panel), 0));
+  QCOMPARE(places["epoch of a"].first, no_panel);
+  QCOMPARE(places["own"].first, int(others_panel));
+  curves.set_by_stream(false);
+  curves.show(bench.opened(), series::Axis::step);
+  QCOMPARE(shown()["loss of a"].first, no_panel);
+  QVERIFY(curves.has_streams());
 }
 
 void TestLiveCurves::numbers_beside_each_other() {

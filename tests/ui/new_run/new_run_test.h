@@ -45,13 +45,15 @@ inline void type(SpecForm& form, const std::string& key, const QString& text) {
   QTest::keyClicks(line, text);
 }
 
-/// Every field but those that exclude others (`effective_batch`; `epochs` and `examples` beside `steps`), all away from
-/// their defaults, in a run that takes no time.
+/// Every field but those that exclude others (`effective_batch`; `epochs` and `examples` beside `steps`) or need tokens
+/// (`group_by_length`), all away from their defaults, in a run that takes no time.
 inline const std::map<std::string, QString>& every_field() {
   static const std::map<std::string, QString> texts = {
       {"name", "it's \"all\" fields"},
       {"model", "mlp:hidden=8,layers=2"},
-      {"data", "synthetic:examples=400,shape=1x8x8,classes=4"},
+      {"data", "a=synthetic:examples=400,shape=1x8x8,classes=4,b=synthetic:examples=99,shape=1x8x8,classes=4"},
+      {"shares", "a=0.25,b=0.75"},
+      {"clock", "b"},
       {"task", "fine-tuning"},
       {"seed", "42"},
       {"batch", "4"},
