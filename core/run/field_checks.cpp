@@ -24,12 +24,13 @@ std::int64_t stand_in_batch(const RunSpec& spec) {
   return schedule::first_batch_of(spec.schedule).value_or(1);
 }
 
-/// Of the spec's streams; none if the text of the data is wrong, which check_data() reports.
-std::vector<std::string> streams_or_none(const RunSpec& spec) {
+/// Whether the text of the data can be read; if not, check_data() reports it and nothing else can be checked.
+bool has_readable_data(const RunSpec& spec) {
   try {
-    return data::stream_names(spec.data);
+    data::check_data_text(spec.data);
+    return true;
   } catch (const Error&) {
-    return {};
+    return false;
   }
 }
 
@@ -58,9 +59,9 @@ void check_augment(const RunSpec& spec) {
 }
 
 void check_stream_shares(const RunSpec& spec) {
-  if (spec.shares.empty())
+  if (spec.shares.empty() || !has_readable_data(spec))
     return;
-  const std::vector<std::string> names = streams_or_none(spec);
+  const std::vector<std::string> names = data::stream_names(spec.data);
   if (names.empty())
     refuse_without_streams(spec, "--shares", spec.shares);
   const auto clock = std::find(names.begin(), names.end(), spec.clock);
@@ -69,16 +70,16 @@ void check_stream_shares(const RunSpec& spec) {
 }
 
 void check_clock(const RunSpec& spec) {
-  if (spec.clock.empty())
+  if (spec.clock.empty() || !has_readable_data(spec))
     return;
-  const std::vector<std::string> names = streams_or_none(spec);
+  const std::vector<std::string> names = data::stream_names(spec.data);
   if (names.empty())
     refuse_without_streams(spec, "--clock", spec.clock);
   schedule::clock_of(spec.clock, names);
 }
 
 void check_group_by_length(const RunSpec& spec) {
-  if (spec.group_by_length && !data::lengths_vary(spec.data))
+  if (spec.group_by_length && has_readable_data(spec) && !data::lengths_vary(spec.data))
     throw input_error(fmt::format("--group-by-length: the examples of {} are all of one length; accepted with "
                                   "--data lines:FILE",
                                   in_quotes(spec.data)));

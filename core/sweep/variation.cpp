@@ -30,7 +30,8 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 bool has_commas(const SpecField& field) {
-  return field.key == "model" || field.key == "data" || field.key == "augment" || field.key == "schedule";
+  const auto& key = field.key;
+  return key == "model" || key == "data" || key == "augment" || key == "schedule" || key == "shares";
 }
 
 bool is_whole(const SpecField& field) {

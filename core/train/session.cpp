@@ -49,6 +49,13 @@ template <typename Function> auto translated(Function&& function) -> decltype(fu
   }
 }
 
+std::string streams_note(const std::vector<data::Stream>& streams, std::size_t clock) {
+  std::string text;
+  for (const data::Stream& stream : streams)
+    text += fmt::format("{}{} ({} examples)", text.empty() ? "" : ", ", stream.name, format_count(stream.examples));
+  return fmt::format("data streams: {}; an epoch is a pass over {}", text, streams[clock].name);
+}
+
 class TrainingSession final : public run::Session {
 public:
   TrainingSession(const run::RunSpec& spec, const std::shared_ptr<data::DataPool>& pool)
@@ -118,6 +125,8 @@ public:
       start.notes.emplace_back(
           "batch norm uses the statistics of a micro batch, so splitting a batch, by accumulation or "
           "after an out-of-memory error, changes the result");
+    if (!start.streams.empty())
+      start.notes.push_back(streams_note(start.streams, planned.options.sampler.clock));
     if (!run::parse_warmup(spec_.warmup, "--warmup"))
       start.notes.emplace_back("automatic warm-up: " + format_count(start.warmup_steps) + " steps");
     return start;
@@ -150,7 +159,6 @@ private:
   TrialOptions trial_options(const std::function<bool()>& stop) const {
     return {.sampler = sampler_options(),
             .seed = spec_.seed,
-            .group_by_length = spec_.group_by_length,
             .learning_rate = run::learning_rate_or_default(spec_),
             .weight_decay = run::weight_decay_or_default(spec_),
             .clip = spec_.clip,

@@ -30,8 +30,7 @@ data::SamplerOptions probe_options(data::SamplerOptions options, std::int64_t ba
 }
 
 LearnerTrials::LearnerTrials(Learner& learner, const TrialOptions& options)
-    : learner_(learner), options_(options), before_(learner.snapshot()),
-      order_(learner.train_data(), options.seed, options.group_by_length) {
+    : learner_(learner), options_(options), before_(learner.snapshot()), order_(learner.train_data(), options.seed) {
   if (learner_.train_data().shape().input == data::ExampleShape::Input::tokens)
     longest_ = data::longest_example(learner_.train_data());
 }

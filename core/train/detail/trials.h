@@ -14,7 +14,6 @@ namespace batchscope::train {
 struct TrialOptions {
   data::SamplerOptions sampler;
   std::uint64_t seed = 1;
-  bool group_by_length = false;
   double learning_rate = 0;
   double weight_decay = 0;
   std::optional<double> clip;

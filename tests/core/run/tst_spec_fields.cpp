@@ -43,6 +43,9 @@ const std::map<std::string, std::string> other_texts = {
     {"name", "a run"},
     {"model", "mlp:hidden=32"},
     {"data", "synthetic:examples=500,shape=20,classes=3"},
+    {"shares", "a=0.7,b=0.3"},
+    {"clock", "b"},
+    {"group_by_length", "true"},
     {"task", "fine-tuning"},
     {"seed", "77"},
     {"batch", "24"},
@@ -283,6 +286,12 @@ void TestSpecFields::wrongValuesBelongToTheirField_data() {
   row("data", R"({"data":""})");
   row("data", R"({"data":"nope"})");
   row("data", R"({"data":"csv:file.csv,validation=2"})");
+  row("data", R"({"data":"a=demo","shares":"a=1","clock":"a","group_by_length":true})");
+  row("shares", R"({"shares":"a=1"})");
+  row("shares", R"({"data":"a=demo,b=demo","shares":"a=0.7,b=0.4"})");
+  row("shares", R"({"data":"a=demo,b=demo","shares":"a=1,b=0","clock":"b"})");
+  row("clock", R"({"data":"a=demo,b=demo","clock":"c"})");
+  row("group_by_length", R"({"group_by_length":true})");
   row("task", R"({"task":"finetuning"})");
   row("accumulate", R"({"accumulate":0})");
   row("effective_batch", R"({"effective_batch":0})");
