@@ -95,8 +95,9 @@ void TestLiveCurves::streams_have_a_colour_each_and_can_be_hidden() {
   QVERIFY(!curves.has_streams() && !curves.outdated());
   telemetry::StepRecord record;
   record.step = 1;
-  record.more = {{"loss/a", 2}, {"train_coverage/a", 0.5}, {"epoch/a", 0.5}, {"examples/a", 7}, {"loss/b", 3},
-                 {"own", 1}};
+  record.more = {
+      {"loss/a", 2}, {"train_coverage/a", 0.5}, {"epoch/a", 0.5}, {"examples/a", 7}, {"loss/b", 3}, {"tokens", 9},
+      {"own", 1}};
   bench.current()->history()->append(record);
   QVERIFY(curves.outdated());
   curves.show(bench.opened(), series::Axis::step);
@@ -113,6 +114,7 @@ void TestLiveCurves::streams_have_a_colour_each_and_can_be_hidden() {
   QCOMPARE(places["train_coverage of a"], qMakePair(int(coverage_panel), 0));
   QCOMPARE(places["examples of a"], qMakePair(int(batch_panel), 0));
   QCOMPARE(places["epoch of a"].first, no_panel);
+  QCOMPARE(places["tokens"].first, no_panel);
   QCOMPARE(places["own"].first, int(others_panel));
   curves.set_by_stream(false);
   curves.show(bench.opened(), series::Axis::step);
