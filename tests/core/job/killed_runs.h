@@ -14,6 +14,7 @@
 #include "core/job/job.h"
 #include "core/job/resume.h"
 #include "core/run/engine.h"
+#include "core/telemetry/series_info.h"
 #include "tests/core/checkpoint/checkpoint_test.h"
 #include "tests/core/store/second_process.h"
 #include "tests/core/store/store_test.h"
@@ -148,7 +149,7 @@ inline void compare_runs(const std::filesystem::path& file, const std::filesyste
   QCOMPARE(events_of(a), events_of(b));
   QCOMPARE(a.series_names(1), b.series_names(1));
   for (const std::string& name : b.series_names(1)) {
-    if (name.ends_with("seconds") || name == "reserved_bytes")
+    if (name.ends_with("seconds") || name == telemetry::tokens_per_second || name == "reserved_bytes")
       continue;
     const auto points = a.series(1, name), others = b.series(1, name);
     QCOMPARE(points.size(), others.size());

@@ -16,11 +16,11 @@ std::map<std::string, double> more_of(const telemetry::StepRecord& record) {
   return {record.more.begin(), record.more.end()};
 }
 
-/// Two streams of made-up images, 500 and 250 to train.
+/// Two streams of made-up images, 500 and 63 to train.
 RunSpec mixed_spec(std::int64_t batch, std::int64_t steps) {
   RunSpec spec = small_spec(batch, steps);
   spec.data = "news=synthetic:examples=625,shape=1x16x16,classes=4,"
-              "replay=synthetic:examples=500,shape=1x16x16,classes=4,validation=0.5";
+              "replay=synthetic:examples=125,shape=1x16x16,classes=4,validation=0.5";
   spec.shares = "news=0.7,replay=0.3";
   return spec;
 }
@@ -34,8 +34,8 @@ class TestStreams : public QObject {
 private Q_SLOTS:
   /// The step's loss is the mean over all examples, so that of the streams' losses weighted by their examples.
   void lossesAndExamplesOfTheStreamsAddUp() {
-    const FinishedRun run = run_to_end(mixed_spec(24, 60));
-    QCOMPARE(run.recorded.records.size(), std::size_t{60});
+    const FinishedRun run = run_to_end(mixed_spec(24, 20));
+    QCOMPARE(run.recorded.records.size(), std::size_t{20});
     for (const telemetry::StepRecord& record : run.recorded.records) {
       const auto more = more_of(record);
       const double news = more.at("examples/news"), replay = more.at("examples/replay");
@@ -66,7 +66,7 @@ private Q_SLOTS:
 
   /// The same examples in smaller micro batches: same takes and, to rounding, the same losses of the streams.
   void runningOutOfMemoryChangesNoStream() {
-    RunSpec spec = mixed_spec(200, 8);
+    RunSpec spec = mixed_spec(200, 3);
     const FinishedRun whole = run_to_end(spec);
     spec.memory_budget = 1'500'000;
     const FinishedRun split = run_to_end(spec);
@@ -109,7 +109,7 @@ private Q_SLOTS:
 
   /// A tenth of each share is fixed; the rest is in proportion to share times smoothed loss.
   void sharesFollowTheLosses() {
-    RunSpec spec = mixed_spec(50, 40);
+    RunSpec spec = mixed_spec(50, 15);
     spec.model = "gpt:layers=1,heads=2,width=16,context=12";
     spec.data = "a=synthetic:examples=625,vocabulary=20,b=synthetic:examples=625,vocabulary=20";
     spec.shares = "loss:a=0.5,b=0.5";
@@ -134,11 +134,11 @@ private Q_SLOTS:
     spec.clock = "replay";
     spec.shares = "news=0.2,replay=0.8";
     const auto session = open_session(spec);
-    QCOMPARE(session->examples(), std::int64_t{750});
-    QCOMPARE(session->largest_batch(), std::int64_t{313}); // 250 / 0.8, and the one that rounding leaves
+    QCOMPARE(session->examples(), std::int64_t{563});
+    QCOMPARE(session->largest_batch(), std::int64_t{79}); // 63 / 0.8, and what rounding leaves
     Session::SearchOptions options;
     options.timings = false;
-    QCOMPARE(*session->find(options).largest, std::int64_t{313});
+    QCOMPARE(*session->find(options).largest, std::int64_t{79});
   }
 };
 
