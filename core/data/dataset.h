@@ -98,9 +98,8 @@ ExampleShape longest_shape(const Dataset& data);
 
 /// The number of examples, and of each stream if there are several.
 struct ExampleCounts {
-  // NOLINTNEXTLINE(google-explicit-constructor): one source is a number of examples
-  ExampleCounts(std::int64_t total = 0) : total(total) {}
-  ExampleCounts(std::vector<Stream> streams); ///< their sum
+  ExampleCounts(std::int64_t total = 0) : total(total) {} ///< of one source
+  ExampleCounts(std::vector<Stream> streams);             ///< their sum
   std::int64_t total;
   std::vector<Stream> streams;
 };

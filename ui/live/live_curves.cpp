@@ -170,7 +170,8 @@ void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
       show_stream(run, name, static_cast<int>(found - streams.begin()), axis);
       continue;
     }
-    if (name == telemetry::tokens || name == telemetry::tokens_per_second) {
+    // Of this program's runs: another's series of that name may be anything.
+    if (run.spec() && (name == telemetry::tokens || name == telemetry::tokens_per_second)) {
       add(no_panel, name == telemetry::tokens ? CurveTexts::tr("tokens") : CurveTexts::tr("tokens per second"),
           series_of(run, name.c_str(), axis), {});
       continue;
