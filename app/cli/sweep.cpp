@@ -221,7 +221,7 @@ Verb add_sweep(CLI::App& program) {
   options->rates = add_value(*app, "--lr", "X,X,...", "Learning rates, ranges included");
   options->vary = add_repeatable(*app, "--vary", "FIELD=VALUES",
                                  "Values of any other setting, such as dropout=0,0.1 or \"steps=100..400 +100\"; "
-                                 "separated by semicolons for model, data, schedule and shares. Repeatable");
+                                 "separated by semicolons for model, data, augment, schedule and shares. Repeatable");
   options->only =
       add_value(*app, "--only", "CONDITION", "Leave out combinations that do not meet it: 'batch >= 64 or lr < 0.01'");
   options->random = add_value(*app, "--random", "N",

@@ -10,11 +10,11 @@ namespace batchscope::data {
 
 /// Examples of equal form in host memory: inputs as floats, and a class or a number each.
 struct Table {
-  std::vector<std::int64_t> dimensions; ///< of one example: {features}, or {channels, height, width} of an image
-  std::vector<float> values;            ///< row-major with the example as the first dimension; finite
-  std::vector<std::int64_t> labels;     ///< for classes, else empty
-  std::vector<float> numbers;           ///< for a numeric target, else empty
-  std::int64_t classes = 0;             ///< 0 for a numeric target
+  std::vector<std::int64_t> dimensions;   ///< of one example: {features}, or {channels, height, width} of an image
+  std::vector<float> values;              ///< row-major with the example as the first dimension; finite
+  std::vector<std::int64_t> labels;       ///< for classes, else empty
+  std::vector<float> numbers;             ///< for a numeric target, else empty
+  std::int64_t classes = 0;               ///< 0 for a numeric target
   std::vector<std::string> class_names{}; ///< in the order of their numbers; empty if not known
 
   std::int64_t width() const; ///< values of one example, at least 1

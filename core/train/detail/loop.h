@@ -30,7 +30,7 @@ struct LoopOptions {
   std::optional<double> target_score;
   std::optional<std::int64_t> noise_every; ///< steps; unset: only if the schedule or the learning rate needs it
   bool may_halve = true;                   ///< see Stepper
-  std::optional<std::int64_t> grow_back;      ///< see GrowBack
+  std::optional<std::int64_t> grow_back;   ///< see GrowBack
   /// Lets the budget follow the memory that is free; looked at no more often than this. Unset: the budget stays.
   std::optional<std::chrono::milliseconds> follow_free_memory;
   std::optional<CheckpointOptions> checkpoints;
