@@ -129,7 +129,8 @@ DataText npz_text(const QString& file) {
   const QString text = QStringLiteral("npz:%1").arg(file);
   QStringList arrays;
   try {
-    for (const auto& [name, entry] : data::ZipFile(file.toStdString()).entries())
+    const data::ZipFile archive(file.toStdString());
+    for (const auto& [name, entry] : archive.entries())
       arrays += QString::fromStdString(name).section(QLatin1String(".npy"), 0, 0);
   } catch (const Error& error) {
     return {text, QString::fromUtf8(error.what())};

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/data/dataset.h"
 #include "core/run/model_spec.h"
+#include "core/train/detail/evaluator.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
@@ -406,6 +407,29 @@ private Q_SLOTS:
     QCOMPARE(changes[3].at("budget_bytes").get<std::uint64_t>(), budget);
     QCOMPARE(changes[4].at("budget_bytes").get<std::uint64_t>(), std::uint64_t{400'000'000});
     QVERIFY(!steering.details("oom").empty());
+  }
+
+  /// Training is not affected; what was learnt is kept until there is more memory.
+  void evaluationShrinksItsOwnBatch() {
+    const RunSpec spec = small_spec(8, 1);
+    const auto device = memory::open_device("cpu", 1'000'000);
+    Learner learner(spec, data::open_data(spec.data), *device);
+    std::vector<std::int64_t> sizes;
+    Evaluator evaluator(learner, [&](std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info) {
+      QVERIFY(now == tried / 2 && info.requested > 0 && info.phase == telemetry::Phase::evaluation);
+      sizes.push_back(now);
+    });
+    const auto never = [] { return false; };
+    const auto tight = evaluator.run(125, never);
+    const std::size_t errors = sizes.size();
+    QVERIFY(tight && errors > 0);
+    evaluator.run(125, never);
+    QCOMPARE(sizes.size(), errors);
+    device->set_budget(400'000'000);
+    const auto roomy = evaluator.run(125, never);
+    QCOMPARE(sizes.size(), errors);
+    QVERIFY(relative(tight->loss, roomy->loss) < 1e-5);
+    QCOMPARE(tight->accuracy, roomy->accuracy);
   }
 
   void failsWhereItIsToldTo() {

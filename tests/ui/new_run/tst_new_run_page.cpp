@@ -452,6 +452,24 @@ private Q_SLOTS:
     QCOMPARE(data_text(array, {}).text, "npy:" + array + "," + targets);
     QVERIFY(data_text(array, {}).problem.isEmpty());
     QVERIFY(data_text(here.write("bad.npz", "x"), {}).problem.contains("is not a ZIP archive"));
+    const auto archive = [&](const QByteArray& inputs, const QByteArray& targets) { // of two empty files
+      QByteArray files, list;
+      for (const QByteArray& name : {inputs, targets}) {
+        QByteArray rest(22, '\0');
+        rest += static_cast<char>(name.size());
+        rest += QByteArray(3, '\0');
+        list += "PK\1\2" + QByteArray(2, '\0') + rest + QByteArray(10, '\0') + static_cast<char>(files.size()) +
+                QByteArray(3, '\0') + name;
+        files += "PK\3\4" + rest + name;
+      }
+      return files + list + "PK\5\6" + QByteArray(8, '\0') + static_cast<char>(list.size()) + QByteArray(3, '\0') +
+             static_cast<char>(files.size()) + QByteArray(5, '\0');
+    };
+    const QString standard = here.write("xy.npz", archive("x.npy", "y.npy"));
+    QCOMPARE(data_text(standard, {}).text, "npz:" + standard);
+    const QString named = here.write("named.npz", archive("images.npy", "labels.npy"));
+    QCOMPARE(data_text(named, {}).text, "npz:" + named + ",inputs=images,targets=labels");
+    QVERIFY(data_text(here.write("a.npz", archive("a.npy", "b.npy")), {}).problem.endsWith("a, b"));
 
     QVERIFY(QDir(here.folder.path()).mkpath("pets/cat"));
     const QString image = here.write("pets/cat/1.JPG", "x");
