@@ -1,0 +1,2830 @@
+"""Reports a training program to BatchScope, and lets BatchScope steer it.
+
+    run = batchscope.start()
+    loader = run.loader(DataLoader(data, batch_size=32, shuffle=True))
+    for batch in loader:                                   # all examples of one optimizer step
+        loss = run.backward(batch, lambda x, y: criterion(model(x), y), model)
+        optimizer.step()
+        run.step(optimizer, loss=loss)
+
+One file without dependencies: torch, transformers and lightning are imported only by the functions that need them. No
+threads, no signal handlers, no output. Without BATCHSCOPE_SOCKET in the environment nothing is sent and the loop above
+trains as it would with a plain DataLoader. A fault of the connection never raises an exception: what cannot be sent is
+appended to the file BATCHSCOPE_SPILL. Processes forked by this one are silent.
+
+The parts of this file: messages, connection, memory, run, loader, backward, transformers, lightning, trace, estimate.
+"""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import contextlib
+import copy
+import ctypes
+import gc
+import json
+import math
+import os
+import re
+import select
+import socket
+import sys
+import time
+import traceback
+from collections import deque
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+__version__ = "1.0.0"
+__all__ = [
+    "Loader", "Run", "Stop", "Window", "attach", "estimate", "is_out_of_memory", "start", "trace",
+]
+
+PROTOCOL = 1
+LONGEST_LINE = 16 << 20  # bytes
+WAIT_FOR_ANSWER = 2.0  # seconds
+RECONNECT_EVERY = 5.0  # seconds
+CHUNK = 16  # examples that a loader's worker fetches at once
+
+Message = Dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Messages: one JSON object a line
+# ---------------------------------------------------------------------------------------------------------------------
+
+def _plain(value: Any) -> Any:
+    """What json cannot write itself: the number in a tensor or NumPy scalar, else the text."""
+    item = getattr(value, "item", None)
+    if callable(item):
+        with contextlib.suppress(Exception):
+            return _finite(item())
+    return str(value)
+
+
+def _finite(value: Any) -> Any:
+    """The same value with NaN and infinities as strings, which JSON has no numbers for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value
+
+
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+
+
+def _encode(message: Message) -> bytes:
+    try:
+        text = _encoder.encode(message)
+    except (ValueError, TypeError):  # not finite, or keys that are no texts
+        text = _encoder.encode(_finite(message))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def _integer(value: Any, least: int = 0) -> Optional[int]:
+    """The value if it is an integer of at least `least` that fits into 64 bits, else None."""
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63:
+        return value
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Connection
+# ---------------------------------------------------------------------------------------------------------------------
+
+class _Spill:
+    """The file that takes lines which BatchScope could not take. Every line in it is whole."""
+
+    def __init__(self, path: Optional[str]) -> None:
+        self.path = path
+        self.lines = 0  # written to it by this process
+        self.lost = 0  # neither sent nor written
+        self._file: Optional[int] = None
+
+    def write(self, line: bytes) -> None:
+        try:
+            if self._file is None:
+                if not self.path:
+                    raise OSError("no BATCHSCOPE_SPILL")
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                self._file = os.open(self.path, flags, 0o600)
+            size = os.fstat(self._file).st_size
+            if os.write(self._file, line) != len(line):
+                os.ftruncate(self._file, size)  # the disk is full: no half line may stay
+                raise OSError("no space left")
+            self.lines += 1
+        except OSError:
+            self.lost += 1
+
+    def close(self) -> None:
+        """BatchScope may take the file away now; the next write makes a new one."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+            self._file = None
+
+
+class _Link:
+    """The socket, and the lines that BatchScope has not confirmed as stored.
+
+    Never blocks except in wait(), never raises for a fault of the connection. Lines that were sent stay in memory until
+    BatchScope has stored them; when the connection is lost they go to the spill file, and so do all later ones until
+    it is there again. Messages are numbered, so what arrives twice is recognized.
+    """
+
+    def __init__(self, path: Optional[str], spill: Optional[str], most_bytes: int = 64 << 20) -> None:
+        self.path = path
+        self.spill = _Spill(spill)
+        self.most_bytes = most_bytes
+        self.seq = 0
+        self.stored = 0  # the last message that BatchScope has confirmed
+        self.connections = 0
+        self._pid = os.getpid()
+        self._closed = path is None
+        self._socket: Optional[socket.socket] = None
+        self._next_try = 0.0
+        self._unsent: deque[Tuple[int, bytes]] = deque()
+        self._sent: deque[Tuple[int, bytes]] = deque()
+        self._bytes = 0  # of both
+        self._offset = 0  # bytes of the first unsent line that are sent
+        self._received = bytearray()
+        self._discarding = False  # the rest of a line that was too long
+        self._gap: Optional[List[int]] = None  # first and last message that went to the file while connected
+        self.malformed: Optional[str] = None  # the first line received that is no message
+
+    @property
+    def silent(self) -> bool:
+        """True in a forked process, and after BatchScope refused this program."""
+        return self._closed or os.getpid() != self._pid
+
+    @property
+    def connected(self) -> bool:
+        return self._socket is not None
+
+    def connect(self) -> bool:
+        """Tries to connect if that is due. True if there is a new connection, which needs a hello."""
+        if self.silent or self._socket is not None or time.monotonic() < self._next_try:
+            return False
+        self._next_try = time.monotonic() + RECONNECT_EVERY
+        try:
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        except OSError:
+            return False
+        try:
+            connection.setblocking(False)
+            connection.connect(self.path)
+        except (OSError, ValueError):  # nobody there, or a path that is too long
+            connection.close()
+            return False
+        self.spill.close()
+        self._socket = connection
+        self.connections += 1
+        return True
+
+    def post(self, message: Message, numbered: bool = True) -> None:
+        """Sends a message, now or later; one without a number is dropped if nobody is there."""
+        if self.silent:
+            return
+        if numbered:
+            self.seq += 1
+            message["seq"] = self.seq
+        line = _encode(message)
+        if len(line) > LONGEST_LINE:
+            self.spill.lost += 1
+        elif self._socket is None:
+            if numbered:
+                self.spill.write(line)
+        elif self._make_room(len(line)) or not numbered:
+            self._unsent.append((message["seq"] if numbered else 0, line))
+            self._bytes += len(line)
+            self.flush()
+        else:
+            self.spill.write(line)
+            self._gap = [self._gap[0] if self._gap else self.seq, self.seq]
+
+    def _make_room(self, size: int) -> bool:
+        """Moves the oldest lines that were sent but not stored to the file while memory is short."""
+        while self._bytes + size > self.most_bytes and self._sent:
+            number, line = self._sent.popleft()
+            self._bytes -= len(line)
+            self.spill.write(line)
+        return self._bytes + size <= self.most_bytes
+
+    def flush(self) -> None:
+        """Sends what the socket takes without waiting."""
+        while self._socket is not None and self._unsent:
+            number, line = self._unsent[0]
+            try:
+                self._offset += self._socket.send(memoryview(line)[self._offset:])
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                self._lose()
+                return
+            if self._offset < len(line):
+                continue
+            self._unsent.popleft()
+            self._offset = 0
+            if number:
+                self._sent.append((number, line))
+            else:
+                self._bytes -= len(line)
+        if self._gap is not None and self._socket is not None:
+            first, last = self._gap
+            self._gap = None
+            self.post({"type": "spilled", "first": first, "last": last}, numbered=False)
+
+    def receive(self) -> List[Message]:
+        """All messages that have arrived; does not wait. Lines that are no messages are skipped."""
+        if self._socket is None or self.silent:
+            return []
+        lost = False
+        while True:
+            try:
+                data = self._socket.recv(65536)
+            except (BlockingIOError, InterruptedError):
+                break
+            except OSError:
+                data = b""
+            if not data:
+                lost = True
+                break
+            self._received += data
+            if len(data) < 65536:
+                break
+        messages = self._messages() if self._received else []
+        if lost:
+            self._lose()
+        return messages
+
+    def _messages(self) -> List[Message]:
+        messages: List[Message] = []
+        *lines, rest = self._received.split(b"\n")
+        for line in lines:
+            if self._discarding:
+                self._discarding = False
+                continue
+            message = self._parse(bytes(line))
+            if message is None:
+                continue
+            if message["type"] == "stored":
+                self._forget(_integer(message.get("seq")) or 0)
+            else:
+                messages.append(message)
+        if len(rest) > LONGEST_LINE:
+            self._discarding = True
+            rest = bytearray()
+        self._received = bytearray(rest)
+        return messages
+
+    def _parse(self, line: bytes) -> Optional[Message]:
+        if len(line) <= LONGEST_LINE:
+            with contextlib.suppress(ValueError, RecursionError):
+                message = json.loads(line)
+                if isinstance(message, dict) and isinstance(message.get("type"), str):
+                    return message
+        self.complain(line.decode("utf-8", "replace"))
+        return None
+
+    def complain(self, line: str) -> None:
+        """Keeps the first line that could not be understood; the run reports it once."""
+        if self.malformed is None:
+            self.malformed = line[:200]
+
+    def _forget(self, seq: int) -> None:
+        self.stored = max(self.stored, min(seq, self.seq))
+        while self._sent and self._sent[0][0] <= self.stored:
+            self._bytes -= len(self._sent.popleft()[1])
+
+    def _lose(self) -> None:
+        """The connection is gone: what is not stored goes to the file."""
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
+        self._next_try = time.monotonic() + RECONNECT_EVERY
+        for lines in (self._sent, self._unsent):
+            for number, line in lines:
+                if number > self.stored:
+                    self.spill.write(line)
+            lines.clear()
+        self._bytes = self._offset = 0
+        self._received.clear()
+        self._discarding = False
+        self._gap = None
+
+    def wait(self, seconds: Optional[float]) -> None:
+        """Waits until something arrives, the connection is lost, or the time is over."""
+        if self._socket is None or self.silent:
+            return
+        self.flush()
+        end = None if seconds is None else time.monotonic() + seconds
+        while self._socket is not None:
+            poll = select.poll()
+            poll.register(self._socket, select.POLLIN | (select.POLLOUT if self._unsent else 0))
+            left = None if end is None else max(0.0, end - time.monotonic())
+            ready = poll.poll(None if left is None else left * 1000)
+            if not ready or any(events & ~select.POLLOUT for _, events in ready):
+                return
+            self.flush()
+
+    def refuse(self) -> None:
+        """BatchScope does not want this program: from now on silent, and nothing goes to the file."""
+        if self._socket is not None:
+            self._socket.close()
+        self._socket = None
+        self._closed = True
+        self._sent.clear()
+        self._unsent.clear()
+
+    def close(self, seconds: float) -> None:
+        """Waits until everything is stored, at most `seconds`; then leaves the rest in the file."""
+        if self.silent:
+            return
+        end = time.monotonic() + seconds
+        while self._socket is not None and self.stored < self.seq and time.monotonic() < end:
+            self.wait(end - time.monotonic())
+            self.receive()
+        self._lose()
+        self.spill.close()
+        self._closed = True
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Memory
+# ---------------------------------------------------------------------------------------------------------------------
+
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|CUBLAS_STATUS_ALLOC_FAILED|NVML_SUCCESS == r INTERNAL ASSERT"
+    r"|Unable to find a valid cuDNN algorithm|can't allocate memory|could not create a primitive"
+    r"|Unable to allocate .* for an array|can't start new thread|Thread creation failed|std::bad_alloc",
+    re.IGNORECASE)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception means that a device or the host had no memory left."""
+    if isinstance(error, MemoryError) or type(error).__name__ in ("OutOfMemoryError", "_ArrayMemoryError"):
+        return True
+    return isinstance(error, (RuntimeError, OSError)) and bool(_OUT_OF_MEMORY.search(str(error)))
+
+
+def _requested_bytes(text: str) -> Optional[int]:
+    """What an out-of-memory error says that it asked for."""
+    host = re.search(r"you tried to allocate (\d+) bytes", text)
+    if host:
+        return int(host[1])
+    other = re.search(r"(?:Tried|Unable) to allocate ([\d.]+) ([KMGT]?)i?B", text)
+    if not other:
+        return None
+    return int(float(other[1]) * 1024 ** " KMGT".index(other[2] or " "))
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")]
+
+
+def _c_function(name: str, result: Any) -> Optional[Any]:
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        function = getattr(ctypes.CDLL(None), name)
+        function.restype = result
+        return function
+    return None
+
+
+def _status_bytes(name: str) -> int:
+    """A size in /proc/self/status; 0 if the system has none."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        with open("/proc/self/status", "rb") as status:
+            return int(status.read().split(name.encode() + b":", 1)[1].split(None, 1)[0]) * 1024
+    return 0
+
+
+class _HostMemory:
+    """What this process uses beyond what it used when the training began, parameters included."""
+
+    def __init__(self, own_bytes: int) -> None:
+        self._mallinfo = _c_function("mallinfo2", _Mallinfo)
+        self._page = os.sysconf("SC_PAGE_SIZE")
+        self._resets = 1  # steps from one reset of the peak to the next
+        self._steps = 0
+        self._base_used = self._used() - own_bytes
+        self._base_resident = self._resident() - own_bytes
+        self._began = time.monotonic()
+        self.limit: Optional[int] = None
+        self.start_step()
+
+    def _used(self) -> int:
+        if self._mallinfo is None:
+            return self._resident()
+        info = self._mallinfo()
+        return int(info.uordblks + info.hblkhd)
+
+    def _resident(self) -> int:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open("/proc/self/statm", "rb") as statm:
+                return int(statm.read().split()[1]) * self._page
+        return 0
+
+    def start_step(self) -> None:
+        with contextlib.suppress(OSError):
+            with open("/proc/self/clear_refs", "wb") as refs:
+                refs.write(b"5")
+
+    def read(self) -> Dict[str, int]:
+        """The fields of a record; the peak is reset, but at a cost of at most 1 % of the time."""
+        fields = {
+            "allocated_bytes": max(0, self._used() - self._base_used),
+            "reserved_bytes": max(0, self._resident() - self._base_resident),
+        }
+        self._steps += 1
+        if self._steps >= self._resets:
+            start = time.monotonic()
+            fields["peak_bytes"] = max(fields["reserved_bytes"], _status_bytes("VmHWM") - self._base_resident)
+            self.start_step()
+            cost, step = time.monotonic() - start, (start - self._began) / self._steps
+            self._resets = max(1, min(1000, math.ceil(100 * cost / max(step, 1e-6))))
+            self._steps, self._began = 0, time.monotonic()
+        return fields
+
+
+class _CudaMemory:
+    """The same from torch's CUDA allocator."""
+
+    def __init__(self, device: Any) -> None:
+        import torch
+        self._cuda, self._device = torch.cuda, device
+        self._cuda.reset_peak_memory_stats(device)
+
+    def read(self) -> Dict[str, int]:
+        stats = self._cuda.memory_stats(self._device)
+        free, total = self._cuda.mem_get_info(self._device)
+        self._cuda.reset_peak_memory_stats(self._device)
+        return {
+            "allocated_bytes": stats.get("allocated_bytes.all.current", 0),
+            "reserved_bytes": stats.get("reserved_bytes.all.current", 0),
+            "peak_bytes": stats.get("allocated_bytes.all.peak", 0),
+            "device_bytes": total - free,
+        }
+
+
+_M_MMAP_THRESHOLD = -3
+_MMAP_THRESHOLD = 131072
+
+
+def _return_freed_memory() -> None:
+    """Gives back what glibc and torch keep of freed blocks."""
+    gc.collect()
+    trim = _c_function("malloc_trim", ctypes.c_int)
+    if trim is not None:
+        trim(ctypes.c_size_t(0))
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        with contextlib.suppress(RuntimeError):
+            torch.cuda.empty_cache()
+
+
+class _Budget:
+    """The limit of the memory that training may use.
+
+    On the host it is RLIMIT_DATA: what the process has mapped already, less the model's own bytes, plus the budget.
+    Workers that the program forks have the limit it had before.
+    """
+
+    def __init__(self) -> None:
+        self.bytes: Optional[int] = None
+        self._base: Optional[int] = None  # bytes of the host's data that do not count
+        self._before: Optional[Tuple[int, int]] = None
+        self._device: Any = None
+        self._pid = os.getpid()
+
+    def set(self, limit: Optional[int], own_bytes: int, device: Any) -> None:
+        """Sets, changes or removes (None) the limit. Raises nothing if the system refuses."""
+        self.bytes = limit
+        if device is not None and device.type == "cuda":
+            self._set_cuda(limit, device)
+        else:
+            self._set_host(limit, own_bytes)
+
+    def _set_cuda(self, limit: Optional[int], device: Any) -> None:
+        import torch
+        self._device = device
+        total = torch.cuda.get_device_properties(device).total_memory
+        torch.cuda.set_per_process_memory_fraction(1.0 if limit is None else min(1.0, limit / total), device)
+
+    def _set_host(self, limit: Optional[int], own_bytes: int) -> None:
+        import resource
+        if self._before is None:
+            if limit is None:
+                return
+            self._before = resource.getrlimit(resource.RLIMIT_DATA)
+            self._base = _status_bytes("VmData") - own_bytes
+            os.register_at_fork(after_in_child=self._lift)
+            _use_fixed_map_threshold()
+        soft = self._before[0] if limit is None else self._base + limit
+        hard = self._before[1]
+        if hard != resource.RLIM_INFINITY and (soft == resource.RLIM_INFINITY or soft > hard):
+            soft = hard
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+    def _lift(self) -> None:
+        if self._before is not None:
+            import resource
+            with contextlib.suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_DATA, self._before)
+
+    def remove(self) -> None:
+        if os.getpid() != self._pid:
+            return
+        self._lift()
+        if self._device is not None and self.bytes is not None:
+            self._set_cuda(None, self._device)
+        self.bytes = None
+
+
+def _use_fixed_map_threshold() -> None:
+    """Lets glibc give every tensor back when it is freed, so that equal steps need equal memory."""
+    mallopt = _c_function("mallopt", ctypes.c_int)
+    if mallopt is not None and "mmap_threshold" not in os.environ.get("GLIBC_TUNABLES", ""):
+        mallopt(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(_MMAP_THRESHOLD))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Run
+# ---------------------------------------------------------------------------------------------------------------------
+
+_SERIES = frozenset((
+    "examples_seen", "epoch_index", "epoch", "train_coverage", "batch", "micro_batch", "micro_batches", "accumulate",
+    "effective_batch", "loss", "learning_rate", "grad_norm", "allocated_bytes", "reserved_bytes", "peak_bytes",
+    "device_bytes"))
+
+
+class Stop(SystemExit):
+    """Raised at a step boundary when BatchScope stops the run; ends the program with exit code 0."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+
+class _Later:
+    """A number on a GPU: copied without waiting, read when the copy is done."""
+
+    def __init__(self, tensor: Any) -> None:
+        import torch
+        self._host = torch.empty((), dtype=tensor.dtype, pin_memory=True)
+        self._host.copy_(tensor.detach().reshape(()), non_blocking=True)
+        self._copied = torch.cuda.Event()
+        self._copied.record()
+
+    def ready(self) -> bool:
+        return bool(self._copied.query())
+
+    def value(self) -> float:
+        self._copied.synchronize()
+        return float(self._host)
+
+
+def _number(value: Any) -> Any:
+    """A Python number, a _Later, or None for anything else."""
+    if isinstance(value, (int, float)):
+        return value
+    if getattr(value, "is_cuda", False) and value.numel() == 1:
+        return _Later(value)
+    item = getattr(value, "item", None)
+    if callable(item):
+        with contextlib.suppress(Exception):
+            return _number(item())
+    return None
+
+
+class _Probe:
+    """Sizes to try, one after the other, and what was set before."""
+
+    def __init__(self, sizes: List[Message], then: str, loader: "Loader") -> None:
+        self.sizes = sizes
+        self.then = then
+        self.before = loader.batch, loader.accumulate
+        self.steps = 0
+        self.fits = True
+        self.peak = 0
+        self.began = time.monotonic()
+
+
+def _probe_sizes(sizes: Any) -> List[Message]:
+    """The valid entries of a list of sizes."""
+    entries = sizes if isinstance(sizes, list) else []
+    return [entry for entry in entries if isinstance(entry, dict) and _integer(entry.get("batch"), 1)]
+
+
+class Run:
+    """One training, as BatchScope sees it. Made by start(); used by the thread that trains."""
+
+    def __init__(self, link: _Link, name: Optional[str], config: Dict[str, Any],
+                 schedule: Optional[Callable[[int, int], Optional[int]]]) -> None:
+        self._link = link
+        self._schedule = schedule
+        self._rank = int(os.environ.get("RANK", "0") or 0)
+        self._world = int(os.environ.get("WORLD_SIZE", "1") or 1)
+        self._about: Message = {
+            "type": "hello", "protocol": PROTOCOL, "client": f"python {__version__}", "pid": os.getpid(),
+            "rank": self._rank, "world": self._world, "run": os.environ.get("BATCHSCOPE_RUN"),
+            "framework": None, "torch": None, "device": "cpu", "device_name": None, "device_bytes": None,
+            "examples": None, "batch": None, "accumulate": None, "epochs": None, "steps": None, "drop_last": None,
+            "parameters": None, "batch_norm": False, "name": name, "config": config, "can": ["report", "pause", "stop"],
+        }
+        self._changed = True  # since the last hello
+        self._welcome: Optional[Message] = None
+        self._waited = False  # for a welcome
+        self._step = 0
+        self._began = time.monotonic()
+        self._pauses = 0.0
+        self._loader: Optional[Loader] = None
+        self._takes: List[int] = []
+        self._records: deque[Message] = deque()  # with numbers that are still on a GPU
+        self._asks_at: Optional[int] = None  # the step whose record asks; None: no record does
+        self._answered = False
+        self._answer_step = 0
+        self._late = False
+        self._paused = False
+        self._permits = 0  # steps that may be made while paused
+        self._stop = False
+        self._save = False
+        self._watched = False  # the program looks at `stopping` itself
+        self._ended = False
+        self._faults = [0, False]  # lost lines reported, malformed line reported
+        self._probe: Optional[_Probe] = None
+        self._tracer: Optional[_Tracer] = None
+        self._estimator: Optional[Callable[[List[int]], List[Any]]] = None
+        self._model: Any = None
+        self._optimizer: Any = None
+        self._own_bytes = 0
+        self._memory: Any = None
+        self._budget = _Budget()
+        self._wanted_limit: Optional[Tuple[Optional[int]]] = None
+        self._splitter = _Splitter(self)
+        self.rate_factor = 1.0
+        self.on_oom = "shrink"
+
+    # ---- what a program calls ----
+
+    @property
+    def active(self) -> bool:
+        """Whether there is a BatchScope to report to, connected now or not."""
+        return not self._link.silent
+
+    @property
+    def stopping(self) -> bool:
+        """Whether BatchScope has asked the program to stop. A program that looks at this ends by itself."""
+        self._watched = True
+        return self._stop
+
+    def report(self, step: int, **values: Any) -> None:
+        """Sends the values of a step. Without a loader this is a step boundary: a pause is waited for here."""
+        if self._link.silent or self._ended:
+            return
+        if self._loader is not None:
+            self._post_record(self._record(step, values))
+            return
+        self._step = step
+        self._end_step(self._record(step, values))
+        self._raise_stop()
+
+    def event(self, kind: str, **detail: Any) -> None:
+        """Sends something that happened. Numbers in a dict `values` become series."""
+        if self._link.silent or self._ended:
+            return
+        self._greet()
+        values = detail.pop("values", {})
+        self._link.post({"type": "event", "step": self._step, "seconds": self._seconds(), "kind": kind,
+                         "detail": detail, "values": values})
+
+    def finish(self, status: str = "finished", reason: Optional[str] = None) -> None:
+        """Ends the run; what is sent later is ignored. Called when the interpreter ends, if not before."""
+        if self._ended or self._link.silent:
+            return
+        self._send_records(wait=True)
+        self._greet()
+        self._report_faults()
+        self._ended = True
+        self._budget.remove()
+        message: Message = {"type": "bye", "status": status, "reason": reason}
+        if self._link.spill.lines:
+            message["spilled"] = self._link.spill.lines
+        self._link.post(message)
+        self._link.close(WAIT_FOR_ANSWER)
+
+    def loader(self, dataloader: Any) -> "Loader":
+        """Wraps a DataLoader over a map-style dataset, so that its batch size may change at every step."""
+        self._loader = Loader(self, dataloader)
+        return self._loader
+
+    def backward(self, window: Any, fn: Callable[..., Any], model: Any,
+                 weight: Optional[Callable[[List[Any]], float]] = None) -> Any:
+        """Computes the gradients of a whole window, in smaller pieces if memory is short; returns the mean loss.
+
+        `fn(*part)` (for a dict `fn(part)`) returns the mean loss of a micro batch. The loss is the mean over all
+        examples, or over what `weight(examples)` counts. Old gradients are discarded first.
+        """
+        self._know_model(model)
+        if not isinstance(window, Window):
+            window = Window(None, [window], [_rows(window)], None)
+        return self._splitter.plain(window, fn, model, weight)
+
+    def step(self, optimizer: Any = None, loss: Any = None, **values: Any) -> None:
+        """Counts an optimizer step, reports it and does what BatchScope asks for. Raises Stop if told to stop."""
+        if optimizer is not None:
+            self._know_optimizer(optimizer)
+        if loss is not None:
+            values["loss"] = loss
+        self._step_done(values)
+        self._raise_stop()
+
+    # ---- what the program is ----
+
+    def _describe(self, can: Sequence[str] = (), **fields: Any) -> None:
+        before = dict(self._about)
+        self._about.update(fields)
+        self._about["can"] = list(dict.fromkeys([*self._about["can"], *can]))
+        if self._world > 1:  # ranks do not agree on sizes
+            self._about["can"] = ["report", "pause"]
+        self._changed = self._changed or self._about != before
+
+    def _know_model(self, model: Any) -> None:
+        if self._model is model or model is None:
+            return
+        import torch
+        self._model = model
+        parameters = list(model.parameters())
+        self._own_bytes = sum(t.numel() * t.element_size() for t in [*parameters, *model.buffers()])
+        device = parameters[0].device if parameters else torch.device("cpu")
+        norms = torch.nn.modules.batchnorm._BatchNorm
+        self._describe(
+            can=("rate", "split", "trace"), torch=torch.__version__, device=str(device),
+            parameters=sum(p.numel() for p in parameters),
+            batch_norm=any(isinstance(module, norms) for module in model.modules()))
+        if device.type == "cuda":
+            properties = torch.cuda.get_device_properties(device)
+            self._describe(device_name=properties.name, device_bytes=properties.total_memory)
+        if self.active:
+            self._memory = _CudaMemory(device) if device.type == "cuda" else _HostMemory(self._own_bytes)
+            self._apply_limit()
+
+    def _device(self) -> Any:
+        parameter = next(iter(self._model.parameters()), None) if self._model is not None else None
+        return None if parameter is None else parameter.device
+
+    def _know_optimizer(self, optimizer: Any) -> None:
+        while not hasattr(optimizer, "register_step_pre_hook") and hasattr(optimizer, "optimizer"):
+            optimizer = optimizer.optimizer
+        inner = getattr(optimizer, "optimizer", None)  # accelerate's wrapper is an Optimizer itself
+        if inner is not None and hasattr(inner, "register_step_pre_hook"):
+            optimizer = inner
+        if optimizer is self._optimizer or not hasattr(optimizer, "register_step_pre_hook"):
+            return
+        self._optimizer = optimizer
+        rates: List[Any] = []
+
+        def scale(*_: Any) -> None:
+            rates[:] = [group["lr"] for group in optimizer.param_groups] if self.rate_factor != 1.0 else []
+            for group, rate in zip(optimizer.param_groups, rates):
+                group["lr"] = rate * self.rate_factor
+            self._splitter.updating = True
+
+        def restore(*_: Any) -> None:
+            for group, rate in zip(optimizer.param_groups, rates):
+                group["lr"] = rate
+            self._splitter.updating = False
+
+        optimizer.register_step_pre_hook(scale)
+        optimizer.register_step_post_hook(restore)
+
+    # ---- messages out ----
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began - self._pauses
+
+    def _greet(self, wait: bool = False) -> None:
+        """Says hello on a new connection, or again if what the program can do has changed."""
+        if self._link.silent:
+            return
+        new = self._link.connect()
+        if not self._link.connected:
+            return
+        if new or self._changed:
+            self._changed = False
+            self._link.post({**self._about, "step": self._step}, numbered=False)
+        if wait and not self._waited:
+            self._waited = True
+            end = time.monotonic() + WAIT_FOR_ANSWER
+            while self._welcome is None and self._link.connected and time.monotonic() < end:
+                self._link.wait(end - time.monotonic())
+                self._take_all()
+
+    def _before_fetch(self) -> None:
+        """The first batch size comes with BatchScope's answer to the hello."""
+        if not self._waited:
+            self._greet(wait=True)
+
+    def _report_faults(self) -> None:
+        lost = self._link.spill.lost
+        if lost > self._faults[0] and (self._link.connected or self._ended):
+            self._faults[0] = lost
+            self.event("lost", lines=lost)
+        if self._link.malformed is not None and not self._faults[1]:
+            self._faults[1] = True
+            self.event("protocol", line=self._link.malformed)
+
+    def _record(self, step: int, values: Dict[str, Any]) -> Message:
+        record: Message = {"type": "record", "step": step, "seconds": self._seconds()}
+        more: Dict[str, Any] = {}
+        for name, value in values.items():
+            number = _number(value)
+            if number is not None:
+                (record if name in _SERIES else more)[name] = number
+        if more:
+            record["more"] = more
+        return record
+
+    def _post_record(self, record: Message) -> None:
+        self._greet()
+        self._records.append(record)
+        self._send_records(wait=bool(record.get("ask")))
+
+    def _send_records(self, wait: bool) -> None:
+        while self._records:
+            record = self._records[0]
+            for place in (record, record.get("more", {})):
+                for name, value in place.items():
+                    if isinstance(value, _Later):
+                        if not wait and not value.ready():
+                            return
+                        place[name] = value.value()
+            self._records.popleft()
+            self._link.post(record)
+
+    # ---- a step ----
+
+    def _step_done(self, values: Dict[str, Any]) -> None:
+        self._step += 1
+        if self._tracer is not None:
+            self._finish_trace()
+        sizes = self._sizes()
+        if self._schedule is not None and self._loader is not None:
+            size = self._schedule(self._step, self._loader.batch)
+            if size is not None:
+                self._loader.batch = size
+        if self._link.silent or self._ended:
+            return
+        if self._rank > 0:  # only rank 0 reports the training
+            values = {}
+        record = self._record(self._step, values)
+        if self._rank == 0:
+            record.update(sizes)
+            if self._optimizer is not None and "learning_rate" not in record:
+                record["learning_rate"] = self._optimizer.param_groups[0]["lr"] * self.rate_factor
+        if self._memory is not None:
+            record.update(self._memory.read())
+        self._end_step(record)
+
+    def _sizes(self) -> Message:
+        """What the step that was just made has taken."""
+        if self._loader is None:
+            return {}
+        self._loader._count_step()
+        takes, self._takes = self._takes, []
+        return {**self._loader._series(), "takes": takes, "micro_batch": max(takes, default=0),
+                "micro_batches": len(takes), "effective_batch": sum(takes)}
+
+    def _end_step(self, record: Message) -> None:
+        """Sends the record and does what BatchScope asks for. Every step boundary comes by here once."""
+        asks = (self._asks_at is not None and self._step >= self._asks_at and self._loader is not None
+                and self._probe is None and self._link.connected)
+        if asks:
+            record["ask"] = True
+            self._answered = False
+        if self._probe is not None:
+            self._probe.peak = max(self._probe.peak, record.get("peak_bytes") or 0)
+        self._post_record(record)
+        self._report_faults()
+        self._take_all()
+        if asks:
+            self._await_answer()
+        self._wait_while_paused()
+        if self._probe is not None:
+            self._advance_probe()
+        self._apply_limit()
+
+    def _await_answer(self) -> None:
+        end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
+        while not self._answered and not self._stop and self._link.connected:
+            left = end - time.monotonic()
+            if left <= 0:
+                if not self._late:
+                    self._late = True
+                    self.event("late", seconds=WAIT_FOR_ANSWER)
+                return
+            self._link.wait(left)
+            self._take_all()
+
+    def _wait_while_paused(self) -> None:
+        if not self._paused or self._permits > 0:
+            self._permits = max(0, self._permits - 1)
+            return
+        start = time.monotonic()
+        self._send_records(wait=True)
+        self.event("status", status="paused")
+        while self._paused and not self._permits and not self._stop and self._link.connected:
+            self._link.wait(None)
+            self._take_all()
+        if not self._link.connected:  # nobody could end the pause
+            self._paused = False
+        self._permits = max(0, self._permits - 1)
+        self._pauses += time.monotonic() - start
+        self.event("status", status="running")
+
+    def _raise_stop(self) -> None:
+        if self._stop and not self._watched:
+            self.finish("stopped")
+            raise Stop()
+
+    # ---- messages in ----
+
+    def _take_all(self) -> None:
+        for message in self._link.receive():
+            handler = getattr(self, "_take_" + message["type"].replace("-", "_"), None)
+            if handler is None:
+                continue  # of a later version
+            try:
+                handler(message)
+            except (TypeError, ValueError, KeyError, AttributeError):  # fields of wrong types
+                self._link.complain(json.dumps(message)[:200])
+        self._report_faults()
+
+    def _take_welcome(self, message: Message) -> None:
+        self._welcome = message
+        if message.get("on_oom") in ("shrink", "fail"):
+            self.on_oom = message["on_oom"]
+        if message.get("limit_bytes") is not None:
+            self._want_limit(message["limit_bytes"])
+        self._apply(message)
+        self._set_hold(message.get("hold", 0), self._step + 1)
+
+    def _take_refuse(self, message: Message) -> None:
+        self._link.refuse()
+        self._budget.remove()
+
+    def _take_next(self, message: Message) -> None:
+        step = _integer(message.get("step"), 0) or self._step + 1
+        self._answered = True
+        self._late = False
+        if step < self._answer_step:
+            return  # an answer that is older than one that was followed
+        self._answer_step = step
+        self._apply(message)
+        self._set_hold(message.get("hold", 1), step)
+
+    def _take_edit(self, message: Message) -> None:
+        self._apply(message)
+        if "limit_bytes" in message:
+            self._want_limit(message["limit_bytes"])
+            self._apply_limit()
+        if "hold" in message:
+            self._set_hold(message["hold"], self._step + 1)
+        loader = self._loader
+        self._link.post({
+            "type": "applied", "id": message.get("id"), "step": self._step,
+            "batch": loader.batch if loader else None, "accumulate": loader.accumulate if loader else None,
+            "rate_factor": self.rate_factor, "limit_bytes": self._budget.bytes})
+
+    def _take_pause(self, message: Message) -> None:
+        self._paused = True
+        self._permits = 0
+
+    def _take_continue(self, message: Message) -> None:
+        self._paused = False
+        self._permits = 0
+
+    def _take_step(self, message: Message) -> None:
+        self._paused = True
+        self._permits += 1
+
+    def _take_stop(self, message: Message) -> None:
+        self._stop = True
+        self._save = bool(message.get("save"))
+
+    def _take_probe(self, message: Message) -> None:
+        sizes = _probe_sizes(message.get("sizes"))
+        if self._loader is not None and sizes:
+            before = self._probe.before if self._probe is not None else None
+            self._probe = _Probe(sizes, str(message.get("then", "go-on")), self._loader)
+            self._probe.before = before or self._probe.before
+            self._start_probe()
+
+    def _take_estimate(self, message: Message) -> None:
+        answer: Message = {"type": "estimate", "method": "fake"}
+        batches = [size for size in message.get("batches") or [] if _integer(size, 1)]
+        try:
+            if self._estimator is None:
+                raise ValueError("only a Trainer that is attached to can be estimated")
+            answer["curve"] = self._estimator(batches)
+        except Exception as error:  # whatever the model does on tensors without data
+            answer["error"] = f"{type(error).__name__}: {error}"[:500]
+        self._link.post(answer)
+
+    def _apply(self, message: Message) -> None:
+        """Takes over the sizes and the rate of a message; what is not possible is clamped."""
+        if self._loader is not None and (self._probe is None):
+            batch, accumulate = message.get("batch"), message.get("accumulate")
+            if isinstance(batch, int):
+                self._loader.batch = batch
+            if isinstance(accumulate, int):
+                self._loader.accumulate = accumulate
+        factor = message.get("rate_factor")
+        if isinstance(factor, (int, float)) and math.isfinite(factor) and factor >= 0:
+            self.rate_factor = float(factor)
+
+    def _set_hold(self, hold: Any, step: int) -> None:
+        """The next `hold` steps from `step` on need no asking; 0: none does."""
+        steps = _integer(hold) or 0
+        self._asks_at = step + steps - 1 if steps else None
+
+    # ---- memory ----
+
+    def _want_limit(self, limit: Any) -> None:
+        if limit is None or _integer(limit, 1):
+            self._wanted_limit = (limit,)
+
+    def _apply_limit(self) -> None:
+        if self._wanted_limit is None or (self._model is None and self._loader is not None):
+            return  # the model's own bytes are not known yet
+        limit = self._wanted_limit[0]
+        self._wanted_limit = None
+        before = self._budget.bytes
+        self._budget.set(limit, self._own_bytes, self._device())
+        if limit is None or (before is not None and limit > before):
+            self._splitter.limit = None  # larger pieces may fit now
+
+    # ---- probes ----
+
+    def _start_probe(self) -> None:
+        probe, loader = self._probe, self._loader
+        loader.batch, loader.accumulate = probe.sizes[0]["batch"], 1
+        probe.steps, probe.fits, probe.peak, probe.began = 0, True, 0, time.monotonic()
+        self._splitter.limit = None
+        self._start_trace()
+
+    def _start_trace(self) -> None:
+        probe = self._probe
+        entry = probe.sizes[0]
+        if entry.get("trace") and probe.steps == (_integer(entry.get("steps"), 1) or 1) - 1 and self._model is not None:
+            self._tracer = _Tracer(self._model, self._optimizer)
+
+    def _finish_trace(self) -> None:
+        tracer, self._tracer = self._tracer, None
+        message = tracer.finish(self._takes[0] if len(self._takes) == 1 else 0)
+        if message["batch"]:
+            self._link.post(message)
+
+    def _advance_probe(self) -> None:
+        """Counts a step of the size that is tried, and goes on to the next one when it has enough of them."""
+        probe, loader = self._probe, self._loader
+        entry = probe.sizes[0]
+        if loader.last_size == loader.batch or not probe.fits:
+            probe.steps += 1
+        if probe.fits and probe.steps < (_integer(entry.get("steps"), 1) or 1):
+            if self._tracer is None:
+                self._start_trace()
+            return
+        self.event("probe", batch=entry["batch"], taken=loader.batch, fits=probe.fits, steps=probe.steps,
+                   seconds=time.monotonic() - probe.began, peak_bytes=probe.peak)
+        probe.sizes.pop(0)
+        if probe.sizes:
+            self._start_probe()
+            return
+        self._probe = None
+        self._splitter.limit = None
+        loader.batch, loader.accumulate = probe.before
+        if probe.then == "stop":
+            self._stop = True
+
+
+_current: Optional[Run] = None
+
+
+def start(name: Optional[str] = None, config: Optional[Dict[str, Any]] = None,
+          schedule: Optional[Callable[[int, int], Optional[int]]] = None) -> Run:
+    """Starts reporting; the Run of a second call is that of the first one.
+
+    `config` is stored with the run. `schedule(step, batch)` is called after every optimizer step, with the steps done
+    and the present batch size, and returns the next size: the program's own schedule.
+    """
+    global _current
+    if _current is None:
+        link = _Link(os.environ.get("BATCHSCOPE_SOCKET") or None, os.environ.get("BATCHSCOPE_SPILL"))
+        _current = Run(link, name, config or {}, schedule)
+        if _current.active:
+            atexit.register(_at_exit, _current)
+    elif schedule is not None:
+        _current._schedule = schedule
+    return _current
+
+
+def _at_exit(run: Run) -> None:
+    error = getattr(sys, "last_value", None)
+    if error is not None and not isinstance(error, SystemExit):
+        run.finish("failed", f"{type(error).__name__}: {error}"[:500])
+    else:
+        run.finish("stopped" if run._stop else "finished")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Loader
+# ---------------------------------------------------------------------------------------------------------------------
+
+class Window:
+    """The examples of one optimizer step: collated micro batches. As a mapping or sequence it is its first part."""
+
+    __slots__ = ("examples", "parts", "sizes", "collate")
+
+    def __init__(self, examples: Optional[List[Any]], parts: List[Any], sizes: List[int],
+                 collate: Optional[Callable[[List[Any]], Any]]) -> None:
+        self.examples = examples  # not collated; None if not known
+        self.parts = parts
+        self.sizes = sizes
+        self.collate = collate
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.parts[0][key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.parts[0])
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self.parts[0]
+
+    def keys(self) -> Any:
+        return self.parts[0].keys()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self.parts[0][key] if key in self.parts[0] else default
+
+
+def _sampler_of(dataloader: Any) -> Tuple[Any, bool, int]:
+    """Sampler, drop_last and batch size of a DataLoader. Raises TypeError if it cannot be wrapped."""
+    from torch.utils.data import BatchSampler, DataLoader, IterableDataset
+    if not isinstance(dataloader, DataLoader) and not hasattr(dataloader, "batch_sampler"):
+        raise TypeError(f"batchscope wraps a torch DataLoader, not a {type(dataloader).__name__}")
+    if isinstance(dataloader.dataset, IterableDataset):
+        raise TypeError("batchscope cannot change the batch size of an IterableDataset; use Run.report instead")
+    batches = dataloader.batch_sampler
+    while batches is not None and hasattr(batches, "batch_sampler"):  # accelerate's shards
+        batches = batches.batch_sampler
+    if type(batches) is not BatchSampler:
+        raise TypeError("batchscope cannot wrap a DataLoader with its own batch_sampler; use Run.report instead")
+    return batches.sampler, batches.drop_last, batches.batch_size
+
+
+def _tensor_from(array: Any, dtype: Any) -> Any:
+    import torch
+    tensor = torch.from_numpy(array)
+    return tensor if dtype is None else tensor.view(dtype)
+
+
+def _pack(examples: List[Any]) -> bytes:
+    """Runs in a worker. Tensors travel by value: shared memory would need a file descriptor for each of them."""
+    import io
+    import pickle
+
+    import torch
+
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, value: Any) -> Any:
+            if type(value) is not torch.Tensor or value.device.type != "cpu" or value.requires_grad:
+                return NotImplemented
+            try:
+                if value.dtype == torch.bfloat16:
+                    return _tensor_from, (value.contiguous().view(torch.int16).numpy(), torch.bfloat16)
+                return _tensor_from, (value.contiguous().numpy(), None)
+            except (RuntimeError, TypeError):  # sparse, or a type that NumPy lacks
+                return NotImplemented
+
+    buffer = io.BytesIO()
+    Pickler(buffer, protocol=5).dump(examples)
+    return buffer.getvalue()
+
+
+class _Direct:
+    """Fetches in the main process, as a DataLoader without workers does."""
+
+    def __init__(self, loader: "Loader", skip: int) -> None:
+        import torch
+        from itertools import islice
+        torch.empty((), dtype=torch.int64).random_(generator=loader.dataloader.generator)  # as DataLoader draws
+        self._dataset = loader.dataset
+        self._indices = iter(loader.sampler)
+        for _ in islice(self._indices, skip):
+            pass
+
+    def take(self, count: int) -> List[Any]:
+        from itertools import islice
+        indices = list(islice(self._indices, count))
+        if hasattr(self._dataset, "__getitems__") and self._dataset.__getitems__:
+            return list(self._dataset.__getitems__(indices))
+        return [self._dataset[index] for index in indices]
+
+
+class _Chunks:
+    """The sampler's order in chunks, which know nothing of batches."""
+
+    def __init__(self, loader: "Loader") -> None:
+        self._loader = loader
+
+    def __iter__(self) -> Iterator[List[int]]:
+        from itertools import islice
+        indices = iter(self._loader.sampler)
+        for _ in islice(indices, self._loader._skip):
+            pass
+        while True:
+            chunk = list(islice(indices, CHUNK))
+            if not chunk:
+                return
+            yield chunk
+
+    def __len__(self) -> int:
+        return -(-self._loader.examples // CHUNK)
+
+
+class _FromWorkers:
+    """Fetches chunks of raw examples with worker processes."""
+
+    def __init__(self, loader: "Loader") -> None:
+        self._chunks = iter(loader._worker_loader())
+        self._ready: List[Any] = []
+
+    def take(self, count: int) -> List[Any]:
+        import pickle
+        while len(self._ready) < count:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                break
+            self._ready += pickle.loads(chunk)
+        taken, self._ready = self._ready[:count], self._ready[count:]
+        return taken
+
+
+class _Epoch:
+    """The windows of one pass over the examples."""
+
+    def __init__(self, loader: "Loader") -> None:
+        self._loader = loader
+        self._source = loader._open()
+
+    def __iter__(self) -> "_Epoch":
+        return self
+
+    def __next__(self) -> Window:
+        loader = self._loader
+        loader._run._before_fetch()
+        sizes = loader._next_sizes()
+        if not sizes:
+            loader._end_epoch()
+            raise StopIteration
+        examples: List[Any] = []
+        parts: List[Any] = []
+        for size in sizes:
+            taken = self._source.take(size)
+            examples += taken
+            parts.append(loader._collate(taken))
+        loader._took(sizes)
+        return Window(examples, parts, sizes, loader._collate)
+
+
+class Loader:
+    """Yields a Window for each optimizer step: `batch * accumulate` examples, as these stand at that moment.
+
+    Wraps the DataLoader's dataset, sampler, collate_fn, drop_last and workers; examples come in the same order and
+    random numbers are drawn as by the DataLoader itself. Workers fetch single examples, which are collated in the main
+    process, so that a new size holds for the very next window.
+    """
+
+    def __init__(self, run: "Run", dataloader: Any) -> None:
+        self._run = run
+        self.dataloader = dataloader
+        self.sampler, self.drop_last, self._batch = _sampler_of(dataloader)
+        self.dataset = dataloader.dataset
+        self.examples = len(self.sampler)  # of an epoch
+        self._accumulate = 1
+        self.epoch = 0  # passes completed
+        self.seen = 0  # examples of the whole run
+        self.seen_in_epoch = 0
+        self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
+        self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
+        self._skip = 0
+        self._promised = 0  # a batch size that the next window of this epoch may have
+        self._window = (self._batch, 1)  # batch and accumulation of the last window
+        self._rng: Any = None
+        self._resuming = False  # the next epoch iterator starts in the middle of an epoch
+        self._resume_rng: Any = None
+        self._workers: Any = None
+        self._pins = bool(dataloader.pin_memory)
+        run._describe(can=("batch", "accumulate"), examples=self.examples, batch=self._batch, accumulate=1,
+                      drop_last=self.drop_last)
+
+    @property
+    def batch(self) -> int:
+        """Examples of a micro batch. May be set at any time, and holds from the next window on."""
+        return self._batch
+
+    @batch.setter
+    def batch(self, size: int) -> None:
+        self._batch = self._clamped("batch", size, self.examples)
+
+    @property
+    def accumulate(self) -> int:
+        """Micro batches of a window. May be set at any time, too."""
+        return self._accumulate
+
+    @accumulate.setter
+    def accumulate(self, count: int) -> None:
+        self._accumulate = self._clamped("accumulate", count, max(1, self.examples))
+
+    def _clamped(self, what: str, asked: int, most: int) -> int:
+        taken = max(1, min(int(asked), most))
+        if taken != asked:
+            self._run.event("clamp", field=what, asked=asked, taken=taken)
+        return taken
+
+    def __len__(self) -> int:
+        """Windows of an epoch at the present size."""
+        return self._windows(self.examples)
+
+    def _windows(self, examples: int) -> int:
+        micro = examples // self._batch if self.drop_last else -(-examples // self._batch)
+        return -(-micro // self._accumulate)
+
+    def __iter__(self) -> Iterator[Window]:
+        return _Epoch(self)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Passed on to the sampler, for programs that call it."""
+        if hasattr(self.sampler, "set_epoch"):
+            self.sampler.set_epoch(epoch)
+        if hasattr(self.dataset, "set_epoch"):
+            self.dataset.set_epoch(epoch)
+
+    @property
+    def through(self) -> bool:
+        """Whether the epoch has no window left at the present size."""
+        left = self.examples - self.seen_in_epoch
+        return left <= 0 or (self.drop_last and left < self._batch)
+
+    def _promise(self) -> bool:
+        """Whether there is another window; if so there will be one, even if the size changes before."""
+        self._promised = 0 if self.through else self._batch
+        return self._promised > 0
+
+    def _next_sizes(self) -> List[int]:
+        left = self.examples - self.seen_in_epoch
+        batch, count = self._batch, self._accumulate
+        if self.drop_last:
+            if left < batch and left >= self._promised > 0:
+                batch = self._promised
+            return [batch] * min(count, left // batch)
+        whole, rest = divmod(min(batch * count, left), batch)
+        return [batch] * whole + ([rest] if rest else [])
+
+    def _took(self, sizes: List[int]) -> None:
+        self._promised = 0
+        self._window = self._batch, self._accumulate
+        self.seen += sum(sizes)
+        self.seen_in_epoch += sum(sizes)
+        self.last_size = sizes[0]
+        self._run._takes = list(sizes)
+
+    def _end_epoch(self) -> None:
+        if self.seen_in_epoch or not self.examples:
+            self.epoch += 1
+            self.seen_in_epoch = 0
+
+    def _count_step(self) -> None:
+        self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+
+    def _series(self) -> Dict[str, Any]:
+        whole = max(1, self.examples)
+        batch, accumulate = self._window
+        return {"examples_seen": self.seen, "epoch_index": self.epoch, "epoch": self.seen / whole,
+                "train_coverage": self.seen_in_epoch / whole, "batch": batch, "accumulate": accumulate}
+
+    def _collate(self, examples: List[Any]) -> Any:
+        part = self.dataloader.collate_fn(examples)
+        if self._pins:
+            import torch
+            if torch.cuda.is_available():
+                from torch.utils.data._utils.pin_memory import pin_memory
+                return pin_memory(part)
+        return part
+
+    # ---- where the examples come from ----
+
+    def _generator(self) -> Any:
+        import torch
+        return self.dataloader.generator or torch.default_generator
+
+    def _open(self) -> Any:
+        """Starts an epoch, at its beginning or where a checkpoint was made."""
+        if self.seen_in_epoch and not self._resuming:
+            self._end_epoch()  # the program left the loop early
+        generator = self._generator()
+        now = generator.get_state()
+        if self._resume_rng is not None:
+            generator.set_state(self._resume_rng)
+        self._rng = generator.get_state()
+        self._skip = self.seen_in_epoch
+        source = _FromWorkers(self) if self.dataloader.num_workers > 0 else _Direct(self, self._skip)
+        if self._resuming:  # the numbers of the epoch's start were drawn before the checkpoint
+            generator.set_state(now)
+        self._resuming, self._resume_rng = False, None
+        return source
+
+    def _next_epoch(self) -> int:
+        """The index of the epoch that the next iterator goes through."""
+        return self.epoch + (1 if self.seen_in_epoch and not self._resuming else 0)
+
+    def _worker_loader(self) -> Any:
+        if self._workers is None:
+            from torch.utils.data import DataLoader
+            given = self.dataloader
+            ahead = (given.prefetch_factor or 2) * self._batch * self._accumulate
+            self._workers = DataLoader(
+                self.dataset, batch_sampler=_Chunks(self), collate_fn=_pack, num_workers=given.num_workers,
+                timeout=given.timeout, worker_init_fn=given.worker_init_fn, generator=given.generator,
+                multiprocessing_context=given.multiprocessing_context, persistent_workers=given.persistent_workers,
+                prefetch_factor=max(2, -(-ahead // CHUNK)))
+        return self._workers
+
+    # ---- checkpoints ----
+
+    def state_dict(self) -> Dict[str, Any]:
+        """The position after the last step, for a checkpoint; a plain JSON value."""
+        epoch, seen, seen_in_epoch = self._stepped
+        rng = "" if self._rng is None else base64.b64encode(self._rng.numpy().tobytes()).decode()
+        return {"epoch": epoch, "seen": seen, "seen_in_epoch": seen_in_epoch, "batch": self._batch,
+                "accumulate": self._accumulate, "rng": rng}
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Goes on from there: the next epoch iterator starts in the middle of that epoch."""
+        import torch
+        self.epoch, self.seen, self.seen_in_epoch = state["epoch"], state["seen"], state["seen_in_epoch"]
+        self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+        self._batch, self._accumulate = state["batch"], state["accumulate"]
+        if self.through:
+            self._end_epoch()
+            return
+        self._resuming = self.seen_in_epoch > 0
+        if self._resuming and state.get("rng"):
+            data = bytearray(base64.b64decode(state["rng"]))
+            self._resume_rng = torch.frombuffer(data, dtype=torch.uint8).clone()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Backward: a window in pieces
+# ---------------------------------------------------------------------------------------------------------------------
+
+def _rows(part: Any) -> int:
+    """Examples of a collated batch: the rows of its first tensor."""
+    values = part.values() if hasattr(part, "values") and hasattr(part, "keys") else part
+    if hasattr(values, "shape"):
+        return int(values.shape[0]) if len(values.shape) else 1
+    for value in values if hasattr(values, "__iter__") and not isinstance(values, str) else ():
+        rows = _rows(value)
+        if rows > 0:
+            return rows
+    return 0
+
+
+class _NoRows(Exception):
+    """A batch has a tensor without one row for each example."""
+
+
+def _select(value: Any, rows: Any, size: int) -> Any:
+    """These rows (a slice or a list) of everything in a collated batch of `size` examples."""
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        if len(shape) == 0:
+            return value
+        if shape[0] != size:
+            raise _NoRows
+        return value[rows]
+    if hasattr(value, "keys"):
+        chosen = {key: _select(value[key], rows, size) for key in value.keys()}
+        return chosen if type(value) is dict else _like(value, chosen)
+    if isinstance(value, tuple):
+        items = [_select(item, rows, size) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if isinstance(value, list):
+        if any(hasattr(item, "shape") or hasattr(item, "keys") or isinstance(item, (list, tuple)) for item in value):
+            return [_select(item, rows, size) for item in value]
+        if len(value) != size:
+            raise _NoRows
+        return value[rows] if isinstance(rows, slice) else [value[row] for row in rows]
+    return value
+
+
+def _like(value: Any, chosen: Dict[str, Any]) -> Any:
+    """A mapping of the type of `value`; a dict if that cannot be made."""
+    with contextlib.suppress(Exception):
+        return type(value)(chosen)
+    return chosen
+
+
+def _labels(part: Any) -> Any:
+    """The labels of a collated batch: its entry of that name, or the last tensor of integers."""
+    if hasattr(part, "keys"):
+        for name in ("shift_labels", "labels", "label", "label_ids", "targets", "target"):
+            if name in part and hasattr(part[name], "ne"):
+                return part[name]
+        return None
+    items = part if isinstance(part, (list, tuple)) else []
+    tensors = [t for t in items if hasattr(t, "is_floating_point") and not t.is_floating_point() and t.dim() > 0]
+    return tensors[-1] if tensors else None
+
+
+def _counts(part: Any, examples: int) -> Dict[str, float]:
+    """What the loss of a batch may be the mean over, most likely first."""
+    labels = _labels(part)
+    counts: Dict[str, float] = {}
+    if labels is not None:
+        counts["labels"] = float(labels.ne(-100).sum())
+        if labels.dim() > 1:
+            counts["shifted labels"] = float(labels[..., 1:].ne(-100).sum())
+    counts["examples"] = float(examples)
+    return counts
+
+
+class _Piece:
+    """A micro batch, or a part of one."""
+
+    __slots__ = ("part", "size", "first", "index", "divisor")
+
+    def __init__(self, part: Any, size: int, first: int, index: int) -> None:
+        self.part = part
+        self.size = size
+        self.first = first  # its first example within the micro batch
+        self.index = index  # of the micro batch
+        self.divisor = 1.0  # of its loss
+
+
+def _evenly(size: int, limit: Optional[int]) -> List[int]:
+    """Sizes of at most `limit` that differ by at most 1 and add up to `size`."""
+    count = 1 if not limit else -(-size // limit)
+    return [size // count + (index < size % count) for index in range(count)]
+
+
+class _Saved:
+    """What a failed attempt has changed: random numbers and the statistics of batch norms."""
+
+    def __init__(self, model: Any) -> None:
+        import torch
+        self._cpu = torch.get_rng_state()
+        cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
+        self._cuda = torch.cuda.get_rng_state_all() if cuda else None
+        norms = (torch.nn.modules.batchnorm._NormBase,)
+        self._buffers = [(b, b.clone()) for m in model.modules() if isinstance(m, norms) and m.training
+                         for b in m.buffers(recurse=False)]
+
+    def restore(self) -> None:
+        import torch
+        torch.set_rng_state(self._cpu)
+        if self._cuda is not None:
+            torch.cuda.set_rng_state_all(self._cuda)
+        for buffer, value in self._buffers:
+            buffer.copy_(value)
+
+
+@contextlib.contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Evaluation mode without gradients, and every module as it was afterwards."""
+    import torch
+    modes = [(module, module.training) for module in model.modules()]
+    saved = _Saved(model)
+    try:
+        model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        saved.restore()
+
+
+@contextlib.contextmanager
+def _shaken(model: Any, strength: float) -> Iterator[None]:
+    """Parameters with noise, so that losses of examples differ even before training; exactly restored."""
+    import torch
+    if strength == 0:
+        yield
+        return
+    generator = torch.Generator().manual_seed(1)
+    parameters = [p for p in model.parameters() if p.is_floating_point()]
+    saved = [p.detach().clone() for p in parameters]
+    try:
+        with torch.no_grad():
+            for p in parameters:
+                noise = torch.randn(p.shape, generator=generator).to(p.device, p.dtype)
+                p.add_(noise * (strength * max(0.05, float(p.detach().float().std(unbiased=False)))))
+        yield
+    finally:
+        with torch.no_grad():
+            for p, value in zip(parameters, saved):
+                p.copy_(value)
+
+
+class _Method:
+    """How a framework computes the loss of a micro batch and its gradients."""
+
+    model: Any
+    key: Any  # of the loss function
+
+    def backward(self, piece: _Piece, parts: int) -> Any:
+        """Adds the gradients of piece's loss / piece.divisor; returns that loss, detached."""
+        raise NotImplementedError
+
+    def measure(self, part: Any) -> float:
+        """The loss of a batch as the framework computes it."""
+        raise NotImplementedError
+
+    def part_weights(self, window: Window) -> Optional[List[float]]:
+        """What each micro batch counts within the window; None if backward() knows it."""
+        return None
+
+    def counts(self, piece: _Piece, window: Window) -> Dict[str, float]:
+        return _counts(piece.part, piece.size)
+
+
+class _PlainMethod(_Method):
+    """A function of the program that returns the mean loss."""
+
+    def __init__(self, fn: Callable[..., Any], model: Any, weight: Optional[Callable[[List[Any]], float]],
+                 mark: Callable[[str], None]) -> None:
+        self._fn = fn
+        self._weight = weight
+        self._mark = mark
+        self.model = model
+        self.key = getattr(fn, "__code__", fn)
+
+    def _loss(self, part: Any) -> Any:
+        return self._fn(*part) if isinstance(part, (tuple, list)) else self._fn(part)
+
+    def backward(self, piece: _Piece, parts: int) -> Any:
+        self._mark("forward")
+        loss = self._loss(piece.part)
+        if piece.divisor != 1.0:
+            loss = loss / piece.divisor
+        self._mark("backward")
+        loss.backward()
+        return loss.detach()
+
+    def measure(self, part: Any) -> float:
+        return float(self._loss(part))
+
+    def part_weights(self, window: Window) -> Optional[List[float]]:
+        if self._weight is None or window.examples is None:
+            return [float(size) for size in window.sizes]
+        ends = [sum(window.sizes[:index]) for index in range(len(window.sizes) + 1)]
+        return [float(self._weight(window.examples[a:b])) for a, b in zip(ends, ends[1:])]
+
+    def counts(self, piece: _Piece, window: Window) -> Dict[str, float]:
+        counts = _counts(piece.part, piece.size)
+        if self._weight is not None and window.examples is not None:
+            first = sum(window.sizes[:piece.index]) + piece.first
+            counts = {"weight": float(self._weight(window.examples[first:first + piece.size])), **counts}
+        return counts
+
+
+class _Splitter:
+    """Runs windows, in pieces where memory is short. What was learnt about the memory is kept."""
+
+    def __init__(self, run: "Run") -> None:
+        self._run = run
+        self.limit: Optional[int] = None  # the largest piece that may fit
+        self.updating = False  # within optimizer.step
+        self._mean_over: Dict[Any, str] = {}  # what each loss is the mean over; "sum" if pieces just add up
+        self._running = 0  # size of the piece that is being run
+
+    def plain(self, window: Window, fn: Callable[..., Any], model: Any,
+              weight: Optional[Callable[[List[Any]], float]]) -> Any:
+        tracer = self._run._tracer
+        return self.run(window, _PlainMethod(fn, model, weight, tracer.mark if tracer else _nothing))
+
+    def run(self, window: Window, method: _Method) -> Any:
+        """Computes the gradients of a window; an out-of-memory error costs time only."""
+        saved = _Saved(method.model)
+        if self.limit is not None and max(window.sizes) > self.limit and method.key not in self._mean_over:
+            self._find_mean(window, method)
+        while True:
+            method.model.zero_grad(set_to_none=True)
+            try:
+                return self._attempt(window, method)
+            except Exception as caught:
+                if not is_out_of_memory(caught) or self.updating:
+                    raise
+                error = caught
+                in_use = self._run._memory.read().get("allocated_bytes") if self._run._memory else None
+                _forget_frames(error)
+            self._shrink(window, method, saved, error, in_use)
+            del error
+
+    def _attempt(self, window: Window, method: _Method) -> Any:
+        pieces = self._pieces(window, method)
+        total = None
+        for piece in pieces:
+            if piece.divisor == math.inf:
+                continue  # nothing of it counts
+            self._running = piece.size
+            loss = method.backward(piece, len(window.parts))
+            if loss is not None:
+                total = loss if total is None else total + loss
+        self._run._takes = [piece.size for piece in pieces]
+        return total
+
+    def _pieces(self, window: Window, method: _Method) -> List[_Piece]:
+        pieces: List[_Piece] = []
+        weights = method.part_weights(window)
+        for index, (part, size) in enumerate(zip(window.parts, window.sizes)):
+            own = [_Piece(part, size, 0, index)]
+            sizes = _evenly(size, self.limit if method.key in self._mean_over else None)
+            if len(sizes) > 1:
+                firsts = [sum(sizes[:number]) for number in range(len(sizes))]
+                own = [_Piece(_cut(window, index, slice(a, a + n)), n, a, index) for a, n in zip(firsts, sizes)]
+                self._share(own, method, window)
+            if weights is not None and len(window.parts) > 1:
+                for piece in own:
+                    piece.divisor *= sum(weights) / weights[index] if weights[index] else math.inf
+            pieces += own
+        return pieces
+
+    def _share(self, pieces: List[_Piece], method: _Method, window: Window) -> None:
+        name = self._mean_over[method.key]
+        if name == "sum":
+            return
+        counts = [method.counts(piece, window)[name] for piece in pieces]
+        for piece, count in zip(pieces, counts):
+            piece.divisor = sum(counts) / count if count else math.inf
+
+    def _shrink(self, window: Window, method: _Method, saved: _Saved, error: Exception,
+                in_use: Optional[int]) -> None:
+        """Halves the size of pieces, or lets the error go on if that does not help or would change the result."""
+        method.model.zero_grad(set_to_none=True)
+        saved.restore()
+        _return_freed_memory()
+        run, size, text = self._run, self._running, f"{type(error).__name__}: {error}"[:500]
+        reason = None
+        if run.on_oom == "fail":
+            reason = "on_oom is fail"
+        elif size <= 1:
+            reason = "a single example does not fit"
+        elif method.key not in self._mean_over:
+            reason = self._find_mean(window, method)
+        if run._probe is not None:
+            run._probe.fits = False
+        run.event("oom", attempted_batch=size, requested_bytes=_requested_bytes(text), in_use_bytes=in_use,
+                  limit_bytes=run._budget.bytes, cause="training step", text=text,
+                  action=f"not split: {reason}" if reason else f"split into micro batches of at most {size // 2}")
+        if reason:
+            raise error from RuntimeError(f"batchscope did not split this step: {reason}")
+        self.limit = max(1, size // 2)
+
+    # ---- what the loss is the mean over ----
+
+    def _find_mean(self, window: Window, method: _Method) -> Optional[str]:
+        """Finds out what weights pieces have in their joint loss; returns why that is not possible."""
+        index = max(range(len(window.parts)), key=lambda i: window.sizes[i])
+        if window.sizes[index] < 2:
+            return "a single example does not fit"
+        try:
+            with _evaluating(method.model):
+                for strength in (0.0, 0.3, 1.0, 3.0):
+                    with _shaken(method.model, strength):
+                        answer = self._solve(window, index, method)
+                    if answer != "alike":
+                        break
+        except _NoRows:
+            return "its batch cannot be cut along the examples"
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            _forget_frames(error)
+            return "not even two examples fit"
+        if answer == "alike":
+            return "the losses of its examples are too alike to tell what the loss is the mean over"
+        if answer is None:
+            return "its loss is no mean over its examples"
+        self._mean_over[method.key] = answer
+        return None
+
+    def _solve(self, window: Window, index: int, method: _Method) -> Optional[str]:
+        """The name of the count that explains joint losses; "alike" if any would, None if none does."""
+        rows = _telling_rows(window, index)
+        singles = [self._measured(window, index, [row], method) for row in rows]
+        pairs = [(a, b) for a in range(len(rows)) for b in range(a)]
+        joint = {pair: self._measured(window, index, [rows[i] for i in pair], method) for pair in pairs}
+        low = _low_precision(method, window.parts[index])
+        largest = max(abs(loss) for loss, _ in [*singles, *joint.values()])
+        noise = (1e-2 if low else 1e-5) * max(largest, 1e-3)
+        if not math.isfinite(largest):
+            return None
+        if all(abs(loss - singles[a][0] - singles[b][0]) < noise for (a, b), (loss, _) in joint.items()):
+            return "sum"
+        spread = max(abs(singles[a][0] - singles[b][0]) for a, b in pairs)
+        fitting = None
+        for name in singles[0][1]:
+            if all(abs(_joint(singles, a, b, name) - loss) < noise for (a, b), (loss, _) in joint.items()):
+                fitting = name
+                break
+        if fitting is not None and spread < (10 if low else 200) * noise:
+            return "alike"
+        return fitting
+
+    def _measured(self, window: Window, index: int, rows: List[int], method: _Method) -> Tuple[float, Dict[str, float]]:
+        part = _cut(window, index, rows)
+        piece = _Piece(part, len(rows), rows[0], index)
+        counts = method.counts(piece, window)
+        if len(rows) > 1:
+            counts.pop("weight", None)
+        return method.measure(part), counts
+
+
+def _nothing(_: str) -> None:
+    pass
+
+
+def _joint(singles: List[Tuple[float, Dict[str, float]]], a: int, b: int, name: str) -> float:
+    """The loss of two examples together if it is the mean over this count."""
+    one, two = singles[a][1][name], singles[b][1][name]
+    if one + two == 0:
+        return math.inf
+    return (singles[a][0] * one if one else 0.0) / (one + two) + (singles[b][0] * two if two else 0.0) / (one + two)
+
+
+def _telling_rows(window: Window, index: int) -> List[int]:
+    """The examples with the fewest and the most labels, and one between them."""
+    size = window.sizes[index]
+    labels = _labels(window.parts[index])
+    order = list(range(size))
+    if labels is not None and labels.shape[0] == size and labels.dim() > 1:
+        valid = labels.ne(-100).flatten(1).sum(1).tolist()
+        order = sorted((row for row in order if valid[row] > 1), key=lambda row: valid[row]) or order
+    if len(order) < 2:
+        order = list(range(size))
+    return list(dict.fromkeys([order[0], order[-1], order[len(order) // 2]]))
+
+
+def _low_precision(method: _Method, part: Any) -> bool:
+    """Whether the model computes in 16 bit, where losses are coarse."""
+    import torch
+    if any(p.dtype in (torch.float16, torch.bfloat16) for p in method.model.parameters()):
+        return True
+    leaf = next((m for m in method.model.modules() if not any(m.children()) and any(m.parameters())), None)
+    if leaf is None:
+        return False
+    seen: List[bool] = []
+    handle = leaf.register_forward_pre_hook(
+        lambda *_: seen.append(torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()))
+    try:
+        method.measure(_select(part, [0], _rows(part)))
+    except _NoRows:
+        return False
+    finally:
+        handle.remove()
+    return any(seen)
+
+
+def _cut(window: Window, index: int, rows: Any) -> Any:
+    """Some examples of a micro batch: its very inputs, or collated anew if these have no row for each example."""
+    size = window.sizes[index]
+    try:
+        return _select(window.parts[index], rows, size)
+    except _NoRows:
+        if window.examples is None or window.collate is None:
+            raise
+        first = sum(window.sizes[:index])
+        own = window.examples[first:first + size]
+        return window.collate(own[rows] if isinstance(rows, slice) else [own[row] for row in rows])
+
+
+def _forget_frames(error: BaseException) -> None:
+    """Frees what the frames of an exception hold: their variables are tensors of the failed attempt."""
+    seen = set()
+    link: Optional[BaseException] = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        traceback.clear_frames(link.__traceback__)
+        link.__traceback__ = None
+        link = link.__cause__ or link.__context__
+    error.__cause__ = error.__context__ = None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# transformers
+# ---------------------------------------------------------------------------------------------------------------------
+
+_ENDLESS = 2**31  # a length that an epoch never reaches; it ends when the loader says so
+
+
+def attach(trainer: Any) -> Run:
+    """Attaches to a transformers.Trainer or a lightning Trainer, before train() or fit(); returns the Run.
+
+    Changes nothing until something is steered, and nothing at all if nobody listens and start() got no schedule.
+    """
+    run = start()
+    if (not run.active and run._schedule is None) or getattr(trainer, "_batchscope", None) is not None:
+        return run
+    packages = {kind.__module__.split(".")[0] for kind in type(trainer).__mro__}
+    if "transformers" in packages:
+        trainer._batchscope = _attach_transformers(run, trainer)
+    elif packages & {"lightning", "pytorch_lightning"}:
+        trainer._batchscope = _attach_lightning(run, trainer)
+    else:
+        raise TypeError(f"attach takes a transformers.Trainer or a lightning Trainer, not a {type(trainer).__name__}")
+    return run
+
+
+def _version(package: Any) -> Tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", package.__version__)[:2])
+
+
+def _only_level_1(run: Run, reason: str) -> None:
+    run.event("level", level=1, reason=reason)
+
+
+class _Endless:
+    """What the Trainer iterates over: windows, without a length that matters."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def __len__(self) -> int:
+        return _ENDLESS
+
+    def __iter__(self) -> Iterator[Window]:
+        self._loader.set_epoch(self._loader._next_epoch())
+        return iter(self._loader)
+
+    def set_epoch(self, epoch: int) -> None:
+        """The loader counts epochs itself: the Trainer's own count starts again after a resume."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader.dataloader, name)
+
+
+class _StockLength:
+    """Stands for the stock loader where the Trainer computes its steps."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.dataset = loader.dataset
+        whole = loader.examples // loader.batch if loader.drop_last else -(-loader.examples // loader.batch)
+        self._length = whole
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class _TrainerMethod(_Method):
+    """The Trainer's own training_step on micro batches and pieces of them."""
+
+    key = "transformers"
+
+    def __init__(self, hook: "_Transformers", model: Any, items: Any) -> None:
+        self._hook = hook
+        self._wrapped = model
+        self._items = items
+        self.model = hook.trainer.model
+
+    def backward(self, piece: _Piece, parts: int) -> Any:
+        trainer = self._hook.trainer
+        trainer.current_gradient_accumulation_steps = parts
+        if piece.divisor == 1.0:
+            return self._hook.stock["training_step"](self._wrapped, piece.part, self._items)
+        backward = trainer.accelerator.backward
+        trainer.accelerator.backward = lambda loss, **kwargs: backward(loss / piece.divisor, **kwargs)
+        try:
+            return self._hook.stock["training_step"](self._wrapped, piece.part, self._items) / piece.divisor
+        finally:
+            del trainer.accelerator.backward
+
+    def measure(self, part: Any) -> float:
+        return self.loss(part, self._items)
+
+    def loss(self, part: Any, items: Any) -> float:
+        trainer = self._hook.trainer
+        inputs = trainer._prepare_inputs(part)
+        with trainer.compute_loss_context_manager():
+            return float(trainer.compute_loss(self._wrapped, inputs, num_items_in_batch=items))
+
+
+def _why_not_transformers(trainer: Any) -> Optional[str]:
+    """Why this Trainer can be watched only; None if its size can be steered."""
+    import transformers
+    args = trainer.args
+    strategy = str(getattr(args, "train_sampling_strategy", "") or "")
+    own_loop = [name for name in ("_inner_training_loop", "get_batch_samples", "_run_epoch")
+                if _overrides(trainer, name, transformers.Trainer)]
+    reasons = (
+        (_version(transformers) < (4, 57), f"transformers {transformers.__version__} is older than 4.57"),
+        (args.world_size > 1, "several processes must agree on a size"),
+        (args.n_gpu > 1, "DataParallel over several GPUs"),
+        (trainer.is_deepspeed_enabled, "DeepSpeed"),
+        (trainer.is_fsdp_enabled, "FSDP"),
+        (bool(getattr(args, "group_by_length", False)) or "group" in strategy or "rebalance" in strategy,
+         "batches grouped by length"),
+        (str(args.optim).split(".")[-1].lower() in ("lomo", "adalomo"), "an optimizer that steps in backward"),
+        (bool(own_loop), f"the Trainer has its own {', '.join(own_loop)}"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+def _overrides(instance: Any, name: str, base: type) -> bool:
+    own, stock = getattr(type(instance), name, None), getattr(base, name, None)
+    return own is not None and stock is not None and own is not stock
+
+
+class _Transformers:
+    """Attached to one transformers.Trainer: replaces methods of that instance, and calls them."""
+
+    def __init__(self, run: Run, trainer: Any) -> None:
+        self.run = run
+        self.trainer = trainer
+        self.stock: Dict[str, Any] = {}
+        self.loader: Optional[Loader] = None
+        self.loss: Any = None
+        self.grad_norm: Any = None
+        self._first = (0, 0)  # batch and accumulation that the rate schedule was made for
+        self._changed = False  # whether the size was ever another one
+        self._epochs = 0.0
+        self._stock_epochs = 0
+        self._schedule_steps = 0
+        self._own_args: Dict[str, Any] = {}
+        self._checked_scale = False
+
+    # ---- methods of the Trainer ----
+
+    def replace(self, name: str) -> None:
+        self.stock[name] = getattr(self.trainer, name)
+        setattr(self.trainer, name, getattr(self, name))
+
+    def get_train_dataloader(self) -> Any:
+        dataloader = self.stock["get_train_dataloader"]()
+        try:
+            loader = Loader(self.run, dataloader)
+        except TypeError as error:
+            self.loader = self.run._loader = None
+            _only_level_1(self.run, str(error))
+            return dataloader
+        self._restore_args()
+        args = self.trainer.args
+        self.loader = self.run._loader = loader
+        loader.batch, loader.accumulate = self.trainer._train_batch_size, args.gradient_accumulation_steps
+        self.run._know_model(self.trainer.model)
+        self.run._describe(
+            batch=loader.batch, accumulate=loader.accumulate,
+            epochs=None if args.max_steps > 0 else args.num_train_epochs,
+            steps=args.max_steps if args.max_steps > 0 else None)
+        self.run._greet(wait=True)
+        self._first = loader.batch, loader.accumulate
+        self._changed = False
+        return _Endless(loader)
+
+    def set_initial_training_values(self, args: Any, dataloader: Any, *rest: Any) -> Any:
+        if not isinstance(dataloader, _Endless):
+            return self.stock["set_initial_training_values"](args, dataloader, *rest)
+        trainer, loader = self.trainer, self.loader
+        self._own_args = {"gradient_accumulation_steps": args.gradient_accumulation_steps,
+                          "ignore_data_skip": args.ignore_data_skip}
+        args.gradient_accumulation_steps = loader.accumulate
+        trainer._train_batch_size = loader.batch
+        rest = tuple(trainer.get_total_train_batch_size(args) for _ in rest)
+        values = list(self.stock["set_initial_training_values"](args, _StockLength(loader), *rest))
+        self._stock_epochs = values[0]
+        self._epochs = math.inf if args.max_steps > 0 else float(args.num_train_epochs)
+        values[0], values[1], values[5] = _ENDLESS, _ENDLESS, _ENDLESS
+        args.gradient_accumulation_steps = 1  # a window is one training_step
+        args.ignore_data_skip = True  # the loader knows its position
+        return tuple(values)
+
+    def _restore_args(self) -> None:
+        for name, value in self._own_args.items():
+            setattr(self.trainer.args, name, value)
+        self._own_args = {}
+
+    def create_scheduler(self, num_training_steps: int, *args: Any, **kwargs: Any) -> Any:
+        self._schedule_steps = num_training_steps
+        return self.stock["create_scheduler"](num_training_steps, *args, **kwargs)
+
+    def get_batch_samples(self, iterator: Any, count: int, *rest: Any) -> Any:
+        if self.loader is None:
+            return self.stock["get_batch_samples"](iterator, count, *rest)
+        window = next(iterator, None)
+        if window is None:
+            return [], None
+        _, items = self.stock["get_batch_samples"](iter(window.parts), len(window.parts), *rest)
+        return [window], items
+
+    def training_step(self, model: Any, inputs: Any, *rest: Any, **kwargs: Any) -> Any:
+        if not isinstance(inputs, Window):
+            loss = self.stock["training_step"](model, inputs, *rest, **kwargs)
+            self.loss = loss if self.loss is None else self.loss + loss
+            return loss
+        items = rest[0] if rest else kwargs.get("num_items_in_batch")
+        method = _TrainerMethod(self, model, items)
+        if not self._checked_scale and len(inputs.parts) > 1 and items is not None:
+            self._check_scale(method, inputs)
+        self.loss = self.run._splitter.run(inputs, method)
+        return self.loss
+
+    def floating_point_ops(self, inputs: Any) -> Any:
+        parts = inputs.parts if isinstance(inputs, Window) else [inputs]
+        return sum(self.stock["floating_point_ops"](part) for part in parts)
+
+    def _track_num_input_tokens(self, inputs: Any) -> None:
+        for part in inputs.parts if isinstance(inputs, Window) else [inputs]:
+            self.stock["_track_num_input_tokens"](part)
+
+    def _check_scale(self, method: _TrainerMethod, window: Window) -> None:
+        """Tells of a head that takes the count of labels and ignores it: its gradients grow with accumulation."""
+        self._checked_scale = True
+        if not self.run.active:
+            return
+        try:
+            with _evaluating(method.model):
+                one, two = (method.loss(window.parts[0], method._items * factor) for factor in (1, 2))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            return
+        if one == two and one != 0 and self.trainer.model_accepts_loss_kwargs:
+            self.run.event("loss-scale", factor=len(window.parts),
+                           text="the model ignores num_items_in_batch: gradients are too large by this factor")
+
+    # ---- moments of the training ----
+
+    def began(self, state: Any, control: Any, name: str) -> None:
+        run, loader = self.run, self.loader
+        run._know_model(self.trainer.model)
+        run._know_optimizer(self.trainer.optimizer)
+        run._step = state.global_step
+        if loader is None:
+            return
+        state.num_train_epochs = self._stock_epochs
+        if state.global_step > 0:  # resumed
+            self._resume(state.global_step, (state.stateful_callbacks or {}).get(name))
+        state.stateful_callbacks[name] = self.position()
+        run._changed = run._changed or state.global_step > 0
+
+    def _resume(self, steps: int, saved: Any) -> None:
+        """Goes on at the checkpoint's position; for one made without BatchScope, at the one its steps amount to."""
+        loader = self.loader
+        saved = saved[-1] if isinstance(saved, list) and saved else saved
+        attributes = saved.get("attributes", {}) if isinstance(saved, dict) else {}
+        if attributes.get("loader"):
+            loader.load_state_dict(attributes["loader"])
+            self._first = tuple(attributes["first"])
+            self._changed = attributes["changed"]
+            self.run._splitter.limit = attributes["limit"]
+            self.run._splitter._mean_over.update(attributes["mean_over"])
+            return
+        epoch, windows = divmod(steps, max(1, len(loader)))
+        seen = min(windows * loader.batch * loader.accumulate, loader.examples)
+        loader.load_state_dict({"epoch": epoch, "seen": epoch * loader.examples + seen, "seen_in_epoch": seen,
+                                "batch": loader.batch, "accumulate": loader.accumulate})
+
+    def position(self) -> Dict[str, Any]:
+        """What a checkpoint keeps."""
+        splitter = self.run._splitter
+        return {"args": {}, "attributes": {} if self.loader is None else {
+            "loader": self.loader.state_dict(), "first": list(self._first), "changed": self._changed,
+            "limit": splitter.limit,
+            "mean_over": {key: name for key, name in splitter._mean_over.items() if isinstance(key, str)}}}
+
+    def stepped(self, state: Any, control: Any) -> None:
+        run, loader = self.run, self.loader
+        run._step = state.global_step - 1
+        values = {"loss": self.loss, "grad_norm": self.grad_norm}
+        self.loss = None
+        run._step_done({name: value for name, value in values.items() if value is not None})
+        if loader is not None:
+            through = loader.through
+            place = loader.epoch + (1.0 if through else loader.seen_in_epoch / loader.examples)
+            state.epoch = place
+            control.should_epoch_stop = control.should_epoch_stop or through
+            self._follow_size(state, place, through)
+        if run._stop:
+            control.should_training_stop = True
+            control.should_save = control.should_save or run._save
+
+    def _follow_size(self, state: Any, place: float, through: bool) -> None:
+        """From the first change of the size on, training ends with its examples and the rate follows progress."""
+        loader = self.loader
+        self._changed = self._changed or (loader.batch, loader.accumulate) != self._first
+        if not self._changed or math.isinf(self._epochs):
+            return
+        state.max_steps = state.global_step + self._steps_left(through)
+        schedule = self.trainer.lr_scheduler
+        import torch
+        if isinstance(schedule, torch.optim.lr_scheduler.LambdaLR):
+            done = state.global_step >= state.max_steps
+            progress = 1.0 if done else min(1.0, place / self._epochs)
+            schedule.last_epoch = progress * self._schedule_steps - 1
+            schedule.step()
+
+    def _steps_left(self, through: bool) -> int:
+        loader = self.loader
+        last = math.ceil(self._epochs)  # epochs, the last of them perhaps in part
+        in_last = math.ceil((self._epochs - (last - 1)) * loader.examples)
+        epoch, seen = (loader.epoch + 1, 0) if through else (loader.epoch, loader.seen_in_epoch)
+        if epoch >= last:
+            return 0
+        if epoch == last - 1:
+            return loader._windows(max(0, in_last - seen))
+        return loader._windows(loader.examples - seen) + (last - epoch - 2) * len(loader) + loader._windows(in_last)
+
+
+def _attach_transformers(run: Run, trainer: Any) -> Any:
+    import transformers
+    from transformers.trainer_callback import ExportableState, TrainerCallback
+    hook = _Transformers(run, trainer)
+
+    class BatchScopeCallback(TrainerCallback, ExportableState):
+        """In front of all others, so that they see the epoch and the steps of the present size."""
+
+        def state(self) -> Dict[str, Any]:
+            return hook.position()
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            callbacks = trainer.callback_handler.callbacks
+            callbacks.insert(0, callbacks.pop(callbacks.index(self)))  # a restored one comes last
+            hook.began(state, control, type(self).__name__)
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            hook.stepped(state, control)
+
+        def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **kwargs: Any) -> None:
+            names = {"eval_loss": "validation_loss", "eval_accuracy": "validation_accuracy"}
+            values = {names.get(name, name): value for name, value in (metrics or {}).items()
+                      if isinstance(value, (int, float)) and name != "epoch"}
+            run.event("evaluation", values=values)
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            hook._restore_args()
+
+    trainer.callback_handler.callbacks.insert(0, BatchScopeCallback())
+    run._describe(framework=f"transformers {transformers.__version__}")
+    run.stopping  # the Trainer ends by itself
+    clip = trainer.accelerator.clip_grad_norm_
+
+    def clip_grad_norm(*args: Any, **kwargs: Any) -> Any:
+        hook.grad_norm = clip(*args, **kwargs)
+        return hook.grad_norm
+
+    trainer.accelerator.clip_grad_norm_ = clip_grad_norm
+    reason = _why_not_transformers(trainer)
+    if reason is not None:
+        hook.replace("training_step")
+        _only_level_1(run, reason)
+        return hook
+    if trainer.args.auto_find_batch_size:
+        trainer.args.auto_find_batch_size = False
+        run.event("lint", text="auto_find_batch_size is switched off: it restarts at step 0 with the trained weights")
+    if getattr(trainer.args, "torch_compile", False):
+        run.event("lint", text="torch.compile compiles again when the batch size changes")
+    for name in ("get_train_dataloader", "set_initial_training_values", "create_scheduler", "get_batch_samples",
+                 "training_step", "floating_point_ops", "_track_num_input_tokens"):
+        if hasattr(trainer, name):
+            hook.replace(name)
+    run._describe(can=("estimate",))
+    run._estimator = lambda batches: _estimate_trainer(trainer, batches)
+    return hook
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# lightning
+# ---------------------------------------------------------------------------------------------------------------------
+
+class _LightningLoader:
+    """What Lightning takes for the training loader."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._checked = False
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self) -> Iterator[Window]:
+        if not self._checked:  # Lightning only looks whether it can be iterated over
+            self._checked = True
+            return iter(())
+        return iter(self._loader)
+
+    @property
+    def worker_init_fn(self) -> Any:
+        return self._loader.dataloader.worker_init_fn
+
+    @worker_init_fn.setter
+    def worker_init_fn(self, function: Any) -> None:
+        self._loader.dataloader.worker_init_fn = function
+
+    @property
+    def sampler(self) -> Any:
+        return self._loader.sampler
+
+    @property
+    def dataset(self) -> Any:
+        return self._loader.dataset
+
+    def state_dict(self) -> Dict[str, Any]:
+        return self._loader.state_dict()
+
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        self._loader.load_state_dict(state)
+
+
+class _LightningMethod(_Method):
+    """The module's own training_step on micro batches and pieces of them."""
+
+    key = "lightning"
+
+    def __init__(self, trainer: Any, arguments: Any, backward: Any) -> None:
+        self._trainer = trainer
+        self._arguments = arguments
+        self._backward = backward
+        self.model = trainer.lightning_module
+        self.extra: Dict[str, Any] = {}
+
+    def _output(self, part: Any) -> Any:
+        trainer = self._trainer
+        arguments = type(self._arguments)(self._arguments)
+        arguments["batch"] = part
+        trainer._results.batch, trainer._results.batch_size = part, None  # what self.log averages over
+        return trainer.fit_loop.epoch_loop.automatic_optimization._training_step(arguments)
+
+    def backward(self, piece: _Piece, parts: int) -> Any:
+        output = self._output(piece.part)
+        if output.closure_loss is None:
+            return None
+        loss = output.closure_loss if piece.divisor == 1.0 else output.closure_loss / piece.divisor
+        self._backward(loss)
+        self.extra = output.extra
+        return loss.detach()
+
+    def measure(self, part: Any) -> float:
+        module = self.model
+        hidden = {name: vars(module).get(name) for name in ("log", "log_dict")}
+        try:
+            for name in hidden:
+                setattr(module, name, lambda *args, **kwargs: None)
+            return float(self._output(part).closure_loss)
+        finally:
+            for name, value in hidden.items():
+                delattr(module, name) if value is None else setattr(module, name, value)
+
+    def part_weights(self, window: Window) -> Optional[List[float]]:
+        return [float(size) for size in window.sizes]
+
+
+def _why_not_lightning(trainer: Any, module: Any) -> Optional[str]:
+    """Why this Trainer can be watched only; None if its size can be steered."""
+    fit_loop = trainer.fit_loop
+    private = (
+        (fit_loop, "setup_data"), (fit_loop, "_data_source"), (fit_loop, "_data_fetcher"), (fit_loop, "max_batches"),
+        (fit_loop.epoch_loop.automatic_optimization, "_make_closure"),
+        (fit_loop.epoch_loop.automatic_optimization, "_training_step"),
+        (module, "_on_before_batch_transfer"), (trainer.strategy, "batch_to_device"))
+    missing = [name for owner, name in private if not hasattr(owner, name)]
+    limit = trainer.limit_train_batches
+    schedules = [c.scheduling for c in trainer.callbacks if type(c).__name__ == "GradientAccumulationScheduler"]
+    reasons = (
+        (bool(missing), f"this version of lightning has no {', '.join(missing)}"),
+        (not module.automatic_optimization, "manual optimization"),
+        (trainer.world_size > 1, "several processes must agree on a size"),
+        (not (isinstance(limit, float) and limit == 1.0), "limit_train_batches"),
+        (bool(trainer.overfit_batches), "overfit_batches"),
+        (any(len(schedule) > 1 for schedule in schedules), "its own schedule of accumulate_grad_batches"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+class _Lightning:
+    """Attached to one lightning Trainer: replaces methods of its loops while it fits, and calls them."""
+
+    def __init__(self, run: Run, trainer: Any, fetcher: Any, closure: Any, result: Any) -> None:
+        self.run = run
+        self.trainer = trainer
+        self.loader: Optional[Loader] = None
+        self._fetcher_class = fetcher
+        self._closure_class = closure
+        self._result_class = result
+        self._replaced: List[Tuple[Any, str, Any]] = []
+        self._first = (0, 0)
+        self._told_rate = False
+        self._steps = 0
+
+    def replace(self, owner: Any, name: str, function: Any) -> Any:
+        """Puts a function in the place of an instance's method; returns the method."""
+        stock = getattr(owner, name)
+        self._replaced.append((owner, name, vars(owner).get(name)))
+        setattr(owner, name, function)
+        return stock
+
+    def restore(self) -> None:
+        for owner, name, value in reversed(self._replaced):
+            delattr(owner, name) if value is None else setattr(owner, name, value)
+        self._replaced.clear()
+
+    def setup(self, module: Any) -> None:
+        trainer, run = self.trainer, self.run
+        fit_loop = trainer.fit_loop
+        run._know_model(module)
+        reason = _why_not_lightning(trainer, module)
+        if reason is not None:
+            _only_level_1(run, reason)
+            return
+        optimization = fit_loop.epoch_loop.automatic_optimization
+        self._stock_loader = self.replace(fit_loop._data_source, "dataloader", self.dataloader)
+        self._stock_setup = self.replace(fit_loop, "setup_data", self.setup_data)
+        self._stock_closure = self.replace(optimization, "_make_closure", self.make_closure)
+        for owner, name in ((trainer.precision_plugin, "convert_input"), (module, "_on_before_batch_transfer"),
+                            (trainer.strategy, "batch_to_device")):
+            self._for_each_part(owner, name)
+
+    def _for_each_part(self, owner: Any, name: str) -> None:
+        def for_each(batch: Any, *args: Any, **kwargs: Any) -> Any:
+            if not isinstance(batch, Window):
+                return stock(batch, *args, **kwargs)
+            batch.parts = [stock(part, *args, **kwargs) for part in batch.parts]
+            return batch
+
+        stock = self.replace(owner, name, for_each)
+
+    def dataloader(self) -> Any:
+        trainer, run = self.trainer, self.run
+        dataloader = self._stock_loader()
+        try:
+            loader = Loader(run, dataloader)
+        except TypeError as error:
+            _only_level_1(run, str(error))
+            return dataloader
+        self.loader = run._loader = loader
+        loader.accumulate = trainer.accumulate_grad_batches
+        self._one_window_a_step()
+        steps = trainer.max_steps if trainer.max_steps > 0 else None
+        run._describe(accumulate=loader.accumulate, epochs=None if steps else trainer.max_epochs, steps=steps)
+        run._greet(wait=True)
+        self._first = loader.batch, loader.accumulate
+        return _LightningLoader(loader)
+
+    def _one_window_a_step(self) -> None:
+        self._accumulation = self.trainer.accumulate_grad_batches
+        self.trainer.accumulate_grad_batches = 1
+        for callback in self.trainer.callbacks:
+            if type(callback).__name__ == "GradientAccumulationScheduler":
+                self._replaced.append((callback, "scheduling", callback.scheduling))
+                callback.scheduling = {0: 1}
+
+    def setup_data(self) -> None:
+        """Lightning's own, then a fetcher that fetches nothing ahead."""
+        self._stock_setup()
+        fit_loop = self.trainer.fit_loop
+        fetcher = fit_loop._data_fetcher
+        if self.loader is None or fetcher is None or isinstance(fetcher, self._fetcher_class):
+            return
+        own = self._fetcher_class(self)
+        own._combined_loader, own.iterator = fetcher._combined_loader, fetcher.iterator
+        own.reset()
+        fit_loop._data_fetcher = own
+        own._combined_loader.limits = None
+        if own._combined_loader._iterator is not None:
+            own._combined_loader._iterator.limits = None
+        if isinstance(self.trainer.val_check_interval, float) and self.trainer.val_check_interval == 1.0:
+            self.trainer.val_check_batch = math.inf  # at the real end of an epoch
+
+    def fetched(self) -> bool:
+        """Called after each fetch; returns whether that was the epoch's last window."""
+        loader, fit_loop = self.loader, self.trainer.fit_loop
+        more = loader._promise()
+        left = loader._windows(loader.examples - loader.seen_in_epoch) if more else 0
+        fit_loop.max_batches = fit_loop.epoch_loop.batch_progress.current.ready + 1 + left
+        return not more
+
+    def make_closure(self, arguments: Any, optimizer: Any, batch_idx: int) -> Any:
+        window = arguments.get("batch")
+        if not isinstance(window, Window):
+            return self._stock_closure(arguments, optimizer, batch_idx)
+        optimization = self.trainer.fit_loop.epoch_loop.automatic_optimization
+        zero_grad = optimization._make_zero_grad_fn(batch_idx, optimizer)
+        method = _LightningMethod(self.trainer, arguments, optimization._make_backward_fn(optimizer) or _nothing)
+
+        def compute() -> Any:
+            if zero_grad is not None:
+                zero_grad()
+            updating, self.run._splitter.updating = self.run._splitter.updating, False  # a closure of step()
+            try:
+                loss = self.run._splitter.run(window, method)
+            finally:
+                self.run._splitter.updating = updating
+            return self._result_class(closure_loss=loss, extra=method.extra)
+
+        return self._closure_class(step_fn=compute)
+
+    def stepped(self, outputs: Any) -> None:
+        run, trainer = self.run, self.trainer
+        if trainer.global_step == self._steps and self.loader is None:
+            return  # a micro batch of a longer accumulation
+        self._steps = trainer.global_step
+        run._step = max(0, trainer.global_step - 1)
+        loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
+        run._step_done({} if loss is None else {"loss": loss})
+        loader = self.loader
+        by_steps = any(config.interval == "step" for config in trainer.lr_scheduler_configs)
+        if loader is not None and by_steps and not self._told_rate and (loader.batch, loader.accumulate) != self._first:
+            self._told_rate = True
+            run.event("rate-by-steps", text="the program's own rate scheduler goes on counting steps")
+        if run._stop:
+            trainer.should_stop = True
+            if run._save:
+                trainer.save_checkpoint(os.path.join(trainer.default_root_dir, "batchscope-stop.ckpt"))
+
+    def ended(self) -> None:
+        if self.loader is not None:
+            self.trainer.accumulate_grad_batches = self._accumulation
+        self.restore()
+
+
+def _attach_lightning(run: Run, trainer: Any) -> Any:
+    import importlib
+    package = "lightning.pytorch" if type(trainer).__module__.startswith("lightning.") else "pytorch_lightning"
+    lightning = importlib.import_module(package)
+    automatic = importlib.import_module(package + ".loops.optimization.automatic")
+    fetchers = importlib.import_module(package + ".loops.fetchers")
+
+    class Fetcher(fetchers._DataFetcher):
+        """Fetches nothing ahead, and asks the loader whether a window was the last one."""
+
+        def __init__(self, owner: _Lightning) -> None:
+            super().__init__()
+            self._owner = owner
+
+        def __next__(self) -> Any:
+            batch = super().__next__()
+            self.done = self._owner.fetched()
+            return batch
+
+        def reset(self) -> None:
+            super().reset()
+            self.length, self.done = None, False
+
+    hook = _Lightning(run, trainer, Fetcher, automatic.Closure, automatic.ClosureResult)
+
+    class BatchScopeCallback(lightning.Callback):
+        def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+            if stage == "fit":
+                hook.setup(pl_module)
+
+        def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            if trainer.optimizers:
+                run._know_optimizer(trainer.optimizers[0])
+            hook._steps = run._step = trainer.global_step
+            run._changed = run._changed or trainer.global_step > 0
+
+        def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
+            hook.stepped(outputs)
+
+        def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
+            if trainer.sanity_checking:
+                return
+            names = {"val_loss": "validation_loss", "val_acc": "validation_accuracy",
+                     "val_accuracy": "validation_accuracy"}
+            numbers = {names.get(key, key): float(value) for key, value in trainer.callback_metrics.items()}
+            run.event("evaluation", values=numbers)
+
+        def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:
+            if stage == "fit":
+                hook.ended()
+
+        def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+            hook.ended()
+
+    trainer.callbacks.insert(0, BatchScopeCallback())
+    run._describe(framework=f"lightning {lightning.__version__}")
+    run.stopping  # the Trainer ends by itself
+    return hook
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Trace
+# ---------------------------------------------------------------------------------------------------------------------
+
+def _bytes_of(tensors: Any) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+
+def _state_tensors(optimizer: Any) -> List[Any]:
+    states = optimizer.state.values() if optimizer is not None else ()
+    return [t for state in states if isinstance(state, dict) for t in state.values() if hasattr(t, "element_size")]
+
+
+class _Tracer:
+    """Lists the allocations of a step, from its making to finish()."""
+
+    def __init__(self, model: Any = None, optimizer: Any = None) -> None:
+        import torch
+        self._torch = torch
+        parameters = list(model.parameters()) if model is not None else []
+        self._device = parameters[0].device.type if parameters else "cpu"
+        self._start_by = {
+            "parameters": _bytes_of(parameters) + _bytes_of(model.buffers() if model is not None else ()),
+            "gradients": _bytes_of(p.grad for p in parameters),
+            "optimizer": _bytes_of(t for t in _state_tensors(optimizer) if t.device.type == self._device),
+        }
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if self._device == "cuda":
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
+        self._profile.start()
+
+    def mark(self, phase: str) -> None:
+        """The phase of the step that begins now."""
+        with self._torch.profiler.record_function("batchscope::" + phase):
+            pass
+
+    def finish(self, batch: int) -> Message:
+        """The message for a step that took `batch` examples."""
+        self._profile.stop()
+        allocations, marks = self._events()
+        blocks: Dict[int, int] = {}
+        events: List[Any] = []
+        phases: List[List[Any]] = []
+        count = 0
+        for when, address, size in allocations:
+            while marks and marks[0][0] <= when:
+                phases.append([len(events), marks.pop(0)[1]])
+            if size > 0:
+                count += 1
+                blocks[address] = count
+                events.append(size)
+            elif address in blocks:
+                events.append(-blocks.pop(address))
+            else:
+                events.append([-size])
+        return {"type": "trace", "batch": batch, "granularity": 512 if self._device == "cuda" else 64,
+                "start_bytes": sum(self._start_by.values()), "start_by": self._start_by, "events": events,
+                "phases": phases}
+
+    def _events(self) -> Tuple[List[Tuple[int, int, int]], List[Tuple[int, str]]]:
+        """Allocations (time, address, bytes; frees below 0) and phases, in order of time."""
+        from torch._C._profiler import _EventType
+        allocations: List[Tuple[int, int, int]] = []
+        marks: List[Tuple[int, str]] = []
+        waiting = list(self._profile.profiler.kineto_results.experimental_event_tree())
+        while waiting:
+            event = waiting.pop()
+            waiting += event.children
+            if event.tag == _EventType.Allocation:
+                fields = event.extra_fields
+                if fields.device.type == self._device:
+                    allocations.append((event.start_time_ns, fields.ptr, fields.alloc_size))
+            elif event.name.startswith("batchscope::"):
+                marks.append((event.start_time_ns, event.name.split("::", 1)[1]))
+        return sorted(allocations, key=lambda item: item[0]), sorted(marks)
+
+
+def trace(step: Callable[[], Any], batch: int = 0, model: Any = None, optimizer: Any = None) -> Message:
+    """Runs step() and returns the list of its allocations, as the message `trace` has it."""
+    tracer = _Tracer(model, optimizer)
+    try:
+        step()
+    finally:
+        message = tracer.finish(batch)
+    return message
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Estimate
+# ---------------------------------------------------------------------------------------------------------------------
+
+def _ledger() -> Any:
+    """A dispatch mode that counts the bytes of all storages that are made under it, while they live."""
+    import weakref
+
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    class Ledger(TorchDispatchMode):
+        def __init__(self) -> None:
+            super().__init__()
+            self.live = self.peak = 0
+            self._known: Dict[int, Any] = {}
+
+        def see(self, tensor: Any) -> None:
+            storage = tensor.untyped_storage()
+            key = storage._cdata
+            if key in self._known:
+                return
+            size = -(-storage.nbytes() // 64) * 64
+            self._known[key] = weakref.finalize(storage, self._free, key, size)
+            self._known[key].atexit = False
+            self.live += size
+            self.peak = max(self.peak, self.live)
+
+        def _free(self, key: int, size: int) -> None:
+            self._known.pop(key, None)
+            self.live -= size
+
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result = function(*args, **(kwargs or {}))
+            for leaf in tree_leaves(result):
+                if hasattr(leaf, "untyped_storage"):
+                    self.see(leaf)
+            return result
+
+    return Ledger()
+
+
+def _fake_optimizer(optimizer: Any, fakes: Dict[int, Any]) -> Any:
+    """An optimizer of the same class and settings over the copies of its parameters."""
+    import inspect
+    while not hasattr(optimizer, "defaults") and hasattr(optimizer, "optimizer"):
+        optimizer = optimizer.optimizer
+    inner = getattr(optimizer, "optimizer", None)
+    optimizer = inner if inner is not None else optimizer
+    accepted = inspect.signature(type(optimizer).__init__).parameters
+    groups = [{**{key: value for key, value in group.items() if key in accepted},
+               "params": [fakes[id(p)] for p in group["params"] if id(p) in fakes]} for group in optimizer.param_groups]
+    defaults = {key: value for key, value in optimizer.defaults.items() if key in accepted}
+    return type(optimizer)(groups, **defaults)
+
+
+def _fake_peak(model: Any, batch: Any, loss: Callable[[Any, Any], Any], optimizer: Any) -> Tuple[int, Dict[str, int]]:
+    """Peak bytes of the second step on tensors without data, and what is in use between steps."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.utils._pytree import tree_map
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        fakes: Dict[int, Any] = {}
+        for parameter in model.parameters():
+            fakes[id(parameter)] = torch.nn.Parameter(mode.from_tensor(parameter.detach()), parameter.requires_grad)
+        for buffer in model.buffers():
+            fakes[id(buffer)] = mode.from_tensor(buffer)
+        own = copy.deepcopy(model, dict(fakes))
+        given = tree_map(lambda t: mode.from_tensor(t) if isinstance(t, torch.Tensor) else t, batch)
+        steps = _fake_optimizer(optimizer, fakes)
+        with _ledger() as ledger:
+            for tensor in fakes.values():
+                ledger.see(tensor)
+            parameters = ledger.live
+            for _ in range(2):
+                ledger.peak = ledger.live
+                value = loss(own, given)
+                value.backward()
+                del value
+                steps.step()
+                steps.zero_grad(set_to_none=True)
+            state = _bytes_of(_state_tensors(steps))
+            return ledger.peak, {"parameters": parameters, "optimizer": state}
+
+
+def estimate(model: Any, batch_of: Callable[[int], Any], loss: Callable[[Any, Any], Any], optimizer: Any,
+             batches: Sequence[int] = (8, 16)) -> List[List[Any]]:
+    """Peak memory of training steps that are not run: [batch, peak bytes, {use: bytes}] for each size.
+
+    `batch_of(n)` makes a collated batch of n examples, `loss(model, batch)` returns the loss. Nothing of the model,
+    the optimizer and the random numbers is changed.
+    """
+    import torch
+    state = torch.get_rng_state()
+    try:
+        curve: List[List[Any]] = []
+        for size in batches:
+            peak, by = _fake_peak(model, batch_of(size), loss, optimizer)
+            curve.append([size, peak, by])
+        return curve
+    finally:
+        torch.set_rng_state(state)
+
+
+def _estimate_trainer(trainer: Any, batches: Sequence[int]) -> List[List[Any]]:
+    """The same for a transformers.Trainer, with examples of its own data."""
+    dataset = trainer.train_dataset
+
+    def batch_of(size: int) -> Any:
+        return dict(trainer.data_collator([dataset[index % len(dataset)] for index in range(size)]))
+
+    def loss(model: Any, batch: Any) -> Any:
+        return trainer.compute_loss(model, dict(batch))
+
+    return estimate(trainer.model, batch_of, loss, trainer.optimizer, batches)

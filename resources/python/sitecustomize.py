@@ -1,0 +1,80 @@
+"""Attaches BatchScope to a Trainer that the program imports (`--attach auto`).
+
+This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for the modules that define
+Trainers, wraps their train() or fit(), and then runs the sitecustomize that would have run without it.
+"""
+
+import functools
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+
+_METHODS = {
+    "transformers.trainer": ("Trainer", "train"),
+    "lightning.pytorch.trainer.trainer": ("Trainer", "fit"),
+    "pytorch_lightning.trainer.trainer": ("Trainer", "fit"),
+}
+
+
+def _attach_first(method):
+    @functools.wraps(method)
+    def wrapped(trainer, *args, **kwargs):
+        import batchscope
+        try:
+            batchscope.attach(trainer)
+        except Exception as error:  # the program must train, attached or not
+            batchscope.start().event("attach", error=f"{type(error).__name__}: {error}"[:500])
+        return method(trainer, *args, **kwargs)
+
+    return wrapped
+
+
+class _Loader(importlib.abc.Loader):
+    """The module's own loader, then the wrapping."""
+
+    def __init__(self, loader, name):
+        self._loader = loader
+        self._name = name
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__loader__ = module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        class_name, method = _METHODS[self._name]
+        kind = getattr(module, class_name, None)
+        if hasattr(kind, method):
+            setattr(kind, method, _attach_first(getattr(kind, method)))
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name not in _METHODS:
+            return None
+        sys.meta_path.remove(self)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            sys.meta_path.insert(0, self)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, name)
+        return spec
+
+
+def _run_the_other_one():
+    """Runs the next sitecustomize in the path, as if this file were not there."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    elsewhere = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
+    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["sitecustomize"] = module
+        spec.loader.exec_module(module)
+
+
+if os.environ.get("BATCHSCOPE_SOCKET"):
+    sys.meta_path.insert(0, _Finder())
+_run_the_other_one()

@@ -1,0 +1,191 @@
+"""A BatchScope that only pretends: the socket's other side, for tests of the client."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+from typing import Any, Callable, Dict, List, Optional
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CLIENT = os.path.join(SOURCE, "resources", "python")
+PATIENCE = 60.0  # seconds until a test gives up
+
+Message = Dict[str, Any]
+
+
+class Server:
+    """Listens in a folder of its own and keeps every message. `answer(record)` returns the fields of a `next`."""
+
+    def __init__(self, path: Optional[str] = None, welcome: Optional[Message] = None,
+                 answer: Optional[Callable[[Message], Message]] = None, stores: bool = True) -> None:
+        self.path = path or os.path.join(tempfile.mkdtemp(prefix="batchscope-"), "socket")
+        self.messages: List[Message] = []
+        self.lines: List[str] = []
+        self.welcome = {"type": "welcome", "protocol": 1, "run": "r", "number": 1, "batch": None, "accumulate": None,
+                        "limit_bytes": None, "on_oom": "shrink", "hold": 0, **(welcome or {})}
+        self.answer = answer
+        self.stores = stores
+        self._changed = threading.Condition()
+        self._connections: List[socket.socket] = []
+        self._standing = threading.Event()
+        self._standing.set()
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+        self._listener.bind(self.path)
+        self._listener.listen(8)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self._connections.append(connection)
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        buffer = b""
+        while True:
+            self._standing.wait()
+            try:
+                data = connection.recv(1 << 16)
+            except OSError:
+                return
+            if not data:
+                return
+            *lines, buffer = (buffer + data).split(b"\n")
+            for line in lines:
+                self._take(connection, line.decode())
+
+    def _take(self, connection: socket.socket, line: str) -> None:
+        message = json.loads(line, parse_constant=lambda name: 1 / 0)
+        with self._changed:
+            self.lines.append(line)
+            self.messages.append(message)
+            self._changed.notify_all()
+        if message["type"] == "hello":
+            self._send(connection, self.welcome)
+        if message.get("ask") and self.answer is not None:
+            self._send(connection, {"type": "next", "step": message["step"] + 1, "hold": 1, **self.answer(message)})
+        if self.stores and "seq" in message:
+            self._send(connection, {"type": "stored", "seq": message["seq"]})
+
+    def _send(self, connection: socket.socket, message: Message) -> None:
+        try:
+            connection.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            pass  # the program has ended
+
+    def send(self, **message: Any) -> None:
+        """To the program that connected last."""
+        self._send(self._connections[-1], message)
+
+    def send_bytes(self, data: bytes) -> None:
+        self._connections[-1].sendall(data)
+
+    def stand_still(self) -> None:
+        """Reads nothing until go_on(). (A read that waits already takes what comes next.)"""
+        self._standing.clear()
+
+    def go_on(self) -> None:
+        self._standing.set()
+
+    def kill(self) -> None:
+        """Goes away as a killed process does: at once, and with the socket's file left behind."""
+        self._listener.close()
+        for connection in self._connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            connection.close()
+
+    def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
+        """The first message that is wanted."""
+        with self._changed:
+            found = self._changed.wait_for(lambda: any(map(wanted, self.messages)), PATIENCE)
+            if not found:
+                raise AssertionError(f"no such message among {[m['type'] for m in self.messages]}")
+            return next(filter(wanted, self.messages))
+
+    def of(self, kind: str) -> List[Message]:
+        with self._changed:
+            return [message for message in self.messages if message["type"] == kind]
+
+    def events(self, kind: str) -> List[Message]:
+        return [message for message in self.of("event") if message["kind"] == kind]
+
+    def environment(self, spill: Optional[str] = None) -> Dict[str, str]:
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("BATCHSCOPE_S")}
+        environment.update(BATCHSCOPE_SOCKET=self.path, BATCHSCOPE_RUN="r", PYTHONPATH=CLIENT, PYTHONUNBUFFERED="1")
+        if spill is not None:
+            environment["BATCHSCOPE_SPILL"] = spill
+        return environment
+
+
+def spilled(path: str) -> List[Message]:
+    """The messages in a spill file."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [json.loads(line) for line in file]
+
+
+class Program:
+    """A Python program, started with the client in its path."""
+
+    def __init__(self, code: str, environment: Dict[str, str], python: str = sys.executable) -> None:
+        self._process = subprocess.Popen([python, "-c", textwrap.dedent(code)], env=environment, text=True,
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def tell(self, line: str = "") -> None:
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def line(self) -> str:
+        return self._process.stdout.readline().rstrip("\n")
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._close_pipes()
+
+    def close(self) -> int:
+        """Ends its input; returns its exit code."""
+        self._process.stdin.close()
+        return self.exit_code
+
+    def _close_pipes(self) -> None:
+        self._process.wait(timeout=PATIENCE)
+        for pipe in (self._process.stdin, self._process.stdout):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+
+    def end(self) -> str:
+        """Waits for its end and returns its output; fails unless it exits with 0."""
+        self._process.stdin.close()
+        output = self._process.stdout.read()
+        self._close_pipes()
+        if self._process.returncode != 0:
+            raise AssertionError(f"exit {self._process.returncode}:\n{output}")
+        return output
+
+    @property
+    def exit_code(self) -> int:
+        code = self._process.wait(timeout=PATIENCE)
+        self._close_pipes()
+        return code

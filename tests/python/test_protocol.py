@@ -1,0 +1,664 @@
+"""The line protocol of the client: programs that only pretend to train, so no torch is needed."""
+
+import os
+import socket
+import tempfile
+import threading
+import unittest
+
+from pretended_batchscope import CLIENT, Program, Server, spilled
+
+STEPS = """
+    import batchscope, sys
+    run = batchscope.start(name="pretended", config={"lr": 0.1})
+    for step in range(1, int(sys.stdin.readline()) + 1):
+        run.report(step, loss=1 / step, batch=16, extra=step)
+"""
+
+# Reports a step for each line that it reads, and says so.
+STEP_BY_STEP = """
+    import batchscope, sys
+    run = batchscope.start()
+    step = 0
+    for line in sys.stdin:
+        step += 1
+        run.report(step, loss=step)
+        print(step)
+"""
+
+# As above, through a loader that only pretends: sizes without torch.
+PRETENDED_LOADER = """
+    import batchscope, sys
+
+    class Sizes(batchscope.Loader):
+        def __init__(self, run, batch, examples):
+            self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
+            self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
+            self._stepped, self._window = (0, 0, 0), (batch, 1)
+            run._loader = self
+            run._describe(can=("batch", "accumulate"), examples=examples, batch=batch, accumulate=1)
+
+        def fetch(self):
+            self._run._before_fetch()
+            sizes = self._next_sizes()
+            if not sizes:
+                self._end_epoch()
+                sizes = self._next_sizes()
+            self._took(sizes)
+            return sizes
+"""
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="batchscope-")
+        self.addCleanup(self.folder.cleanup)
+        self.spill = os.path.join(self.folder.name, "spill")
+
+    def server(self, **options):
+        server = Server(**options)
+        self.addCleanup(server.kill)
+        return server
+
+    def program(self, code, server, spill=None, **environment):
+        child = Program(code, {**server.environment(spill), **environment})
+        self.addCleanup(child.kill)
+        return child
+
+    def steps(self, server):
+        """Steps of all records, received or spilled, each once."""
+        records = [m for m in [*server.messages, *spilled(self.spill)] if m["type"] == "record"]
+        return sorted({m["seq"]: m["step"] for m in records}.values())
+
+
+class Reports(Folder):
+    def test_hello_records_and_bye(self):
+        server = self.server()
+        child = self.program(STEPS, server, self.spill)
+        child.tell("3")
+        child.end()
+        hello, *rest = server.messages
+        self.assertEqual((hello["type"], hello["protocol"], hello["pid"]), ("hello", 1, child.pid))
+        self.assertEqual((hello["run"], hello["name"], hello["config"]), ("r", "pretended", {"lr": 0.1}))
+        self.assertEqual([m["type"] for m in rest], ["record"] * 3 + ["bye"])
+        self.assertEqual([m["seq"] for m in rest], [1, 2, 3, 4])
+        self.assertEqual((rest[1]["step"], rest[1]["loss"], rest[1]["more"]), (2, 0.5, {"extra": 2}))
+        self.assertEqual(rest[-1]["status"], "finished")
+        self.assertFalse(os.path.exists(self.spill))
+
+    def test_nothing_happens_without_a_socket(self):
+        child = self.program(STEPS + "    print(run.active, run.stopping)\n", self.server(), BATCHSCOPE_SOCKET="")
+        child.tell("5")
+        self.assertEqual(child.end(), "False False\n")
+
+    def test_numbers_that_json_lacks(self):
+        server = self.server()
+        self.program("""
+            import batchscope
+            run = batchscope.start()
+            run.report(1, loss=float("nan"), grad_norm=float("inf"), low=float("-inf"), text="no number")
+            run.event("odd", value=float("nan"), thing={1: object}, values={"x": float("inf")})
+        """, server).end()
+        record, = server.of("record")
+        self.assertEqual((record["loss"], record["grad_norm"]), ("NaN", "Infinity"))
+        self.assertEqual(record["more"], {"low": "-Infinity"})
+        event, = server.events("odd")
+        self.assertEqual((event["detail"]["value"], event["values"]["x"]), ("NaN", "Infinity"))
+
+    def test_an_exception_is_reported_as_failed(self):
+        server = self.server()
+        child = self.program("""
+            import batchscope
+            batchscope.start().report(1, loss=1)
+            raise ValueError("no such data")
+        """, server)
+        self.assertNotEqual(child.exit_code, 0)
+        bye, = server.of("bye")
+        self.assertEqual((bye["status"], bye["reason"]), ("failed", "ValueError: no such data"))
+
+    def test_a_number_is_read_from_what_has_an_item(self):
+        server = self.server()
+        self.program("""
+            import batchscope
+            class Scalar:
+                def item(self): return 2.5
+            batchscope.start().report(1, loss=Scalar())
+        """, server).end()
+        self.assertEqual(server.of("record")[0]["loss"], 2.5)
+
+
+class Orders(Folder):
+    def test_pause_step_continue(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server)
+        child.tell()
+        self.assertEqual(child.line(), "1")
+        server.send(type="pause")
+        child.tell()
+        server.wait_for(lambda m: m.get("kind") == "status" and m["detail"]["status"] == "paused")
+        self.assertEqual(len(server.of("record")), 2)
+        server.send(type="step")  # one step, then paused again
+        self.assertEqual(child.line(), "2")
+        child.tell()
+        server.wait_for(lambda m: m["type"] == "record" and m["step"] == 3)
+        server.wait_for(lambda m: m.get("kind") == "status" and m["step"] == 3 and m["detail"]["status"] == "paused")
+        server.send(type="continue")
+        self.assertEqual(child.line(), "3")
+        child.tell()
+        self.assertEqual(child.line(), "4")
+        self.assertEqual(child.close(), 0)
+
+    def test_stop_ends_the_program_in_order(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server)
+        child.tell()
+        self.assertEqual(child.line(), "1")
+        server.send(type="stop", save=False)
+        child.tell()
+        self.assertEqual(child.exit_code, 0)
+        self.assertEqual(server.of("bye")[0]["status"], "stopped")
+        self.assertEqual([m["step"] for m in server.of("record")], [1, 2])
+
+    def test_a_program_that_looks_at_stopping_ends_itself(self):
+        server = self.server()
+        child = self.program("""
+            import batchscope, sys
+            run = batchscope.start()
+            step = 0
+            while not run.stopping:
+                step += 1
+                run.report(step)
+                print(step, flush=True)
+                sys.stdin.readline()
+            print("saved")
+        """, server)
+        self.assertEqual(child.line(), "1")
+        server.send(type="stop", save=True)
+        child.tell()
+        self.assertEqual(child.line(), "2")
+        child.tell()
+        self.assertEqual(child.line(), "saved")
+        self.assertEqual(child.exit_code, 0)
+        self.assertEqual(server.of("bye")[0]["status"], "stopped")
+
+    def test_a_refused_program_goes_on_silently(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server, self.spill)
+        child.tell()
+        self.assertEqual(child.line(), "1")
+        server.send(type="refuse", reason="a second program")
+        for step in ("2", "3"):
+            child.tell()
+            self.assertEqual(child.line(), step)
+        self.assertEqual(child.close(), 0)
+        self.assertLessEqual(len(server.of("record")), 2)
+        self.assertEqual(server.of("bye"), [])
+        self.assertFalse(os.path.exists(self.spill))
+
+
+class Sizes(Folder):
+    def test_edits_hold_from_the_next_step_on_and_are_clamped(self):
+        server = self.server()
+        child = self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    loader = Sizes(run, 16, 100)
+    for line in sys.stdin:
+        print(loader.fetch())
+        run.step()
+        """, server)
+        child.tell()
+        self.assertEqual(child.line(), "[16]")
+        server.wait_for(lambda m: m["type"] == "record")
+        server.send(type="edit", id=7, batch=8, accumulate=2, rate_factor=0.5)
+        child.tell()  # the order may arrive before or after this step was fetched
+        child.line()
+        server.wait_for(lambda m: m["type"] == "applied")
+        child.tell()
+        self.assertEqual(child.line(), "[8, 8]")
+        server.wait_for(lambda m: m["type"] == "record" and m["step"] == 3)
+        server.send(type="edit", id=8, batch=1000, accumulate=-3)
+        child.tell()
+        child.line()
+        applied = server.wait_for(lambda m: m["type"] == "applied" and m["id"] == 8)
+        self.assertEqual((applied["batch"], applied["accumulate"], applied["rate_factor"]), (100, 1, 0.5))
+        self.assertEqual({m["detail"]["field"] for m in server.events("clamp")}, {"batch", "accumulate"})
+        self.assertEqual(child.close(), 0)
+
+    def ask(self, answer, steps, **options):
+        server = self.server(answer=answer, **options)
+        child = self.program(PRETENDED_LOADER + f"""
+    run = batchscope.start()
+    loader = Sizes(run, 1, 10)
+    takes = []
+    for step in range({steps}):
+        takes += loader.fetch()
+        run.step()
+    print(*takes)
+        """, server)
+        return server, child.end()
+
+    def test_takes_are_the_documents_trace(self):
+        """semantics.md section 2 with one rank: every 5 steps one more."""
+        server, takes = self.ask(lambda record: {"batch": 1 + record["step"] // 5}, 17, welcome={"hold": 1})
+        self.assertEqual(takes, "1 1 1 1 1 2 2 1 2 2 3 3 3 3 3 1 4\n")
+        coverage = [record["train_coverage"] for record in server.of("record")]
+        self.assertEqual(coverage[:8], [.1, .2, .3, .4, .5, .7, .9, 1.0])
+        self.assertTrue(all(record["ask"] for record in server.of("record")))
+
+    def test_the_programs_own_schedule_gives_the_same_trace(self):
+        server = self.server()
+        child = self.program(PRETENDED_LOADER + """
+    asked = []
+    run = batchscope.start(schedule=lambda step, batch: asked.append(step) or batch + (step % 5 == 0))
+    loader = Sizes(run, 1, 10)
+    takes = []
+    for step in range(17):
+        takes += loader.fetch()
+        run.step()
+    print(*takes, asked[0])
+        """, server)
+        self.assertEqual(child.end(), "1 1 1 1 1 2 2 1 2 2 3 3 3 3 3 1 4 1\n")
+        self.assertFalse(any("ask" in record for record in server.of("record")))
+
+    def test_the_programs_own_schedule_works_without_batchscope(self):
+        child = self.program(PRETENDED_LOADER + """
+    run = batchscope.start(schedule=lambda step, batch: batch + 1)
+    loader = Sizes(run, 1, 10)
+    takes = []
+    for step in range(3):
+        takes += loader.fetch()
+        run.step()
+    loader.batch = 2
+    print(*takes, *loader.fetch())
+        """, self.server(), BATCHSCOPE_SOCKET="")
+        self.assertEqual(child.end(), "1 2 3 2\n")
+
+    def test_hold_says_how_many_steps_need_no_asking(self):
+        server, _ = self.ask(lambda record: {"batch": 2, "hold": 3}, 9, welcome={"hold": 2})
+        self.assertEqual([m["step"] for m in server.of("record") if m.get("ask")], [2, 5, 8])
+        server, _ = self.ask(lambda record: {"hold": 0}, 4, welcome={"hold": 1})
+        self.assertEqual([m["step"] for m in server.of("record") if m.get("ask")], [1])
+
+    def test_the_first_size_comes_with_the_welcome(self):
+        server, takes = self.ask(None, 2, welcome={"batch": 4, "accumulate": 2})
+        self.assertEqual(takes, "4 4 2\n")
+
+    def test_an_answer_that_does_not_come_is_waited_for_once(self):
+        server = self.server(welcome={"hold": 1})
+        child = self.program(PRETENDED_LOADER + """
+    batchscope.WAIT_FOR_ANSWER = 0.05
+    run = batchscope.start()
+    loader = Sizes(run, 2, 10)
+    for step in range(20):
+        loader.fetch()
+        run.step()
+        """, server)
+        child.end()
+        self.assertEqual(len(server.events("late")), 1)
+        self.assertEqual(len(server.of("record")), 20)
+
+    def test_probes_are_run_one_after_the_other(self):
+        server = self.server()
+        child = self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    loader = Sizes(run, 3, 40)
+    for line in sys.stdin:
+        print(loader.fetch())
+        run.step()
+        """, server)
+        child.tell()
+        self.assertEqual(child.line(), "[3]")
+        server.wait_for(lambda m: m["type"] == "record")
+        server.send(type="probe", sizes=[{"batch": 4, "steps": 2}, {"batch": 8, "steps": 1}], then="stop")
+        takes = []
+        while child._process.poll() is None and len(takes) < 20:
+            try:
+                child.tell()
+            except BrokenPipeError:
+                break
+            takes.append(child.line())
+            if len(server.events("probe")) == 2:
+                break
+        self.assertEqual(child.exit_code, 0)
+        self.assertEqual([(m["detail"]["batch"], m["detail"]["fits"]) for m in server.events("probe")],
+                         [(4, True), (8, True)])
+        self.assertEqual([take for take in takes if take in ("[4]", "[8]")], ["[4]", "[4]", "[8]"])
+
+
+class Faults(Folder):
+    def test_nothing_is_lost_when_batchscope_is_killed_and_comes_back(self):
+        server = self.server(stores=False)
+        child = self.program("import batchscope; batchscope.RECONNECT_EVERY = 0.02\n" + "".join(
+            line[4:] + "\n" for line in STEP_BY_STEP.splitlines()), server, self.spill)
+        for step in range(1, 11):
+            child.tell()
+            child.line()
+        server.kill()
+        for step in range(11, 21):
+            child.tell()
+            child.line()
+        lines = len(spilled(self.spill))
+        self.assertGreaterEqual(lines, 10)
+        again = self.server(path=server.path)
+        while not again.of("hello"):
+            child.tell()
+            child.line()
+        self.assertEqual(again.of("hello")[0]["pid"], child.pid)
+        child.tell()
+        last = int(child.line())
+        self.assertEqual(child.close(), 0)
+        records = {m["seq"]: m["step"] for m in [*server.messages, *again.messages, *spilled(self.spill)]
+                   if m["type"] == "record"}
+        self.assertEqual(sorted(records.values()), list(range(1, last + 1)))
+        self.assertEqual(len(again.of("bye")), 1)
+        self.assertTrue(again.of("bye")[0]["spilled"])
+
+    def test_a_pause_ends_when_batchscope_is_killed(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server, self.spill)
+        child.tell()
+        child.line()
+        server.send(type="pause")
+        child.tell()
+        server.wait_for(lambda m: m.get("kind") == "status")
+        server.kill()
+        self.assertEqual(child.line(), "2")
+        child.kill()
+
+    def test_nobody_there_from_the_start(self):
+        server = self.server()
+        server.kill()
+        child = self.program(STEPS, server, self.spill)
+        child.tell("50")
+        child.end()
+        self.assertEqual(self.steps(server), list(range(1, 51)))
+        self.assertEqual(spilled(self.spill)[-1]["type"], "bye")
+
+    def test_garbage_is_reported_once_and_the_connection_kept(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server)
+        child.tell()
+        child.line()
+        server.send_bytes(b"\x00\xff garbage\n[1, 2]\n\"text\"\n{}\n" + b"[" * 5000 + b"\n")
+        server.send_bytes(b'{"type": "edit", "id": 1, "batch": "many", "hold": {}}\n{"type": "later", "x": 1}\n')
+        server.send_bytes(b'{"type": "probe", "sizes": 4}\n{"type": "stored", "seq": "x"}\n{"type": 5}\n')
+        for _ in range(3):
+            child.tell()
+            child.line()
+        self.assertEqual(child.close(), 0)
+        self.assertEqual(len(server.events("protocol")), 1)
+        self.assertIn("garbage", server.events("protocol")[0]["detail"]["line"])
+        self.assertEqual(len(server.of("record")), 4)
+        self.assertEqual(len(server.of("hello")), 1)
+
+    def test_a_line_without_end_is_skipped(self):
+        server = self.server()
+        child = self.program("import batchscope; batchscope.LONGEST_LINE = 100000\n" + "".join(
+            line[4:] + "\n" for line in STEP_BY_STEP.splitlines()), server)
+        child.tell()
+        child.line()
+        sender = threading.Thread(target=server.send_bytes, args=(b"x" * 1_000_000 + b"\n",))
+        sender.start()
+        while sender.is_alive():
+            child.tell()
+            child.line()
+        server.send(type="stop")
+        child.tell()
+        self.assertEqual(child.exit_code, 0)
+        self.assertEqual(server.of("bye")[0]["status"], "stopped")
+
+    def test_batchscope_stands_still(self):
+        """What the socket does not take waits in memory, then in the file; nothing is lost and nothing waits."""
+        server = self.server()
+        child = self.program("""
+            import batchscope, sys
+            run = batchscope.start()
+            run._link.most_bytes = 20_000
+            run.report(1, loss=1)
+            sys.stdin.readline()
+            for step in range(2, 5001):
+                run.report(step, loss=step)
+            print("done", run._link.spill.lines > 0)
+            sys.stdin.readline()
+            run.report(5001, loss=1)
+        """, server, self.spill)
+        server.wait_for(lambda m: m["type"] == "record")
+        server.stand_still()
+        child.tell()
+        self.assertEqual(child.line(), "done True")
+        server.go_on()
+        child.tell()
+        child.end()
+        self.assertEqual(self.steps(server), list(range(1, 5002)))
+
+    def test_ends_while_batchscope_stands_still(self):
+        server = self.server()
+        child = self.program("""
+            import batchscope, sys
+            batchscope.WAIT_FOR_ANSWER = 0.1
+            run = batchscope.start()
+            run.report(1, loss=1)
+            sys.stdin.readline()
+            for step in range(2, 20001):
+                run.report(step, loss=step)
+        """, server, self.spill)
+        server.wait_for(lambda m: m["type"] == "record")
+        server.stand_still()
+        child.tell()
+        child.end()
+        server.go_on()
+        server.wait_for(lambda m: m["type"] == "record" and m["step"] > 1)
+        self.assertEqual(self.steps(server)[-1], 20000)
+        self.assertEqual(self.steps(server), list(range(1, 20001)))
+
+    def test_a_full_disk_costs_lines_and_no_step(self):
+        """Files of this program may have 2,000 bytes: what is in the file stays whole, the rest is counted."""
+        server = self.server()
+        server.kill()
+        child = self.program("""
+            import batchscope, resource, signal, sys
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+            run = batchscope.start()
+            for step in range(1, 101):
+                run.report(step, loss=step)
+            print(run._link.spill.lines + run._link.spill.lost)
+        """, server, self.spill)
+        self.assertEqual(child.end(), "100\n")
+        lines = spilled(self.spill)
+        self.assertLessEqual(os.path.getsize(self.spill), 2000)
+        self.assertEqual([m["step"] for m in lines if m["type"] == "record"], list(range(1, len(lines) + 1)))
+
+    def test_lost_lines_are_reported(self):
+        server = self.server()
+        server.kill()
+        child = self.program("""
+            import batchscope, sys
+            batchscope.RECONNECT_EVERY = 0
+            run = batchscope.start()
+            for step in range(1, 6):
+                run.report(step, loss=step)
+            print("lost", flush=True)
+            sys.stdin.readline()
+            run.report(6, loss=6)
+        """, server, os.path.join(self.folder.name, "no", "such", "folder"))
+        self.assertEqual(child.line(), "lost")
+        again = self.server(path=server.path)
+        child.tell()
+        child.end()
+        self.assertEqual(again.events("lost")[0]["detail"], {"lines": 5})
+
+    def test_a_path_that_is_too_long(self):
+        server = self.server()
+        server.path = os.path.join(self.folder.name, "x" * 200)
+        child = self.program(STEPS, server, self.spill)
+        child.tell("3")
+        child.end()
+        self.assertEqual(self.steps(server), [1, 2, 3])
+
+    def test_a_foreign_socket_that_closes_at_once(self):
+        path = os.path.join(self.folder.name, "foreign")
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(path)
+        listener.listen(1)
+        self.addCleanup(listener.close)
+
+        def close_all():
+            while True:
+                try:
+                    listener.accept()[0].close()
+                except OSError:
+                    return
+
+        threading.Thread(target=close_all, daemon=True).start()
+        server = self.server()
+        server.path = path
+        child = self.program(STEPS, server, self.spill)
+        child.tell("20")
+        child.end()
+        self.assertEqual(self.steps(server), list(range(1, 21)))
+
+    def test_a_killed_program_loses_nothing_that_it_had_sent(self):
+        server = self.server()
+        child = self.program(STEP_BY_STEP, server, self.spill)
+        for _ in range(5):
+            child.tell()
+            sent = child.line()
+        child.kill()
+        server.wait_for(lambda m: m["type"] == "record" and m["step"] == int(sent))
+        self.assertEqual(self.steps(server), [1, 2, 3, 4, 5])
+
+    def test_forked_processes_are_silent(self):
+        server = self.server()
+        self.program("""
+            import batchscope, os
+            run = batchscope.start()
+            run.report(1, loss=1)
+            if os.fork() == 0:
+                for step in range(100):
+                    run.report(step, loss=-1)
+                run.event("child")
+                run.finish()
+                os._exit(0)
+            os.wait()
+            run.report(2, loss=1)
+        """, server, self.spill).end()
+        self.assertEqual([m["loss"] for m in server.of("record")], [1, 1])
+        self.assertEqual((server.events("child"), len(server.of("bye"))), ([], 1))
+        self.assertFalse(os.path.exists(self.spill))
+
+    def test_two_programs_on_one_socket(self):
+        server = self.server()
+        ranks = []
+        for rank in ("0", "1"):
+            ranks.append(self.program("""
+                import batchscope
+                run = batchscope.start()
+                for step in range(1, 4):
+                    run.step(loss=step)
+            """, server, RANK=rank, WORLD_SIZE="2"))
+        for child in ranks:
+            child.end()
+        self.assertEqual(sorted(m["rank"] for m in server.of("hello")), [0, 1])
+        self.assertEqual([m["loss"] for m in server.of("record") if "loss" in m], [1, 2, 3])
+        self.assertNotIn("batch", server.of("hello")[0]["can"])
+
+
+class Memory(Folder):
+    def test_the_budget_is_a_limit_of_data_and_is_taken_back(self):
+        server = self.server()
+        child = self.program("""
+            import batchscope, os, resource
+            run = batchscope.start()
+            before = resource.getrlimit(resource.RLIMIT_DATA)
+            run._want_limit(50_000_000)
+            run._apply_limit()
+            assert resource.getrlimit(resource.RLIMIT_DATA)[0] != before[0]
+            keep = bytearray(30_000_000)
+            try:
+                bytearray(40_000_000)
+                print("not limited")
+            except MemoryError as error:
+                print("out of memory", batchscope.is_out_of_memory(error))
+            if os.fork() == 0:  # a worker
+                bytearray(40_000_000)
+                os._exit(7)
+            print(os.waitstatus_to_exitcode(os.wait()[1]))
+            run._want_limit(100_000_000)
+            run._apply_limit()
+            bytearray(40_000_000)
+            run.finish()
+            print(resource.getrlimit(resource.RLIMIT_DATA) == before)
+        """, server)
+        self.assertEqual(child.end(), "out of memory True\n7\nTrue\n")
+
+    def test_readings_follow_what_is_allocated(self):
+        child = self.program("""
+            import batchscope
+            memory = batchscope._HostMemory(0)
+            first = memory.read()
+            held = bytearray(40_000_000)
+            held[::4096] = b"x" * len(held[::4096])
+            more = memory.read()
+            del held
+            memory._steps = memory._resets = 1
+            last = memory.read()
+            print(more["allocated_bytes"] - first["allocated_bytes"] >= 40_000_000,
+                  last["allocated_bytes"] < 20_000_000, more.get("peak_bytes", last["peak_bytes"]) >= 39_000_000)
+        """, self.server())
+        self.assertEqual(child.end(), "True True True\n")
+
+    def test_out_of_memory_is_recognized(self):
+        child = self.program("""
+            import batchscope
+            texts = ["CUDA out of memory. Tried to allocate 20.00 MiB", "CUDA error: out of memory",
+                     "cuBLAS error: CUBLAS_STATUS_ALLOC_FAILED when calling", "could not create a primitive",
+                     "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 123456 bytes. "
+                     "Error code 12 (Cannot allocate memory)", "can't start new thread", "std::bad_alloc"]
+            print(all(batchscope.is_out_of_memory(RuntimeError(text)) for text in texts))
+            print(batchscope.is_out_of_memory(RuntimeError("shapes differ")),
+                  batchscope.is_out_of_memory(KeyError("out of memory")))
+            print(batchscope._requested_bytes(texts[0]), batchscope._requested_bytes(texts[4]))
+        """, self.server())
+        self.assertEqual(child.end(), "True\nFalse False\n20971520 123456\n")
+
+
+class AttachAuto(Folder):
+    def run_python(self, code):
+        path = os.pathsep.join([CLIENT, self.folder.name])
+        return self.program(code, self.server(), PYTHONPATH=path).end()
+
+    def test_the_machines_own_sitecustomize_still_runs(self):
+        with open(os.path.join(self.folder.name, "sitecustomize.py"), "w") as file:
+            file.write("import builtins\nbuiltins.own_site = True\n")
+        self.assertEqual(self.run_python("print(own_site)"), "True\n")
+
+    def test_a_trainer_that_is_imported_is_attached_to(self):
+        package = os.path.join(self.folder.name, "transformers")
+        os.mkdir(package)
+        with open(os.path.join(package, "__init__.py"), "w") as file:
+            file.write("")
+        with open(os.path.join(package, "trainer.py"), "w") as file:
+            file.write("class Trainer:\n    def train(self, x, y=1):\n        return x + y\n")
+        output = self.run_python("""
+            import batchscope
+            batchscope.attach = lambda trainer: print("attached", type(trainer).__name__)
+            from transformers.trainer import Trainer
+            class Own(Trainer):
+                pass
+            print(Own().train(2, y=3))
+        """)
+        self.assertEqual(output, "attached Own\n5\n")
+
+    def test_a_failure_to_attach_does_not_stop_the_program(self):
+        package = os.path.join(self.folder.name, "transformers")
+        os.mkdir(package)
+        open(os.path.join(package, "__init__.py"), "w").close()
+        with open(os.path.join(package, "trainer.py"), "w") as file:
+            file.write("class Trainer:\n    def train(self):\n        return 'trained'\n")
+        self.assertEqual(self.run_python("from transformers.trainer import Trainer; print(Trainer().train())"),
+                         "trained\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
