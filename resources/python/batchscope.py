@@ -1238,6 +1238,11 @@ class _Direct:
             return list(self._dataset.__getitems__(indices))
         return [self._dataset[index] for index in indices]
 
+    def exhaust(self) -> None:
+        """A DataLoader goes through its sampler to the end, where samplers may draw random numbers."""
+        for _ in self._indices:
+            pass
+
 
 class _Chunks:
     """The sampler's order in chunks, which know nothing of batches."""
@@ -1277,13 +1282,16 @@ class _FromWorkers:
         taken, self._ready = self._ready[:count], self._ready[count:]
         return taken
 
+    def exhaust(self) -> None:
+        """The workers' order is fetched to its end anyway."""
+
 
 class _Epoch:
     """The windows of one pass over the examples."""
 
     def __init__(self, loader: "Loader") -> None:
         self._loader = loader
-        self._source = loader._open()
+        self._source = loader._source = loader._open()
 
     def __iter__(self) -> "_Epoch":
         return self
@@ -1332,6 +1340,7 @@ class Loader:
         self._resuming = False  # the next epoch iterator starts in the middle of an epoch
         self._resume_rng: Any = None
         self._workers: Any = None
+        self._source: Any = None  # of the present epoch
         self._pins = bool(dataloader.pin_memory)
         run._describe(can=("batch", "accumulate"), examples=self.examples, batch=self._batch, accumulate=1,
                       drop_last=self.drop_last)
@@ -1408,6 +1417,9 @@ class Loader:
         self._run._takes = list(sizes)
 
     def _end_epoch(self) -> None:
+        if self._source is not None and self.through:
+            self._source.exhaust()
+        self._source = None
         if self.seen_in_epoch or not self.examples:
             self.epoch += 1
             self.seen_in_epoch = 0
@@ -1817,10 +1829,10 @@ class _Splitter:
         except _NoRows:
             return "its batch cannot be cut along the examples"
         except Exception as error:
-            if not is_out_of_memory(error):
-                raise
             _forget_frames(error)
-            return "not even two examples fit"
+            if is_out_of_memory(error):
+                return "not even two examples fit"
+            return f"its loss cannot be computed for single examples: {type(error).__name__}: {error}"[:300]
         if answer == "alike":
             return "the losses of its examples are too alike to tell what the loss is the mean over"
         if answer is None:
@@ -1890,12 +1902,12 @@ def _low_precision(method: _Method, part: Any) -> bool:
     import torch
     if any(p.dtype in (torch.float16, torch.bfloat16) for p in method.model.parameters()):
         return True
-    leaf = next((m for m in method.model.modules() if not any(m.children()) and any(m.parameters())), None)
+    leaf = next((m for m in method.model.modules() if not list(m.children()) and list(m.parameters())), None)
     if leaf is None:
         return False
     seen: List[bool] = []
     handle = leaf.register_forward_pre_hook(
-        lambda *_: seen.append(torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()))
+        lambda *_: seen.append(torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")))
     try:
         method.measure(_select(part, [0], _rows(part)))
     except _NoRows:
@@ -2773,7 +2785,7 @@ def _fake_peak(model: Any, batch: Any, loss: Callable[[Any, Any], Any], optimize
     """Peak bytes of the second step on tensors without data, and what is in use between steps."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.utils._pytree import tree_map
+    from torch.utils._pytree import tree_leaves, tree_map
     with FakeTensorMode(allow_non_fake_inputs=True) as mode:
         fakes: Dict[int, Any] = {}
         for parameter in model.parameters():
@@ -2787,6 +2799,10 @@ def _fake_peak(model: Any, batch: Any, loss: Callable[[Any, Any], Any], optimize
             for tensor in fakes.values():
                 ledger.see(tensor)
             parameters = ledger.live
+            for tensor in tree_leaves(given):
+                if isinstance(tensor, torch.Tensor):
+                    ledger.see(tensor)
+            inputs = ledger.live - parameters
             for _ in range(2):
                 ledger.peak = ledger.live
                 value = loss(own, given)
@@ -2795,7 +2811,7 @@ def _fake_peak(model: Any, batch: Any, loss: Callable[[Any, Any], Any], optimize
                 steps.step()
                 steps.zero_grad(set_to_none=True)
             state = _bytes_of(_state_tensors(steps))
-            return ledger.peak, {"parameters": parameters, "optimizer": state}
+            return ledger.peak, {"parameters": parameters, "optimizer": state, "batch": inputs}
 
 
 def estimate(model: Any, batch_of: Callable[[int], Any], loss: Callable[[Any, Any], Any], optimizer: Any,

@@ -1,4 +1,4 @@
-"""Attaches BatchScope to a Trainer that the program imports (`--attach auto`).
+"""Attaches BatchScope to a Trainer that the program imports, if BATCHSCOPE_ATTACH is auto.
 
 This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for the modules that define
 Trainers, wraps their train() or fit(), and then runs the sitecustomize that would have run without it.
@@ -75,6 +75,6 @@ def _run_the_other_one():
         spec.loader.exec_module(module)
 
 
-if os.environ.get("BATCHSCOPE_SOCKET"):
+if os.environ.get("BATCHSCOPE_ATTACH") == "auto" and os.environ.get("BATCHSCOPE_SOCKET"):
     sys.meta_path.insert(0, _Finder())
 _run_the_other_one()

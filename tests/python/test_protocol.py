@@ -34,7 +34,7 @@ PRETENDED_LOADER = """
         def __init__(self, run, batch, examples):
             self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
             self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
-            self._stepped, self._window = (0, 0, 0), (batch, 1)
+            self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
             run._loader = self
             run._describe(can=("batch", "accumulate"), examples=examples, batch=batch, accumulate=1)
 
@@ -626,7 +626,7 @@ class Memory(Folder):
 class AttachAuto(Folder):
     def run_python(self, code):
         path = os.pathsep.join([CLIENT, self.folder.name])
-        return self.program(code, self.server(), PYTHONPATH=path).end()
+        return self.program(code, self.server(), PYTHONPATH=path, BATCHSCOPE_ATTACH="auto").end()
 
     def test_the_machines_own_sitecustomize_still_runs(self):
         with open(os.path.join(self.folder.name, "sitecustomize.py"), "w") as file:

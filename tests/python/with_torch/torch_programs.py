@@ -1,0 +1,102 @@
+"""What the tests with torch share: a run with a pretended BatchScope in the same process, errors at a chosen moment."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+import unittest
+from typing import Any, Dict, Iterator, List
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(SOURCE, "resources", "python")]
+
+import torch
+
+import batchscope
+from pretended_batchscope import Server
+
+torch.set_num_threads(1)
+HOST_ERROR = ("[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
+              "allocate 1000 bytes. Error code 12 (Cannot allocate memory)")
+
+
+class WithRun(unittest.TestCase):
+    """Tests whose program runs in the test's own process."""
+
+    def setUp(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="batchscope-")
+        self.addCleanup(self.folder.cleanup)
+
+    def connect(self, schedule: Any = None, **options: Any) -> Any:
+        """A server, and the Run that start() and attach() use from now on."""
+        server = Server(**options)
+        batchscope._current = batchscope.Run(batchscope._Link(server.path, None), None, {}, schedule)
+        self.addCleanup(server.kill)
+        self.addCleanup(batchscope._current.finish)
+        return server, batchscope._current
+
+    def closed(self, server: Server) -> Server:
+        """The same server after everything has arrived."""
+        batchscope._current.finish()
+        return server
+
+
+def digest(model: Any) -> str:
+    """The same for models with the same bits."""
+    state = hashlib.sha256()
+    for value in model.state_dict().values():
+        state.update(value.contiguous().numpy().tobytes())
+    return state.hexdigest()
+
+
+def gradients(model: Any) -> List[Any]:
+    return [p.grad.clone() for p in model.parameters() if p.grad is not None]
+
+
+def difference(one: List[Any], two: List[Any]) -> float:
+    """Largest relative difference of the gradients of a parameter, by norm of all gradients."""
+    assert len(one) == len(two) > 0
+    whole = torch.cat([g.flatten() for g in two]).double()
+    return float((torch.cat([g.flatten() for g in one]).double() - whole).norm() / whole.norm())
+
+
+class _Fails(torch.autograd.Function):
+    """Passes values on, and fails on the way there or back if the batch is larger than a limit."""
+
+    @staticmethod
+    def forward(context: Any, value: Any, limit: Dict[str, Any]) -> Any:
+        context.limit, context.rows = limit, value.shape[0]
+        if limit["where"] == "forward" and value.shape[0] > limit["rows"]:
+            limit["errors"] += 1
+            raise RuntimeError(HOST_ERROR)
+        return value.clone()
+
+    @staticmethod
+    def backward(context: Any, gradient: Any) -> Any:
+        if context.limit["where"] == "backward" and context.rows > context.limit["rows"]:
+            context.limit["errors"] += 1
+            raise RuntimeError(HOST_ERROR)
+        return gradient, None
+
+
+@contextlib.contextmanager
+def failing(module: Any, where: str, rows: int) -> Iterator[Dict[str, Any]]:
+    """Within it, `module` runs out of memory with more than `rows` rows."""
+    limit = {"where": where, "rows": rows, "errors": 0}
+
+    def hook(module: Any, arguments: Any, output: Any) -> Any:
+        if not torch.is_grad_enabled():
+            return output
+        first = output if torch.is_tensor(output) else output[0]
+        failed = _Fails.apply(first, limit)
+        return failed if torch.is_tensor(output) else (failed, *output[1:])
+
+    handle = module.register_forward_hook(hook)
+    try:
+        yield limit
+    finally:
+        handle.remove()
