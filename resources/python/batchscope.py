@@ -1450,8 +1450,7 @@ class Loader:
 
     def _open(self) -> Any:
         """Starts an epoch, at its beginning or where a checkpoint was made."""
-        if self.seen_in_epoch and not self._resuming:
-            self._end_epoch()  # the program left the loop early
+        self._leave_epoch()
         generator = self._generator()
         now = generator.get_state()
         if self._resume_rng is not None:
@@ -1464,9 +1463,10 @@ class Loader:
         self._resuming, self._resume_rng = False, None
         return source
 
-    def _next_epoch(self) -> int:
-        """The index of the epoch that the next iterator goes through."""
-        return self.epoch + (1 if self.seen_in_epoch and not self._resuming else 0)
+    def _leave_epoch(self) -> None:
+        """Ends an epoch whose iterator was not asked for more than its windows, or was left early."""
+        if self.seen_in_epoch and not self._resuming:
+            self._end_epoch()
 
     def _worker_loader(self) -> Any:
         if self._workers is None:
@@ -1985,7 +1985,8 @@ class _Endless:
         return _ENDLESS
 
     def __iter__(self) -> Iterator[Window]:
-        self._loader.set_epoch(self._loader._next_epoch())
+        self._loader._leave_epoch()
+        self._loader.set_epoch(self._loader.epoch)
         return iter(self._loader)
 
     def set_epoch(self, epoch: int) -> None:
@@ -2525,6 +2526,13 @@ class _Lightning:
         if isinstance(self.trainer.val_check_interval, float) and self.trainer.val_check_interval == 1.0:
             self.trainer.val_check_batch = math.inf  # at the real end of an epoch
 
+    def resume(self) -> None:
+        """Lightning leaves a checkpoint's position out if the loader was made before the checkpoint was read."""
+        fit_loop = self.trainer.fit_loop
+        if self.loader is not None and getattr(fit_loop, "_combined_loader_states_to_load", None) and fit_loop.restarting:
+            fit_loop._load_combined_loader_states()
+            iter(fit_loop._data_fetcher)
+
     def fetched(self) -> bool:
         """Called after each fetch; returns whether that was the epoch's last window."""
         loader, fit_loop = self.loader, self.trainer.fit_loop
@@ -2608,6 +2616,7 @@ def _attach_lightning(run: Run, trainer: Any) -> Any:
                 hook.setup(pl_module)
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            hook.resume()
             if trainer.optimizers:
                 run._know_optimizer(trainer.optimizers[0])
             hook._steps = run._step = trainer.global_step

@@ -7,6 +7,7 @@ import unittest
 from torch_programs import WithRun, batchscope, difference, digest, failing, gradients
 
 import torch
+import transformers
 from torch.nn.functional import cross_entropy, pad
 from transformers import (BertConfig, BertForSequenceClassification, GPT2Config, GPT2ForSequenceClassification,
                           GPT2LMHeadModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments)
@@ -144,7 +145,7 @@ class Steered(WithTrainer):
                 self.assertEqual([r["takes"][0] for r in records], [4] * 5 + [8] * 3 + [6] + [8] * 6 + [2])
                 self.assertEqual((trainer.state.global_step, trainer.state.max_steps), (16, 16))
                 self.assertEqual(trainer.state.epoch, 2.0)
-                self.assertEqual(trainer.lr_scheduler.get_last_lr(), [0.0])
+                self.assertEqual(set(trainer.lr_scheduler.get_last_lr()), {0.0})
                 rates = [r["learning_rate"] for r in records]
                 self.assertEqual(rates, sorted(rates, reverse=True))
 
@@ -158,19 +159,17 @@ class Steered(WithTrainer):
     def test_the_programs_own_schedule_works_without_batchscope(self):
         batchscope._current = batchscope.Run(batchscope._Link(None, None), None, {},
                                              lambda step, batch: batch + (step % 5 == 0))
-        takes = []
-
-        class Takes(TrainerCallback):
-            def on_step_begin(self, args, state, control, **kwargs):
-                takes.append(batchscope._current._loader)
-
         sizes = []
         trainer = self.attached(gpt(), data=TEXTS[:10], per_device_train_batch_size=1)
         step = trainer.training_step
-        trainer.training_step = lambda model, inputs, *rest: sizes.append(sum(inputs.sizes)) or step(model, inputs, *rest)
+
+        def training_step(model, inputs, *rest):
+            sizes.append(sum(inputs.sizes))
+            return step(model, inputs, *rest)
+
+        trainer.training_step = training_step
         trainer.train()
-        self.assertEqual(sizes, [1, 1, 1, 1, 1, 2, 2, 1, 2, 2, 3, 3, 3][:len(sizes)])
-        self.assertEqual(sum(sizes), 20)
+        self.assertEqual(sizes, [1, 1, 1, 1, 1, 2, 2, 1, 2, 2, 3, 3])
 
     def test_stop_ends_the_training_in_order(self):
         server, _ = self.connect(answer=lambda record: server.send(type="stop", save=True) or {}, welcome={"hold": 1})
@@ -196,22 +195,15 @@ class Steered(WithTrainer):
 
     def test_auto_find_batch_size_is_switched_off(self):
         server, _ = self.connect()
-        trainer = self.attached(gpt(), auto_find_batch_size=True) if accelerate_has_it() else None
-        if trainer is None:
-            self.skipTest("no accelerate")
+        trainer = self.attached(gpt(), auto_find_batch_size=True)
         self.assertFalse(trainer.args.auto_find_batch_size)
         self.assertEqual(len(self.closed(server).events("lint")), 1)
 
     def test_a_head_that_ignores_the_count_is_told_of(self):
         server, _ = self.connect()
         self.attached(bert(), data=CLASSES, gradient_accumulation_steps=2, max_steps=2).train()
-        ignores = bool(server and self.closed(server).events("loss-scale"))
-        self.assertEqual(ignores, batchscope._version(__import__("transformers")) >= (5, 0))
-
-
-def accelerate_has_it():
-    import importlib.util
-    return importlib.util.find_spec("accelerate") is not None
+        told = len(self.closed(server).events("loss-scale"))
+        self.assertEqual(told, 1 if batchscope._version(transformers) >= (5, 0) else 0)
 
 
 class OutOfMemory(WithTrainer):
