@@ -1,6 +1,6 @@
 # A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test build setup bench soak screenshots install uninstall format lint clean
+.PHONY: help run test test-python build setup bench soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
@@ -12,6 +12,7 @@ build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target te
 help:
 	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
+	@echo 'make test-python  test the Python client; with BATCHSCOPE_TEST_PYTHON also with torch and both Trainers'
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
 	@echo 'make bench    compare speed with PyTorch and a bare LibTorch loop; measure store and plan rates'
@@ -24,7 +25,8 @@ help:
 	@echo 'BATCHSCOPE_TORCH=DIR uses an installed torch folder instead of downloading one.'
 	@echo 'BATCHSCOPE_GPU=yes|no downloads the GPU libraries or not (default: only with an NVIDIA driver).'
 	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (for another distribution that has them).'
-	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with.'
+	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with, and in which test-python tests'
+	@echo '    the client; for that it needs transformers, accelerate and lightning, too.'
 	@echo 'JOBS=n runs n compile jobs in parallel, and n + 1 tests.'
 
 setup:
@@ -42,6 +44,12 @@ test: build
 	$(call build_and_run_tests,asan)
 	$(call configure_and_build,tsan)
 	$(call build_and_run_tests,tsan)
+
+test-python:
+	PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover --start-directory tests/python
+	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
+	"$$BATCHSCOPE_TEST_PYTHON" -m unittest discover --start-directory tests/python/with_torch; \
+	else echo 'Skipped tests/python/with_torch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
 
 install: build
 	@scripts/install install "$(PREFIX)"

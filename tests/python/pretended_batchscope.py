@@ -40,7 +40,8 @@ class Server:
             os.unlink(self.path)
         self._listener.bind(self.path)
         self._listener.listen(8)
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._accepting = threading.Thread(target=self._accept, daemon=True)
+        self._accepting.start()
 
     def _accept(self) -> None:
         while True:
@@ -86,9 +87,11 @@ class Server:
 
     def send(self, **message: Any) -> None:
         """To the program that connected last."""
+        self.wait_for(lambda m: m["type"] == "hello")
         self._send(self._connections[-1], message)
 
     def send_bytes(self, data: bytes) -> None:
+        self.wait_for(lambda m: m["type"] == "hello")
         self._connections[-1].sendall(data)
 
     def stand_still(self) -> None:
@@ -100,6 +103,11 @@ class Server:
 
     def kill(self) -> None:
         """Goes away as a killed process does: at once, and with the socket's file left behind."""
+        try:
+            self._listener.shutdown(socket.SHUT_RDWR)  # ends accept(), too
+        except OSError:
+            pass
+        self._accepting.join()
         self._listener.close()
         for connection in self._connections:
             try:
