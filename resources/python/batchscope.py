@@ -792,6 +792,8 @@ class Run:
             for group, rate in zip(optimizer.param_groups, rates):
                 group["lr"] = rate * self.rate_factor
             self._splitter.updating = True
+            if self._tracer is not None:
+                self._tracer.mark("update")
 
         def restore(*_: Any) -> None:
             for group, rate in zip(optimizer.param_groups, rates):
@@ -2022,10 +2024,18 @@ class _TrainerMethod(_Method):
     def backward(self, piece: _Piece, parts: int) -> Any:
         trainer = self._hook.trainer
         trainer.current_gradient_accumulation_steps = parts
-        if piece.divisor == 1.0:
+        tracer = self._hook.run._tracer
+        if piece.divisor == 1.0 and tracer is None:
             return self._hook.stock["training_step"](self._wrapped, piece.part, self._items)
+        mark = tracer.mark if tracer else _nothing
         backward = trainer.accelerator.backward
-        trainer.accelerator.backward = lambda loss, **kwargs: backward(loss / piece.divisor, **kwargs)
+
+        def divided(loss: Any, **kwargs: Any) -> Any:
+            mark("backward")
+            return backward(loss / piece.divisor if piece.divisor != 1.0 else loss, **kwargs)
+
+        trainer.accelerator.backward = divided
+        mark("forward")
         try:
             return self._hook.stock["training_step"](self._wrapped, piece.part, self._items) / piece.divisor
         finally:
@@ -2372,10 +2382,11 @@ class _LightningMethod(_Method):
 
     key = "lightning"
 
-    def __init__(self, trainer: Any, arguments: Any, backward: Any) -> None:
+    def __init__(self, trainer: Any, arguments: Any, backward: Any, mark: Callable[[str], None]) -> None:
         self._trainer = trainer
         self._arguments = arguments
         self._backward = backward
+        self._mark = mark
         self.model = trainer.lightning_module
         self.extra: Dict[str, Any] = {}
 
@@ -2387,9 +2398,11 @@ class _LightningMethod(_Method):
         return trainer.fit_loop.epoch_loop.automatic_optimization._training_step(arguments)
 
     def backward(self, piece: _Piece, parts: int) -> Any:
+        self._mark("forward")
         output = self._output(piece.part)
         if output.closure_loss is None:
             return None
+        self._mark("backward")
         loss = output.closure_loss if piece.divisor == 1.0 else output.closure_loss / piece.divisor
         self._backward(loss)
         self.extra = output.extra
@@ -2547,7 +2560,9 @@ class _Lightning:
             return self._stock_closure(arguments, optimizer, batch_idx)
         optimization = self.trainer.fit_loop.epoch_loop.automatic_optimization
         zero_grad = optimization._make_zero_grad_fn(batch_idx, optimizer)
-        method = _LightningMethod(self.trainer, arguments, optimization._make_backward_fn(optimizer) or _nothing)
+        backward = optimization._make_backward_fn(optimizer) or _nothing
+        tracer = self.run._tracer
+        method = _LightningMethod(self.trainer, arguments, backward, tracer.mark if tracer else _nothing)
 
         def compute() -> Any:
             if zero_grad is not None:

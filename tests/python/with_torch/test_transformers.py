@@ -206,6 +206,24 @@ class Steered(WithTrainer):
         self.assertEqual(told, 1 if batchscope._version(transformers) >= (5, 0) else 0)
 
 
+class Prediction(WithTrainer):
+    def test_estimates_and_traces_are_made_when_asked_for(self):
+        server, run = self.connect(
+            answer=lambda record: server.send(type="estimate", batches=[4, 8]) or server.send(
+                type="probe", sizes=[{"batch": 3, "steps": 2, "trace": True}], then="stop") or {},
+            welcome={"hold": 1})
+        model = gpt()
+        before = digest(model)
+        self.attached(model, learning_rate=0.0, weight_decay=0.0).train()
+        self.closed(server)
+        estimate = server.of("estimate")[0]
+        self.assertEqual([size for size, _, _ in estimate["curve"]], [4, 8])
+        self.assertLess(estimate["curve"][0][1], estimate["curve"][1][1])
+        self.assertEqual(digest(model), before)
+        trace, = server.of("trace")
+        self.assertEqual((trace["batch"], [name for _, name in trace["phases"]]), (3, ["forward", "backward", "update"]))
+
+
 class OutOfMemory(WithTrainer):
     def gradients(self, model, where, **options):
         found = []
