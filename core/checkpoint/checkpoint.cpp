@@ -1,8 +1,6 @@
 #include "core/checkpoint/checkpoint.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -16,12 +14,11 @@
 #include "core/base/file_output.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/checkpoint/detail/safetensors_header.h"
 
 namespace batchscope::checkpoint {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "tensors are stored as in memory");
 
 namespace fs = std::filesystem;
 
@@ -30,23 +27,6 @@ constexpr const char* current_version = "1";
 constexpr std::string_view text_prefix = "text.";
 constexpr const char* checksum_name = "checksum";
 constexpr std::size_t checksum_bytes = sizeof(std::uint32_t);
-constexpr std::size_t length_bytes = sizeof(std::uint64_t);
-/// Data begin at a multiple of it, as safetensors recommends.
-constexpr std::size_t alignment = 8;
-/// A header holds names, shapes and small texts.
-constexpr std::uint64_t largest_header = 100'000'000;
-
-constexpr std::array<std::pair<std::string_view, std::size_t>, 10> types = {{{"F64", 8},
-                                                                             {"F32", 4},
-                                                                             {"F16", 2},
-                                                                             {"BF16", 2},
-                                                                             {"I64", 8},
-                                                                             {"I32", 4},
-                                                                             {"I16", 2},
-                                                                             {"I8", 1},
-                                                                             {"U8", 1},
-                                                                             {"BOOL", 1}}};
-
 Error refused(const fs::path& file, const std::string& why) {
   return input_error(fmt::format("checkpoint {}: {}", file.string(), why));
 }
@@ -70,19 +50,15 @@ Json metadata_json(const Checkpoint& checkpoint) {
   return json;
 }
 
+/// What is written: the checkpoint's tensors, and the checksum, whose value is known at the end.
 std::string header_of(const Checkpoint& checkpoint) {
-  Json json{{"__metadata__", metadata_json(checkpoint)}};
-  std::size_t offset = 0;
-  const auto add = [&](const std::string& name, const std::string& type, const Json& shape, std::size_t bytes) {
-    json[name] = {{"dtype", type}, {"shape", shape}, {"data_offsets", {offset, offset + bytes}}};
-    offset += bytes;
-  };
-  for (const Tensor& tensor : checkpoint.tensors)
-    add(tensor.name, tensor.type, tensor.shape, tensor.bytes);
-  add(checksum_name, "U8", Json::array({checksum_bytes}), checksum_bytes);
-  std::string text = json_text(json);
-  text.resize((text.size() + alignment - 1) / alignment * alignment, ' ');
-  return text;
+  std::vector<Tensor> tensors = checkpoint.tensors;
+  tensors.push_back({.name = checksum_name,
+                     .type = "U8",
+                     .shape = {static_cast<std::int64_t>(checksum_bytes)},
+                     .data = {},
+                     .bytes = checksum_bytes});
+  return header_text(metadata_json(checkpoint), tensors);
 }
 
 /// A file's header, and where its data lie.
@@ -109,13 +85,13 @@ Header parse_header(const fs::path& file, std::string_view text, std::uint64_t f
   Header header;
   header.json = parse_json_or_discard(std::string(text.substr(length_bytes, length)));
   header.data_begin = length_bytes + length;
-  if (!header.json.is_object() || !header.json.contains("__metadata__") ||
-      header.json["__metadata__"].value("format", "") != format_name)
+  if (!header.json.is_object() || !header.json.contains(metadata_name) ||
+      header.json[metadata_name].value("format", "") != format_name)
     throw refused(file, "not a checkpoint, or damaged");
-  if (header.json["__metadata__"].value("version", "") != current_version)
+  if (header.json[metadata_name].value("version", "") != current_version)
     throw refused(file, "a newer version of this program wrote it");
   for (const auto& [name, entry] : header.json.items())
-    if (name != "__metadata__")
+    if (name != metadata_name)
       header.file_bytes =
           std::max<std::uint64_t>(header.file_bytes, header.data_begin + offset_in(entry.at("data_offsets"), 1));
   return header;
@@ -147,24 +123,12 @@ Label label_of(const Json& metadata) {
           .validation_accuracy = number_in(metadata, "validation_accuracy")};
 }
 
-std::size_t bytes_of(const Json& entry) {
-  const auto type = entry.at("dtype").get<std::string>();
-  const auto known = std::find_if(types.begin(), types.end(), [&](const auto& each) { return each.first == type; });
-  if (known == types.end())
-    return 0;
-  std::size_t bytes = known->second;
-  for (const Json& size : entry.at("shape"))
-    if (__builtin_mul_overflow(bytes, size.get<std::size_t>(), &bytes))
-      return 0;
-  return bytes;
-}
-
 Tensor tensor_of(const fs::path& file, const std::string& name, const Json& entry,
                  const std::shared_ptr<const char[]>& whole, const Header& header) {
   const std::uint64_t begin = offset_in(entry.at("data_offsets"), 0);
   const std::uint64_t end = offset_in(entry.at("data_offsets"), 1);
   // The checksum was right, so whoever wrote it meant it; the bytes must still lie within the file.
-  if (begin > end || end > header.file_bytes - header.data_begin || end - begin != bytes_of(entry))
+  if (begin > end || end > header.file_bytes - header.data_begin || bytes_of(entry) != end - begin)
     throw refused(file, fmt::format("tensor {} has offsets that do not match its shape", in_quotes(name)));
   return {.name = name,
           .type = entry.at("dtype").get<std::string>(),
@@ -255,13 +219,13 @@ Checkpoint read(const fs::path& file) {
     if (bytes > header.file_bytes || crc32c(all.substr(0, checked)) != checksum)
       throw refused(file, "damaged (checksum)");
     Checkpoint checkpoint;
-    const Json& metadata = header.json["__metadata__"];
+    const Json& metadata = header.json[metadata_name];
     checkpoint.label = label_of(metadata);
     for (const auto& [name, text] : metadata.items())
       if (name.starts_with(text_prefix))
         checkpoint.texts[name.substr(text_prefix.size())] = text.get<std::string>();
     for (const auto& [name, entry] : header.json.items())
-      if (name != "__metadata__" && name != checksum_name)
+      if (name != metadata_name && name != checksum_name)
         checkpoint.tensors.push_back(tensor_of(file, name, entry, whole, header));
     return checkpoint;
   });
@@ -278,7 +242,7 @@ Label read_label(const fs::path& file) {
   const std::uint64_t wanted = std::min({length, largest_header, bytes - text.size()});
   text.resize(text.size() + wanted);
   read_into(file, stream, text.data() + (text.size() - wanted), wanted);
-  return parsed(file, [&] { return label_of(parse_header(file, text, bytes).json["__metadata__"]); });
+  return parsed(file, [&] { return label_of(parse_header(file, text, bytes).json[metadata_name]); });
 }
 
 } // namespace batchscope::checkpoint

@@ -1,24 +1,15 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace batchscope::checkpoint {
+#include "core/checkpoint/safetensors.h"
 
-/// A tensor as plain bytes in host memory, row by row, little-endian.
-struct Tensor {
-  std::string name;
-  std::string type; ///< as in safetensors: F64, F32, F16, BF16, I64, I32, I16, I8, U8, BOOL
-  std::vector<std::int64_t> shape;
-  std::shared_ptr<const char[]> data;
-  std::size_t bytes = 0;
-};
+namespace batchscope::checkpoint {
 
 /// What a checkpoint is of; read without its tensors.
 struct Label {
