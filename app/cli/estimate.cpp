@@ -141,6 +141,8 @@ Verb add_estimate(CLI::App& program) {
       add_value(*app, "--shards", "N",
                 "Number of ranks over which weights, gradients and optimizer state are sharded (ZeRO stage 3, FSDP)");
   options->run.add_to(*app, {"--name",
+                             "--init",
+                             "--save",
                              "--batch",
                              "--device",
                              "--memory-budget",

@@ -293,7 +293,7 @@ Verb add_find(CLI::App& program) {
                             "to that score; time:60s: the best score within that time");
   options->repeats =
       add_value(*app, "--repeats", "N", "Runs of each size that --goal trains, with different seeds (default 3)");
-  options->run.add_to(*app, {"--batch", "--name"});
+  options->run.add_to(*app, {"--batch", "--name", "--save"});
   app->footer(help + "\n" + schedule_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};
 }

@@ -294,6 +294,8 @@ Verb add_plan(CLI::App& program) {
   options->context = add_value(*app, "--cp", "N", "Context-parallel size");
   options->sequence = add_value(*app, "--sp", "N", "Sequence-parallel size (Ulysses-style: with ranks of its own)");
   options->run.add_to(*app, {"--name",
+                             "--init",
+                             "--save",
                              "--model",
                              "--data",
                              "--group-by-length",

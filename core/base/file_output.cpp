@@ -27,6 +27,22 @@ fs::path temporary_name(const fs::path& file) {
   return folder_of(file) / fmt::format(".{}.{}.unfinished", file.filename().string(), ::getpid());
 }
 
+void check_file_name(const fs::path& file) {
+  if (file.empty() || !file.has_filename())
+    throw input_error(fmt::format("output `{}`: not a file name", file.string()));
+  refuse_open_database(file);
+  std::error_code ignored;
+  if (fs::is_directory(file, ignored))
+    throw input_error(fmt::format("{}: is a folder; give a file name", file.string()));
+  if (!fs::is_directory(folder_of(file), ignored))
+    throw input_error(fmt::format("{}: its folder does not exist; create it first", file.string()));
+}
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(file, ignored));
+}
+
 void sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0)
@@ -36,6 +52,12 @@ void sync_folder(const fs::path& folder) {
 }
 
 } // namespace
+
+void check_new_file(const fs::path& file) {
+  check_file_name(file);
+  if (is_there(file))
+    throw input_error(fmt::format("{}: already exists; give the name of a new file", file.string()));
+}
 
 FileOutput::FileOutput(const fs::path& file, bool replace, std::function<bool()> cancelled)
     : file_(file), temporary_(temporary_name(file)), replace_(replace), cancelled_(std::move(cancelled)),
@@ -56,15 +78,8 @@ FileOutput::~FileOutput() {
 }
 
 void FileOutput::check_target() const {
-  if (file_.empty() || !file_.has_filename())
-    throw input_error(fmt::format("output `{}`: not a file name", file_.string()));
-  refuse_open_database(file_);
-  std::error_code ignored;
-  if (fs::is_directory(file_, ignored))
-    throw input_error(fmt::format("{}: is a folder; give a file name", file_.string()));
-  if (!fs::is_directory(folder_of(file_), ignored))
-    throw input_error(fmt::format("{}: its folder does not exist; create it first", file_.string()));
-  if (!replace_ && fs::exists(fs::symlink_status(file_, ignored)))
+  check_file_name(file_);
+  if (!replace_ && is_there(file_))
     throw input_error(fmt::format("{}: already exists; --force overwrites it", file_.string()));
 }
 

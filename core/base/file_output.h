@@ -36,6 +36,9 @@ private:
   std::ostream stream_;
 };
 
+/// Throws Error (input) unless a file can appear there: its folder exists, and nothing has its name.
+void check_new_file(const std::filesystem::path& file);
+
 /// The same for a folder, which must not exist yet.
 class FolderOutput {
 public:

@@ -24,7 +24,7 @@ struct Change {
 
 bool halve_context(run::RunSpec& spec) {
   const run::ModelSpec model = run::parse_model(spec.model);
-  if (model.sizes.count("context") == 0 || model.context() < 2)
+  if (run::kind_of(model).script || model.sizes.count("context") == 0 || model.context() < 2)
     return false;
   spec.model = run::with_size(spec.model, "context", model.context() / 2);
   return true;
@@ -33,7 +33,7 @@ bool halve_context(run::RunSpec& spec) {
 constexpr std::array changes{
     Change{"checkpointing", "activation checkpointing",
            [](Training& training) { return !std::exchange(training.checkpointing, true); },
-           [](run::RunSpec& spec) { return !std::exchange(spec.checkpointing, true); }},
+           [](run::RunSpec& spec) { return !run::is_script(spec.model) && !std::exchange(spec.checkpointing, true); }},
     Change{"mixed", "mixed precision (16 bit)",
            [](Training& training) {
              return std::exchange(training.precision, Training::Precision::mixed) == Training::Precision::fp32;

@@ -80,7 +80,7 @@ Transformer bert(const Config& config) {
           .heads = std::llround(config.size("num_attention_heads")),
           .vocabulary = std::llround(vocabulary),
           .positions = std::llround(positions),
-          .model = fmt::format("bert:layers={},heads={},width={},inner={},positions={},types={}", layers,
+          .model = fmt::format("bert:layers={},heads={},width={},inner={},positions={},types={},mask=1", layers,
                                config.size("num_attention_heads"), width, inner, positions, types)};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_output.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/checkpoint/folder.h"
@@ -10,7 +11,6 @@
 #include "core/job/resume.h"
 #include "core/job/retry_transient.h"
 #include "core/run/automatic_batch.h"
-#include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
 #include "core/run/spec_keys.h"
 #include "core/search/run_search.h"
@@ -131,8 +131,9 @@ std::int64_t examples_in_epoch(const run::Session& session) {
 
 std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
                                                  KnownSearches* known) {
-  run::check_trains(run::parse_model(session.spec().model));
   const run::RunSpec& spec = session.spec();
+  if (!spec.save.empty())
+    about_field("save", [&] { check_new_file(spec.save); });
   const run::BatchChoice choice = spec.batch;
   if (choice.kind == run::BatchChoice::Kind::number)
     return std::nullopt;

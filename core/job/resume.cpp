@@ -129,6 +129,7 @@ Resumable find_resumable(const std::filesystem::path& database, std::int64_t run
 
 std::unique_ptr<run::Session> open_resumed(Resumable& resumable, const std::shared_ptr<data::DataPool>& pool) {
   run::RunSpec spec = resumable.spec;
+  spec.init.clear(); // the checkpoint has the weights
   if (!spec.memory_budget && resumable.start.budget_bytes > 0)
     spec.memory_budget = budget_of(resumable);
   auto session = run::open_session(spec, pool);

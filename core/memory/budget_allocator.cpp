@@ -129,6 +129,12 @@ void BudgetAllocator::copy_data(void* destination, const void* source, std::size
   default_copy_data(destination, source, count);
 }
 
+std::optional<std::uint64_t> BudgetAllocator::capacity(const c10::DataPtr& block) {
+  if (block.get() == nullptr || block.get_deleter() != &free_block)
+    return std::nullopt;
+  return Header::of(block.get())->block.capacity;
+}
+
 void BudgetAllocator::free_block(void* data) {
   if (data != nullptr)
     instance().free(Header::of(data));

@@ -129,7 +129,6 @@ TORCH_LIBRARY_IMPL(_, AutocastIPU, library) {
 
 TORCH_LIBRARY_IMPL(aten, AutocastIPU, library) {
   AT_FORALL_LOWER_PRECISION_FP(LOWER)
-  LOWER(_scaled_dot_product_flash_attention_for_cpu) // models call it for `meta`
   AT_FORALL_FP32(FULL)
   for (const char* operation : {"cat", "stack"})
     library.impl(operation, torch::CppFunction::makeFromBoxedFunction<&in_widest_precision>());

@@ -26,6 +26,7 @@
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/result_type.h>
+#include <ATen/ops/scaled_dot_product_attention_native.h>
 #include <ATen/ops/zeros.h>
 #include <torch/library.h>
 
@@ -213,22 +214,29 @@ Three batch_norm_backward(const at::Tensor& /*gradient*/, const at::Tensor& x, c
 struct HostConvolution {
   std::vector<std::int64_t> input, weight, output;
   std::vector<std::int64_t> stride, padding, dilation;
+  bool transposed;
+  std::vector<std::int64_t> output_padding;
   std::int64_t groups;
   at::ScalarType type;
 
   HostConvolution(const at::Tensor& x, const at::Tensor& w, at::IntArrayRef stride, at::IntArrayRef padding,
-                  at::IntArrayRef dilation, std::int64_t groups)
-      : input(x.sizes().vec()), weight(w.sizes().vec()), output{x.size(0), w.size(0)}, stride(stride.vec()),
-        padding(padding.vec()), dilation(dilation.vec()), groups(groups), type(x.scalar_type()) {
+                  at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding, std::int64_t groups)
+      : input(x.sizes().vec()), weight(w.sizes().vec()), output{x.size(0), channels(w, transposed, groups)},
+        stride(stride.vec()), padding(padding.vec()), dilation(dilation.vec()), transposed(transposed),
+        output_padding(output_padding.vec()), groups(groups), type(x.scalar_type()) {
     for (std::size_t i = 0; i + 2 < input.size(); ++i) {
       const std::int64_t extent = dilation[i] * (weight[i + 2] - 1) + 1;
-      output.push_back((input[i + 2] + 2 * padding[i] - extent) / stride[i] + 1);
+      output.push_back(transposed ? (input[i + 2] - 1) * stride[i] - 2 * padding[i] + extent + output_padding[i]
+                                  : (input[i + 2] + 2 * padding[i] - extent) / stride[i] + 1);
     }
   }
 
+  static std::int64_t channels(const at::Tensor& w, bool transposed, std::int64_t groups) {
+    return transposed ? w.size(1) * groups : w.size(0);
+  }
   std::string key() const {
     return text_of(input, 1) + text_of(weight) + text_of(stride) + text_of(padding) + text_of(dilation) +
-           std::to_string(groups);
+           (transposed ? "transposed " + text_of(output_padding) : "") + std::to_string(groups);
   }
   HostKernelCall call(const std::string& name) const {
     return {.key = name + ' ' + key(),
@@ -241,25 +249,23 @@ struct HostConvolution {
   }
   RunKernel forward(std::int64_t examples) const {
     return [*this, x = host_zeros(input, examples, type), w = at::zeros(weight, type)] {
-      return std::vector{at::convolution(x, w, {}, stride, padding, dilation, /*transposed=*/false,
-                                         std::vector<std::int64_t>(stride.size()), groups)};
+      return std::vector{at::convolution(x, w, {}, stride, padding, dilation, transposed, output_padding, groups)};
     };
   }
   RunKernel backward(std::int64_t examples, std::array<bool, 3> wanted) const {
     return [*this, wanted, dy = host_zeros(output, examples, type), x = host_zeros(input, examples, type),
             w = at::zeros(weight, type)] {
-      const auto [dx, dw, db] =
-          at::convolution_backward(dy, x, w, std::nullopt, stride, padding, dilation, /*transposed=*/false,
-                                   std::vector<std::int64_t>(stride.size()), groups, wanted);
+      const auto [dx, dw, db] = at::convolution_backward(dy, x, w, std::nullopt, stride, padding, dilation, transposed,
+                                                         output_padding, groups, wanted);
       return std::vector{dx, dw, db};
     };
   }
 };
 
 at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const Optional& /*bias*/, at::IntArrayRef stride,
-                       at::IntArrayRef padding, at::IntArrayRef dilation, bool /*transposed*/,
-                       at::IntArrayRef /*output_padding*/, std::int64_t groups) {
-  const HostConvolution host(x, weight, stride, padding, dilation, groups);
+                       at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed,
+                       at::IntArrayRef output_padding, std::int64_t groups) {
+  const HostConvolution host(x, weight, stride, padding, dilation, transposed, output_padding, groups);
   HostKernelCall call = host.call("convolution");
   call.prepare = [&](std::int64_t examples) { return host.forward(examples); };
   call.outputs = {{host.output, host.type}};
@@ -267,16 +273,15 @@ at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const Opti
 }
 
 Three convolution_backward(const at::Tensor& /*gradient*/, const at::Tensor& x, const at::Tensor& weight,
-                           at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation,
-                           bool /*transposed*/, at::IntArrayRef /*output_padding*/, std::int64_t groups,
-                           std::array<bool, 3> wanted) {
-  const HostConvolution host(x, weight, stride, padding, dilation, groups);
+                           at::IntArrayRef stride, at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed,
+                           at::IntArrayRef output_padding, std::int64_t groups, std::array<bool, 3> wanted) {
+  const HostConvolution host(x, weight, stride, padding, dilation, transposed, output_padding, groups);
   const std::vector<std::int64_t> none;
   HostKernelCall call = host.call(wanted[0] ? "convolution_backward" : "convolution_backward_weight");
   call.prepare = [&](std::int64_t examples) { return host.backward(examples, wanted); };
   call.outputs = {{wanted[0] ? host.input : none, host.type},
                   {wanted[1] ? host.weight : none, host.type},
-                  {wanted[2] ? std::vector{weight.size(0)} : none, host.type}};
+                  {wanted[2] ? std::vector{host.output[1]} : none, host.type}};
   const auto made = like_host_kernel(call);
   return {made[0], made[1], made[2]};
 }
@@ -343,13 +348,13 @@ std::tuple<at::Tensor, at::Tensor> flash_attention(const at::Tensor& query, cons
     return {made[0].transpose(1, 2), made[1].transpose(1, 2)};
   }
   const std::int64_t count = query.size(0), heads = query.size(1), length = query.size(2), width = query.size(3);
-  const at::Tensor output = at::empty({count, length, heads, width}, query.options());
+  const at::Tensor output = at::empty_like(query);
   const at::Tensor log_sums = at::empty({count, length, heads}, query.options());
   if (counts_host_workspace()) {
     const AttentionBlocks blocks(query, key);
     at::empty({at::get_num_threads(), blocks.queries * (blocks.keys + 2 + width)}, query.options());
   }
-  return {output.transpose(1, 2), log_sums.transpose(1, 2)};
+  return {output, log_sums.transpose(1, 2)};
 }
 
 Three flash_attention_backward(const at::Tensor& /*gradient*/, const at::Tensor& query, const at::Tensor& key,
@@ -447,6 +452,24 @@ at::Tensor addmm(const at::Tensor& /*bias*/, const at::Tensor& a, const at::Tens
   return product(a, b, run, "addmm");
 }
 
+/// Whether `cpu` does not write the scores out.
+bool is_fused(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Optional& mask,
+              double dropout) {
+  const auto good = [](const at::Tensor& x) { return x.dim() == 4 && x.size(2) > 0 && x.stride(3) == 1; };
+  return dropout == 0 && good(query) && good(key) && good(value) && query.size(1) == key.size(1) &&
+         query.size(3) == key.size(3) && key.size(3) == value.size(3) &&
+         !(mask && mask->defined() && mask->requires_grad());
+}
+
+/// LibTorch chooses an implementation by the device; for `meta`, this is that of `cpu`.
+at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, const Optional& mask,
+                     double dropout, bool causal, std::optional<double> scale, bool grouped) {
+  if (is_fused(query, key, value, mask, dropout))
+    return std::get<0>(
+        at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout, causal, mask, scale));
+  return at::native::scaled_dot_product_attention(query, key, value, mask, dropout, causal, scale, grouped);
+}
+
 void unscale(at::TensorList, at::Tensor&, const at::Tensor&) {}
 
 at::Tensor& update_scale(at::Tensor& scale, at::Tensor&, const at::Tensor&, double, double, std::int64_t) {
@@ -488,6 +511,11 @@ TORCH_LIBRARY_IMPL(aten, Meta, library) {
   library.impl("_fused_adam_", fused_adam);
   library.impl("_fused_adamw_", fused_adam);
   library.impl("_fused_sgd_", fused_sgd);
+}
+
+// Made of others, so it is replaced before it comes apart.
+TORCH_LIBRARY_IMPL(aten, AutogradMeta, library) {
+  library.impl("scaled_dot_product_attention", attention);
 }
 
 } // namespace batchscope::meta

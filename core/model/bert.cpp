@@ -1,5 +1,7 @@
 #include "core/model/detail/networks.h"
 
+#include <string>
+
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/embedding.h>
@@ -12,38 +14,43 @@ namespace batchscope::model {
 
 namespace {
 
+constexpr double bert_epsilon = 1e-12;
+
 struct EncoderBlock {
   EncoderBlock(const LayerContext& context, std::int64_t width, std::int64_t inner, std::int64_t heads)
-      : heads(heads), query(context, width, width), key(context, width, width), value(context, width, width),
-        projection(context, width, width), attention_norm(context, width), feed_in(context, width, inner),
-        feed_out(context, inner, width), feed_norm(context, width) {}
+      : attend(context.part("attention"), "self", width, heads),
+        attention_norm(context.part("attention.output.LayerNorm"), width, bert_epsilon),
+        feed_in(context.part("intermediate.dense"), width, inner), feed_out(context.part("output.dense"), inner, width),
+        feed_norm(context.part("output.LayerNorm"), width, bert_epsilon) {}
 
-  at::Tensor attend(const at::Tensor& x, double dropout) const {
-    return projection(join_heads(attention(split_heads(query(x), heads), split_heads(key(x), heads),
-                                           split_heads(value(x), heads), dropout, /*causal=*/false)));
-  }
-
-  std::int64_t heads;
-  Linear query, key, value, projection;
+  SelfAttention attend;
   LayerNorm attention_norm;
   Linear feed_in, feed_out;
   LayerNorm feed_norm;
 };
 
+/// Tokens of the data, and one more that masks others unless the model names one of them.
+std::int64_t tokens_of(const NetworkOptions& options) {
+  return options.shape.vocabulary + (options.spec.size("mask") == 0 ? 1 : 0);
+}
+
 class Bert final : public Model {
 public:
   explicit Bert(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        tokens_(embedding_weights(context_, options.shape.vocabulary, options.spec.size("width"))),
-        positions_(embedding_weights(context_, options.spec.size("positions"), options.spec.size("width"))),
-        types_(embedding_weights(context_, options.spec.size("types"), options.spec.size("width"))),
-        norm_(context_, options.spec.size("width")),
-        head_(context_, options.spec.size("width"), options.spec.size("width")),
-        head_norm_(context_, options.spec.size("width")),
-        head_bias_(context_.constant({outputs_for(options.shape)}, 0.0)) {
+        tokens_(embedding_weights(context_.part("bert.embeddings.word_embeddings"), tokens_of(options),
+                                  options.spec.size("width"))),
+        positions_(embedding_weights(context_.part("bert.embeddings.position_embeddings"),
+                                     options.spec.size("positions"), options.spec.size("width"))),
+        types_(embedding_weights(context_.part("bert.embeddings.token_type_embeddings"), options.spec.size("types"),
+                                 options.spec.size("width"))),
+        norm_(context_.part("bert.embeddings.LayerNorm"), options.spec.size("width"), bert_epsilon),
+        head_(context_.part("cls.predictions.transform.dense"), options.spec.size("width"), options.spec.size("width")),
+        head_norm_(context_.part("cls.predictions.transform.LayerNorm"), options.spec.size("width"), bert_epsilon),
+        head_bias_(context_.part("cls.predictions").constant("bias", {tokens_of(options)}, 0.0)) {
     for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer)
-      blocks_.emplace_back(context_, options.spec.size("width"), options.spec.size("inner"),
-                           options.spec.size("heads"));
+      blocks_.emplace_back(context_.part("bert.encoder.layer." + std::to_string(layer)), options.spec.size("width"),
+                           options.spec.size("inner"), options.spec.size("heads"));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {

@@ -16,12 +16,13 @@ class Cnn final : public Model {
 public:
   explicit Cnn(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        first_(context_, options.shape.dimensions[0], options.spec.size("width"), 3, 1),
-        first_norm_(context_, options.spec.norm, options.spec.size("width")),
-        second_(context_, options.spec.size("width"), 2 * options.spec.size("width"), 3, 1),
-        second_norm_(context_, options.spec.norm, 2 * options.spec.size("width")),
+        first_(context_.part("conv1"), options.shape.dimensions[0], options.spec.size("width"), 3, 1),
+        first_norm_(context_.part("norm1"), options.spec.norm, options.spec.size("width")),
+        second_(context_.part("conv2"), options.spec.size("width"), 2 * options.spec.size("width"), 3, 1),
+        second_norm_(context_.part("norm2"), options.spec.norm, 2 * options.spec.size("width")),
         height_(side(options.shape.dimensions[1])), width_(side(options.shape.dimensions[2])),
-        output_(context_, 2 * options.spec.size("width") * height_ * width_, outputs_for(options.shape)) {}
+        output_(context_.part("output"), 2 * options.spec.size("width") * height_ * width_,
+                outputs_for(options.shape)) {}
 
   at::Tensor forward(const at::Tensor& input, bool training) override {
     at::Tensor x = segment(input, training, [this](const at::Tensor& in, Pass pass) {

@@ -1,6 +1,7 @@
 #include "core/model/detail/networks.h"
 
 #include <optional>
+#include <string>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -16,8 +17,10 @@ namespace {
 
 struct DecoderBlock {
   DecoderBlock(const LayerContext& context, std::int64_t width, std::int64_t inner, std::int64_t heads)
-      : attention_norm(context, width), query_key_value(context, width, 3 * width), projection(context, width, width),
-        feed_norm(context, width), feed_in(context, width, inner), feed_out(context, inner, width), heads(heads) {}
+      : attention_norm(context.part("ln_1"), width), query_key_value(context.part("attn.c_attn"), width, 3 * width),
+        projection(context.part("attn.c_proj"), width, width), feed_norm(context.part("ln_2"), width),
+        feed_in(context.part("mlp.c_fc"), width, inner), feed_out(context.part("mlp.c_proj"), inner, width),
+        heads(heads) {}
 
   at::Tensor attend(const at::Tensor& x, double dropout) const {
     const std::int64_t count = x.size(0), length = x.size(1), width = x.size(2);
@@ -36,14 +39,17 @@ class Gpt final : public Model {
 public:
   explicit Gpt(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
-        tokens_(embedding_weights(context_, options.shape.vocabulary, options.spec.size("width"))),
-        positions_(embedding_weights(context_, options.spec.size("positions"), options.spec.size("width"))),
-        final_norm_(context_, options.spec.size("width")) {
+        tokens_(
+            embedding_weights(context_.part("transformer.wte"), options.shape.vocabulary, options.spec.size("width"))),
+        positions_(embedding_weights(context_.part("transformer.wpe"), options.spec.size("positions"),
+                                     options.spec.size("width"))),
+        final_norm_(context_.part("transformer.ln_f"), options.spec.size("width")) {
     const run::ModelSpec& spec = options.spec;
     if (spec.size("tied") == 0)
-      output_.emplace(context_, spec.size("width"), outputs_for(options.shape));
+      output_.emplace(context_.part("lm_head"), spec.size("width"), outputs_for(options.shape));
     for (std::int64_t layer = 0; layer < spec.size("layers"); ++layer)
-      blocks_.emplace_back(context_, spec.size("width"), spec.size("inner"), spec.size("heads"));
+      blocks_.emplace_back(context_.part("transformer.h." + std::to_string(layer)), spec.size("width"),
+                           spec.size("inner"), spec.size("heads"));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {

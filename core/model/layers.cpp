@@ -23,7 +23,6 @@ namespace batchscope::model {
 
 namespace {
 
-constexpr double norm_epsilon = 1e-5;
 constexpr std::int64_t max_groups = 8;
 
 std::int64_t groups_for(std::int64_t channels) {
@@ -35,30 +34,48 @@ std::int64_t groups_for(std::int64_t channels) {
 
 } // namespace
 
-at::Tensor LayerContext::uniform(at::IntArrayRef shape, double bound) const {
+LayerContext LayerContext::part(const std::string& name) const {
+  LayerContext inner = *this;
+  inner.path += name + '.';
+  return inner;
+}
+
+at::Tensor LayerContext::parameter(const char* name, at::Tensor tensor) const {
+  return add_parameter(path + name, std::move(tensor));
+}
+
+at::Tensor LayerContext::buffer(const char* name, at::Tensor tensor) const {
+  return add_buffer(path + name, std::move(tensor));
+}
+
+at::Tensor LayerContext::derived_buffer(at::Tensor tensor) const {
+  return add_buffer({}, std::move(tensor));
+}
+
+at::Tensor LayerContext::uniform(const char* name, at::IntArrayRef shape, double bound) const {
   if (device.is_meta())
-    return without_values(shape);
-  return parameter(at::empty(shape, at::kFloat).uniform_(-bound, bound, generator).to(device));
+    return without_values(name, shape);
+  return parameter(name, at::empty(shape, at::kFloat).uniform_(-bound, bound, generator).to(device));
 }
 
-at::Tensor LayerContext::normal(at::IntArrayRef shape, double deviation) const {
+at::Tensor LayerContext::normal(const char* name, at::IntArrayRef shape, double deviation) const {
   if (device.is_meta())
-    return without_values(shape);
-  return parameter(at::empty(shape, at::kFloat).normal_(0.0, deviation, generator).to(device));
+    return without_values(name, shape);
+  return parameter(name, at::empty(shape, at::kFloat).normal_(0.0, deviation, generator).to(device));
 }
 
-at::Tensor LayerContext::without_values(at::IntArrayRef shape) const {
-  return parameter(at::empty(shape, at::TensorOptions(at::kFloat).device(device)));
+at::Tensor LayerContext::without_values(const char* name, at::IntArrayRef shape) const {
+  return parameter(name, at::empty(shape, at::TensorOptions(at::kFloat).device(device)));
 }
 
-at::Tensor LayerContext::constant(at::IntArrayRef shape, double value) const {
-  return parameter(at::full(shape, value, at::TensorOptions(at::kFloat).device(device)));
+at::Tensor LayerContext::constant(const char* name, at::IntArrayRef shape, double value) const {
+  return parameter(name, at::full(shape, value, at::TensorOptions(at::kFloat).device(device)));
 }
 
 Linear::Linear(const LayerContext& context, std::int64_t in, std::int64_t out, bool has_bias)
-    : weight(context.uniform({out, in}, 1.0 / std::sqrt(static_cast<double>(in)))) {
+    : weight(context.uniform("weight", {out, in}, 1.0 / std::sqrt(static_cast<double>(in)))) {
   if (has_bias)
-    bias = context.uniform({out}, 1.0 / std::sqrt(static_cast<double>(in)));
+    bias = context.uniform("bias", {out}, 1.0 / std::sqrt(static_cast<double>(in)));
 }
 
 at::Tensor Linear::operator()(const at::Tensor& x) const {
@@ -67,26 +84,36 @@ at::Tensor Linear::operator()(const at::Tensor& x) const {
 
 at::Tensor embedding_weights(const LayerContext& context, std::int64_t rows, std::int64_t width) {
   constexpr double deviation = 0.02;
-  return context.normal({rows, width}, deviation);
+  return context.normal("weight", {rows, width}, deviation);
 }
 
 Convolution::Convolution(const LayerContext& context, std::int64_t in, std::int64_t out, std::int64_t kernel,
                          std::int64_t stride)
-    : weight(context.uniform({out, in, kernel, kernel}, 1.0 / std::sqrt(static_cast<double>(in * kernel * kernel)))),
+    : weight(context.uniform("weight", {out, in, kernel, kernel},
+                             1.0 / std::sqrt(static_cast<double>(in * kernel * kernel)))),
       stride(stride), padding(kernel / 2) {}
 
 at::Tensor Convolution::operator()(const at::Tensor& x) const {
   return at::conv2d(x, weight, /*bias=*/{}, stride, padding);
 }
 
+Patches::Patches(const LayerContext& context, std::int64_t channels, std::int64_t width, std::int64_t side)
+    : weight(context.uniform("weight", {width, channels, side, side},
+                             1.0 / std::sqrt(static_cast<double>(channels * side * side)))),
+      bias(context.constant("bias", {width}, 0.0)), side(side) {}
+
+at::Tensor Patches::operator()(const at::Tensor& images) const {
+  return at::conv2d(images, weight, bias, /*stride=*/side).flatten(2).transpose(1, 2);
+}
+
 ChannelNorm::ChannelNorm(const LayerContext& context, run::ModelSpec::Norm kind, std::int64_t channels)
-    : kind(kind), groups(groups_for(channels)), weight(context.constant({channels}, 1.0)),
-      bias(context.constant({channels}, 0.0)), momentum(context.batch_norm_momentum) {
+    : kind(kind), groups(groups_for(channels)), weight(context.constant("weight", {channels}, 1.0)),
+      bias(context.constant("bias", {channels}, 0.0)), momentum(context.batch_norm_momentum) {
   if (kind != run::ModelSpec::Norm::batch)
     return;
   const auto options = at::TensorOptions(at::kFloat).device(context.device);
-  mean = context.buffer(at::zeros({channels}, options));
-  variance = context.buffer(at::ones({channels}, options));
+  mean = context.buffer("running_mean", at::zeros({channels}, options));
+  variance = context.buffer("running_var", at::ones({channels}, options));
 }
 
 at::Tensor ChannelNorm::operator()(const at::Tensor& x, Pass pass) const {
@@ -97,17 +124,18 @@ at::Tensor ChannelNorm::operator()(const at::Tensor& x, Pass pass) const {
                         pass != Pass::evaluation, *momentum, norm_epsilon, /*cudnn_enabled=*/true);
 }
 
-RmsNorm::RmsNorm(const LayerContext& context, std::int64_t width) : weight(context.constant({width}, 1.0)) {}
+RmsNorm::RmsNorm(const LayerContext& context, std::int64_t width) : weight(context.constant("weight", {width}, 1.0)) {}
 
 at::Tensor RmsNorm::operator()(const at::Tensor& x) const {
   return weight * (x * (x.pow(2).mean(-1, /*keepdim=*/true) + norm_epsilon).rsqrt());
 }
 
-LayerNorm::LayerNorm(const LayerContext& context, std::int64_t width)
-    : weight(context.constant({width}, 1.0)), bias(context.constant({width}, 0.0)), width(width) {}
+LayerNorm::LayerNorm(const LayerContext& context, std::int64_t width, double epsilon)
+    : weight(context.constant("weight", {width}, 1.0)), bias(context.constant("bias", {width}, 0.0)), width(width),
+      epsilon(epsilon) {}
 
 at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
-  return at::layer_norm(x, {width}, weight, bias, norm_epsilon);
+  return at::layer_norm(x, {width}, weight, bias, epsilon);
 }
 
 } // namespace batchscope::model

@@ -1,6 +1,7 @@
 #include "core/model/detail/networks.h"
 
 #include <optional>
+#include <string>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -27,15 +28,15 @@ public:
   RotaryPositions(const LayerContext& context, std::int64_t length, std::int64_t width) {
     const auto options = at::TensorOptions(at::kFloat).device(context.device);
     if (context.device.is_meta()) {
-      cosines_ = context.buffer(at::empty({length, width}, options));
-      sines_ = context.buffer(at::empty({length, width}, options));
+      cosines_ = context.derived_buffer(at::empty({length, width}, options));
+      sines_ = context.derived_buffer(at::empty({length, width}, options));
       return;
     }
     const at::Tensor exponents = at::arange(0, width, 2, at::kFloat) / -static_cast<double>(width);
     const at::Tensor half = at::outer(at::arange(length, at::kFloat), at::pow(rotary_base, exponents));
     const at::Tensor angles = at::cat({half, half}, -1);
-    cosines_ = context.buffer(angles.cos().to(context.device));
-    sines_ = context.buffer(angles.sin().to(context.device));
+    cosines_ = context.derived_buffer(angles.cos().to(context.device));
+    sines_ = context.derived_buffer(angles.sin().to(context.device));
   }
 
   /// Of [b, heads, t, d].
@@ -59,18 +60,23 @@ at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
 
 struct LlamaBlock {
   LlamaBlock(const LayerContext& context, const run::ModelSpec& spec)
-      : heads(spec.size("heads")), kv_heads(spec.size("kv-heads")), attention_norm(context, spec.size("width")),
-        query(context, spec.size("width"), heads * spec.size("head-width"), spec.size("bias") != 0),
-        key(context, spec.size("width"), kv_heads * spec.size("head-width"), spec.size("bias") != 0),
-        value(context, spec.size("width"), kv_heads * spec.size("head-width"), spec.size("bias") != 0),
-        projection(context, heads * spec.size("head-width"), spec.size("width"), false),
-        feed_norm(context, spec.size("width")), gate(context, spec.size("width"), spec.size("inner"), false),
-        up(context, spec.size("width"), spec.size("inner"), false),
-        down(context, spec.size("inner"), spec.size("width"), false) {
+      : heads(spec.size("heads")), kv_heads(spec.size("kv-heads")),
+        attention_norm(context.part("input_layernorm"), spec.size("width")),
+        query(context.part("self_attn.q_proj"), spec.size("width"), heads * spec.size("head-width"),
+              spec.size("bias") != 0),
+        key(context.part("self_attn.k_proj"), spec.size("width"), kv_heads * spec.size("head-width"),
+            spec.size("bias") != 0),
+        value(context.part("self_attn.v_proj"), spec.size("width"), kv_heads * spec.size("head-width"),
+              spec.size("bias") != 0),
+        projection(context.part("self_attn.o_proj"), heads * spec.size("head-width"), spec.size("width"), false),
+        feed_norm(context.part("post_attention_layernorm"), spec.size("width")),
+        gate(context.part("mlp.gate_proj"), spec.size("width"), spec.size("inner"), false),
+        up(context.part("mlp.up_proj"), spec.size("width"), spec.size("inner"), false),
+        down(context.part("mlp.down_proj"), spec.size("inner"), spec.size("width"), false) {
     if (spec.size("head-norms") == 0)
       return;
-    query_norm.emplace(context, spec.size("head-width"));
-    key_norm.emplace(context, spec.size("head-width"));
+    query_norm.emplace(context.part("self_attn.q_norm"), spec.size("head-width"));
+    key_norm.emplace(context.part("self_attn.k_norm"), spec.size("head-width"));
   }
 
   at::Tensor attend(const at::Tensor& x, const RotaryPositions& rotate, double dropout) const {
@@ -101,12 +107,13 @@ public:
   explicit Llama(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
         rotate_(context_, options.spec.size("context"), options.spec.size("head-width")),
-        tokens_(embedding_weights(context_, options.shape.vocabulary, options.spec.size("width"))),
-        final_norm_(context_, options.spec.size("width")) {
+        tokens_(embedding_weights(context_.part("model.embed_tokens"), options.shape.vocabulary,
+                                  options.spec.size("width"))),
+        final_norm_(context_.part("model.norm"), options.spec.size("width")) {
     if (options.spec.size("tied") == 0)
-      output_.emplace(context_, options.spec.size("width"), outputs_for(options.shape), false);
+      output_.emplace(context_.part("lm_head"), options.spec.size("width"), outputs_for(options.shape), false);
     for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer)
-      blocks_.emplace_back(context_, options.spec);
+      blocks_.emplace_back(context_.part("model.layers." + std::to_string(layer)), options.spec);
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {

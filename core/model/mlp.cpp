@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/relu.h>
@@ -19,10 +20,10 @@ public:
     for (const std::int64_t dimension : options.shape.dimensions)
       in *= dimension;
     for (std::int64_t layer = 0; layer < options.spec.size("layers"); ++layer) {
-      hidden_.emplace_back(context, in, options.spec.size("hidden"));
+      hidden_.emplace_back(context.part("hidden." + std::to_string(layer)), in, options.spec.size("hidden"));
       in = options.spec.size("hidden");
     }
-    output_.emplace(context, in, outputs_for(options.shape));
+    output_.emplace(context.part("output"), in, outputs_for(options.shape));
     layers_together_ = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(hidden_.size()))));
   }
 

@@ -9,21 +9,19 @@
 
 namespace batchscope::model {
 
-at::Tensor Model::add_parameter(at::Tensor tensor) {
-  tensor.set_requires_grad(true);
-  parameters_.push_back(tensor);
-  return tensor;
-}
-
-at::Tensor Model::add_buffer(at::Tensor tensor) {
-  buffers_.push_back(tensor);
+at::Tensor Model::add(std::vector<at::Tensor>& list, const std::string& name, at::Tensor tensor) {
+  list.push_back(tensor);
+  if (!name.empty())
+    state_.emplace_back(name, tensor);
   return tensor;
 }
 
 LayerContext Model::layer_context(at::Generator generator, c10::Device device) {
-  return {[this](at::Tensor tensor) { return add_parameter(std::move(tensor)); },
-          [this](at::Tensor tensor) { return add_buffer(std::move(tensor)); }, std::move(generator), device,
-          &batch_norm_momentum_};
+  return {[this](const std::string& name, at::Tensor tensor) {
+            return add(parameters_, name, tensor.set_requires_grad(true));
+          },
+          [this](const std::string& name, at::Tensor tensor) { return add(buffers_, name, std::move(tensor)); },
+          std::move(generator), device, &batch_norm_momentum_};
 }
 
 at::Tensor Model::drop(const at::Tensor& x, bool training) const {

@@ -5,6 +5,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/max_pool2d.h>
+#include <fmt/format.h>
 
 namespace batchscope::model {
 
@@ -17,11 +18,11 @@ constexpr int stages = 3;
 struct ResidualBlock {
   ResidualBlock(const LayerContext& context, run::ModelSpec::Norm norm, std::int64_t in, std::int64_t out,
                 std::int64_t stride)
-      : first(context, in, out, 3, stride), first_norm(context, norm, out), second(context, out, out, 3, 1),
-        second_norm(context, norm, out) {
+      : first(context.part("conv1"), in, out, 3, stride), first_norm(context.part("norm1"), norm, out),
+        second(context.part("conv2"), out, out, 3, 1), second_norm(context.part("norm2"), norm, out) {
     if (stride != 1 || in != out) {
-      shortcut.emplace(context, in, out, 1, stride);
-      shortcut_norm.emplace(context, norm, out);
+      shortcut.emplace(context.part("shortcut.0"), in, out, 1, stride);
+      shortcut_norm.emplace(context.part("shortcut.1"), norm, out);
     }
   }
 
@@ -44,17 +45,19 @@ public:
   explicit Resnet(const NetworkOptions& options)
       : Model(options.dropout), context_(layer_context(options.generator, options.device)),
         large_(std::min(options.shape.dimensions[1], options.shape.dimensions[2]) >= large_image),
-        stem_(context_, options.shape.dimensions[0], options.spec.size("width"), large_ ? 7 : 3, large_ ? 2 : 1),
-        stem_norm_(context_, options.spec.norm, options.spec.size("width")) {
+        stem_(context_.part("conv1"), options.shape.dimensions[0], options.spec.size("width"), large_ ? 7 : 3,
+              large_ ? 2 : 1),
+        stem_norm_(context_.part("norm1"), options.spec.norm, options.spec.size("width")) {
     std::int64_t in = options.spec.size("width");
     for (int stage = 0; stage < stages; ++stage) {
       const std::int64_t out = options.spec.size("width") << stage;
       for (std::int64_t block = 0; block < options.spec.size("blocks"); ++block) {
-        blocks_.emplace_back(context_, options.spec.norm, in, out, stage > 0 && block == 0 ? 2 : 1);
+        blocks_.emplace_back(context_.part(fmt::format("layer{}.{}", stage + 1, block)), options.spec.norm, in, out,
+                             stage > 0 && block == 0 ? 2 : 1);
         in = out;
       }
     }
-    output_.emplace(context_, in, outputs_for(options.shape));
+    output_.emplace(context_.part("output"), in, outputs_for(options.shape));
   }
 
   at::Tensor forward(const at::Tensor& input, bool training) override {

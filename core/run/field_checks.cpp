@@ -144,6 +144,27 @@ void check_precision(const RunSpec& spec) {
                       "memory as fp16)");
 }
 
+void check_dropout(const RunSpec& spec) {
+  if (spec.dropout > 0 && is_script(spec.model))
+    throw input_error(
+        fmt::format("--dropout: {} is not accepted with a TorchScript model, which has its own; accepted: "
+                    "0",
+                    spec.dropout));
+}
+
+void check_batch_norm_rule(const RunSpec& spec) {
+  if (spec.batch_norm_rule != "none" && is_script(spec.model))
+    throw input_error(fmt::format("--batch-norm-rule: {} is not accepted with a TorchScript model, whose momentum is "
+                                  "part of it; accepted: none",
+                                  spec.batch_norm_rule));
+}
+
+void check_checkpointing(const RunSpec& spec) {
+  if (spec.checkpointing && is_script(spec.model))
+    throw input_error("--checkpointing: not accepted with a TorchScript model, which does not say what its blocks are; "
+                      "accepted: with a built-in model, or checkpoints within the model's own code");
+}
+
 std::string derived_learning_rate(const RunSpec& spec) {
   return fmt::format("{}", learning_rate_or_default(spec));
 }

@@ -45,6 +45,25 @@ void complete_gpt(ModelSpec& spec) {
                                   spec.size("positions")));
 }
 
+void complete_vit(ModelSpec& spec) {
+  check_divides(spec, "width", "heads");
+  set_if_open(spec, "inner", 4 * spec.size("width"));
+}
+
+void check_patches(const ModelSpec& spec, const data::ExampleShape& shape) {
+  const std::int64_t side = spec.size("patch");
+  if (shape.dimensions[1] % side != 0 || shape.dimensions[2] % side != 0)
+    throw input_error(fmt::format("--model: {}:patch={} does not divide images of {}x{} pixels", spec.name, side,
+                                  shape.dimensions[1], shape.dimensions[2]));
+}
+
+void check_mask(const ModelSpec& spec, const data::ExampleShape& shape) {
+  if (spec.size("mask") >= shape.vocabulary)
+    throw input_error(fmt::format("--model: {}:mask={} is no token of the data; accepted: 1 to {}, or 0 for one more "
+                                  "token",
+                                  spec.name, spec.size("mask"), shape.vocabulary - 1));
+}
+
 /// The inner width is that of the first Llama's code: two thirds of 4 x width, rounded up to a multiple of 256.
 void complete_llama(ModelSpec& spec) {
   constexpr std::int64_t multiple = 256;
@@ -85,6 +104,22 @@ void set_parameter(ModelSpec& spec, const ModelKind& kind, const std::string& ke
     throw input_error(
         fmt::format("--model: {} has no parameter '{}'; accepted: {}", kind.name, shortened(key), names_of(kind)));
   spec.sizes[key] = parse_integer(value, fmt::format("--model {}:{}", kind.name, key), size->lowest, size->highest);
+}
+
+/// The file's name extends to the first comma, as in the texts of data.
+ModelSpec parse_script(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::size_t comma = std::min(text.find(','), text.size());
+  ModelSpec spec{.name = text.substr(0, colon)};
+  spec.file = colon < comma ? text.substr(colon + 1, comma - colon - 1) : std::string();
+  if (spec.file.empty())
+    throw input_error(fmt::format("--model: {}: a file name is missing; accepted: {}", in_quotes(text),
+                                  find_kind(spec.name)->example));
+  if (comma == text.size())
+    return spec;
+  for (const auto& [key, value] : parse_named(spec.name + ':' + text.substr(comma + 1), "--model").parameters)
+    set_parameter(spec, *find_kind(spec.name), key, value);
+  return spec;
 }
 
 bool takes(const ModelKind& kind, Input input) {
@@ -173,11 +208,30 @@ const std::vector<ModelKind>& model_kinds() {
        .inputs = {Input::tokens},
        .complete = complete_llama},
       {.name = "bert",
-       .example = "bert:layers=12,heads=12,width=768,context=512",
-       .sizes = {layers, heads, width, context, inner, positions, {.name = "types", .standard = 2, .highest = 1024}},
+       .example = "bert:layers=4,heads=4,width=128,context=128",
+       .sizes = {layers,
+                 heads,
+                 width,
+                 context,
+                 inner,
+                 positions,
+                 {.name = "types", .standard = 2, .highest = 1024},
+                 {.name = "mask", .standard = 0, .highest = 1 << 24, .lowest = 0}},
        .inputs = {Input::tokens},
        .complete = complete_gpt,
+       .check_shape = check_mask,
        .masked = true},
+      {.name = "vit",
+       .example = "vit:layers=4,heads=4,width=128,patch=4",
+       .sizes = {layers, heads, width, inner, {.name = "patch", .standard = 4, .highest = 64}},
+       .inputs = {Input::image},
+       .complete = complete_vit,
+       .check_shape = check_patches},
+      {.name = "torchscript",
+       .example = "torchscript:FILE[,context=128]",
+       .sizes = {{.name = "context", .standard = default_context, .highest = max_context}},
+       .inputs = {Input::image, Input::features, Input::tokens},
+       .script = true},
   };
   return kinds;
 }
@@ -187,7 +241,13 @@ std::int64_t ModelSpec::context() const {
   return found == sizes.end() ? default_context : found->second;
 }
 
+bool is_script(const std::string& model) {
+  return model.substr(0, model.find(':')) == "torchscript";
+}
+
 ModelSpec parse_model(const std::string& text) {
+  if (is_script(text))
+    return parse_script(text);
   const NamedParameters named = parse_named(text, "--model");
   const ModelKind* kind = find_kind(named.name);
   if (kind == nullptr) {
@@ -230,17 +290,15 @@ void check_fits(const ModelSpec& spec, const data::ExampleShape& shape) {
   if (!takes(kind_of(spec), shape.input))
     throw input_error(
         fmt::format("--model: the data has {}; choose {}", describe(shape.input), models_for(shape.input)));
-  if (shape.input == Input::image)
+  if (shape.input == Input::image && !kind_of(spec).script)
     check_image(shape);
+  if (kind_of(spec).check_shape)
+    kind_of(spec).check_shape(spec, shape);
 }
 
-void check_trains(const ModelSpec& spec) {
-  if (kind_of(spec).masked)
-    throw input_error(
-        fmt::format("--model: {} cannot be trained here: no data set with masked tokens is available; "
-                    "choose another model, or use estimate and find, which compute and measure its memory",
-                    spec.name),
-        "model");
+std::int64_t mask_token(const ModelSpec& spec, const data::ExampleShape& shape) {
+  const std::int64_t named = spec.size("mask");
+  return named == 0 ? shape.vocabulary : named;
 }
 
 bool has_batch_norm(const ModelSpec& spec) {

@@ -11,19 +11,20 @@ namespace batchscope::run {
 
 struct RunSpec;
 
-/// A built-in model and its sizes. A plain value.
+/// A model: a built-in one and its sizes, or the user's own. A plain value.
 struct ModelSpec {
   enum class Norm { group, batch };
 
   std::string name = "cnn";
   std::map<std::string, std::int64_t> sizes; ///< all of the model's, by name
   Norm norm = Norm::group;                   ///< of a model that has one
+  std::string file;                          ///< of a script; else empty
 
   std::int64_t size(const std::string& name) const { return sizes.at(name); }
   std::int64_t context() const; ///< tokens per example, for models of text
 };
 
-/// Metadata of a built-in model, without its network: a row of the table in model_spec.cpp. The network is a file in
+/// Metadata of a model, without its network: a row of the table in model_spec.cpp. The network is a file in
 /// core/model and a line in networks.def there.
 struct ModelKind {
   struct Size {
@@ -40,9 +41,12 @@ struct ModelKind {
   bool has_norm = false;
   /// Sets the sizes that follow from others, and checks them beyond their bounds; throws Error (input).
   void (*complete)(ModelSpec& spec) = nullptr;
-  /// Learns by filling masked tokens in, for which there are no data here: its memory can be computed, and measured in
-  /// a search, but it is not trained.
+  /// Checks what the form of the examples must meet beyond `inputs`; throws Error (input). May be null.
+  void (*check_shape)(const ModelSpec& spec, const data::ExampleShape& shape) = nullptr;
+  /// Learns by filling masked tokens in (data::with_masked_tokens()).
   bool masked = false;
+  /// A network that the user wrote and saved as TorchScript: its layers, and its dropout, are what the file says.
+  bool script = false;
 };
 const std::vector<ModelKind>& model_kinds();
 
@@ -52,7 +56,8 @@ data::DataOptions data_options(const RunSpec& spec);
 /// The row of a parsed model.
 const ModelKind& kind_of(const ModelSpec& spec);
 
-/// Reads `cnn:width=32,norm=group`, `mlp:hidden=256`, `resnet:width=16`, `gpt:layers=4,heads=4,width=128,context=128`.
+/// Reads `cnn:width=32,norm=group`, `mlp:hidden=256`, `resnet:width=16`, `gpt:layers=4,heads=4,width=128,context=128`,
+/// `torchscript:FILE` (for text `torchscript:FILE,context=128`); opens no file.
 /// Throws Error (input) naming the model or parameter and the limit that it exceeds.
 ModelSpec parse_model(const std::string& text);
 
@@ -62,10 +67,14 @@ std::string with_size(const std::string& text, const std::string& name, std::int
 /// Throws Error (input) if the model cannot take such examples (an image model on text, an image too small).
 void check_fits(const ModelSpec& spec, const data::ExampleShape& shape);
 
-/// Throws Error (input) for a masked model.
-void check_trains(const ModelSpec& spec);
+/// The token that masks others, for a masked model: one of the data, or one more.
+std::int64_t mask_token(const ModelSpec& spec, const data::ExampleShape& shape);
 
-/// Whether the examples of a micro batch affect each other, so that splitting a batch changes the result.
+/// Whether the text names a script, well formed or not.
+bool is_script(const std::string& model);
+
+/// Whether the examples of a micro batch affect each other, so that splitting a batch changes the result; not known of
+/// a script.
 bool has_batch_norm(const ModelSpec& spec);
 
 } // namespace batchscope::run

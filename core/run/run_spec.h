@@ -57,6 +57,8 @@ struct RunSpec {
   std::string shares; ///< of several streams, see schedule::ShareSchedule; empty: in proportion to their examples
   std::string clock;  ///< name of the stream whose epochs are the run's; empty: the first one
   bool group_by_length = false; ///< see data::StepOrder
+  std::string init;             ///< safetensors file of the initial weights; empty: drawn from the seed
+  std::string save;             ///< safetensors file that gets the weights at the end; empty: none
   std::string device = "cpu";
   std::optional<std::uint64_t> memory_budget; ///< bytes, at least 1 MB; default: 80 % of the free memory
   BatchChoice batch;

@@ -59,7 +59,7 @@ std::string range_of(const SpecField& field) {
 std::vector<std::string> model_examples() {
   std::vector<std::string> examples{RunSpec{}.model};
   for (const ModelKind& kind : model_kinds()) {
-    if (!kind.masked)
+    if (!kind.script)
       examples.emplace_back(kind.example);
   }
   return examples;
@@ -105,7 +105,9 @@ const std::vector<SpecField>& spec_fields() {
        .placeholder = "MODEL",
        .choices = model_examples(),
        .help = "Built-in model and its sizes: cnn:width=32,norm=group, mlp:hidden=256, resnet:width=16, "
-               "gpt:layers=4,heads=4,width=128,context=128 or llama:layers=4,heads=4,kv-heads=2,width=128",
+               "gpt:layers=4,heads=4,width=128,context=128, llama:layers=4,heads=4,kv-heads=2,width=128, "
+               "bert:layers=4,heads=4,width=128,context=128 or vit:layers=4,heads=4,width=128,patch=4; or your own, "
+               "saved by torch.jit.save(): torchscript:FILE (for text torchscript:FILE,context=128)",
        .default_text = "cnn",
        .group = "Model and data",
        .check = check_model},
@@ -165,6 +167,24 @@ const std::vector<SpecField>& spec_fields() {
        .group = "Model and data",
        .advanced = true,
        .check = check_group_by_length},
+      {.key = "init",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.init; }),
+       .label = "Initial weights",
+       .placeholder = "FILE",
+       .help = "File of the weights to begin with (safetensors), with the names that the model's tensors have in "
+               "PyTorch; bert, vit and llama take those that transformers saves",
+       .default_text = "drawn from the seed",
+       .group = "Model and data",
+       .advanced = true},
+      {.key = "save",
+       .member = as<TextForm>([](auto& spec) -> auto& { return spec.save; }),
+       .label = "Save weights to",
+       .placeholder = "FILE",
+       .help = "New file for the weights at the end of the run, also if it is stopped (safetensors); with --ema the "
+               "averaged ones",
+       .default_text = "not saved",
+       .group = "Model and data",
+       .advanced = true},
       {.key = "task",
        .member = as<ChoiceForm>([](auto& spec) -> auto& { return spec.task; }),
        .label = "Training type",
@@ -444,7 +464,8 @@ const std::vector<SpecField>& spec_fields() {
        .bounds = fraction,
        .help = "Probability that a unit is zeroed in a training step",
        .default_text = "0",
-       .group = "Regularization"},
+       .group = "Regularization",
+       .check = check_dropout},
       {.key = "label_smoothing",
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.label_smoothing; }),
        .label = "Label smoothing",
@@ -472,7 +493,8 @@ const std::vector<SpecField>& spec_fields() {
                "(above 1,024 examples in inverse proportion)",
        .default_text = "none",
        .group = "Regularization",
-       .advanced = true},
+       .advanced = true,
+       .check = check_batch_norm_rule},
       {.key = "ema",
        .member = as<RealForm>([](auto& spec) -> auto& { return spec.ema; }),
        .label = "Average the weights",
@@ -521,7 +543,8 @@ const std::vector<SpecField>& spec_fields() {
                "keeping them; saves memory and costs about a third more time, with the same result to the last bit",
        .default_text = "false",
        .group = "Device",
-       .advanced = true},
+       .advanced = true,
+       .check = check_checkpointing},
       {.key = "on_oom",
        .member = as<OnOomForm>([](auto& spec) -> auto& { return spec.on_oom; }),
        .label = "Out-of-memory action",

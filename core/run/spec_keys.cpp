@@ -9,6 +9,8 @@ RunSpec trial_spec(RunSpec spec) {
   const RunSpec standard;
   spec.name = standard.name;
   spec.group_by_length = standard.group_by_length; // trials run at the greatest length
+  spec.init = standard.init;
+  spec.save = standard.save;
   spec.batch = standard.batch;
   spec.schedule = standard.schedule;
   spec.length = standard.length;

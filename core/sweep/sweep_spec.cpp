@@ -241,6 +241,10 @@ void check(const SweepSpec& spec) {
     throw input_error(fmt::format("--random: {} is not accepted; accepted: a whole number, at least 1", *spec.random));
   if (!spec.goal.empty())
     compare::parse_goal(spec.goal, "--goal");
+  if (!spec.base.save.empty() || varies(spec, "save"))
+    throw input_error("--save: not accepted for a sweep, whose runs would overwrite each other's file; accepted: for "
+                      "train",
+                      "save");
   for (const Variation& variation : spec.vary)
     check_values(spec, variation);
   RunSpec shared = spec.base;

@@ -20,6 +20,7 @@
 #include "core/memory/detail/budget_allocator.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/model/detail/autocast.h"
+#include "core/model/detail/weights.h"
 #include "core/schedule/learning_rate.h"
 
 namespace batchscope::train {
@@ -70,6 +71,10 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
     device_.enter(Phase::setup);
     model_ = model::make_model(run::parse_model(spec.model), data_.train->shape(), spec.dropout, spec.seed, where_);
     model_->set_checkpointing(spec.checkpointing);
+    if (!spec.init.empty() && !where_.is_meta()) {
+      const memory::NotCounted own;
+      about_field("init", [&] { model::load_weights(*model_, spec.init); });
+    }
     device_.enter(Phase::optimizer_state);
     optimizer_ = make_optimizer(spec, model_->parameters());
     if (spec.ema)
@@ -80,6 +85,8 @@ Learner::Learner(const run::RunSpec& spec, data::DataSplit data, memory::Device&
       return; // nothing is drawn
     generator_ = at::globalContext().defaultGenerator(where_);
     generator_.set_current_seed(spec.seed);
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
     if (!memory::is_out_of_memory(error, device_.readings().refused > refused))
       throw Error(Error::Kind::failed, "cannot create the model: " + memory::first_line(error));
@@ -96,6 +103,10 @@ Learner::~Learner() = default;
 
 void Learner::set_dropout(double p) {
   model_->set_dropout(p);
+}
+
+bool Learner::has_own_batch_norm() const {
+  return model_->has_own_batch_norm();
 }
 
 bool Learner::has_accuracy() const {
@@ -259,7 +270,7 @@ Learner::Moved Learner::copy_moved() const {
     return moved;
   for (const at::Tensor& buffer : model_->buffers())
     moved.buffers.push_back(buffer.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
-  if (model_->dropout() > 0)
+  if (model_->draws())
     moved.generator = generator_.get_state();
   return moved;
 }

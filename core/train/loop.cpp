@@ -43,8 +43,14 @@ telemetry::RunOutcome Loop::run() {
     send("resumed", resumed_);
   const telemetry::RunOutcome result = make_steps();
   close_control();
-  if (result.status != RunStatus::failed)
-    make_last_checkpoint();
+  if (result.status == RunStatus::failed)
+    return outcome(result.status, result.reason);
+  make_last_checkpoint();
+  try {
+    save_weights();
+  } catch (const std::exception& error) {
+    return outcome(RunStatus::failed, std::string("the weights were not saved: ") + error.what());
+  }
   return outcome(result.status, result.reason);
 }
 

@@ -82,6 +82,19 @@ void Loop::make_last_checkpoint() {
   report_checkpoints();
 }
 
+void Loop::save_weights() {
+  if (options_.save.empty() || steps() == 0)
+    return;
+  const std::vector<checkpoint::Tensor> weights = learner_.copy_weights();
+  checkpoint::write_safetensors(options_.save, weights, {{"format", "pt"}});
+  std::uint64_t bytes = 0;
+  for (const checkpoint::Tensor& tensor : weights)
+    bytes += tensor.bytes;
+  send("weights", json_text(Json{{"file", options_.save},
+                                 {"bytes", bytes},
+                                 {"message", format_bytes(bytes) + " written to " + options_.save}}));
+}
+
 /// A problem that persists is reported once.
 void Loop::report_checkpoints() {
   for (const Checkpoints::Report& report : checkpoints_->take_reports()) {

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/data/dataset.h"
+#include "core/data/masked_tokens.h"
 #include "core/memory/detail/torch_errors.h"
 #include "core/run/automatic_batch.h"
 #include "core/run/model_spec.h"
@@ -35,6 +36,12 @@ data::DataSplit open_checked_data(const run::RunSpec& spec, const run::ModelSpec
   data::DataSplit split =
       about_field("data", [&] { return pool ? pool->open(spec.data, options) : data::open_data(spec.data, options); });
   about_field("model", [&] { run::check_fits(model, split.train->shape()); });
+  if (!run::kind_of(model).masked)
+    return split;
+  const std::int64_t mask = run::mask_token(model, split.train->shape());
+  for (std::shared_ptr<const data::Dataset>* part : {&split.train, &split.validation})
+    if (*part)
+      *part = data::with_masked_tokens(std::move(*part), mask, spec.seed);
   return split;
 }
 
@@ -121,7 +128,7 @@ public:
     start.learning_rate = run::learning_rate_or_default(spec_);
     start.warmup_steps = planned.options.learning_rate.warmup_steps;
     start.expected_steps = planned.steps;
-    if (run::has_batch_norm(model_))
+    if (has_batch_norm())
       start.notes.emplace_back(
           "batch norm uses the statistics of a micro batch, so splitting a batch, by accumulation or "
           "after an out-of-memory error, changes the result");
@@ -150,6 +157,7 @@ public:
   }
 
 private:
+  bool has_batch_norm() const { return run::has_batch_norm(model_) || learner_->has_own_batch_norm(); }
   bool has_tokens() const { return data_.train->shape().input == data::ExampleShape::Input::tokens; }
 
   data::SamplerOptions sampler_options() const {
@@ -252,13 +260,14 @@ private:
     options.max_seconds = spec_.max_seconds;
     options.target_score = spec_.target_score;
     options.noise_every = spec_.noise_every;
-    options.may_halve = !run::has_batch_norm(model_);
+    options.may_halve = !has_batch_norm();
     options.grow_back = spec_.grow_back;
     if (!spec_.memory_budget)
       options.follow_free_memory = std::chrono::seconds(1);
     options.checkpoints = checkpoints_;
     options.seed = spec_.seed;
     options.group_by_length = spec_.group_by_length;
+    options.save = spec_.save;
     return options;
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include <c10/core/Allocator.h>
@@ -38,6 +39,9 @@ public:
   c10::DataPtr allocate(size_t bytes) override;
   c10::DeleterFnPtr raw_deleter() const override;
   void copy_data(void* destination, const void* source, std::size_t count) const override;
+
+  /// Bytes of a block that this allocator made, at least those asked for; nothing for any other memory.
+  static std::optional<std::uint64_t> capacity(const c10::DataPtr& block);
 
 private:
   struct Header;

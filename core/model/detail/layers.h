@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
@@ -14,22 +15,32 @@ namespace batchscope::model {
 /// statistics of batch norm have moved already.
 enum class Pass { evaluation, training, recomputation };
 
-/// Registers a layer's tensors with the model and initializes them with the model's generator.
+/// Registers a layer's tensors with the model, under the names that PyTorch's state_dict() has for them, and
+/// initializes them with the model's generator.
 struct LayerContext {
-  std::function<at::Tensor(at::Tensor)> parameter;
-  std::function<at::Tensor(at::Tensor)> buffer;
+  using Add = std::function<at::Tensor(const std::string& name, at::Tensor tensor)>;
+  Add add_parameter, add_buffer;
   at::Generator generator; ///< on the host, so that initial weights do not depend on the device
   c10::Device device;
   const double* batch_norm_momentum; ///< the model's, which may change
+  std::string path{};                ///< of the layer: what the names of its tensors begin with
 
+  /// Of a layer within this one: `h.0`.
+  LayerContext part(const std::string& name) const;
   /// A parameter drawn uniformly from [-bound, bound].
-  at::Tensor uniform(at::IntArrayRef shape, double bound) const;
-  at::Tensor normal(at::IntArrayRef shape, double deviation) const;
-  at::Tensor constant(at::IntArrayRef shape, double value) const;
+  at::Tensor uniform(const char* name, at::IntArrayRef shape, double bound) const;
+  at::Tensor normal(const char* name, at::IntArrayRef shape, double deviation) const;
+  at::Tensor constant(const char* name, at::IntArrayRef shape, double value) const;
+  at::Tensor buffer(const char* name, at::Tensor tensor) const;
+  /// One that follows from the model's sizes, so that files of weights leave it out.
+  at::Tensor derived_buffer(at::Tensor tensor) const;
 
 private:
-  at::Tensor without_values(at::IntArrayRef shape) const;
+  at::Tensor parameter(const char* name, at::Tensor tensor) const;
+  at::Tensor without_values(const char* name, at::IntArrayRef shape) const;
 };
+
+constexpr double norm_epsilon = 1e-5;
 
 /// x W^T + b; weights uniform in +-1/sqrt(in), as in PyTorch's nn.Linear. Without bias, `bias` is undefined.
 struct Linear {
@@ -47,6 +58,14 @@ struct Convolution {
   at::Tensor operator()(const at::Tensor& x) const;
   at::Tensor weight;
   std::int64_t stride, padding;
+};
+
+/// Cuts images into squares of `side` pixels and maps each to `width` numbers: [b, c, h, w] to [b, squares, width].
+struct Patches {
+  Patches(const LayerContext& context, std::int64_t channels, std::int64_t width, std::int64_t side);
+  at::Tensor operator()(const at::Tensor& images) const;
+  at::Tensor weight, bias;
+  std::int64_t side;
 };
 
 /// Group norm (the largest number of groups, at most 8, that divides the channels) or batch norm.
@@ -67,10 +86,11 @@ struct RmsNorm {
 };
 
 struct LayerNorm {
-  LayerNorm(const LayerContext& context, std::int64_t width);
+  LayerNorm(const LayerContext& context, std::int64_t width, double epsilon = norm_epsilon);
   at::Tensor operator()(const at::Tensor& x) const;
   at::Tensor weight, bias;
   std::int64_t width;
+  double epsilon;
 };
 
 } // namespace batchscope::model

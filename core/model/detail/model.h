@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <ATen/core/Generator.h>
@@ -26,6 +29,14 @@ public:
 
   const std::vector<at::Tensor>& parameters() const { return parameters_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
+  /// Parameters and buffers with the names of PyTorch's state_dict(); without buffers that follow from the sizes.
+  const std::vector<std::pair<std::string, at::Tensor>>& state() const { return state_; }
+  /// Whether a training pass draws random numbers.
+  virtual bool draws() const { return dropout_ > 0; }
+  /// CRC-32C of the file that brings the network, if one does.
+  virtual std::optional<std::uint32_t> file_checksum() const { return std::nullopt; }
+  /// Whether a network that brings its own layers has batch norm; of the others, run::has_batch_norm() says it.
+  virtual bool has_own_batch_norm() const { return false; }
   double dropout() const { return dropout_; }
   void set_dropout(double p) { dropout_ = p; }
   /// Share of a micro batch in batch norm's running statistics, for all further training passes; 0.1 at first.
@@ -43,11 +54,11 @@ protected:
   at::Tensor segment(const at::Tensor& x, bool training, const Segment& run) const;
 
 private:
-  at::Tensor add_parameter(at::Tensor tensor);
-  at::Tensor add_buffer(at::Tensor tensor);
+  at::Tensor add(std::vector<at::Tensor>& list, const std::string& name, at::Tensor tensor);
 
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> buffers_;
+  std::vector<std::pair<std::string, at::Tensor>> state_;
   double dropout_;
   double batch_norm_momentum_ = 0.1;
   bool checkpointing_ = false;

@@ -25,6 +25,10 @@ void check_momentum(const RunSpec& spec);
 void check_warmup(const RunSpec& spec);
 void check_device(const RunSpec& spec);
 void check_precision(const RunSpec& spec);
+// What a TorchScript model cannot be told from outside.
+void check_dropout(const RunSpec& spec);
+void check_batch_norm_rule(const RunSpec& spec);
+void check_checkpointing(const RunSpec& spec);
 
 std::string derived_learning_rate(const RunSpec& spec);
 std::string derived_momentum(const RunSpec& spec);

@@ -83,6 +83,9 @@ public:
   /// Throws Error (input) for a checkpoint of another model, and changes nothing then.
   void restore(const checkpoint::Checkpoint& checkpoint);
 
+  /// Weights and buffers with their names in PyTorch, copied; with averages, those.
+  std::vector<checkpoint::Tensor> copy_weights();
+
   const data::Dataset& train_data() const { return *data_.train; }
   const data::Dataset* validation_data() const { return data_.validation.get(); }
   /// Of all further training examples, whose augmentation depends on it; 0 at first.
@@ -92,6 +95,7 @@ public:
   /// Of the last attempt, in the order of the parameters; undefined ones before it and after the update.
   std::vector<at::Tensor> gradients() const;
   bool has_accuracy() const;
+  bool has_own_batch_norm() const; ///< see model::Model
   std::int64_t parameter_count() const;
   memory::Device& device() { return device_; }
 

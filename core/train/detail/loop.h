@@ -36,6 +36,7 @@ struct LoopOptions {
   std::optional<CheckpointOptions> checkpoints;
   std::uint64_t seed = 1;
   bool group_by_length = false;
+  std::string save; ///< file for the weights at the end; empty: none
 };
 
 /// Where a run goes on.
@@ -75,6 +76,7 @@ private:
   void make_checkpoint_if_due();
   void make_last_checkpoint();
   void report_checkpoints();
+  void save_weights();
   LoopState state() const;
   void restore(const LoopState& state);
   std::optional<double> score_here() const;

@@ -199,16 +199,6 @@ private Q_SLOTS:
              outcome.shown().constData());
   }
 
-  void masksAreNotTrained() {
-    const CliProgram program;
-    for (const char* verb : {"train", "find"}) {
-      const Outcome outcome = program.run({verb, "--model", "bert:layers=1,width=16,context=8", "--data",
-                                           "synthetic:vocabulary=50,examples=20", "--memory-budget", "20MB"});
-      QCOMPARE(outcome.status, verb == std::string("train") ? 2 : 0);
-      QVERIFY(verb == std::string("find") || outcome.err.contains("masked"));
-    }
-  }
-
   void refused_data() {
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("said");

@@ -227,6 +227,15 @@ void TestTrain::refused_data() {
   row("--model mlp:hidden=4,hidden=4", "hidden");
   row("--model mlp:depth=4", "depth");
   row("--model cnn:norm=layer", "layer");
+  row("--model torchscript:", "a file name is missing");
+  row("--model torchscript:missing.pt", "missing.pt: no such file");
+  row("--model torchscript:net.pt,norm=group", "no parameter 'norm'");
+  row("--model torchscript:net.pt --dropout 0.1", "--dropout");
+  row("--model torchscript:net.pt --checkpointing", "--checkpointing");
+  row("--model torchscript:net.pt --batch-norm-rule inverse", "--batch-norm-rule");
+  row("--init missing.safetensors", "missing.safetensors: no such file");
+  row("--save no/weights.safetensors", "its folder does not exist");
+  row("--save .", "is a folder");
   row("--schedule nope", "nope");
   row("--batch 4 --schedule piecewise:0=5,3=6", "piecewise");
   row("--batch 4 --schedule formula:batch/0", "batch/0");

@@ -24,6 +24,7 @@
 #include <ATen/ops/native_layer_norm.h>
 #include <ATen/ops/native_layer_norm_backward.h>
 #include <ATen/ops/relu.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -122,6 +123,22 @@ const std::map<std::string, Run>& kernels() {
       {"convolution",
        [](const Make& make) {
          return convolve(make, {1, 1}, {1, 1}, 1);
+       }},
+      {"convolution, transposed",
+       [](const Make& make) {
+         const at::Tensor x = make({3, 4, 7, 7}, at::kFloat), w = make({4, 3, 3, 3}, at::kFloat);
+         const at::Tensor y = at::convolution(x, w, {}, {2, 2}, {1, 1}, {1, 1}, true, {1, 1}, 2);
+         Tensors all{y};
+         for (const at::Tensor& gradient : listed(at::convolution_backward(
+                  y, x, w, std::vector<std::int64_t>{6}, {2, 2}, {1, 1}, {1, 1}, true, {1, 1}, 2, {true, true, true})))
+           all.push_back(gradient);
+         return all;
+       }},
+      {"attention, as it is chosen",
+       [](const Make& make) {
+         const at::Tensor q = make({2, 3, 9, 8}, at::kFloat);
+         return Tensors{at::scaled_dot_product_attention(q, q, q, {}, 0, true),
+                        at::scaled_dot_product_attention(q, q, q, make({9, 9}, at::kFloat))};
        }},
       {"convolution, strided",
        [](const Make& make) {

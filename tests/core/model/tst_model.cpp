@@ -1,6 +1,7 @@
 #include <QTest>
 
 #include <limits>
+#include <set>
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -94,9 +95,29 @@ private Q_SLOTS:
         parameters(*make("llama:layers=2,heads=4,kv-heads=2,width=16,inner=24,context=8,tied=1,bias=1,head-norms=1",
                          text(8, v))),
         v * w + 2 * (attention + 3 * w * inner + 2 * w + 2 * w + 2 * (w / 4)) + w);
-    QCOMPARE(parameters(*make("bert:layers=2,heads=2,width=16,inner=24,context=8,positions=10", text(8, v))),
+    QCOMPARE(parameters(*make("bert:layers=2,heads=2,width=16,inner=24,context=8,positions=10,mask=3", text(8, v))),
              (v + 10 + 2) * w + 2 * w + 2 * (4 * w * w + 4 * w + 2 * w * inner + inner + w + 4 * w) + w * w + w +
                  2 * w + v);
+  }
+
+  void visionTransformersHaveTheirParameters() {
+    const std::int64_t w = 16, inner = 24, squares = 4 * 4;
+    QCOMPARE(parameters(*make("vit:layers=2,heads=2,width=16,inner=24,patch=4", images(3, 16, 7))),
+             3 * 16 * w + w + (squares + 2) * w + 2 * (4 * w * w + 4 * w + 2 * w * inner + inner + w + 4 * w) + 2 * w +
+                 7 * w + 7);
+  }
+
+  /// Every tensor of a model has a name of its own, as PyTorch writes them.
+  void tensorsHaveNames() {
+    for (const char* spec : {"cnn:width=8,norm=batch", "resnet:width=8", "mlp:hidden=8,layers=2", "vit:width=16"}) {
+      const auto model = make(spec, images(1, 16, 4));
+      std::set<std::string> names;
+      for (const auto& [name, tensor] : model->state())
+        QVERIFY2(names.insert(name).second && tensor.defined(), name.c_str());
+      QCOMPARE(names.size(), model->parameters().size() + model->buffers().size());
+    }
+    const auto bert = make("bert:layers=2,heads=2,width=16,context=8", text(8, 20));
+    QCOMPARE(bert->state().at(14).first, std::string("bert.encoder.layer.0.attention.self.value.weight"));
   }
 
   /// Rotations of position p and q turn a query and a key so that their product depends on p - q alone.
@@ -221,6 +242,8 @@ private Q_SLOTS:
     QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("gpt"), images(1, 28, 10)), Error);
     QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("mlp"), text(8, 20)), Error);
     QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("cnn"), images(1, 7, 10)), Error);
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("vit:patch=5"), images(1, 28, 10)), Error);
+    QVERIFY_EXCEPTION_THROWN(run::check_fits(run::parse_model("bert:mask=20"), text(8, 20)), Error);
     run::check_fits(run::parse_model("resnet"), images(3, 224, 10));
   }
 };

@@ -76,6 +76,8 @@ RunSpec full_spec() {
   spec.max_seconds = 90.5;
   spec.target_score = 0.97;
   spec.evaluate_every = EvaluationInterval{.percent = 12.5};
+  spec.init = "weights.safetensors";
+  spec.save = "trained.safetensors";
   spec.noise_every = 5;
   spec.checkpoint_every = 500;
   spec.checkpoint_minutes = 2.5;
@@ -279,7 +281,7 @@ void TestRunSpec::commandLine() {
   QCOMPARE(
       to_command_line(spec),
       std::string("--name 'it'\\''s' --model resnet:width=8,norm=batch --data 'csv:a b.csv,target=y' "
-                  "--augment flip,crop:24 "
+                  "--augment flip,crop:24 --init weights.safetensors --save trained.safetensors "
                   "--task fine-tuning --seed 9223372036854775807 --evaluate-every 12.5% --checkpoint-every 500 "
                   "--checkpoint-minutes 2.5 --batch 16 --effective-batch 500 "
                   "--schedule 'formula:min(batch + 1, 64)' --max-batch 64 --drop-last --margin 0.1 --noise-every 5 "

@@ -82,6 +82,8 @@ const std::map<std::string, std::string> other_texts = {
     {"evaluate_every", "12.5%"},
     {"grow_back", "40"},
     {"augment", "flip,shift:2"},
+    {"init", "folder/weights of mine.safetensors"},
+    {"save", "trained.safetensors"},
     {"noise_every", "5"},
     {"checkpoint_every", "500"},
     {"checkpoint_minutes", "2.5"},

@@ -129,6 +129,7 @@ private Q_SLOTS:
     row("llama:layers=2,heads=4,kv-heads=2,width=16,context=12", tokens);
     row("llama:layers=2,heads=2,width=16,head-width=4,inner=24,context=64,tied=1,bias=1,head-norms=1", tokens);
     row("bert:layers=2,heads=2,width=16,context=12,positions=20", tokens);
+    row("vit:layers=2,heads=2,width=16,patch=4", small_images);
     row("llama:layers=2,heads=4,kv-heads=2,width=16,context=12", tokens, "dropout");
     for (const char* model : {"mlp:hidden=64,layers=6", "mlp:hidden=64"})
       row(model, numbers, "checkpointing");
