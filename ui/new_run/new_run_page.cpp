@@ -83,6 +83,10 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
   browse->setToolTip(tr("Choose a file to train on"));
   form_->editor("data")->add_button(browse);
   connect(browse, &QPushButton::clicked, this, [this] { ask_for_data(data_kind(form_->editor("data")->text())); });
+  auto* own_model = plain_button(tr("Your own…"));
+  own_model->setToolTip(tr("Choose a model that torch.jit.save() wrote"));
+  form_->editor("model")->add_button(own_model);
+  connect(own_model, &QPushButton::clicked, this, &NewRunPage::ask_for_model);
   connect(form_, &SpecForm::changed, this, &NewRunPage::note_edit);
   connect(form_, &SpecForm::changed, this, &NewRunPage::show_form);
   connect(form_, &SpecForm::field_entered, help_, &FieldHelp::show_field);
@@ -371,6 +375,19 @@ void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
     if (!data.problem.isEmpty())
       form_->remark("data", data.problem);
     form_->editor("data")->setFocus();
+  });
+  dialog->open();
+}
+
+void NewRunPage::ask_for_model() {
+  QFileDialog* dialog = open_file_dialog(this, tr("Choose a model that torch.jit.save() wrote"),
+                                         {tr("TorchScript files (*.pt *.pth *.ts)"), tr("All files (*)")});
+  dialog->setFileMode(QFileDialog::ExistingFile);
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
+    form_->editor("model")->set_text("model", QStringLiteral("torchscript:%1").arg(file));
+    if (file.contains(u','))
+      form_->remark("model", tr("File names with a comma are not supported here"));
+    form_->editor("model")->setFocus();
   });
   dialog->open();
 }

@@ -72,6 +72,7 @@ private:
   void watch(Job* job);
   void show_failure(const Job& job);
   void ask_for_data(std::optional<DataKind> kind);
+  void ask_for_model();
   void ask_to_load();
   void ask_to_save();
   void reset();

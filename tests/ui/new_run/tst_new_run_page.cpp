@@ -485,6 +485,18 @@ private Q_SLOTS:
     QVERIFY(data_text("/a,b.txt", {}).problem.contains("comma"));
   }
 
+  void a_file_is_chosen_for_the_model() {
+    PageHere here;
+    const QString script = here.write("net.pt", "x");
+    here.click("Your own…");
+    here.choose_file(script, QDialogButtonBox::Open);
+    QCOMPARE(here.form.editor("model")->text(), "torchscript:" + script);
+    QVERIFY(here.form.editor("model")->error().isEmpty());
+    // What the file does not let one set is said where it is set.
+    type(here.form, "dropout", "0.5");
+    QVERIFY(here.form.editor("dropout")->error().contains("TorchScript"));
+  }
+
   void a_run_proposed_elsewhere_fills_it() {
     PageHere here;
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
