@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include <QTemporaryDir>
 #include <unistd.h>
 
 #include "big_database.h"
@@ -196,7 +197,11 @@ void print_memory() {
       print(model, shape);
   }
   for (const char* context : {"64", "192"})
-    print("gpt:layers=2,heads=4,width=64,context=" + std::string(context), "vocabulary=100");
+    for (const char* model : {"gpt", "bert"})
+      print(model + std::string(":layers=2,heads=4,width=64,context=") + context, "vocabulary=100");
+  print("vit:layers=2,heads=4,width=64", "shape=3x32x32,classes=10");
+  const QTemporaryDir folder;
+  print(cnn_as_script(folder.path().toStdString()), "shape=1x16x16,classes=10");
   std::printf("largest error: %.4f %%\n", 100 * worst);
 }
 

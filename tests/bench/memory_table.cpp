@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 
+#include "../core/model/script_file.h"
 #include "core/data/dataset.h"
 #include "core/estimate/formula.h"
 #include "core/memory/device.h"
@@ -57,6 +58,14 @@ std::vector<MemoryRow> measure_memory(const std::string& model, const std::strin
     add_formulas(row, parsed, shape, static_cast<double>(dry_run->parameter_count()));
   }
   return rows;
+}
+
+std::string cnn_as_script(const std::filesystem::path& folder) {
+  const data::ExampleShape shape{.input = data::ExampleShape::Input::image, .dimensions = {1, 16, 16}, .classes = 10};
+  const auto network = model::make_model(run::parse_model("cnn:width=8"), shape, 0, 1, at::kCPU);
+  const std::string file = folder / "cnn.pt";
+  test::save_script(file, test::cnn_source, network->state());
+  return "torchscript:" + file;
 }
 
 } // namespace batchscope::bench

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ struct MemoryRow {
 /// All sizes of one model on data of this form.
 std::vector<MemoryRow> measure_memory(const std::string& model, const std::string& data,
                                       const std::vector<std::int64_t>& batches);
+
+/// Writes the network of cnn:width=8 for images of 1x16x16 pixels and 10 classes as TorchScript, and returns the text
+/// that names it as a model.
+std::string cnn_as_script(const std::filesystem::path& folder);
 
 } // namespace batchscope::bench
