@@ -180,10 +180,7 @@ private:
   std::array<Bytef, 1 << 16> packed_{};
 };
 
-} // namespace
-
-ZipFile::ZipFile(const std::string& path) : path_(path) {
-  const std::uint64_t size = checked_size(path);
+std::map<std::string, ZipFile::Entry> entries_of(const std::string& path, std::uint64_t size) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
     throw input_error(fmt::format("{}: cannot be read", path));
@@ -195,10 +192,16 @@ ZipFile::ZipFile(const std::string& path) : path_(path) {
     if (directory->offset > size || directory->bytes > size - directory->offset || directory->bytes > max_directory)
       throw refused("the directory of the ZIP archive lies outside of the file");
     const std::string bytes = read_at(file, directory->offset, directory->bytes);
-    entries_ = entries_in(Record(bytes));
+    return entries_in(Record(bytes));
   } catch (const std::out_of_range&) {
     throw refused("the directory of the ZIP archive is damaged");
   }
+}
+
+} // namespace
+
+ZipFile::ZipFile(const std::string& path) : path_(path), entries_(entries_of(path, checked_size(path))) {
+  const std::uint64_t size = checked_size(path);
   for (const auto& [name, entry] : entries_) {
     const auto refuse = [&](const char* why) {
       throw input_error(fmt::format("{}({}): {}", path, shortened(name), why));
