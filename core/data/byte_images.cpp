@@ -28,6 +28,7 @@ public:
 
   std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
   const ExampleShape& shape() const override { return shape_; }
+  const std::vector<std::string>* class_names() const override { return &images_->class_names; }
   BatchLayout layout(std::span<const std::int64_t> indices) const override { return layout_without_length(indices); }
 
   void fill_inputs(std::span<const std::int64_t> indices, float* inputs) const override {

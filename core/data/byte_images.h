@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/data/dataset.h"
@@ -13,9 +14,10 @@ struct ByteImages {
   std::int64_t channels = 1;
   std::int64_t height = 0;
   std::int64_t width = 0;
-  std::vector<std::uint8_t> pixels; ///< count * size(), each image by channel, row and column
-  std::vector<std::int64_t> labels; ///< 0..classes-1
-  std::int64_t classes = 0;         ///< at least 2
+  std::vector<std::uint8_t> pixels;       ///< count * size(), each image by channel, row and column
+  std::vector<std::int64_t> labels;       ///< 0..classes-1
+  std::int64_t classes = 0;               ///< at least 2
+  std::vector<std::string> class_names{}; ///< in the order of their numbers; empty if not known
 
   std::int64_t size() const { return channels * height * width; }
 };
