@@ -688,6 +688,7 @@ class Run:
         if self._loader is not None:
             self._post_record(self._record(step, values))
             return
+        self._greet()
         self._step = step
         self._end_step(self._record(step, values))
         self._raise_stop()
@@ -814,6 +815,9 @@ class Run:
             return
         new = self._link.connect()
         if not self._link.connected:
+            if self._changed and self._link.connections == 0:  # whoever takes the file in knows what it is of
+                self._changed = False
+                self._link.spill.write(_encode({**self._about, "step": self._step}))
             return
         if new or self._changed:
             self._changed = False
@@ -870,6 +874,7 @@ class Run:
     # ---- a step ----
 
     def _step_done(self, values: Dict[str, Any]) -> None:
+        self._greet()
         self._step += 1
         if self._tracer is not None:
             self._finish_trace()

@@ -58,6 +58,8 @@ class Server:
             self._standing.wait()
             try:
                 data = connection.recv(1 << 16)
+            except ConnectionResetError:  # a program that was killed had not read everything; its lines are still there
+                continue
             except OSError:
                 return
             if not data:
