@@ -32,6 +32,8 @@ public:
 
   std::int64_t size() const override { return text_->size(); }
   const ExampleShape& shape() const override { return text_->shape(); }
+  const std::vector<Stream>& streams() const override { return text_->streams(); }
+  const std::vector<char32_t>* vocabulary() const override { return text_->vocabulary(); }
 
   BatchLayout layout(std::span<const std::int64_t> indices) const override {
     BatchLayout layout = text_->layout(indices);
