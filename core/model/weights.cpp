@@ -40,7 +40,7 @@ std::string form(const std::string& type, at::IntArrayRef shape) {
   return fmt::format("{} [{}]", type, fmt::join(shape.begin(), shape.end(), ", "));
 }
 
-/// PyTorch counts the steps of a batch norm, for a momentum that this program does not have.
+/// PyTorch counts the steps of a batch norm, for a momentum that the built-in models do not have.
 bool is_step_counter(const std::string& name) {
   return name.ends_with(".num_batches_tracked");
 }
@@ -49,8 +49,7 @@ std::map<std::string, checkpoint::Tensor> read_weights(const std::string& file) 
   std::map<std::string, checkpoint::Tensor> all;
   try {
     for (checkpoint::Tensor& tensor : checkpoint::read_safetensors(file))
-      if (!is_step_counter(tensor.name))
-        all.emplace(tensor.name, std::move(tensor));
+      all.emplace(tensor.name, std::move(tensor));
   } catch (const Error& error) {
     throw Error(error.kind(), std::string("--init: ") + error.what(), "init");
   }
@@ -104,7 +103,8 @@ void load_weights(const Model& model, const std::string& file) {
                          form_of(tensor)));
   }
   for (const auto& [name, tensor] : stored)
-    if (std::none_of(model.state().begin(), model.state().end(), [&](const auto& own) { return own.first == name; }))
+    if (!is_step_counter(name) &&
+        std::none_of(model.state().begin(), model.state().end(), [&](const auto& own) { return own.first == name; }))
       refuse(fmt::format("has the tensor {}, which this model has not", in_quotes(name)));
   for (const auto& [name, tensor] : model.state())
     tensor.detach().copy_(view_of(stored.at(name), tensor.scalar_type()));
