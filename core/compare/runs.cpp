@@ -35,7 +35,8 @@ std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow
   if (points.size() == 1 && points.front().step >= run.outcome.steps)
     return {{training_seconds(run.outcome), points.front().value}};
   // Evaluations take as long at every batch size, and how often they are made is not a matter of training.
-  const auto took = reader.series(run.id, telemetry::evaluation_seconds);
+  const bool is_timed = std::find(there.begin(), there.end(), telemetry::evaluation_seconds) != there.end();
+  const auto took = is_timed ? reader.series(run.id, telemetry::evaluation_seconds) : std::vector<store::Point>{};
   std::vector<Score> scores;
   double evaluated = 0;
   auto next = took.begin();
