@@ -202,9 +202,10 @@ std::map<std::string, ZipFile::Entry> entries_of(const std::string& path, std::u
 
 ZipFile::ZipFile(const std::string& path) : path_(path), entries_(entries_of(path, checked_size(path))) {
   const std::uint64_t size = checked_size(path);
-  for (const auto& [name, entry] : entries_) {
+  for (const auto& named : entries_) {
+    const Entry& entry = named.second;
     const auto refuse = [&](const char* why) {
-      throw input_error(fmt::format("{}({}): {}", path, shortened(name), why));
+      throw input_error(fmt::format("{}({}): {}", path, shortened(named.first), why));
     };
     if (entry.header > size || entry.packed > size)
       refuse("lies outside of the archive");

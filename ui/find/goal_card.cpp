@@ -5,7 +5,10 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <cmath>
+
 #include "core/sweep/size_sweep.h"
+#include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 #include "ui/workbench/goal_box.h"
 
@@ -46,9 +49,10 @@ QString result_of(const compare::Standing& standing, const compare::Goal& goal, 
 
 GoalCard::GoalCard(QWidget* parent)
     : Card(tr("Best size for a goal"), parent), goal_(new GoalBox(this)),
-      train_(plain_button(tr("Train the sizes"), this)), about_(wrapping_label(this)), answer_(new QLabel(this)),
+      train_(plain_button(tr("Train the sizes"), this)), about_(dimmed_label({}, this)), answer_(new QLabel(this)),
       table_(new QWidget(this)), cells_(new QGridLayout(table_)), compare_(plain_button(tr("Compare its runs"), this)) {
   goal_->remove(compare::Goal::Kind::throughput); // the search has measured it
+  about_->setWordWrap(true);
   answer_->setWordWrap(true);
   answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   answer_->setObjectName(QStringLiteral("goal-answer"));
