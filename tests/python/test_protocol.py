@@ -463,12 +463,16 @@ class Faults(Folder):
             run = batchscope.start()
             for step in range(1, 101):
                 run.report(step, loss=step)
-            print(run._link.spill.lines + run._link.spill.lost)
+            print(run._link.spill.lines, run._link.spill.lost)
         """, server, self.spill)
-        self.assertEqual(child.end(), "101\n")  # with the hello
-        lines = spilled(self.spill)
+        written, lost = map(int, child.end().split())
+        # The bye comes last; it and other lines shorter than the first that was lost may still find room.
+        steps = [m["step"] for m in spilled(self.spill) if m["type"] in ("hello", "record")]
         self.assertLessEqual(os.path.getsize(self.spill), 2000)
-        self.assertEqual([m["step"] for m in lines], list(range(len(lines))))
+        self.assertEqual(len(steps), written)
+        self.assertEqual(written + lost, 101)  # with the hello
+        self.assertGreater(lost, 0)
+        self.assertEqual(steps, sorted(set(steps)))
 
     def test_lost_lines_are_reported(self):
         server = self.server()
