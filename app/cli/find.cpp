@@ -40,10 +40,11 @@ struct FindOptions {
   CLI::Option* goal = nullptr;
   CLI::Option* repeats = nullptr;
 
-  /// Whether sizes are to be trained; the goal throughput needs only what a search measures.
-  bool trains() const {
+  /// The goal for which sizes are to be trained; nothing for throughput, which a search measures.
+  std::optional<std::string> trained_goal() const {
     const auto text = text_of(goal);
-    return text && compare::parse_goal(*text, "--goal").kind != compare::Goal::Kind::throughput;
+    const bool trains = text && compare::parse_goal(*text, "--goal").kind != compare::Goal::Kind::throughput;
+    return trains ? text : std::nullopt;
   }
 };
 
@@ -64,6 +65,7 @@ double factor_of(const FindOptions& options) {
 /// What the sizes of a search came to in training.
 struct TrainedSizes {
   std::string goal;
+  bool is_time = false; ///< results are seconds to a target, else scores
   std::int64_t sweep = 0;
   bool stopped = false;
   compare::Answer answer;
@@ -77,7 +79,7 @@ Json sizes_json(const TrainedSizes& trained) {
     for (const double result : standing.results)
       results.push_back(json_number(result));
     sizes.push_back({{"batch", standing.group.batch ? Json(*standing.group.batch) : Json(nullptr)},
-                     {trained.goal.starts_with("target") ? "seconds" : "scores", results},
+                     {trained.is_time ? "seconds" : "scores", results},
                      {"same_as_best", standing.same_as_best}});
   }
   return sizes;
@@ -93,14 +95,14 @@ std::string result_of(const compare::Standing& standing, bool is_time) {
 }
 
 std::string sizes_table(const TrainedSizes& trained) {
-  const bool is_time = trained.goal.starts_with("target");
   Table table({{"trained batch size"},
-               {is_time ? "time to the score" : "validation score"},
+               {trained.is_time ? "time to the score" : "validation score"},
                {"runs"},
                {"", Table::Align::left}});
   for (const compare::Standing& standing : trained.answer.standings) {
     const bool chosen = standing.group.batch == trained.answer.batch;
-    table.add({count_or_dash(standing.group.batch), result_of(standing, is_time), format_count(standing.summary.n),
+    table.add({count_or_dash(standing.group.batch), result_of(standing, trained.is_time),
+               format_count(standing.summary.n),
                chosen                  ? "recommended"
                : standing.same_as_best ? "cannot be told apart from the best"
                                        : ""},
@@ -141,17 +143,18 @@ bool is_length_given(const FindOptions& options) {
                      [&](const char* option) { return options.run.find(option)->count() > 0; });
 }
 
-TrainedSizes train_sizes(const FindOptions& options, const sweep::SweepSpec& spec, store::RunStore& store,
-                         Display& display, const std::shared_ptr<run::JobControl>& control, const Context& context) {
-  TrainedSizes trained{.goal = spec.goal, .answer = {}};
-  sweep::SweepPlan plan = sweep::plan_sweep(spec);
+TrainedSizes train_sizes(const sweep::SweepSpec& spec, const std::shared_ptr<data::DataPool>& pool,
+                         store::RunStore& store, Display& display, const std::shared_ptr<run::JobControl>& control,
+                         const Context& context) {
+  const compare::Goal goal = compare::parse_goal(spec.goal, "--goal");
+  TrainedSizes trained{.goal = spec.goal, .is_time = goal.kind == compare::Goal::Kind::target, .answer = {}};
+  sweep::SweepPlan plan = sweep::plan_sweep(spec, pool);
   display.say(outlook_line(plan, context));
   trained.sweep = store.add_sweep(sweep::to_json(spec));
   const sweep::SweepResult result = sweep::run_sweep(std::move(plan), trained.sweep, store, display, control);
   trained.stopped = result.stopped;
   const store::RunReader reader(context.database());
-  trained.answer = compare::answer(compare::Comparison(compare::read_runs(reader, result.runs)),
-                                   compare::parse_goal(*text_of(options.goal), "--goal"));
+  trained.answer = compare::answer(compare::Comparison(compare::read_runs(reader, result.runs)), goal);
   return trained;
 }
 
@@ -218,7 +221,9 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
   search_options.timings = options.no_timings->count() == 0;
 
   refuse_unusable(context.database());
-  const auto session = run::open_session(spec);
+  const auto pool = std::make_shared<data::DataPool>();
+  auto session = run::open_session(spec, pool);
+  const data::DataSplit data = session->data(); // which the runs need, too
   // Before the search, so that a disk that is full does not cost its result.
   store::RunStore store(context.database());
   const auto control = std::make_shared<run::JobControl>();
@@ -240,11 +245,12 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
       return exit_status::interrupted;
     }
     id = job::store_search(spec, result, store, display, *control);
-    if (options.trains() && result.found) {
-      sweep::SweepSpec sizes = sweep::size_sweep(spec, result, id, *text_of(options.goal), is_length_given(options));
+    if (const auto goal = options.trained_goal(); goal && result.found) {
+      session.reset(); // its model would take from the budget of the runs
+      sweep::SweepSpec sizes = sweep::size_sweep(spec, result, id, *goal, is_length_given(options));
       sizes.repeats = integer_of(options.repeats).value_or(sizes.repeats);
       check(sizes);
-      trained = train_sizes(options, sizes, store, display, control, context);
+      trained = train_sizes(sizes, pool, store, display, control, context);
     }
   }
   print_result(result, id, context, trained);
@@ -257,7 +263,7 @@ int run_find(const FindOptions& options, const Context& context) {
   check(spec);
   exclude(options.goal, options.capacity);
   exclude(options.goal, options.no_timings);
-  const bool trains = options.trains(); // an invalid goal is refused before anything is searched
+  const bool trains = options.trained_goal().has_value(); // an invalid goal is refused before anything is searched
   if (options.repeats->count() > 0 && !trains)
     throw input_error("--repeats has no effect without sizes to train; accepted: with --goal accuracy, target or time");
   if (options.capacity->count() > 0)
