@@ -329,8 +329,11 @@ void FindPage::show_size(std::optional<std::int64_t> batch) {
   memory_->show_size(view, batch ? batch : largest_so_far(view));
 }
 
-/// Without a number it has not been stored, and so not been trained.
+/// Without a number it has not been stored, and so not been trained. Runs change all the time while one trains, so
+/// nothing is read for a page that is not seen.
 void FindPage::read_sizes() {
+  if (!isVisible())
+    return;
   if (const auto search = shown_.id())
     return goal_reader_.read(*search);
   goal_reader_.cancel();
@@ -345,6 +348,7 @@ void FindPage::train_sizes(const QString& goal) {
 void FindPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   request_forecast();
+  read_sizes();
 }
 
 void FindPage::request_forecast() {

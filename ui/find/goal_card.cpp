@@ -51,7 +51,7 @@ GoalCard::GoalCard(QWidget* parent)
     : Card(tr("Best size for a goal"), parent), goal_(new GoalBox(this)),
       train_(plain_button(tr("Train the sizes"), this)), about_(dimmed_label({}, this)), answer_(new QLabel(this)),
       table_(new QWidget(this)), cells_(new QGridLayout(table_)), compare_(plain_button(tr("Compare its runs"), this)) {
-  goal_->remove(compare::Goal::Kind::throughput); // the search has measured it
+  goal_->remove_throughput(); // the search has measured it
   about_->setWordWrap(true);
   answer_->setWordWrap(true);
   answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -57,15 +57,8 @@ void GoalBox::set_text(const QString& text) {
   show_value();
 }
 
-void GoalBox::remove(compare::Goal::Kind kind) {
-  for (int i = kind_->count() - 1; i >= 0; --i) {
-    const QString name = kind_->itemData(i).toString();
-    const QString example = name == QLatin1String("target") ? QStringLiteral(":1")
-                            : name == QLatin1String("time") ? QStringLiteral(":1s")
-                                                            : QString();
-    if (compare::parse_goal((name + example).toStdString(), "Goal").kind == kind)
-      kind_->removeItem(i);
-  }
+void GoalBox::remove_throughput() {
+  kind_->removeItem(kind_->findData(QStringLiteral("throughput")));
 }
 
 void GoalBox::show_value() {

@@ -23,8 +23,8 @@ public:
   /// As on the command line: `accuracy`, `target:97%`.
   QString text() const;
   void set_text(const QString& text);
-  /// Where this kind of goal makes no sense.
-  void remove(compare::Goal::Kind kind);
+  /// Where the goal throughput makes no sense.
+  void remove_throughput();
 
 Q_SIGNALS:
   void changed();
