@@ -202,6 +202,12 @@ std::string shell_quoted(std::string_view text) {
   return result + "'";
 }
 
+std::string_view take_part(std::string_view& rest) {
+  const std::string_view part = rest.substr(0, rest.find(','));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
+}
+
 NamedParameters parse_named(std::string_view text, std::string_view field) {
   const auto colon = text.find(':');
   NamedParameters named{std::string(text.substr(0, colon)), {}};

@@ -67,10 +67,6 @@ DataSplit open_images(const std::string& pixels, const std::string& labels, doub
   return split_images(std::move(images), fraction);
 }
 
-} // namespace
-
-namespace {
-
 DataSplit open_idx(const SourceText& source, const DataOptions& /*options*/) {
   return open_images(source.files[0], source.files[1], source.validation);
 }

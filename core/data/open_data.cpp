@@ -56,11 +56,8 @@ SourceText parse(const std::string& text) {
   source.kind = text.substr(0, colon);
   const DataKind& kind = kind_named(source.kind, text);
   std::string_view rest = colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    add_part(source, kind, std::string(rest.substr(0, comma)));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+  while (!rest.empty())
+    add_part(source, kind, std::string(take_part(rest)));
   const auto wrong_file = std::find(source.files.begin(), source.files.end(), "");
   if (source.files.size() > kind.files)
     source.refuse(fmt::format("unexpected part '{}'; accepted: {}[,validation=0.2]",
@@ -134,8 +131,7 @@ std::vector<StreamText> streams_in(const std::string& text) {
   std::vector<StreamText> streams;
   std::string_view rest = text;
   while (!rest.empty()) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    const std::string_view part = take_part(rest);
     if (begins_stream(part, streams))
       streams.push_back({std::string(part.substr(0, part.find('='))), std::string(part.substr(part.find('=') + 1))});
     else if (streams.empty())

@@ -198,12 +198,10 @@ std::map<std::string, ZipFile::Entry> entries_of(const std::string& path, std::u
   }
 }
 
-} // namespace
-
-ZipFile::ZipFile(const std::string& path) : path_(path), entries_(entries_of(path, checked_size(path))) {
-  const std::uint64_t size = checked_size(path);
-  for (const auto& named : entries_) {
-    const Entry& entry = named.second;
+/// Refuses entries that cannot be read, or would become far larger than they say.
+void check_entries(const std::string& path, std::uint64_t size, const std::map<std::string, ZipFile::Entry>& entries) {
+  for (const auto& named : entries) {
+    const ZipFile::Entry& entry = named.second;
     const auto refuse = [&](const char* why) {
       throw input_error(fmt::format("{}({}): {}", path, shortened(named.first), why));
     };
@@ -217,6 +215,17 @@ ZipFile::ZipFile(const std::string& path) : path_(path), entries_(entries_of(pat
       refuse("should have more bytes than it can hold unpacked");
   }
 }
+
+std::map<std::string, ZipFile::Entry> checked_entries(const std::string& path) {
+  const std::uint64_t size = checked_size(path);
+  auto entries = entries_of(path, size);
+  check_entries(path, size, entries);
+  return entries;
+}
+
+} // namespace
+
+ZipFile::ZipFile(const std::string& path) : path_(path), entries_(checked_entries(path)) {}
 
 std::unique_ptr<InputBytes> ZipFile::open(const std::string& name) const {
   return std::make_unique<EntryBytes>(path_, name, entries_.at(name));

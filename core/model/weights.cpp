@@ -103,8 +103,8 @@ void load_weights(const Model& model, const std::string& file) {
                          form_of(tensor)));
   }
   for (const auto& [name, tensor] : stored)
-    if (!is_step_counter(name) &&
-        std::none_of(model.state().begin(), model.state().end(), [&](const auto& own) { return own.first == name; }))
+    if (!is_step_counter(name) && std::none_of(model.state().begin(), model.state().end(),
+                                               [&wanted = name](const auto& own) { return own.first == wanted; }))
       refuse(fmt::format("has the tensor {}, which this model has not", in_quotes(name)));
   for (const auto& [name, tensor] : model.state())
     tensor.detach().copy_(view_of(stored.at(name), tensor.scalar_type()));

@@ -74,8 +74,7 @@ void ShareSchedule::read(const std::string& text, const std::vector<data::Stream
   if (rule_ != Rule::piecewise)
     take_prefix(rest);
   while (!rest.empty()) {
-    std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+    std::string_view part = take_part(rest);
     const auto step = take_prefix(part);
     if (step || pieces_.empty())
       pieces_.push_back({step ? parse_integer(*step, fmt::format("--shares: {}, step", in_quotes(text)), 0,
