@@ -172,17 +172,17 @@ std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& 
   return id;
 }
 
-JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
+JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         const RunOptions& options, Watch& watch, const std::shared_ptr<run::JobControl>& control) {
   const auto own = std::make_shared<run::RunControl>(control);
-  const run::Environment environment = session.environment();
+  const run::Environment environment = source.environment();
   JobResult job;
-  job.start = options.resumed ? options.resumed->start : session.start();
+  job.start = options.resumed ? options.resumed->start : source.start();
   if (search)
     job.start.memory = search->memory;
   if (!job.start.memory && !options.resumed && watch.wants_prediction())
-    job.start.memory = session.predict_memory([&] { return control->stopping(); });
+    job.start.memory = source.predict_memory([&] { return control->stopping(); });
   if (search)
     job.search = store_search(spec, *search, store, watch, *control);
   if (!options.resumed)
@@ -210,12 +210,14 @@ JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
     if (watch.wants_history())
       report_history(store.file(), job.id, watch);
   }
-  session.keep_checkpoints(
-      {.folder = checkpoint::folder_of_run(store.file(), writer->uid()),
-       .label = {.run = writer->uid(), .spec_json = run.spec_json, .data_checksum = environment.data_checksum},
-       .before_writing = [&store] { store.flush(); }});
+  source.set_place({.run = job.id,
+                    .uid = writer->uid(),
+                    .database = store.file(),
+                    .spec_json = run.spec_json,
+                    .flush = [&store] { store.flush(); },
+                    .start_changed = {}});
   Tee tee(writer->sink(), watch, options, *own);
-  job.outcome = session.run(tee, *own);
+  job.outcome = source.run(tee, *own);
   if (job.outcome.status == telemetry::RunStatus::stopped)
     job.outcome.reason = tee.reason();
   retry_transient(watch, *control, [&] { writer->finish(job.outcome); });

@@ -83,10 +83,10 @@ struct RunOptions {
   const Resumable* resumed = nullptr; ///< the run goes on: the session is that of open_resumed()
 };
 
-/// Trains a session whose batch is known and stores it, together with the search that chose the batch. Retries as
-/// store_search() does. The run has its own RunControl and ends with the job. Throws what the store throws; a failure
-/// of the run itself is in the result.
-JobResult run_and_store(run::Session& session, const run::RunSpec& spec,
+/// Makes a run whose batch is known (to a session that has one) and stores it, together with the search that chose the
+/// batch. Retries as store_search() does. The run has its own RunControl and ends with the job. Throws what the store
+/// throws; a failure of the run itself is in the result.
+JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
                         const std::optional<search::SearchResult>& search, store::RunStore& store,
                         const RunOptions& options, Watch& watch, const std::shared_ptr<run::JobControl>& control);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/run/program_spec.h"
 #include "core/schedule/batch_schedule.h"
 
 namespace batchscope::run {
@@ -96,6 +97,9 @@ struct RunSpec {
   OnOom on_oom = OnOom::shrink;
   std::optional<std::int64_t> grow_back; ///< steps after which a larger micro batch is tried again; unset: never
   double margin = 0.2;                   ///< for batch auto:safe
+  /// The user's own training program. It has model, data and training loop of its own: only the fields with
+  /// SpecField::for_programs mean anything then, and Kind::automatic means its own batch size.
+  std::optional<ProgramSpec> program;
 };
 
 /// Values with the optimizer's defaults filled in: learning rate 0.1 for sgd, else 0.001; momentum 0.9 for sgd, the
@@ -115,16 +119,18 @@ bool keeps_checkpoints(const RunSpec& spec);
 /// field, its value and what is accepted. Session checks what needs the data files or the device.
 void check(const RunSpec& spec);
 
-/// JSON of the current version, with all fields, keyed by option name (`--lr-rule` is `lr_rule`). Reading throws Error
-/// (input) for unknown fields, wrong types and newer versions; fields that the text leaves out keep the values of
-/// `base`. Optional fields may be null: unset. Reading does not check values: see check().
+/// JSON of the current version, with all fields, keyed by option name (`--lr-rule` is `lr_rule`); of a program, with
+/// its own fields and those that mean anything for it. Reading throws Error (input) for unknown fields, wrong types and
+/// newer versions; fields that the text leaves out keep the values of `base`. Optional fields may be null: unset.
+/// Reading does not check values: see check().
 std::string to_json(const RunSpec& spec, int indent = 2);
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
 
 /// The spec of a stored run; nothing if it is not one of this program: another made the run, or a newer one.
 std::optional<RunSpec> stored_spec(const std::string& text);
 
-/// The arguments of `batchscope-cli train` for the same run; only what differs from the defaults.
+/// The arguments of `batchscope-cli train` for the same run (of a program, of `batchscope-cli run`); only what differs
+/// from the defaults.
 std::string to_command_line(const RunSpec& spec);
 
 } // namespace batchscope::run

@@ -26,7 +26,7 @@ void check_version(const Json& document) {
 }
 
 void check_names(const Json& document) {
-  std::vector<std::string> known{"version"};
+  std::vector<std::string> known{"version", "program"};
   for (const SpecField& field : spec_fields())
     known.push_back(field.key);
   for (const auto& [name, value] : document.items())
@@ -40,7 +40,10 @@ std::string to_json(const RunSpec& spec, int indent) {
   Json document;
   document["version"] = RunSpec::current_version;
   for (const SpecField& field : spec_fields())
-    document[field.key] = field.member->json(spec);
+    if (!spec.program || field.for_programs)
+      document[field.key] = field.member->json(spec);
+  if (spec.program)
+    document["program"] = to_json(*spec.program);
   return json_text(document, indent);
 }
 
@@ -53,12 +56,14 @@ RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
   RunSpec spec = base;
   std::vector<std::string> given;
   for (const auto& [name, value] : document.items())
-    if (name != "version" && !value.is_null())
+    if (name != "version" && name != "program" && !value.is_null())
       given.push_back(name);
   unset_alternatives(spec, given);
   for (const SpecField& field : spec_fields())
     if (const auto found = document.find(field.key); found != document.end())
       about_field(field.key.c_str(), [&] { field.member->set_json(spec, *found, field); });
+  if (const auto program = document.find("program"); program != document.end() && !program->is_null())
+    about_field("program", [&] { spec.program = program_spec_from_json(*program); });
   if (!spec.length.epochs && !spec.length.examples && !spec.length.steps)
     spec.length = RunSpec{}.length;
   return spec;
@@ -67,7 +72,9 @@ RunSpec run_spec_from_json(const std::string& text, const RunSpec& base) {
 std::optional<RunSpec> stored_spec(const std::string& text) {
   try {
     // What this program stores has all fields; `{}` says nothing, although it would read as all defaults.
-    return parse_json_or_discard(text).contains("model") ? std::optional(run_spec_from_json(text)) : std::nullopt;
+    const Json document = parse_json_or_discard(text);
+    const bool is_ours = document.contains("model") || document.contains("program");
+    return is_ours ? std::optional(run_spec_from_json(text)) : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }

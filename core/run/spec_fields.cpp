@@ -33,6 +33,54 @@ void check_choice(const RunSpec& spec, const SpecField& field) {
                                   fmt::join(field.choices, ", ")));
 }
 
+/// The field of a program's placeholders; each has a value of its own, so there is no member.
+const SpecField& placeholder_field() {
+  static const SpecField field{.key = "set",
+                               .label = "Placeholder",
+                               .placeholder = "NAME=VALUE",
+                               .help = "Text for {NAME} in the command",
+                               .group = "Model and data",
+                               .for_programs = true,
+                               .option = "--set"};
+  return field;
+}
+
+/// NAME of `set.NAME`.
+std::optional<std::string> placeholder_in(const std::string& key) {
+  constexpr std::string_view prefix = "set.";
+  return key.starts_with(prefix) ? std::optional(key.substr(prefix.size())) : std::nullopt;
+}
+
+/// The text of a program's placeholder; throws Error (input) if it has none of this name.
+std::string& placeholder_text(RunSpec& spec, const std::string& name) {
+  if (spec.program)
+    if (const auto found = spec.program->set.find(name); found != spec.program->set.end())
+      return found->second;
+  throw input_error(fmt::format("unknown run field {}", in_quotes("set." + name)));
+}
+
+bool has_field(const RunSpec& spec, const SpecField& field) {
+  return !spec.program || field.for_programs;
+}
+
+/// The first field that means nothing for a program and yet is set; throws Error (input) for it.
+void refuse_engine_fields(const RunSpec& spec) {
+  const RunSpec standard;
+  for (const SpecField& field : spec_fields())
+    if (!field.for_programs && field.member->text(spec) != field.member->text(standard))
+      throw input_error(
+          fmt::format("{}: the program decides this itself; accepted: without {}", field.option, field.option),
+          field.key.c_str());
+}
+
+void check_program(const RunSpec& spec) {
+  refuse_engine_fields(spec);
+  about_field("program", [&] { check(*spec.program); });
+  if (spec.batch.kind != BatchChoice::Kind::number && spec.batch.kind != BatchChoice::Kind::automatic)
+    throw input_error(
+        fmt::format("--batch: {} is not accepted for a program; accepted: a number", to_string(spec.batch)), "batch");
+}
+
 void check_field(const RunSpec& spec, const SpecField& field) {
   about_field(field.key.c_str(), [&] {
     check_bounds(spec, field);
@@ -46,6 +94,8 @@ void check_field(const RunSpec& spec, const SpecField& field) {
 } // namespace
 
 const SpecField& spec_field(const std::string& key) {
+  if (placeholder_in(key))
+    return placeholder_field();
   const auto& fields = spec_fields();
   const auto found =
       std::find_if(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; });
@@ -54,11 +104,28 @@ const SpecField& spec_field(const std::string& key) {
   return *found;
 }
 
+std::vector<std::string> keys_of(const RunSpec& spec) {
+  std::vector<std::string> keys;
+  for (const SpecField& field : spec_fields())
+    if (has_field(spec, field))
+      keys.push_back(field.key);
+  if (spec.program)
+    for (const auto& [name, text] : spec.program->set)
+      keys.push_back("set." + name);
+  return keys;
+}
+
 std::string field_text(const RunSpec& spec, const std::string& key) {
+  if (const auto name = placeholder_in(key)) {
+    RunSpec copy = spec;
+    return placeholder_text(copy, *name);
+  }
   return spec_field(key).member->text(spec);
 }
 
 std::string field_shown(const RunSpec& spec, const std::string& key) {
+  if (placeholder_in(key))
+    return field_text(spec, key);
   const SpecField& field = spec_field(key);
   std::string text = field.member->text(spec);
   if (text.empty() && field.derived)
@@ -67,6 +134,10 @@ std::string field_shown(const RunSpec& spec, const std::string& key) {
 }
 
 void set_field(RunSpec& spec, const std::string& key, const std::string& given) {
+  if (const auto name = placeholder_in(key)) {
+    placeholder_text(spec, *name) = given;
+    return;
+  }
   const SpecField& field = spec_field(key);
   const std::string text(trimmed(given));
   if (text.empty())
@@ -76,19 +147,27 @@ void set_field(RunSpec& spec, const std::string& key, const std::string& given) 
 }
 
 void check(const RunSpec& spec) {
+  if (spec.program)
+    check_program(spec);
   for (const SpecField& field : spec_fields())
-    check_field(spec, field);
+    if (has_field(spec, field))
+      check_field(spec, field);
 }
 
 std::vector<std::pair<std::string, std::string>> check_fields(const RunSpec& spec) {
   std::vector<std::pair<std::string, std::string>> wrong;
-  for (const SpecField& field : spec_fields()) {
+  const auto collect = [&](const std::string& key, const auto& check_one) {
     try {
-      check_field(spec, field);
+      check_one();
     } catch (const Error& error) {
-      wrong.emplace_back(field.key, error.what());
+      wrong.emplace_back(*error.field() == 0 ? key : error.field(), error.what());
     }
-  }
+  };
+  if (spec.program)
+    collect("program", [&] { check_program(spec); });
+  for (const SpecField& field : spec_fields())
+    if (has_field(spec, field))
+      collect(field.key, [&] { check_field(spec, field); });
   return wrong;
 }
 
@@ -106,6 +185,8 @@ std::string to_command_line(const RunSpec& spec) {
   const RunSpec standard;
   std::string line;
   for (const SpecField& field : spec_fields()) {
+    if (!has_field(spec, field))
+      continue;
     const std::string text = field.member->text(spec);
     const bool always = field.key == "model" || field.key == "data"; // what a command is about
     if (!always && (text.empty() || text == field.member->text(standard)))
@@ -114,6 +195,8 @@ std::string to_command_line(const RunSpec& spec) {
     if (field.kind != Kind::flag)
       line += ' ' + shell_quoted(text);
   }
+  if (spec.program)
+    line += fmt::format("{}{}", line.empty() ? "" : " ", options_text(*spec.program));
   return line;
 }
 

@@ -43,6 +43,7 @@ struct SpecField {
   std::string default_text{};              ///< what an empty field means, for display: "0.001, with sgd 0.1"
   std::string group{};                     ///< one of spec_groups()
   bool advanced = false;                   ///< not needed for a first run
+  bool for_programs = false;               ///< means the same for a run of the user's own program
   std::vector<std::string> alternatives{}; ///< keys of the fields of which only one can be given with this one
   /// Value of the unset field where it follows from other fields; empty if it does not. Null if it never does.
   std::string (*derived)(const RunSpec&) = nullptr;
@@ -58,6 +59,10 @@ const std::vector<SpecField>& spec_fields();
 const SpecField& spec_field(const std::string& key);
 /// Model and data, Batch size, Length, Optimizer, Regularization, Device.
 const std::vector<std::string>& spec_groups();
+
+/// Keys of the fields that the spec has: all, or of a program those for programs, then `set.NAME` for each of its
+/// placeholders. The functions below take the latter, too; their values are texts.
+std::vector<std::string> keys_of(const RunSpec& spec);
 
 /// The field's value as text for a form, as set_field() accepts it; empty if unset. Throws Error (input) for an unknown
 /// key, as do the next two functions.

@@ -15,7 +15,7 @@ double seconds_since(std::chrono::steady_clock::time_point then) {
 } // namespace
 
 Checkpoints::Checkpoints(const CheckpointOptions& options, Learner& learner)
-    : options_(options), learner_(learner), keeper_(options.place.folder, options.place.before_writing) {}
+    : options_(options), learner_(learner), keeper_(options.folder, options.before_writing) {}
 
 bool Checkpoints::due(std::int64_t step, std::optional<double> score) {
   constexpr double seconds_per_minute = 60;
@@ -49,7 +49,7 @@ void Checkpoints::make(const LoopState& state) {
 
 checkpoint::Checkpoint Checkpoints::copy(const LoopState& state) const {
   const telemetry::RunOutcome& outcome = state.progress.outcome();
-  checkpoint::Checkpoint checkpoint{.label = options_.place.label, .texts = {}, .tensors = learner_.copy_state()};
+  checkpoint::Checkpoint checkpoint{.label = options_.label, .texts = {}, .tensors = learner_.copy_state()};
   checkpoint.label.step = outcome.steps;
   if (state.evaluated_at == outcome.steps) {
     checkpoint.label.validation_loss = outcome.validation_loss;

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/checkpoint/folder.h"
 #include "core/data/dataset.h"
 #include "core/data/masked_tokens.h"
 #include "core/memory/detail/torch_errors.h"
@@ -143,9 +144,14 @@ public:
         [&] { return Loop(loop_options(), *learner_, sink, control, resumption_ ? &*resumption_ : nullptr).run(); });
   }
 
-  void keep_checkpoints(const run::CheckpointPlace& place) override {
+  void set_place(const run::RunPlace& place) override {
     if (run::keeps_checkpoints(spec_))
-      checkpoints_ = {.place = place, .every = spec_.checkpoint_every, .minutes = spec_.checkpoint_minutes};
+      checkpoints_ = {
+          .folder = checkpoint::folder_of_run(place.database, place.uid),
+          .label = {.run = place.uid, .spec_json = place.spec_json, .data_checksum = environment().data_checksum},
+          .before_writing = place.flush,
+          .every = spec_.checkpoint_every,
+          .minutes = spec_.checkpoint_minutes};
   }
   void restore(const checkpoint::Checkpoint& checkpoint, const std::string& detail_json) override {
     translated([&] {

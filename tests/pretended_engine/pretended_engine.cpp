@@ -59,7 +59,6 @@ public:
   }
 
   void choose_batch(std::int64_t batch, const std::string& /*reason*/) override { batch_ = batch; }
-  void keep_checkpoints(const run::CheckpointPlace& /*place*/) override {}
   void restore(const checkpoint::Checkpoint& /*checkpoint*/, const std::string& /*detail_json*/) override {
     throw Error(Error::Kind::unavailable, "the pretended engine has no checkpoints");
   }

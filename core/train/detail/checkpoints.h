@@ -2,20 +2,25 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/checkpoint/keeper.h"
-#include "core/run/session.h"
 #include "core/train/detail/learner.h"
 #include "core/train/detail/loop_state.h"
 
 namespace batchscope::train {
 
-/// When and of what a run makes checkpoints.
+/// When and of what a run makes checkpoints, and where it keeps them.
 struct CheckpointOptions {
-  run::CheckpointPlace place;
+  std::filesystem::path folder;
+  checkpoint::Label label; ///< what all of them have in common: run, spec_json, data_checksum
+  /// Called before each is written, on a thread of its own: waits until all that the run has reported is stored, so
+  /// that no checkpoint is ahead of the records. If it throws Error, the checkpoint is not written. May be empty.
+  std::function<void()> before_writing;
   std::optional<std::int64_t> every;
   std::optional<double> minutes;
 };

@@ -40,6 +40,10 @@ struct Steered : Recorded {
   bool edited = false;
 };
 
+std::vector<checkpoint::File> checkpoints_in(const fs::path& folder) {
+  return checkpoint::files_in(checkpoint::folder_of_run(folder / "runs.db", uid));
+}
+
 /// Runs to the end, or until it is stopped, from the newest checkpoint in the folder if `resume`.
 std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path& folder, std::int64_t stop_after,
                                             bool resume, Recorded* seen = nullptr) {
@@ -48,8 +52,9 @@ std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path&
   steered.new_budget = spec.name == "budget" ? 1'200'000 : 0;
   const auto session = open_session(spec);
   if (resume)
-    session->restore(checkpoint::read(checkpoint::files_in(folder).at(0).path), "{}");
-  session->keep_checkpoints({.folder = folder, .label = {.run = uid}, .before_writing = {}});
+    session->restore(checkpoint::read(checkpoints_in(folder).at(0).path), "{}");
+  session->set_place(
+      {.run = 1, .uid = uid, .database = folder / "runs.db", .spec_json = {}, .flush = {}, .start_changed = {}});
   session->run(steered, control);
   if (seen)
     *seen = steered;
@@ -70,8 +75,8 @@ bool same_bits(const telemetry::StepRecord& a, const telemetry::StepRecord& b) {
 }
 
 std::string difference(const fs::path& a, const fs::path& b) {
-  return checkpoint::test::difference(checkpoint::read(checkpoint::files_in(a).at(0).path),
-                                      checkpoint::read(checkpoint::files_in(b).at(0).path));
+  return checkpoint::test::difference(checkpoint::read(checkpoints_in(a).at(0).path),
+                                      checkpoint::read(checkpoints_in(b).at(0).path));
 }
 
 /// The losses of a run's evaluations.
@@ -201,7 +206,7 @@ private Q_SLOTS:
     for (const Json& report : reports)
       QVERIFY(report["bytes"].get<std::uint64_t>() > 0 && report["copy_seconds"].get<double>() >= 0);
     QCOMPARE(seen.events.back().step, steps); // the last one is at the end
-    QVERIFY(checkpoint::files_in(folder / "often").size() <= 3);
+    QVERIFY(checkpoints_in(folder / "often").size() <= 3);
   }
 
   void withoutAFolderToWriteToTrainingGoesOn() {
@@ -222,7 +227,7 @@ private Q_SLOTS:
     const fs::path folder = directory.path().toStdString();
     const RunSpec spec = checkpointed_spec(40);
     run_part(spec, folder, 3, false);
-    const auto kept = checkpoint::read(checkpoint::files_in(folder).at(0).path);
+    const auto kept = checkpoint::read(checkpoints_in(folder).at(0).path);
     const auto refused = [&](const char* json, const checkpoint::Checkpoint& checkpoint) {
       const auto session = open_session(run_spec_from_json(json, spec));
       const std::string message = message_of([&] { session->restore(checkpoint, "{}"); });

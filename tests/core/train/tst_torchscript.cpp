@@ -230,7 +230,9 @@ private Q_SLOTS:
     RunSpec spec = files.stateful(small_spec(40, 20));
     spec.checkpoint_every = 1000;
     const fs::path folder = files.path("checkpoints");
-    const auto run = [&](const fs::path& to, std::int64_t stop_after, bool resume) {
+    const auto run = [&](const fs::path& database, std::int64_t stop_after, bool resume) {
+      const std::string uid(32, 'a');
+      const auto newest = [&] { return checkpoint::files_in(checkpoint::folder_of_run(database, uid)).at(0).path; };
       struct Stopped : Recorded {
         RunControl control;
         std::int64_t after = 0;
@@ -242,10 +244,11 @@ private Q_SLOTS:
       sink.after = stop_after;
       const auto session = open_session(spec);
       if (resume)
-        session->restore(checkpoint::read(checkpoint::files_in(to).at(0).path), "{}");
-      session->keep_checkpoints({.folder = to, .label = {.run = std::string(32, 'a')}, .before_writing = {}});
+        session->restore(checkpoint::read(newest()), "{}");
+      session->set_place(
+          {.run = 1, .uid = uid, .database = database, .spec_json = {}, .flush = {}, .start_changed = {}});
       session->run(sink, sink.control);
-      return checkpoint::read(checkpoint::files_in(to).at(0).path);
+      return checkpoint::read(newest());
     };
     const checkpoint::Checkpoint whole = run(folder / "whole", 0, false);
     run(folder / "parts", 7, false);
