@@ -112,7 +112,8 @@ DataSplit read_arrays(InputBytes& inputs, InputBytes& targets, const SourceText&
                       .classes = table.classes};
     if (move)
       move_channels_first(images.pixels, table.dimensions);
-    return split_images(std::move(images), source.validation);
+    Split split = draw_split(images.count, source.validation);
+    return split_images(std::move(images), std::move(split));
   }
   table.values = reader.read_floats();
   if (move)

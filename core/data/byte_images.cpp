@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/data/sources.h"
-#include "core/data/split.h"
 
 namespace batchscope::data {
 
@@ -82,9 +81,8 @@ Scale scale_of(const ByteImages& images, std::int64_t channel, const std::vector
 
 } // namespace
 
-DataSplit split_images(ByteImages read, double validation) {
+DataSplit split_images(ByteImages read, Split split) {
   const auto images = std::make_shared<const ByteImages>(std::move(read));
-  Split split = draw_split(images->count, validation);
   std::vector<Scale> scales;
   for (std::int64_t channel = 0; channel < images->channels; ++channel)
     scales.push_back(scale_of(*images, channel, split.train));

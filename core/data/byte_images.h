@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/data/dataset.h"
+#include "core/data/split.h"
 
 namespace batchscope::data {
 
@@ -22,7 +23,7 @@ struct ByteImages {
   std::int64_t size() const { return channels * height * width; }
 };
 
-/// Draws the validation part. Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
-DataSplit split_images(ByteImages images, double validation);
+/// Inputs are (v/255 - mean)/std with the training part's mean and std of each channel.
+DataSplit split_images(ByteImages images, Split split);
 
 } // namespace batchscope::data

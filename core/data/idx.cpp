@@ -9,6 +9,7 @@
 #include "core/data/byte_images.h"
 #include "core/data/input_file.h"
 #include "core/data/sources.h"
+#include "core/data/split.h"
 
 namespace batchscope::data {
 
@@ -60,28 +61,68 @@ void read_labels(const std::string& path, ByteImages& images) {
   file.expect_end("the last label");
 }
 
-DataSplit open_images(const std::string& pixels, const std::string& labels, double fraction) {
+ByteImages read_images(const std::string& pixels, const std::string& labels) {
   ByteImages images;
   read_pixels(pixels, images);
   read_labels(labels, images);
-  return split_images(std::move(images), fraction);
+  return images;
+}
+
+/// Adds the images that the validation is to be made with.
+void append(ByteImages& images, const ByteImages& more, const SourceText& source) {
+  if (more.height != images.height || more.width != images.width)
+    source.refuse(fmt::format("validation-images has images of {} x {} pixels; accepted: {} x {}, as for training",
+                              more.height, more.width, images.height, images.width));
+  images.count += more.count;
+  images.classes = std::max(images.classes, more.classes);
+  images.pixels.insert(images.pixels.end(), more.pixels.begin(), more.pixels.end());
+  images.labels.insert(images.labels.end(), more.labels.begin(), more.labels.end());
 }
 
 DataSplit open_idx(const SourceText& source, const DataOptions& /*options*/) {
-  return open_images(source.files[0], source.files[1], source.validation);
+  const std::string* pixels = source.find("validation-images");
+  const std::string* labels = source.find("validation-labels");
+  if ((pixels == nullptr) != (labels == nullptr))
+    source.refuse("accepted: both validation-images and validation-labels, or neither");
+  if (pixels && source.find("validation"))
+    source.refuse("validation is given besides validation-images; accepted: one of them");
+  ByteImages images = read_images(source.files[0], source.files[1]);
+  Split split = draw_split(images.count, source.validation);
+  if (pixels) {
+    const std::int64_t training = images.count;
+    append(images, read_images(*pixels, *labels), source);
+    split = split_after(images.count, training);
+  }
+  return split_images(std::move(images), std::move(split));
+}
+
+/// Of the files of a text, also those that its parameters name.
+std::vector<std::string> idx_files(const SourceText& source) {
+  std::vector<std::string> files = source.files;
+  for (const char* key : {"validation-images", "validation-labels"})
+    if (const std::string* file = source.find(key))
+      files.push_back(*file);
+  return files;
 }
 
 } // namespace
 
 extern const DataKind idx_data;
-const DataKind idx_data{.name = "idx", .form = "idx:IMAGES,LABELS", .files = 2, .open = open_idx};
+const DataKind idx_data{.name = "idx",
+                        .form = "idx:IMAGES,LABELS",
+                        .files = 2,
+                        .keys = {"validation-images", "validation-labels"},
+                        .open = open_idx,
+                        .list = idx_files};
 
 namespace {
 
 DataSplit open_demo(const SourceText& source, const DataOptions& /*options*/) {
   const std::filesystem::path folder = resources_folder();
-  return open_images(folder / "demo" / "t10k-images-idx3-ubyte.gz", folder / "demo" / "t10k-labels-idx1-ubyte.gz",
-                     source.validation);
+  ByteImages images =
+      read_images(folder / "demo" / "t10k-images-idx3-ubyte.gz", folder / "demo" / "t10k-labels-idx1-ubyte.gz");
+  Split split = draw_split(images.count, source.validation);
+  return split_images(std::move(images), std::move(split));
 }
 
 } // namespace

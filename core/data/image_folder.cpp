@@ -178,7 +178,8 @@ DataSplit open_folder(const SourceText& source, const DataOptions& /*options*/) 
       pixels = resized(pixels, {forms[i].width, forms[i].height}, images.channels, size);
     copy_by_channel(pixels, images.channels, images.pixels.data() + i * static_cast<std::size_t>(images.size()));
   });
-  return split_images(std::move(images), source.validation);
+  Split split = draw_split(images.count, source.validation);
+  return split_images(std::move(images), std::move(split));
 }
 
 /// All that would be read. A problem is reported when it is.

@@ -23,4 +23,11 @@ Split draw_split(std::int64_t examples, double fraction) {
   return split;
 }
 
+Split split_after(std::int64_t examples, std::int64_t training) {
+  Split split;
+  for (std::int64_t i = 0; i < examples; ++i)
+    (i < training ? split.train : split.validation).push_back(i);
+  return split;
+}
+
 } // namespace batchscope::data

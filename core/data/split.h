@@ -15,5 +15,7 @@ struct Split {
 std::int64_t held_out(std::int64_t examples, double fraction);
 /// Draws the validation part with a fixed hash, the same in every run; both parts are in ascending order.
 Split draw_split(std::int64_t examples, double fraction);
+/// The first `training` examples are for training, the rest for validation.
+Split split_after(std::int64_t examples, std::int64_t training);
 
 } // namespace batchscope::data

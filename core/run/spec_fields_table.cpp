@@ -117,7 +117,8 @@ const std::vector<SpecField>& spec_fields() {
        .label = "Data",
        .placeholder = "DATA",
        .choices = {"demo", "synthetic:examples=1000,shape=3x32x32,classes=10", "synthetic:examples=1000,vocabulary=65"},
-       .help = "Training data: demo, idx:IMAGES,LABELS, text:FILE, lines:FILE, csv:FILE,target=NAME "
+       .help = "Training data: demo, idx:IMAGES,LABELS (validation-images=FILE,validation-labels=FILE for validation "
+               "examples of their own), text:FILE, lines:FILE, csv:FILE,target=NAME "
                "(csv:FILE,header=no,target=3 for a file without column names; columns are counted from 1), "
                "npy:INPUTS,TARGETS, npz:FILE,inputs=x,targets=y, images:DIR (PNG and JPEG, one folder for each class; "
                "size=WxH resizes them) or synthetic:examples=1000,shape=3x32x32,classes=10; each accepts "

@@ -65,6 +65,32 @@ private Q_SLOTS:
     QCOMPARE(counts, (std::vector<int>{980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009}));
   }
 
+  void takesValidationImagesOfTheirOwn() {
+    DataFiles files;
+    const std::string training =
+        "idx:" + files.write("images", ten_images()) + "," + files.write("labels", ten_labels());
+    const std::string others = ",validation-images=" + files.write("more", images(2, 2, 3, QByteArray(12, '\x05'))) +
+                               ",validation-labels=" + files.write("more-labels", labels(2, QByteArray("\x03\x01", 2)));
+    const DataSplit split = open_data(training + others);
+    QCOMPARE(split.train->size(), 10);
+    QCOMPARE(split.validation->size(), 2);
+    QCOMPARE(split.train->shape().classes, 4);
+    std::vector<std::int64_t> targets(2);
+    split.validation->fill_labels(numbers_below(2), 1, targets.data());
+    QCOMPARE(targets, (std::vector<std::int64_t>{3, 1}));
+    // Scaled as the training images, of which the mean is 45.
+    std::vector<float> inputs(12);
+    split.validation->fill_inputs(numbers_below(2), inputs.data());
+    for (const float input : inputs)
+      QVERIFY(std::abs(input - (5 - 45) / std::sqrt(825.0)) < 1e-5);
+    QCOMPARE(data::data_files(training + others).size(), std::size_t{4});
+    QVERIFY(DataFiles::refusal(training + others + ",validation=0.5").contains("besides validation-images"));
+    QVERIFY(DataFiles::refusal(training + others.substr(0, others.rfind(','))).contains("accepted: both"));
+    const std::string wide = ",validation-images=" + files.write("wide", images(1, 1, 6, QByteArray(6, 'x'))) +
+                             ",validation-labels=" + files.write("one", labels(1, QByteArray(1, '\x01')));
+    QVERIFY(DataFiles::refusal(training + wide).contains("1 x 6 pixels; accepted: 2 x 3, as for training"));
+  }
+
   void standardisesTheTrainingPart() {
     const DataSplit demo = open_data("demo");
     std::vector<float> pixels(8000 * 784);
