@@ -400,9 +400,31 @@ struct HostMatrix {
   }
 };
 
+struct ProductSizes {
+  std::int64_t rows = 0, inner = 0, columns = 0;
+
+  double multiplications() const {
+    return static_cast<double>(rows) * static_cast<double>(inner) * static_cast<double>(columns);
+  }
+};
+
+/// The very sizes if their product is quick, since the blocks in which operands are packed follow the sizes in no
+/// simple way, and there is no telling which of them grows with the batch. Else the largest ones halved: it was off by
+/// up to 3.2 MB then, where the operands are many times that.
+ProductSizes sizes_to_learn_with(ProductSizes sizes) {
+  constexpr double quick = 1 << 29;
+  constexpr std::int64_t least = 1536;
+  while (sizes.multiplications() > quick) {
+    std::int64_t& largest =
+        std::max({std::ref(sizes.rows), std::ref(sizes.inner), std::ref(sizes.columns)}, std::less<std::int64_t>());
+    if (largest < least)
+      break;
+    largest = (largest + 1) / 2;
+  }
+  return sizes;
+}
+
 /// A product of matrices in 16 bit, for which `cpu` packs the operands in blocks; in 32 bit no workspace is counted.
-/// Learnt with the very sizes, as far as these are not larger than such blocks: larger ones change nothing, and there
-/// is no telling which of them grows with the batch.
 at::Tensor product(const at::Tensor& a, const at::Tensor& b,
                    const std::function<at::Tensor(at::Tensor, at::Tensor)>& run, const char* name) {
   std::vector<std::int64_t> sizes = a.sizes().vec();
@@ -410,10 +432,11 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b,
   const at::ScalarType type = a.scalar_type();
   if (type == at::kFloat)
     return at::empty(sizes, a.options());
-  const std::int64_t enough = 512;
-  const auto within = [enough](std::int64_t size) { return std::min(size, enough); };
-  const std::int64_t count = a.dim() == 3 ? within(a.size(0)) : 1, rows = within(a.size(-2)),
-                     inner = within(a.size(-1)), columns = within(b.size(-1));
+  const ProductSizes reduced_sizes = sizes_to_learn_with({a.size(-2), a.size(-1), b.size(-1)});
+  const auto [rows, inner, columns] = reduced_sizes;
+  // Of several products, enough to occupy every thread.
+  const auto enough = static_cast<std::int64_t>(std::clamp(0x1p31 / reduced_sizes.multiplications(), 64.0, 512.0));
+  const std::int64_t count = a.dim() == 3 ? std::min(a.size(0), enough) : 1;
   const auto reduced = [&](const at::Tensor& x, std::int64_t height, std::int64_t width) {
     HostMatrix matrix(x);
     matrix.sizes.end()[-1] = matrix.transposed ? height : width;
