@@ -1,0 +1,145 @@
+#include "core/program/process_group.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace batchscope::program {
+
+/// What /proc/PID/stat says of a process.
+struct ProcessGroup::Process {
+  pid_t pid = 0;
+  char state = '?';
+  pid_t parent = 0;
+  pid_t session = 0;
+  std::uint64_t started = 0;
+};
+
+namespace {
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string environment_file(pid_t pid) {
+  return whole_file(fmt::format("/proc/{}/environ", pid));
+}
+
+} // namespace
+
+ProcessGroup::ProcessGroup(pid_t leader, std::string token) : leader_(leader), token_(std::move(token)) {
+  for (const Process& process : processes())
+    if (process.pid == leader)
+      leader_started_ = process.started;
+}
+
+std::optional<ProcessGroup> ProcessGroup::of(pid_t leader) {
+  const std::string assigned = std::string(variable) + "=";
+  std::istringstream variables(environment_file(leader));
+  std::string line;
+  while (std::getline(variables, line, '\0'))
+    if (line.starts_with(assigned))
+      return ProcessGroup(leader, line.substr(assigned.size()));
+  return std::nullopt;
+}
+
+std::vector<ProcessGroup::Process> ProcessGroup::processes() {
+  std::vector<Process> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename().string();
+    Process process;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process.pid);
+    if (error != std::errc() || end != name.data() + name.size())
+      continue;
+    const std::string text = whole_file("/proc/" + name + "/stat");
+    const std::size_t after_name = text.rfind(')'); // the name may have any characters
+    if (after_name == std::string::npos)
+      continue; // ended meanwhile
+    std::istringstream fields(text.substr(after_name + 1));
+    std::string skipped;
+    pid_t group = 0;
+    fields >> process.state >> process.parent >> group >> process.session;
+    for (int field = 7; field < 22; ++field)
+      fields >> skipped;
+    if (fields >> process.started)
+      found.push_back(process);
+  }
+  return found;
+}
+
+bool ProcessGroup::has_token(pid_t pid) const {
+  const std::string wanted = fmt::format("{}={}", variable, token_);
+  std::istringstream variables(environment_file(pid));
+  std::string line;
+  while (std::getline(variables, line, '\0'))
+    if (line == wanted)
+      return true;
+  return false;
+}
+
+bool ProcessGroup::is_root(const Process& process, bool our_session) {
+  if (our_session && process.session == leader_)
+    return true;
+  const auto member = members_.find(process.pid);
+  if (member != members_.end() && member->second == process.started)
+    return true;
+  const auto other = others_.find(process.pid);
+  if (other != others_.end() && other->second == process.started)
+    return false;
+  if (has_token(process.pid))
+    return true;
+  others_[process.pid] = process.started;
+  return false;
+}
+
+std::vector<pid_t> ProcessGroup::members() {
+  const std::vector<Process> all = processes();
+  // The number of a session is not given away while it has processes; without its leader it may have been since.
+  const bool our_session = std::none_of(all.begin(), all.end(), [&](const Process& process) {
+    return process.pid == leader_ && process.started != leader_started_;
+  });
+  std::map<pid_t, std::uint64_t> found;
+  for (const Process& process : all)
+    if (process.pid != getpid() && is_root(process, our_session))
+      found[process.pid] = process.started;
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (const Process& process : all)
+      if (found.contains(process.parent) && found.emplace(process.pid, process.started).second)
+        grown = true;
+  }
+  std::erase_if(others_, [&](const auto& other) {
+    return std::none_of(all.begin(), all.end(), [&](const Process& process) { return process.pid == other.first; });
+  });
+
+  members_ = found;
+  std::vector<pid_t> living;
+  for (const Process& process : all) {
+    if (!found.contains(process.pid))
+      continue;
+    if (process.state != 'Z' && process.state != 'X')
+      living.push_back(process.pid);
+    else if (process.parent == getpid() && process.pid != leader_)
+      waitpid(process.pid, nullptr, WNOHANG);
+  }
+  std::stable_partition(living.begin(), living.end(), [&](pid_t pid) { return pid == leader_; });
+  return living;
+}
+
+void ProcessGroup::signal(int number) {
+  for (const pid_t pid : members())
+    kill(pid, number);
+}
+
+} // namespace batchscope::program
