@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/run/run_spec.h"
+
+namespace batchscope::program {
+
+/// What the placeholders of a program's command stand for, besides those of `set`. A plain value.
+struct Filling {
+  std::optional<std::int64_t> batch; ///< nothing: the program's own
+  std::int64_t accumulate = 1;
+  std::uint64_t seed = 1;
+  std::int64_t run = 0;      ///< number of the run; 0 for a trial of a search
+  std::filesystem::path out; ///< a fresh folder of this run
+};
+
+/// The program and its arguments with every `{NAME}` replaced and `{{` as one brace. A brace that begins no name, as in
+/// JSON, stays as it is. Throws Error (input) for a name that is not known, naming those that are, and for `{batch}`
+/// without a batch.
+std::vector<std::string> filled_command(const run::ProgramSpec& program, const Filling& filling);
+
+/// The names in the braces of the command.
+std::set<std::string> placeholders_of(const run::ProgramSpec& program);
+
+/// Checks what can be checked before the program starts: names in braces, patterns of metrics, and that a batch size
+/// that is set has a way to the program. Throws Error (input).
+void check_command(const run::RunSpec& spec);
+/// The same for a search or a sweep over batch sizes, which must reach the program.
+void check_takes_batch(const run::ProgramSpec& program);
+
+} // namespace batchscope::program
