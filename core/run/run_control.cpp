@@ -17,6 +17,8 @@ constexpr std::chrono::milliseconds job_interval{50};
 
 void RunControl::note_pending() {
   pending_.store(paused_ || stop_ || !edits_.empty() || !budgets_.empty(), std::memory_order_release);
+  if (notify_)
+    notify_();
 }
 
 bool RunControl::pause() {
@@ -44,6 +46,7 @@ bool RunControl::step_once() {
   if (closed_ || !paused_)
     return false;
   ++single_steps_;
+  note_pending();
   changed_.notify_all();
   return true;
 }
@@ -92,6 +95,26 @@ std::vector<ScheduleEdit> RunControl::close() {
   budgets_.clear();
   note_pending();
   return late;
+}
+
+void RunControl::notify(std::function<void()> changed) {
+  const std::lock_guard lock(mutex_);
+  notify_ = std::move(changed);
+}
+
+RunControl::Orders RunControl::take() {
+  const std::lock_guard lock(mutex_);
+  Orders orders{.stop = stop_ || job_stopping(),
+                .paused = paused_,
+                .single_steps = std::exchange(single_steps_, 0),
+                .edits = {},
+                .budgets = {}};
+  // A stopping run applies no edits: close() returns them.
+  if (!orders.stop) {
+    orders.edits = std::exchange(edits_, {});
+    orders.budgets = std::exchange(budgets_, {});
+  }
+  return orders;
 }
 
 RunControl::Requests RunControl::at_boundary(const std::function<void()>& before_waiting) {

@@ -62,6 +62,20 @@ public:
   /// Called after the last boundary. Returns the edits that came too late.
   std::vector<ScheduleEdit> close();
 
+  // --- for a run whose steps another process makes: it is told what to do, and nobody waits here ---
+  struct Orders {
+    bool stop = false;
+    bool paused = false;
+    int single_steps = 0;            ///< to make while paused, since the last call
+    std::vector<ScheduleEdit> edits; ///< as in Requests
+    std::vector<BudgetChange> budgets;
+  };
+  /// What was asked for since the last call; never waits.
+  Orders take();
+  /// Calls `changed` whenever take() may have something new, on the thread that asked for it; it must return at once
+  /// and call nothing here. A stop of the job calls nothing. An empty one ends the calls.
+  void notify(std::function<void()> changed);
+
 private:
   void note_pending();
   bool job_stopping() const { return job_ && job_->stopping(); }
@@ -71,6 +85,7 @@ private:
   std::condition_variable changed_;
   std::atomic<bool> pending_{false}; ///< whether the next boundary has anything to do
   // Guarded by mutex_.
+  std::function<void()> notify_;
   bool paused_ = false;
   bool stop_ = false;
   bool closed_ = false;

@@ -16,6 +16,8 @@ struct RunLength {
   std::optional<std::int64_t> epochs;
   std::optional<std::int64_t> examples;
   std::optional<std::int64_t> steps;
+
+  bool operator==(const RunLength&) const = default;
 };
 
 /// Share of a run that is done, 0..1 and possibly a little more: `epochs` are passes over the data, tails that were

@@ -113,6 +113,10 @@ public:
   }
   void done(const Feedback& feedback);
   void edit(const std::string& text, std::optional<std::int64_t> batch);
+  void make_next_with(std::int64_t batch) {
+    batch_ = std::clamp(batch, std::int64_t{1}, max_batch_);
+    pending_.reset();
+  }
   void set_shares(const std::string& text);
   const std::string& shares_text() const { return options_.shares; }
   Json state_json() const;
@@ -443,6 +447,10 @@ void Progression::done(const Feedback& feedback) {
 
 void Progression::edit(const std::string& schedule, std::optional<std::int64_t> batch) {
   impl_->edit(schedule, batch);
+}
+
+void Progression::make_next_with(std::int64_t batch) {
+  impl_->make_next_with(batch);
 }
 
 void Progression::set_shares(const std::string& shares) {

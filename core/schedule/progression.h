@@ -86,6 +86,10 @@ public:
   /// the text is invalid.
   void edit(const std::string& schedule, std::optional<std::int64_t> batch = std::nullopt);
 
+  /// The next step is made with this batch instead of the planned one, clamped to the run's limit: a program that is
+  /// steered from outside has not heard of the plan in time. The schedule goes on from there.
+  void make_next_with(std::int64_t batch);
+
   /// Replaces the shares of the streams at this step boundary; their steps count from the start of the run, and moving
   /// averages of losses go on. The batch is clamped to what the shares allow. Throws Error (input) and changes nothing
   /// for a text that is wrong, for one source, and for an effective batch that no epoch would hold.

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/run/apply_edit.h"
 #include "core/schedule/planned_record.h"
 #include "core/telemetry/series_info.h"
 #include "core/train/detail/loop.h"
@@ -34,13 +35,6 @@ Json memory_json(const memory::OutOfMemoryInfo& info) {
     for (int use = 0; use < telemetry::use_count; ++use)
       json["in_use_by"][telemetry::to_string(static_cast<telemetry::Use>(use))] = info.in_use_by[use];
   }
-  return json;
-}
-
-Json edit_json(const run::ScheduleEdit& edit) {
-  Json json = edit.shares ? Json{{"shares", *edit.shares}} : Json{{"schedule", edit.schedule}};
-  if (edit.command)
-    json["command"] = *edit.command;
   return json;
 }
 
@@ -127,45 +121,12 @@ void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const 
 }
 
 void Loop::report_schedule(const schedule::ScheduleEvent& event) {
-  Json json;
-  if (event.kind == "clamp") {
-    json["asked"] = event.asked;
-    json["given"] = event.given;
-  }
-  json["message"] = event.message;
-  send(event.kind.c_str(), json_text(json));
-}
-
-void Loop::apply_shares(const run::ScheduleEdit& edit) {
-  Json json = edit_json(edit);
-  json["before"] = progression_.shares_text();
-  try {
-    progression_.set_shares(*edit.shares);
-    json["applies_from_step"] = steps() + 1;
-    json["message"] = *edit.shares + " from step " + format_count(steps() + 1) + " on";
-  } catch (const Error& error) {
-    json["refused"] = error.what();
-    json["message"] = std::string("not changed: ") + error.what();
-  }
-  send("shares", json_text(json));
+  send(event.kind.c_str(), run::schedule_event_json(event));
 }
 
 void Loop::apply(const run::ScheduleEdit& edit) {
-  if (edit.shares)
-    return apply_shares(edit);
-  Json json = edit_json(edit);
-  json["before"] = progression_.schedule_text();
-  try {
-    const std::int64_t batch_before = progression_.batch();
-    progression_.edit(edit.schedule, edit.batch);
-    json["batch_before"] = batch_before;
-    json["batch"] = progression_.batch();
-    json["applies_from_step"] = steps() + 1;
-    send("edit", json_text(json));
-  } catch (const Error& error) {
-    json["refused"] = error.what();
-    send("edit", json_text(json));
-  }
+  run::EditAnswer answer = run::apply_edit(edit, progression_);
+  send(answer.kind, std::move(answer.detail_json));
 }
 
 void Loop::apply(const run::BudgetChange& change) {
@@ -223,9 +184,8 @@ bool Loop::return_to_budget_before() {
 /// Every accepted edit gets an answer in the events of its run.
 void Loop::close_control() {
   for (const run::ScheduleEdit& edit : control_.close()) {
-    Json json = edit_json(edit);
-    json["refused"] = "too late: the run has no further steps";
-    send(edit.shares ? "shares" : "edit", json_text(json));
+    run::EditAnswer answer = run::refused(edit, "too late: the run has no further steps");
+    send(answer.kind, std::move(answer.detail_json));
   }
 }
 

@@ -61,7 +61,6 @@ private:
   telemetry::RunOutcome make_steps();
   bool follow_commands();
   void apply(const run::ScheduleEdit& edit);
-  void apply_shares(const run::ScheduleEdit& edit);
   void apply(const run::BudgetChange& change);
   bool return_to_budget_before();
   void follow_free_memory();
