@@ -192,7 +192,8 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   run.spec_json = run::to_json(spec);
   run.sweep = options.sweep;
   run.claimed = options.claimed;
-  run.batch = job.start.batch;
+  if (job.start.batch > 0) // else the run itself will know it
+    run.batch = job.start.batch;
   run.start_json = run::to_json(job.start);
   run.environment_json = run::to_json(environment);
   run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };
@@ -215,7 +216,15 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
                     .database = store.file(),
                     .spec_json = run.spec_json,
                     .flush = [&store] { store.flush(); },
-                    .start_changed = {}});
+                    .stored = [&writer] { return writer->stored(); },
+                    .start_changed =
+                        [&](run::RunStart start) {
+                          start.memory = job.start.memory;
+                          start.search = job.start.search;
+                          job.start = std::move(start);
+                          writer->set_start(run::to_json(job.start));
+                          watch.start_changed(job.id, job.start);
+                        }});
   Tee tee(writer->sink(), watch, options, *own);
   job.outcome = source.run(tee, *own);
   if (job.outcome.status == telemetry::RunStatus::stopped)

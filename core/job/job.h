@@ -31,6 +31,8 @@ public:
   /// A run is about to make its first step. `id` is its number in the database; `control` controls this run only.
   virtual void started(std::int64_t /*id*/, const run::RunSpec& /*spec*/, const run::RunStart& /*start*/,
                        const std::shared_ptr<run::RunControl>& /*control*/) {}
+  /// The run has learnt more of itself: a program that has connected.
+  virtual void start_changed(std::int64_t /*id*/, const run::RunStart& /*start*/) {}
   void record(const telemetry::StepRecord& /*record*/) override {}
   void event(telemetry::Event /*event*/) override {}
   /// Why the job's results cannot be stored. The store keeps retrying; an empty text means that it succeeded. Any

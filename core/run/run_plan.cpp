@@ -14,6 +14,9 @@ constexpr std::int64_t max_steps_counted = 2'000'000;
 /// The same for plans with more takes (micro batches times ranks) in total.
 constexpr std::size_t max_takes_counted = 20'000'000;
 
+/// Steps of a program that does not say how long it trains.
+constexpr std::int64_t longest_run = std::int64_t{1} << 40;
+
 /// Product of positive numbers; a saturated one is rejected when the plan is walked.
 std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
@@ -103,7 +106,25 @@ schedule::ProgressionOptions progression_options(const RunSpec& spec, const data
   return options;
 }
 
+namespace {
+
+/// A program knows its length, its accumulation and what it does with tails; its learning rate is 1 where it is not
+/// known, so that what is planned is a factor.
+schedule::ProgressionOptions of_program(RunSpec spec, const RunStart& start, const ProgramStart& program) {
+  spec.accumulate = start.accumulate;
+  spec.drop_last = program.drop_last;
+  spec.length = program.length;
+  if (spec.length == schedule::RunLength{})
+    spec.length.steps = longest_run;
+  spec.learning_rate = start.learning_rate.value_or(1);
+  return without_warmup(spec, data::ExampleCounts(start.train_examples), start.batch, 1);
+}
+
+} // namespace
+
 schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks) {
+  if (start.program)
+    return of_program(spec, start, *start.program);
   schedule::ProgressionOptions options = without_warmup(spec, example_counts(start), start.batch, ranks);
   options.learning_rate.warmup_steps = start.warmup_steps;
   return options;

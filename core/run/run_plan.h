@@ -18,8 +18,8 @@ data::SamplerOptions sampler_options(const RunSpec& spec, const data::ExampleCou
 schedule::ProgressionOptions progression_options(const RunSpec& spec, const data::ExampleCounts& examples,
                                                  std::int64_t batch, std::int64_t ranks = 1);
 
-/// The same for a run that has started, with the warm-up of its RunStart. Does not walk the plan, so it is fast for any
-/// length.
+/// The same for a run that has started, with the warm-up of its RunStart; for a program, with what it has said of
+/// itself. Does not walk the plan, so it is fast for any length.
 schedule::ProgressionOptions progression_options(const RunSpec& spec, const RunStart& start, std::int64_t ranks = 1);
 
 /// The same with the number of steps of the whole run, if it can be known. Walks the plan unless the length is given in

@@ -22,6 +22,39 @@ template <typename Value> void read(const Json& json, const char* field, Value& 
   target = found->get<std::int64_t>();
 }
 
+void read(const Json& json, const char* field, std::string& target) {
+  if (const auto found = json.find(field); found != json.end() && found->is_string())
+    target = found->get<std::string>();
+}
+
+Json program_json(const ProgramStart& program) {
+  return {{"level", program.level},
+          {"framework", program.framework},
+          {"torch", program.torch},
+          {"device", program.device},
+          {"output", program.output},
+          {"epochs", or_null(program.length.epochs)},
+          {"examples", or_null(program.length.examples)},
+          {"steps", or_null(program.length.steps)},
+          {"drop_last", program.drop_last}};
+}
+
+ProgramStart program_from(const Json& json) {
+  ProgramStart program;
+  std::int64_t level = 0;
+  read(json, "level", level);
+  program.level = static_cast<int>(level);
+  read(json, "framework", program.framework);
+  read(json, "torch", program.torch);
+  read(json, "device", program.device);
+  read(json, "output", program.output);
+  read(json, "epochs", program.length.epochs);
+  read(json, "examples", program.length.examples);
+  read(json, "steps", program.length.steps);
+  program.drop_last = json.value("drop_last", Json()) == Json(true);
+  return program;
+}
+
 } // namespace
 
 data::ExampleCounts example_counts(const RunStart& start) {
@@ -47,6 +80,8 @@ std::string to_json(const RunStart& start) {
     json["memory"] = parse_json(start.memory->to_json());
   if (start.search)
     json["search"] = *start.search;
+  if (start.program)
+    json["program"] = program_json(*start.program);
   return json_text(json);
 }
 
@@ -83,6 +118,8 @@ RunStart run_start_from_json(const std::string& text) {
   }
   if (const auto memory = json.find("memory"); memory != json.end())
     start.memory = predict::PeakCurve::from_json(json_text(*memory));
+  if (const auto program = json.find("program"); program != json.end() && program->is_object())
+    start.program = program_from(*program);
   return start;
 }
 

@@ -7,8 +7,22 @@
 
 #include "core/data/dataset.h"
 #include "core/predict/peak_curve.h"
+#include "core/schedule/batch_schedule.h"
 
 namespace batchscope::run {
+
+/// What a training program says of itself. It is known once the program has connected, and grows then.
+struct ProgramStart {
+  /// What works on it: 0 its output only, 1 it reports, 2 its batch size can be changed, 3 it also splits a step that
+  /// runs out of memory.
+  int level = 0;
+  std::string framework, torch, device; ///< `transformers 5.23.0`, `2.11.0`, `cuda:0`; empty: not known
+  std::string output;                   ///< file of its output
+  schedule::RunLength length;           ///< at most one is set; none: not known
+  bool drop_last = false;
+
+  bool operator==(const ProgramStart&) const = default;
+};
 
 /// Properties of a run that are known before its first step.
 struct RunStart {
@@ -27,6 +41,7 @@ struct RunStart {
   std::vector<std::string> notes; ///< notes for the user before the run starts (batch norm, automatic warm-up)
   std::optional<predict::PeakCurve> memory; ///< predicted before the run, if it was
   std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch
+  std::optional<ProgramStart> program;      ///< of a run of the user's own program
 };
 
 data::ExampleCounts example_counts(const RunStart& start);

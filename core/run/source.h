@@ -24,6 +24,8 @@ struct RunPlace {
   /// Waits until all that the run has reported so far is stored. Throws Error if it cannot be. Any thread. May be
   /// empty.
   std::function<void()> flush;
+  /// How many of the records and events that the run has reported are stored. Any thread; never waits. May be empty.
+  std::function<std::uint64_t()> stored;
   /// Tells that start() has changed, once the run knows more about itself. The thread of run(). May be empty.
   std::function<void(const RunStart&)> start_changed;
 };

@@ -18,7 +18,7 @@ RecordWriter::RecordWriter(SQLite::Database& database)
       insert_tail_(database, "INSERT INTO tail (frame, number, crc, data) VALUES (?, ?, ?, ?)"),
       update_series_(database, "UPDATE series SET n = ?, last_step = ?, last = ?, min = ?, max = ? WHERE id = ?"),
       insert_event_(database, "INSERT INTO event (run, step, seconds, kind, detail) VALUES (?, ?, ?, ?, ?)"),
-      update_run_(database) {}
+      update_start_(database, "UPDATE run SET start = ? WHERE id = ?"), update_run_(database) {}
 
 void RecordWriter::write(RunBuffer& run) {
   for (const auto& frame : run.frames()) {
@@ -27,6 +27,7 @@ void RecordWriter::write(RunBuffer& run) {
     write_frame(*frame, run.outcome.has_value());
   }
   write_events(run);
+  write_start(run);
   write_outcome(run);
 }
 
@@ -127,6 +128,14 @@ void RecordWriter::write_events(const RunBuffer& run) {
     insert_event_.bind(5, event.detail_json);
     execute(insert_event_);
   }
+}
+
+void RecordWriter::write_start(const RunBuffer& run) {
+  if (!run.new_start())
+    return;
+  update_start_.bind(1, *run.new_start());
+  update_start_.bind(2, run.id);
+  execute(update_start_);
 }
 
 void RecordWriter::write_outcome(const RunBuffer& run) {

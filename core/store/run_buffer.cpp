@@ -133,7 +133,19 @@ std::int64_t RunBuffer::points() const {
   return points;
 }
 
+void RunBuffer::set_start(const std::string& start_json) {
+  const std::lock_guard lock(start_mutex_);
+  given_start_ = start_json;
+}
+
 void RunBuffer::drain() {
+  {
+    const std::lock_guard lock(start_mutex_);
+    if (given_start_) {
+      run_.start_json = *given_start_;
+      start_ = std::exchange(given_start_, {});
+    }
+  }
   queue.drain([this](telemetry::Entry&& entry) {
     std::visit([this](auto&& value) { take(std::move(value)); }, std::move(entry));
     ++entries_;
@@ -287,7 +299,9 @@ void RunBuffer::committed() {
     frame->in_tail = frame->steps.size();
   }
   events_.clear();
+  stored_ += entries_;
   entries_ = 0;
+  start_.reset();
   closed_ = outcome.has_value();
 }
 

@@ -40,6 +40,8 @@ public:
 
   std::int64_t id() const override { return buffer_->id; }
   const std::string& uid() const override { return buffer_->uid; }
+  std::uint64_t stored() const override { return buffer_->stored(); }
+  void set_start(const std::string& start_json) override { buffer_->set_start(start_json); }
   telemetry::Sink& sink() override { return buffer_->queue; }
 
   void finish(const telemetry::RunOutcome& outcome) override {

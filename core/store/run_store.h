@@ -275,6 +275,11 @@ public:
   virtual std::int64_t id() const = 0;
   virtual const std::string& uid() const = 0;
   virtual telemetry::Sink& sink() = 0;
+  /// How many of the records and events that sink() was given the database has. Any thread; never waits.
+  virtual std::uint64_t stored() const = 0;
+  /// Replaces NewRun::start_json, of a run that learns more of itself; stored with the next transaction. Any thread;
+  /// never waits.
+  virtual void set_start(const std::string& start_json) = 0;
   /// Writes all waiting entries and the outcome. Call it after the loop has ended; any thread. Throws Error (failed),
   /// or TransientError of that kind, if that fails. It may then be called again, and the store keeps retrying while it
   /// lives.

@@ -22,6 +22,7 @@ private:
   void write_tail(const FrameBuffer& frame);
   void write_summaries(const FrameBuffer& frame);
   void write_events(const RunBuffer& run);
+  void write_start(const RunBuffer& run);
   void write_outcome(const RunBuffer& run);
 
   SQLite::Database& database_;
@@ -33,6 +34,7 @@ private:
   SQLite::Statement insert_tail_;
   SQLite::Statement update_series_;
   SQLite::Statement insert_event_;
+  SQLite::Statement update_start_;
   RunUpdate update_run_;
 };
 

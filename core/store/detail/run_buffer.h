@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,7 +69,9 @@ public:
   /// Goes on with a stored run: its frames, and what it had come to. For an empty buffer.
   void go_on(std::vector<std::unique_ptr<FrameBuffer>> frames, const telemetry::RunProgress& progress);
 
-  /// Takes all entries from the queue.
+  /// Replaces the run's start with the next transaction; see RunWriter::set_start(). Any thread.
+  void set_start(const std::string& start_json);
+  /// Takes all entries from the queue, and a new start.
   void drain();
   /// Finds the run again in a database that was reopened after its files were replaced: its rows have other numbers
   /// there. The database holds what was committed(), unless the old files could not be read; then the run is written
@@ -78,8 +81,12 @@ public:
   std::int64_t points() const;
 
   /// Whether it holds anything that the database does not.
-  bool dirty() const { return entries_ > 0 || (outcome && !closed_); }
+  bool dirty() const { return entries_ > 0 || start_ || (outcome && !closed_); }
   std::size_t entries() const { return entries_; }
+  /// Entries of the queue that the database has. Any thread.
+  std::uint64_t stored() const { return stored_; }
+  /// The start that the database does not have yet; null if it has.
+  const std::string* new_start() const { return start_ ? &*start_ : nullptr; }
   /// Whether it holds anything that needs Durability::status.
   bool urgent() const;
   /// Call it after the transaction that stored everything was committed.
@@ -112,7 +119,7 @@ private:
   void start_over(SQLite::Database& database, std::int64_t process);
   void forget_stored();
 
-  const NewRun run_; ///< without its callbacks
+  NewRun run_; ///< without its callbacks
   std::vector<std::unique_ptr<FrameBuffer>> frames_;
   /// The frames of step_series(), once there is a record: one, unless a run goes on that lacks some of them.
   struct StepFrame {
@@ -125,8 +132,12 @@ private:
   std::vector<double> row_, part_; ///< kept to reuse their memory
   telemetry::RunProgress progress_;
   std::size_t entries_ = 0;
-  std::string told_;    ///< the last error that tell() reported
-  std::string noticed_; ///< and the last notice
+  std::atomic<std::uint64_t> stored_{0};
+  std::mutex start_mutex_;
+  std::optional<std::string> given_start_; ///< guarded by start_mutex_
+  std::optional<std::string> start_;       ///< taken by drain()
+  std::string told_;                       ///< the last error that tell() reported
+  std::string noticed_;                    ///< and the last notice
   bool closed_ = false;
 };
 
