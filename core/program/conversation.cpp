@@ -1,0 +1,322 @@
+#include "core/program/conversation.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/median.h"
+#include "core/base/text.h"
+#include "core/run/apply_edit.h"
+
+namespace batchscope::program {
+
+namespace {
+
+constexpr std::chrono::milliseconds confirm_interval{250};
+constexpr double silent_seconds = 60;
+constexpr double silent_steps = 20; ///< median steps without a record
+constexpr std::size_t steps_remembered = 64;
+
+/// The number of the message is kept with an event, so that a run that is adopted knows which messages it has.
+std::string with_seq(const std::string& detail_json, std::int64_t seq) {
+  Json detail = parse_json_or_discard(detail_json);
+  if (!detail.is_object())
+    detail = Json::object();
+  detail["seq"] = seq;
+  return json_text(detail);
+}
+
+bool survived(const telemetry::Event& out_of_memory) {
+  const Json detail = parse_json_or_discard(out_of_memory.detail_json);
+  const auto action = detail.is_object() ? detail.find("action") : detail.end();
+  return detail.is_object() && action != detail.end() && action->is_string() &&
+         !action->get<std::string>().starts_with("not split");
+}
+
+} // namespace
+
+Conversation::Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link,
+                           const std::filesystem::path& spill, const std::string& output, telemetry::Sink& sink,
+                           std::function<double()> seconds)
+    : spec_(spec), place_(place), output_(output), sink_(sink), seconds_(std::move(seconds)),
+      inbox_(link, place.uid, spill, *this), last_record_(Clock::now()) {}
+
+void Conversation::go_on(const Inbox::Position& position, const run::RunStart& start) {
+  inbox_.go_on(position);
+  start_ = start;
+  step_ = position.step;
+}
+
+void Conversation::serve() {
+  inbox_.serve();
+}
+
+// --- what the program says ---
+
+void Conversation::hello(const Hello& hello) {
+  level_ = level_of(hello);
+  if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
+    to_confirm_.clear();
+    confirmed_ = told_ = 0;
+  }
+  try {
+    steer(hello);
+  } catch (const Error& error) {
+    failure_ = error.what();
+  }
+  welcome(hello);
+  describe(hello);
+}
+
+/// A program says more of itself while it starts; its plan begins when it can be steered.
+void Conversation::steer(const Hello& hello) {
+  run::RunStart start = start_of(spec_, hello);
+  if (level_ >= 2 && !steering_) {
+    steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
+      push({step, last_seconds_ < 0 ? seconds_() : last_seconds_, kind, std::move(json), {}});
+    });
+  }
+  if (steering_)
+    start.expected_steps = steering_->start().expected_steps;
+  start.program->output = output_;
+  if (to_json(start) == to_json(start_))
+    return;
+  start_ = std::move(start);
+  if (place_.start_changed)
+    place_.start_changed(start_);
+}
+
+void Conversation::welcome(const Hello& /*hello*/) {
+  Welcome welcome{.run = place_.uid,
+                  .number = place_.run,
+                  .limit_bytes = spec_.memory_budget,
+                  .on_oom = run::to_string(spec_.on_oom)};
+  if (steering_) {
+    const Next next = steering_->welcome();
+    welcome.limit_bytes = steering_->budget();
+    if (steering_->steers()) {
+      welcome.batch = next.batch;
+      welcome.accumulate = next.accumulate;
+      welcome.rate_factor = next.rate_factor;
+      welcome.hold = next.hold;
+    }
+  }
+  inbox_.send(to_line(welcome));
+  if (paused_)
+    inbox_.send(to_line(Order::pause));
+  if (stopping_ || !failure_.empty())
+    inbox_.send(stop_line(false));
+}
+
+void Conversation::describe(const Hello& hello) {
+  const Json detail{{"pid", hello.pid},
+                    {"level", level_},
+                    {"client", hello.client},
+                    {"framework", hello.framework},
+                    {"torch", hello.torch},
+                    {"device", hello.device},
+                    {"world", hello.world},
+                    {"examples", hello.examples ? Json(*hello.examples) : Json(nullptr)},
+                    {"batch", hello.batch ? Json(*hello.batch) : Json(nullptr)},
+                    {"accumulate", hello.accumulate ? Json(*hello.accumulate) : Json(nullptr)},
+                    {"name", hello.name},
+                    {"config", parse_json_or_discard(hello.config_json)}};
+  const std::string text = json_text(detail);
+  if (text == described_)
+    return;
+  described_ = text;
+  report("program", text);
+}
+
+void Conversation::message(const Message& message, bool live) {
+  if (const auto* step = std::get_if<StepMessage>(&message))
+    take(*step, live);
+  else if (const auto* event = std::get_if<EventMessage>(&message))
+    take(*event);
+  else if (const auto* applied = std::get_if<Applied>(&message); applied && steering_)
+    inbox_.send(steering_->take(*applied));
+  else if (const auto* bye = std::get_if<Bye>(&message))
+    bye_ = *bye;
+  to_confirm_.emplace_back(entries_, seq_of(message));
+  if (!std::holds_alternative<Bye>(message) || !live)
+    return;
+  try {
+    if (place_.flush)
+      place_.flush(); // it waits for this
+  } catch (const Error&) {
+    // The store reports it, and tries again; the program leaves its messages in the spill file.
+  }
+  last_confirmed_ = {};
+  confirm();
+}
+
+void Conversation::take(const StepMessage& message, bool live) {
+  if (level_ < 2 && live)
+    need_level_2();
+  telemetry::StepRecord record = message.record;
+  if (!(record.seconds >= 0)) // NaN, too
+    record.seconds = seconds_();
+  last_seconds_ = record.seconds;
+  step_ = record.step;
+  ++reports_;
+  const auto now = Clock::now();
+  step_seconds_.push_back(std::chrono::duration<double>(now - last_record_).count());
+  if (step_seconds_.size() > steps_remembered)
+    step_seconds_.pop_front();
+  last_record_ = now;
+  said_silent_ = false;
+  this->record(record);
+  if (!steering_)
+    return;
+  StepMessage followed = message;
+  followed.ask = message.ask && live;
+  const std::string answer = steering_->take(followed);
+  if (live)
+    inbox_.send(answer);
+}
+
+void Conversation::take(const EventMessage& message) {
+  telemetry::Event event = message.event;
+  if (!(event.seconds >= 0))
+    event.seconds = seconds_();
+  last_seconds_ = event.seconds;
+  if (event.kind == "status")
+    return take_status(event);
+  if (event.kind == "oom" && !survived(event))
+    out_of_memory_ = event;
+  event.detail_json = with_seq(event.detail_json, message.seq);
+  push(std::move(event));
+}
+
+/// Once per pause and once per end of a pause, however many single steps are made in between.
+void Conversation::take_status(const telemetry::Event& event) {
+  const Json detail = parse_json_or_discard(event.detail_json);
+  const bool paused = detail.is_object() && detail.value("status", Json()) == Json("paused");
+  last_record_ = Clock::now();
+  if (paused == said_paused_ || (!paused && paused_))
+    return;
+  said_paused_ = paused;
+  push(event);
+}
+
+void Conversation::fault(const char* kind, const std::string& line, const std::string& why) {
+  Json detail{{"message", why}};
+  if (!line.empty())
+    detail["line"] = shortened(line);
+  report(kind, json_text(detail));
+}
+
+void Conversation::gone() {
+  told_ = 0;
+}
+
+void Conversation::need_level_2() {
+  const char* wanted = spec_.schedule != "constant" ? "a schedule other than constant"
+                       : spec_.accumulate > 1       ? "another accumulation"
+                                                    : nullptr;
+  if (!wanted || !failure_.empty())
+    return;
+  failure_ = fmt::format("{} needs a program whose batch size can be changed (level 2), and this one only reports: use "
+                         "batchscope's loader or --attach auto",
+                         wanted);
+  inbox_.send(stop_line(false));
+}
+
+// --- what the run says ---
+
+void Conversation::follow(const run::RunControl::Orders& orders) {
+  if (orders.stop && !stopping_) {
+    stopping_ = true;
+    inbox_.send(stop_line(false));
+  }
+  if (orders.paused != paused_) {
+    paused_ = orders.paused;
+    inbox_.send(to_line(paused_ ? Order::pause : Order::go_on));
+  }
+  for (int i = 0; i < orders.single_steps; ++i)
+    inbox_.send(to_line(Order::step));
+  for (const run::ScheduleEdit& edit : orders.edits) {
+    if (steering_)
+      inbox_.send(steering_->request(edit));
+    else
+      refuse(edit);
+  }
+  for (const run::BudgetChange& change : orders.budgets) {
+    if (steering_)
+      inbox_.send(steering_->request(change));
+    else
+      report("budget", json_text({{"asked_bytes", change.bytes},
+                                  {"refused", "the program's budget cannot be changed while it runs (level 2)"}}));
+  }
+}
+
+void Conversation::refuse(const run::ScheduleEdit& edit) {
+  run::EditAnswer answer =
+      run::refused(edit, level_ == 0 ? "the program has not connected: its batch size cannot be changed"
+                                     : "the program only reports (level 1): its batch size cannot be changed");
+  report(answer.kind, std::move(answer.detail_json));
+}
+
+void Conversation::confirm() {
+  const auto now = Clock::now();
+  if (now - last_confirmed_ < confirm_interval)
+    return;
+  last_confirmed_ = now;
+  const std::uint64_t stored = place_.stored ? place_.stored() : entries_;
+  while (!to_confirm_.empty() && to_confirm_.front().first <= stored) {
+    confirmed_ = std::max(confirmed_, to_confirm_.front().second);
+    to_confirm_.pop_front();
+  }
+  if (confirmed_ == told_ || inbox_.is_waiting())
+    return;
+  inbox_.send(stored_line(confirmed_));
+  told_ = confirmed_;
+}
+
+void Conversation::watch_for_silence() {
+  if (said_silent_ || paused_ || reports_ == 0 || bye_ || step_seconds_.empty())
+    return;
+  const double silent = std::chrono::duration<double>(Clock::now() - last_record_).count();
+  if (silent < silent_seconds)
+    return;
+  if (silent < silent_steps * median({step_seconds_.begin(), step_seconds_.end()}))
+    return;
+  said_silent_ = true;
+  report("silent", json_text({{"seconds", silent}, {"message", "the program has not reported a step since"}}));
+}
+
+void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
+  inbox_.serve();
+  inbox_.take_spilled();
+  if (steering_)
+    steering_->close();
+  for (const run::ScheduleEdit& edit : late) {
+    run::EditAnswer answer = run::refused(edit, "too late: the program has ended");
+    report(answer.kind, std::move(answer.detail_json));
+  }
+}
+
+// --- to the run's sink ---
+
+void Conversation::report(const char* kind, std::string detail_json) {
+  push({step_, last_seconds_ < 0 ? seconds_() : last_seconds_, kind, std::move(detail_json), {}});
+}
+
+void Conversation::record(const telemetry::StepRecord& record) {
+  step_ = record.step;
+  ++entries_;
+  sink_.record(record);
+}
+
+void Conversation::values(std::vector<std::pair<std::string, double>> values) {
+  push({step_, last_seconds_ < 0 ? seconds_() : last_seconds_, "", "{}", std::move(values)});
+}
+
+void Conversation::push(telemetry::Event event) {
+  ++entries_;
+  sink_.event(std::move(event));
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/program/inbox.h"
+#include "core/program/steering.h"
+#include "core/run/run_control.h"
+#include "core/run/run_spec.h"
+#include "core/run/source.h"
+#include "core/telemetry/record.h"
+
+namespace batchscope::program {
+
+/// What a run and its program say to each other: records and events go to the run's sink, what the run is asked for
+/// goes to the program, whose batch sizes follow the run's schedule. One thread.
+class Conversation final : private Inbox::Receiver {
+public:
+  /// `output`: file of the program's output. `seconds`: of the run so far, for events of its own.
+  Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link, const std::filesystem::path& spill,
+               const std::string& output, telemetry::Sink& sink, std::function<double()> seconds);
+
+  /// For a run that goes on, see Inbox; `start` is what was known of it.
+  void go_on(const Inbox::Position& position, const run::RunStart& start);
+
+  void serve();                                       ///< takes what has arrived
+  void follow(const run::RunControl::Orders& orders); ///< passes on what the run is asked for
+  void confirm();                                     ///< tells the program what is stored
+  void watch_for_silence();                           ///< reports a program without records once
+  /// The program has ended: takes what it has left, and answers what was asked for too late.
+  void end(const std::vector<run::ScheduleEdit>& late);
+
+  int level() const { return level_; } ///< 0 until a program has connected
+  bool connected() const { return inbox_.connected(); }
+  bool has_reports() const { return reports_ > 0; } ///< records over the socket
+  bool paused() const { return paused_; }           ///< whether the program is to pause
+  std::int64_t step() const { return step_; }       ///< of the last record
+  const std::optional<Bye>& bye() const { return bye_; }
+  /// The last out-of-memory error that the program could not survive.
+  const std::optional<telemetry::Event>& out_of_memory() const { return out_of_memory_; }
+  /// Why the run cannot go on as it was asked for; empty if it can.
+  const std::string& failure() const { return failure_; }
+  const run::RunStart& start() const { return start_; }
+
+  /// Reports something to the run; `own` events are numbered by nobody.
+  void report(const char* kind, std::string detail_json);
+  /// A record from somewhere else, of a program that sends none.
+  void record(const telemetry::StepRecord& record);
+  /// Values that become series at the last step.
+  void values(std::vector<std::pair<std::string, double>> values);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  void hello(const Hello& hello) override;
+  void message(const Message& message, bool live) override;
+  void fault(const char* kind, const std::string& line, const std::string& why) override;
+  void gone() override;
+
+  void steer(const Hello& hello);
+  void welcome(const Hello& hello);
+  void describe(const Hello& hello);
+  void take(const StepMessage& message, bool live);
+  void take(const EventMessage& message);
+  void take_status(const telemetry::Event& event);
+  void push(telemetry::Event event);
+  void refuse(const run::ScheduleEdit& edit);
+  void need_level_2();
+
+  const run::RunSpec spec_;
+  const run::RunPlace place_;
+  const std::string output_;
+  telemetry::Sink& sink_;
+  const std::function<double()> seconds_;
+  Inbox inbox_;
+  std::unique_ptr<Steering> steering_;
+  run::RunStart start_;
+  int level_ = 0;
+  std::string described_; ///< of the last event `program`
+  std::optional<Bye> bye_;
+  std::optional<telemetry::Event> out_of_memory_;
+  std::string failure_;
+  bool paused_ = false;
+  bool said_paused_ = false;
+  bool stopping_ = false;
+  std::int64_t step_ = 0;
+  double last_seconds_ = -1; ///< of the program's last record or event; -1: none yet
+
+  std::int64_t reports_ = 0;
+  std::uint64_t entries_ = 0;                                     ///< given to the sink
+  std::deque<std::pair<std::uint64_t, std::int64_t>> to_confirm_; ///< entries after which a message is stored
+  std::int64_t confirmed_ = 0;                                    ///< last message that is stored
+  std::int64_t told_ = 0;                                         ///< and the last one that the program knows is
+  std::int64_t pid_ = 0;
+  Clock::time_point last_confirmed_{};
+
+  Clock::time_point last_record_{};
+  std::deque<double> step_seconds_; ///< of the last steps
+  bool said_silent_ = false;
+};
+
+} // namespace batchscope::program

@@ -1,0 +1,232 @@
+#include "core/program/detail/supervisor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/telemetry/record.h"
+
+namespace batchscope::program {
+
+namespace {
+
+using telemetry::RunStatus;
+
+/// A stop of the job, the output and the end of a pause are looked at so often.
+constexpr int interval_ms = 50;
+/// From SIGTERM to SIGKILL.
+constexpr double last_seconds = 10;
+
+double seconds_since(std::chrono::steady_clock::time_point from) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+}
+
+} // namespace
+
+void Supervisor::Counter::record(const telemetry::StepRecord& record) {
+  progress.take(record);
+  next_.record(record);
+}
+
+void Supervisor::Counter::event(telemetry::Event event) {
+  progress.take(event);
+  next_.event(std::move(event));
+}
+
+Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
+                       Process process, telemetry::Sink& sink)
+    : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
+      conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
+                    [this] { return seconds(); }),
+      output_(folder.output()), metrics_(spec.program->metrics), memory_(process_.group()),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {}
+
+void Supervisor::go_on(const Inbox::Position& position, const run::RunStart& start,
+                       const telemetry::RunProgress& progress) {
+  counter_.progress = progress;
+  seconds_before_ = progress.outcome().seconds;
+  conversation_.go_on(position, start);
+}
+
+double Supervisor::seconds() const {
+  const double pausing = paused_at_ ? seconds_since(*paused_at_) : 0;
+  return seconds_before_ + seconds_since(began_) - paused_seconds_ - pausing;
+}
+
+std::optional<std::uint64_t> Supervisor::peak() const {
+  const std::uint64_t reported = counter_.progress.outcome().peak_bytes;
+  return reported > 0 ? std::optional(reported) : memory_.peak();
+}
+
+telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
+  control.notify([wake = wake_.get()] {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake, &one, sizeof one);
+  });
+  while (!(exit_ = process_.poll())) {
+    wait();
+    conversation_.serve();
+    follow(control.take());
+    read_output(false);
+    if (!conversation_.connected())
+      memory_.sample();
+    stop_if_due();
+    conversation_.watch_for_silence();
+    conversation_.confirm();
+  }
+  control.notify({});
+  return finish(control);
+}
+
+void Supervisor::wait() {
+  std::vector<pollfd> waits{{process_.ended_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  link_.add_to(waits);
+  ::poll(waits.data(), waits.size(), link_.has_more() || output_.has_more() ? 0 : interval_ms);
+  std::uint64_t changes = 0;
+  [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &changes, sizeof changes);
+}
+
+void Supervisor::follow(const run::RunControl::Orders& orders) {
+  if (orders.stop && !stop_requested_) {
+    stop_requested_ = true;
+    begin_stop();
+  }
+  conversation_.follow(orders);
+  pause_from_outside(orders.paused && !orders.stop && !conversation_.connected());
+}
+
+/// A program that does not listen is stopped by the system; it keeps its memory.
+void Supervisor::pause_from_outside(bool paused) {
+  if (paused == paused_at_.has_value())
+    return;
+  process_.signal(paused ? SIGSTOP : SIGCONT);
+  if (!paused)
+    paused_seconds_ += seconds_since(*paused_at_);
+  paused_at_ = paused ? std::optional(Clock::now()) : std::nullopt;
+  conversation_.report("status", json_text({{"status", paused ? "paused" : "running"}}));
+}
+
+void Supervisor::read_output(bool ended) {
+  if (metrics_.empty())
+    return;
+  do {
+    for (const std::string& line : output_.poll(ended))
+      if (auto record = metrics_.take(line))
+        take_metrics(*std::move(record));
+  } while (ended && output_.has_more());
+  if (!ended)
+    return;
+  if (auto record = metrics_.finish())
+    take_metrics(*std::move(record));
+}
+
+/// The program's own reports have the steps if it sends any.
+void Supervisor::take_metrics(telemetry::StepRecord record) {
+  if (!conversation_.has_reports()) {
+    record.seconds = seconds();
+    if (const auto bytes = memory_.sample())
+      record.allocated_bytes = record.peak_bytes = static_cast<std::int64_t>(*bytes);
+    return conversation_.record(record);
+  }
+  std::vector<std::pair<std::string, double>> values = record.more;
+  std::vector<double> row;
+  telemetry::row(record, row);
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::string& name = telemetry::step_series()[i];
+    const bool given = std::any_of(spec_.program->metrics.begin(), spec_.program->metrics.end(),
+                                   [&](const run::Metric& metric) { return metric.name == name; });
+    if (given && !std::isnan(row[i]))
+      values.emplace_back(name, row[i]);
+  }
+  conversation_.values(std::move(values));
+}
+
+void Supervisor::stop_if_due() {
+  const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
+  if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
+    time_over_ = true;
+    conversation_.follow({.stop = true, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
+    begin_stop();
+  }
+  if (!conversation_.failure().empty() && ending_ == Stage::none)
+    begin_stop();
+  escalate();
+}
+
+/// Over the socket it is asked to stop at its next step boundary.
+void Supervisor::begin_stop() {
+  if (ending_ != Stage::none)
+    return;
+  ending_ = Stage::asked;
+  asked_at_ = Clock::now();
+  pause_from_outside(false);
+  if (!conversation_.connected())
+    process_.signal(SIGINT);
+}
+
+void Supervisor::escalate() {
+  const double waited = seconds_since(asked_at_);
+  const double grace = spec_.program->grace;
+  if (ending_ == Stage::asked && waited >= grace) {
+    ending_ = Stage::terminated;
+    process_.signal(SIGTERM);
+  } else if (ending_ == Stage::terminated && waited >= grace + last_seconds) {
+    ending_ = Stage::killed;
+    process_.signal(SIGKILL);
+  }
+}
+
+telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
+  conversation_.end(control.close());
+  read_output(true);
+  Ending ending{.exit = *exit_,
+                .output_tail = output_.tail(),
+                .stop_requested = stop_requested_,
+                .said_bye = conversation_.bye().has_value(),
+                .oom = conversation_.out_of_memory(),
+                .limit = spec_.program->attach ? std::nullopt : spec_.memory_budget,
+                .peak = peak()};
+  const std::optional<Bye>& bye = conversation_.bye();
+  if (bye && !exit_->code && !exit_->signal) // not our child: its own word is all that is known
+    ending.exit.code = bye->status == "failed" ? 1 : 0;
+  verdict_ = verdict_on(ending);
+  if (time_over_ && !stop_requested_)
+    verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
+  if (!conversation_.failure().empty())
+    verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
+  report_end();
+  if (place_.flush) {
+    try {
+      place_.flush();
+      folder_.tidy(true);
+    } catch (const Error&) {
+      // The store goes on trying; what the program has spilled stays.
+    }
+  } else {
+    folder_.tidy(!place_.database.empty());
+  }
+  telemetry::RunOutcome outcome = counter_.progress.outcome();
+  outcome.status = verdict_.status;
+  outcome.reason = verdict_.reason;
+  outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
+  if (outcome.steps == 0)
+    outcome.seconds = seconds();
+  return outcome;
+}
+
+void Supervisor::report_end() {
+  if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
+    conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
+  if (verdict_.status == RunStatus::failed)
+    conversation_.report("output", json_text({{"tail", output_.tail()}, {"file", folder_.output().string()}}));
+  const auto or_null = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
+  conversation_.report("exit", json_text({{"exit_code", or_null(exit_->code)}, {"signal", or_null(exit_->signal)}}));
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,204 @@
+#pragma once
+
+#include <QTest>
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/job/job.h"
+#include "core/program/program_source.h"
+#include "core/store/run_follower.h"
+#include "tests/core/store/store_test.h"
+
+namespace batchscope::test {
+
+/// Python programs with the client that wait for lines of the file `lines` before each step, so that a test decides
+/// when steps are made; without the file they wait for nothing. The loader only pretends, as in tests/python.
+inline constexpr const char* pretended_loader = R"(
+import batchscope, os, sys, time
+
+class Sizes(batchscope.Loader):
+    def __init__(self, run, batch, examples):
+        self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
+        self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
+        self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
+        run._loader = self
+        run._describe(can=("batch", "accumulate", "rate"), examples=examples, batch=batch, accumulate=1)
+
+    def fetch(self):
+        self._run._before_fetch()
+        sizes = self._next_sizes()
+        if not sizes:
+            self._end_epoch()
+            sizes = self._next_sizes()
+        self._took(sizes)
+        return sizes
+
+def wait_for(name):
+    while not os.path.exists(os.path.join(sys.argv[1], name)):
+        time.sleep(0.005)
+
+run = batchscope.start(name="pretended", config={"lr": 0.1})
+)";
+
+/// A folder with a database, in which programs are run and stored as jobs.
+class ProgramRuns {
+public:
+  ProgramRuns() {
+    qputenv("XDG_RUNTIME_DIR", runtime_.path().toUtf8());
+    qputenv("PYTHONPATH", BATCHSCOPE_SOURCE_DIR "/resources/python");
+    qputenv("PYTHONDONTWRITEBYTECODE", "1");
+  }
+
+  std::filesystem::path file() const { return folder_.file(); }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+  /// What a program waits for with wait_for(name).
+  void allow(const std::string& name) const { std::ofstream(path(name)) << "\n"; }
+
+  run::RunSpec python(const std::string& source) const {
+    return command({"python3", "-c", source, folder_.path().string()});
+  }
+  run::RunSpec loader(const std::string& source) const { return python(pretended_loader + source); }
+  run::RunSpec command(const std::vector<std::string>& words) const {
+    run::RunSpec spec;
+    spec.program = run::ProgramSpec{.command = words};
+    return spec;
+  }
+
+  /// Files and folders left in the folder of sockets.
+  std::size_t sockets_left() const {
+    std::error_code ignored;
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(runtime_.path().toStdString(), ignored), {}));
+  }
+
+private:
+  store::test::Folder folder_;
+  QTemporaryDir runtime_;
+};
+
+/// A job on a thread of its own, which a test steers and waits for.
+class ProgramJob final : public job::Watch {
+public:
+  ProgramJob(const ProgramRuns& runs, const run::RunSpec& spec)
+      : store_(runs.file()), source_(program::open_program(spec)),
+        thread_([this, spec] { result = job::run_and_store(*source_, spec, {}, store_, {}, *this, job_); }) {}
+  ~ProgramJob() override {
+    if (thread_.joinable()) {
+      job_->stop();
+      thread_.join();
+    }
+  }
+
+  /// Waits for its end.
+  telemetry::RunOutcome end() {
+    thread_.join();
+    return result.outcome;
+  }
+  void wait_for_step(std::int64_t step) {
+    wait([this, step] { return step_ >= step; });
+  }
+  void wait_for_event(const std::string& kind, const std::string& text = {}) {
+    wait([&] {
+      for (const telemetry::Event& event : events_)
+        if (event.kind == kind && event.detail_json.find(text) != std::string::npos)
+          return true;
+      return false;
+    });
+  }
+  std::int64_t step() const {
+    const std::lock_guard lock(mutex_);
+    return step_;
+  }
+  run::RunControl& control() {
+    wait([this] { return control_ != nullptr; });
+    return *control_;
+  }
+  run::JobControl& job() { return *job_; }
+
+  job::JobResult result; ///< after end()
+
+private:
+  void started(std::int64_t, const run::RunSpec&, const run::RunStart&,
+               const std::shared_ptr<run::RunControl>& control) override {
+    set([&] { control_ = control; });
+  }
+  void record(const telemetry::StepRecord& record) override {
+    set([&] { step_ = record.step; });
+  }
+  void event(telemetry::Event event) override {
+    set([&] { events_.push_back(std::move(event)); });
+  }
+  void set(const std::function<void()>& change) {
+    const std::lock_guard lock(mutex_);
+    change();
+    changed_.notify_all();
+  }
+  void wait(const std::function<bool()>& condition) {
+    std::unique_lock lock(mutex_);
+    QVERIFY(changed_.wait_for(lock, std::chrono::minutes(2), condition));
+  }
+
+  store::RunStore store_;
+  std::unique_ptr<program::ProgramRun> source_;
+  const std::shared_ptr<run::JobControl> job_ = std::make_shared<run::JobControl>();
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<run::RunControl> control_;
+  std::int64_t step_ = 0;
+  std::vector<telemetry::Event> events_;
+  std::thread thread_; ///< last: it uses the others
+};
+
+/// What a database has of a run.
+struct Stored {
+  Stored(const std::filesystem::path& file, std::int64_t run) {
+    store::RunFollower follower(file, run);
+    for (bool more = true; more;) {
+      auto update = follower.poll();
+      for (const telemetry::StepRecord& record : update.records)
+        records.push_back(record);
+      for (const telemetry::Event& event : update.events)
+        events.push_back(event);
+      row = update.row;
+      more = update.more;
+    }
+    start = run::stored_start(store::RunReader(file).start_json(run));
+  }
+
+  std::vector<std::int64_t> steps() const {
+    std::vector<std::int64_t> steps;
+    for (const telemetry::StepRecord& record : records)
+      steps.push_back(record.step);
+    return steps;
+  }
+  std::vector<Json> of(const std::string& kind) const {
+    std::vector<Json> found;
+    for (const telemetry::Event& event : events)
+      if (event.kind == kind)
+        found.push_back(parse_json(event.detail_json));
+    return found;
+  }
+
+  std::vector<telemetry::StepRecord> records;
+  std::vector<telemetry::Event> events;
+  store::RunRow row;
+  run::RunStart start;
+};
+
+inline std::vector<std::int64_t> one_to(std::int64_t last) {
+  std::vector<std::int64_t> steps;
+  for (std::int64_t step = 1; step <= last; ++step)
+    steps.push_back(step);
+  return steps;
+}
+
+} // namespace batchscope::test

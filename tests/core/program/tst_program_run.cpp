@@ -1,0 +1,245 @@
+#include <csignal>
+
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/program/link.h"
+#include "test_program.h"
+#include "tests/core/program/program_runs.h"
+
+using namespace batchscope;
+using namespace batchscope::test;
+using telemetry::RunStatus;
+
+namespace {
+
+Stored stored(const ProgramRuns& runs, const ProgramJob& job) {
+  return {runs.file(), job.result.id};
+}
+
+} // namespace
+
+/// Programs of plain Python, run and stored as jobs: what they report, how they are steered and how they end.
+class TestProgramRun : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void seriesOfTheOutputBecomeRecords() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.command({"/bin/sh", "-c", "for i in 1 2 3; do echo loss=0.$i; done"});
+    spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(3));
+    QCOMPARE(run.records.back().loss, 0.3);
+    QVERIFY(run.of("exit").at(0)["exit_code"] == Json(0));
+    QVERIFY(run.start.program && run.start.program->level == 0);
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
+  void aFailureKeepsTheEndOfTheOutput() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python("print('before'); raise ValueError('no such data')"));
+    const telemetry::RunOutcome outcome = job.end();
+    QCOMPARE(telemetry::to_string(outcome.status), std::string("failed"));
+    QVERIFY(outcome.reason.find("no such data") != std::string::npos);
+    QVERIFY(stored(runs, job).of("output").at(0)["tail"].get<std::string>().find("before") != std::string::npos);
+  }
+
+  void aCommandThatDoesNotExistFails() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.command({"no-such-command"}));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("failed"));
+    QVERIFY(job.result.outcome.reason.find("no-such-command") != std::string::npos);
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
+  void reportsAreStoredAsTheyHappen() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope
+run = batchscope.start(name="reports", config={"lr": 0.1})
+for step in range(1, 501):
+    run.report(step, loss=1 / step, extra=step)
+run.event("odd", value=float("nan"))
+)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(500));
+    QCOMPARE(run.records.at(3).loss, 0.25);
+    QCOMPARE(run.of("odd").size(), 1U);
+    QVERIFY(run.of("program").at(0)["config"]["lr"] == Json(0.1));
+    QCOMPARE(run.start.program->level, 1);
+    QVERIFY(run.of("no-bye").empty());
+    QVERIFY(std::filesystem::exists(run.start.program->output));
+    QVERIFY(!std::filesystem::exists(program::folder_of_program(runs.file(), run.row.uid) / "spill"));
+  }
+
+  void aScheduleDecidesTheSizes() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 1, 10)
+run._describe(epochs=3)
+while loader.epoch < 3 and not (loader.epoch == 2 and loader.through):
+    loader.fetch()
+    run.step(loss=1)
+)");
+    spec.schedule = "step:interval=5,increment=1";
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    std::vector<std::int64_t> takes;
+    for (const auto& record : run.records)
+      takes.push_back(record.effective_batch);
+    // The trace of semantics.md, section 2, goes on: every 5 steps one more.
+    QCOMPARE(takes, (std::vector<std::int64_t>{1, 1, 1, 1, 1, 2, 2, 1, 2, 2, 3, 3, 3, 3, 3, 1}));
+    QVERIFY(run.of("differs").empty());
+    QCOMPARE(run.start.expected_steps, std::optional<std::int64_t>(static_cast<std::int64_t>(takes.size())));
+    QCOMPARE(run.start.train_examples, 10);
+    QCOMPARE(run.start.program->level, 2);
+  }
+
+  void editsPausesAndStepsReachTheProgram() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+)"));
+    job.wait_for_step(3);
+    QVERIFY(job.control().edit({.schedule = "constant", .batch = 32, .command = 5}));
+    job.wait_for_event("edit", "\"batch\":32");
+    QVERIFY(job.control().pause());
+    job.wait_for_event("status", "paused");
+    const std::int64_t paused_at = job.step();
+    QVERIFY(job.control().step_once());
+    job.wait_for_step(paused_at + 1);
+    QVERIFY(job.control().edit({.schedule = "constant", .batch = 8}));
+    job.wait_for_event("edit", "\"batch\":8");
+    QCOMPARE(job.step(), paused_at + 1);
+    QVERIFY(job.control().resume());
+    job.wait_for_step(paused_at + 10);
+    job.control().stop();
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(run.row.outcome.steps));
+    for (const Json& edit : run.of("edit")) {
+      const auto from = static_cast<std::size_t>(edit["applies_from_step"].get<std::int64_t>());
+      QCOMPARE(run.records.at(from - 2).batch, edit["batch_before"].get<std::int64_t>());
+      QCOMPARE(run.records.at(from - 1).batch, edit["batch"].get<std::int64_t>());
+    }
+    QCOMPARE(run.of("edit").size(), 2U);
+    QCOMPARE(run.of("status").size(), 2U);
+    QVERIFY(run.of("differs").empty());
+  }
+
+  void aProgramThatOnlyReportsCannotBeSteered() {
+    const ProgramRuns runs;
+    const std::string source = R"(
+import batchscope, time
+run = batchscope.start()
+step = 0
+while True:
+    step += 1
+    run.report(step, loss=1)
+    time.sleep(0.001)
+)";
+    run::RunSpec spec = runs.python(source);
+    spec.schedule = "step:interval=5,increment=1";
+    ProgramJob asked_for_too_much(runs, spec);
+    QCOMPARE(telemetry::to_string(asked_for_too_much.end().status), std::string("failed"));
+    QVERIFY(asked_for_too_much.result.outcome.reason.find("level 2") != std::string::npos);
+    ProgramJob job(runs, runs.python(source));
+    job.wait_for_step(1);
+    QVERIFY(job.control().edit({.schedule = "constant", .batch = 32}));
+    job.wait_for_event("edit", "refused");
+    job.job().stop();
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+  }
+
+  void aProgramThatDoesNotListenIsPausedAndStoppedFromOutside() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import time\nstep = 0\nwhile True:\n  step += 1\n  print('step=%d' % step)\n  "
+                                    "time.sleep(0.002)");
+    spec.program->metrics = {{"count", "step=([0-9]+)"}};
+    ProgramJob job(runs, spec);
+    job.wait_for_step(2);
+    QVERIFY(job.control().pause());
+    job.wait_for_event("status", "paused");
+    QVERIFY(job.control().resume());
+    job.wait_for_event("status", "running");
+    job.wait_for_step(job.step() + 2);
+    job.control().stop();
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+  }
+
+  void aProgramThatIgnoresTheStopIsEnded() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+                                    "print('ready=1')\ntime.sleep(600)");
+    spec.program->grace = 0.05;
+    spec.program->metrics = {{"ready", "ready=([0-9]+)"}};
+    ProgramJob job(runs, spec);
+    job.wait_for_step(1);
+    job.control().stop();
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+    QVERIFY(stored(runs, job).of("exit").at(0)["signal"] == Json(SIGTERM));
+  }
+
+  void whatAKilledProgramHadSentIsStored() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope, os, signal
+run = batchscope.start()
+for step in range(1, 2001):
+    run.report(step, loss=step)
+os.kill(os.getpid(), signal.SIGKILL)
+)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("failed"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(2000));
+    QVERIFY(run.of("exit").at(0)["signal"] == Json(SIGKILL));
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
+  void otherProgramsOnTheSocketDoNoHarm() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope, os, socket, subprocess, sys
+run = batchscope.start()
+run.report(1, loss=1)
+foreign = socket.socket(socket.AF_UNIX)
+foreign.connect(os.environ["BATCHSCOPE_SOCKET"])
+for _ in range(100):
+    foreign.send(b'\x00\xff garbage\n{"type": 5}\n')
+foreign.send(b"no end")
+second = """
+import batchscope
+run = batchscope.start()
+for step in range(1, 9):
+    run.report(step, loss=-1)
+"""
+subprocess.run([sys.executable, "-c", second], check=True)
+subprocess.run([sys.executable, "-c", second], check=True, env={**os.environ, "RANK": "1", "WORLD_SIZE": "2"})
+run.report(2, loss=1)
+)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(2));
+    QCOMPARE(run.of("protocol").size(), 1U);
+    QCOMPARE(run.of("second").size(), 1U);
+  }
+
+  void aBadStartChangesNothing() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.command({"true", "{unknown}"});
+    QVERIFY_THROWS_EXCEPTION(Error, program::open_program(spec));
+    QVERIFY_THROWS_EXCEPTION(Error, program::open_program(run::RunSpec()));
+    QVERIFY(!std::filesystem::exists(runs.file()));
+  }
+};
+
+BATCHSCOPE_TEST(TestProgramRun)
+#include "tst_program_run.moc"
