@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <tuple>
 
 #include <QTemporaryDir>
 #include <unistd.h>
@@ -41,6 +42,20 @@ void print_training(const std::filesystem::path& folder) {
     std::printf("%-16s %6ld %11.1f µs %8.3f %8.3f to %6.3f %6s\n", model, static_cast<long>(batch),
                 ratio.bare_step_microseconds, ratio.median, ratio.lowest, ratio.highest, goal);
     std::fflush(stdout);
+  }
+}
+
+void print_noise(const std::filesystem::path& folder) {
+  std::printf("\nRun that measures the gradient noise scale every 10 steps / the same run without (goal: 1.03)\n");
+  std::printf("%-16s %6s %12s %14s %8s %18s\n", "model", "batch", "accumulation", "plain step", "median",
+              "lowest to highest");
+  for (const std::int64_t accumulate : {1, 4}) {
+    for (const auto& [model, batch, steps] : {std::tuple("cnn", 64, 100), std::tuple("mlp:hidden=256", 64, 2000)}) {
+      const TrainingRatio ratio = measure_noise(model, batch, accumulate, steps / accumulate, 11, folder);
+      std::printf("%-16s %6d %12ld %11.1f µs %8.3f %8.3f to %6.3f\n", model, batch, static_cast<long>(accumulate),
+                  ratio.bare_step_microseconds, ratio.median, ratio.lowest, ratio.highest);
+      std::fflush(stdout);
+    }
   }
 }
 
@@ -249,8 +264,8 @@ void print_event_files(const std::filesystem::path& folder) {
 } // namespace
 
 int main(int count, char** arguments) {
-  // plan, series, compare, screen, store, reading, events, training, memory, savers or finder; else all of these. Also,
-  // since they take minutes and gigabytes: generate FILE [RUNS [POINTS]] and big FILE
+  // plan, series, compare, screen, store, reading, events, training, noise, memory, savers or finder; else all of
+  // these. Also, since they take minutes and gigabytes: generate FILE [RUNS [POINTS]] and big FILE
   const std::string only = count > 1 ? arguments[1] : "";
   const auto wanted = [&](const char* part) { return only.empty() || only == part; };
   if (count > 2 && only == "generate") {
@@ -282,6 +297,8 @@ int main(int count, char** arguments) {
     print_event_files(folder);
   if (wanted("training"))
     print_training(folder);
+  if (wanted("noise"))
+    print_noise(folder);
   if (wanted("memory"))
     print_memory();
   if (wanted("savers"))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 
 #include <ATen/core/Tensor.h>
@@ -101,12 +102,16 @@ private:
   double sum_ = 0; ///< so that loss and norm are really used
 };
 
-double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t steps, store::RunStore& store) {
+run::RunSpec spec_of(const std::string& model, std::int64_t batch, std::int64_t steps) {
   run::RunSpec spec;
   spec.model = model;
   spec.data = images;
   spec.batch = {run::BatchChoice::Kind::number, batch};
   spec.length = {.epochs = {}, .examples = {}, .steps = steps};
+  return spec;
+}
+
+double run_whole_loop(const run::RunSpec& spec, store::RunStore& store) {
   const auto session = run::open_session(spec);
   run::RunControl control;
   const auto begin = Clock::now();
@@ -117,27 +122,46 @@ double run_whole_loop(const std::string& model, std::int64_t batch, std::int64_t
   return seconds;
 }
 
+/// Both return seconds. `steps`: that the plain one makes.
+TrainingRatio side_by_side(const std::function<double()>& plain, const std::function<double()>& other,
+                           std::int64_t steps, int rounds) {
+  std::vector<double> ratios, plain_times;
+  for (int round = 0; round < rounds; ++round) {
+    // The order changes, so that a machine that gets slower or faster favours neither.
+    const bool plain_first = round % 2 == 0;
+    double plain_seconds = plain_first ? plain() : 0;
+    const double other_seconds = other();
+    if (!plain_first)
+      plain_seconds = plain();
+    ratios.push_back(other_seconds / plain_seconds);
+    plain_times.push_back(plain_seconds / static_cast<double>(steps) * 1e6);
+  }
+  return {median(ratios), *std::min_element(ratios.begin(), ratios.end()),
+          *std::max_element(ratios.begin(), ratios.end()), median(plain_times)};
+}
+
 } // namespace
 
 TrainingRatio measure_training(const std::string& model, std::int64_t batch, std::int64_t steps, int rounds,
                                const std::filesystem::path& folder) {
   store::RunStore store(folder / "bench.db");
-  run_whole_loop(model, batch, steps / 4, store); // also installs the allocator that both then use
+  run_whole_loop(spec_of(model, batch, steps / 4), store); // also installs the allocator that both then use
   BareLoop bare(model);
   bare.run(batch, steps / 4);
-  std::vector<double> ratios, bare_times;
-  for (int round = 0; round < rounds; ++round) {
-    // The order changes, so that a machine that gets slower or faster favours neither.
-    const bool bare_first = round % 2 == 0;
-    double bare_seconds = bare_first ? bare.run(batch, steps) : 0;
-    const double whole_seconds = run_whole_loop(model, batch, steps, store);
-    if (!bare_first)
-      bare_seconds = bare.run(batch, steps);
-    ratios.push_back(whole_seconds / bare_seconds);
-    bare_times.push_back(bare_seconds / static_cast<double>(steps) * 1e6);
-  }
-  return {median(ratios), *std::min_element(ratios.begin(), ratios.end()),
-          *std::max_element(ratios.begin(), ratios.end()), median(bare_times)};
+  return side_by_side([&] { return bare.run(batch, steps); },
+                      [&] { return run_whole_loop(spec_of(model, batch, steps), store); }, steps, rounds);
+}
+
+TrainingRatio measure_noise(const std::string& model, std::int64_t batch, std::int64_t accumulate, std::int64_t steps,
+                            int rounds, const std::filesystem::path& folder) {
+  store::RunStore store(folder / "noise.db");
+  run::RunSpec plain = spec_of(model, batch, steps);
+  plain.accumulate = accumulate;
+  run::RunSpec measured = plain;
+  measured.noise_every = 10; // as if a schedule needed it
+  run_whole_loop(measured, store);
+  return side_by_side([&] { return run_whole_loop(plain, store); }, [&] { return run_whole_loop(measured, store); },
+                      steps, rounds);
 }
 
 } // namespace batchscope::bench
