@@ -1,5 +1,7 @@
 #include "core/job/job.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -7,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/checkpoint/folder.h"
+#include "core/job/adopt.h"
 #include "core/job/apply_command.h"
 #include "core/job/resume.h"
 #include "core/job/retry_transient.h"
@@ -79,6 +82,14 @@ std::string search_key(const run::RunSpec& spec) {
   // Throughput may depend on more than memory does.
   return fmt::format("{} {} {} {}", needs_timings(spec.batch) ? "timed " + run::trial_key(spec) : run::memory_key(spec),
                      spec.memory_budget.value_or(0), spec.max_batch.value_or(0), spec.margin);
+}
+
+/// All of it: its records go on where they ended.
+store::ResumedRun resumed_run(const Adoptable& adoptable) {
+  return {.run = adoptable.row.id,
+          .steps = std::numeric_limits<std::int64_t>::max(),
+          .events = adoptable.left.events,
+          .progress = adoptable.left.progress};
 }
 
 store::ResumedRun resumed_run(const Resumable& resumable) {
@@ -178,14 +189,17 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   const auto own = std::make_shared<run::RunControl>(control);
   const run::Environment environment = source.environment();
   JobResult job;
+  const bool goes_on = options.resumed || options.adopted;
+  if (spec.program && !goes_on)
+    adopt_ended(store, control);
   job.start = options.resumed ? options.resumed->start : source.start();
   if (search)
     job.start.memory = search->memory;
-  if (!job.start.memory && !options.resumed && watch.wants_prediction())
+  if (!job.start.memory && !goes_on && watch.wants_prediction())
     job.start.memory = source.predict_memory([&] { return control->stopping(); });
   if (search)
     job.search = store_search(spec, *search, store, watch, *control);
-  if (!options.resumed)
+  if (!goes_on)
     job.start.search = job.search;
   store::NewRun run;
   run.name = spec.name;
@@ -202,15 +216,16 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   run.ending = [own] { return own->stopping(); };
   if (options.resumed)
     run.resumed = resumed_run(*options.resumed);
+  else if (options.adopted)
+    run.resumed = resumed_run(*options.adopted);
   std::unique_ptr<store::RunWriter> writer;
   retry_transient(watch, *control, [&] { writer = store.begin(run); });
   job.id = writer->id();
   watch.started(job.id, spec, job.start, own);
-  if (options.resumed) {
+  if (options.resumed)
     remove_later_checkpoints(*options.resumed);
-    if (watch.wants_history())
-      report_history(store.file(), job.id, watch);
-  }
+  if (goes_on && watch.wants_history())
+    report_history(store.file(), job.id, watch);
   source.set_place({.run = job.id,
                     .uid = writer->uid(),
                     .database = store.file(),

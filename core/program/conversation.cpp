@@ -43,10 +43,16 @@ Conversation::Conversation(const run::RunSpec& spec, const run::RunPlace& place,
     : spec_(spec), place_(place), output_(output), sink_(sink), seconds_(std::move(seconds)),
       inbox_(link, place.uid, spill, *this), last_record_(Clock::now()) {}
 
-void Conversation::go_on(const Inbox::Position& position, const run::RunStart& start) {
-  inbox_.go_on(position);
+void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
+  inbox_.go_on({.pid = left.pid, .seq = left.seq, .step = left.step});
+  pid_ = left.pid;
+  step_ = left.step;
   start_ = start;
-  step_ = position.step;
+  level_ = start.program ? start.program->level : 0;
+  said_paused_ = left.paused;
+  edits_ = left.edits;
+  if (left.budget)
+    spec_.memory_budget = left.budget;
 }
 
 void Conversation::serve() {
@@ -77,6 +83,7 @@ void Conversation::steer(const Hello& hello) {
     steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
       push({step, last_seconds_ < 0 ? seconds_() : last_seconds_, kind, std::move(json), {}});
     });
+    steering_->repeat(edits_, hello.step);
   }
   if (steering_)
     start.expected_steps = steering_->start().expected_steps;

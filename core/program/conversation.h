@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/program/inbox.h"
+#include "core/program/left_run.h"
 #include "core/program/steering.h"
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
@@ -27,8 +28,8 @@ public:
   Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link, const std::filesystem::path& spill,
                const std::string& output, telemetry::Sink& sink, std::function<double()> seconds);
 
-  /// For a run that goes on, see Inbox; `start` is what was known of it.
-  void go_on(const Inbox::Position& position, const run::RunStart& start);
+  /// For a run that goes on; `start` is what was known of it.
+  void go_on(const LeftRun& left, const run::RunStart& start);
 
   void serve();                                       ///< takes what has arrived
   void follow(const run::RunControl::Orders& orders); ///< passes on what the run is asked for
@@ -74,13 +75,14 @@ private:
   void refuse(const run::ScheduleEdit& edit);
   void need_level_2();
 
-  const run::RunSpec spec_;
+  run::RunSpec spec_;
   const run::RunPlace place_;
   const std::string output_;
   telemetry::Sink& sink_;
   const std::function<double()> seconds_;
   Inbox inbox_;
   std::unique_ptr<Steering> steering_;
+  std::vector<schedule::PlanEdit> edits_; ///< of a run that goes on
   run::RunStart start_;
   int level_ = 0;
   std::string described_; ///< of the last event `program`

@@ -44,7 +44,7 @@ void Inbox::take(const Link::Arrival& arrival) {
     return;
   }
   if (refused_.contains(arrival.peer))
-    return;
+    return take_refused(arrival);
   if (arrival.kind == Link::Arrival::Kind::too_long)
     return report("protocol", arrival.text, fmt::format("longer than {} bytes", longest_line));
   auto message = parsed(arrival.text);
@@ -57,8 +57,24 @@ void Inbox::take(const Link::Arrival& arrival) {
     return report("protocol", arrival.text, "a message before the hello");
   if (program_ == arrival.peer)
     return take_numbered(*message, true);
-  if (const std::int64_t seq = seq_of(*message); seq > 0 && !link_.is_waiting(arrival.peer))
-    link_.send(arrival.peer, stored_line(seq)); // nothing of it is stored, so it need not keep it
+  drop(arrival.peer, *message);
+}
+
+/// Nothing of it is stored, so that the program need not keep it: else it would spill it where rank 0 does.
+void Inbox::drop(Link::Peer peer, const Message& message) {
+  if (const std::int64_t seq = seq_of(message); seq > 0 && !link_.is_waiting(peer))
+    link_.send(peer, stored_line(seq));
+}
+
+/// It may have sent more before it read that it is refused.
+void Inbox::take_refused(const Link::Arrival& arrival) {
+  if (arrival.kind != Link::Arrival::Kind::line)
+    return;
+  try {
+    drop(arrival.peer, parse(arrival.text));
+  } catch (const Error&) {
+    // Garbage of a program that is not listened to.
+  }
 }
 
 void Inbox::take_hello(Link::Peer peer, const Hello& hello) {

@@ -58,6 +58,8 @@ public:
 
 private:
   void take(const Link::Arrival& arrival);
+  void take_refused(const Link::Arrival& arrival);
+  void drop(Link::Peer peer, const Message& message);
   void take_hello(Link::Peer peer, const Hello& hello);
   void take_numbered(Message& message, bool live);
   void refuse(Link::Peer peer, const std::string& why);

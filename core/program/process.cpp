@@ -26,6 +26,8 @@ std::optional<Process> Process::left(pid_t pid) {
 std::optional<Exit> Process::poll() {
   if (child_)
     return child_->poll();
+  if (!group_)
+    return Exit();
   pollfd wait{ended_.get(), POLLIN, 0};
   if (::poll(&wait, 1, 0) <= 0)
     return std::nullopt;
@@ -42,11 +44,12 @@ void Process::signal(int number) {
   if (child_)
     return child_->signal(number);
   killed_ = killed_ || number == SIGKILL;
-  group_->signal(number);
+  if (group_)
+    group_->signal(number);
 }
 
-ProcessGroup Process::group() const {
-  return child_ ? child_->group() : *group_;
+std::optional<ProcessGroup> Process::group() const {
+  return child_ ? child_->group() : group_;
 }
 
 } // namespace batchscope::program

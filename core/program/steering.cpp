@@ -83,7 +83,8 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
     : report_(std::move(report)), start_(start_of(spec, hello)), options_(options_of(spec, start_)),
       progression_(options_,
                    [this](const schedule::ScheduleEvent& event) {
-                     report_(event.step, event.kind.c_str(), run::schedule_event_json(event));
+                     if (!repeating_)
+                       report_(event.step, event.kind.c_str(), run::schedule_event_json(event));
                    }),
       budget_(spec.memory_budget),
       steers_(spec.batch.kind == run::BatchChoice::Kind::number || spec.accumulate > 1 || spec.schedule != "constant") {
@@ -92,11 +93,31 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
                       "schedule and a learning-rate rule without it",
                       "schedule");
   start_.expected_steps = steps_of(options_);
-  const std::int64_t before = std::min(hello.step, most_steps_before);
-  while (progression_.steps_done() < before && progression_.next())
+  note_present();
+}
+
+void Steering::note_present() {
+  if (const auto step = progression_.next())
+    present_ = size_of(*step);
+}
+
+void Steering::repeat(const std::vector<schedule::PlanEdit>& edits, std::int64_t steps) {
+  repeating_ = true;
+  const std::int64_t last = std::min(steps, most_steps_before);
+  auto edit = edits.begin();
+  const auto apply_due = [&] {
+    for (; edit != edits.end() && edit->after_step <= progression_.steps_done(); ++edit) {
+      run::apply_edit({.schedule = edit->schedule, .batch = edit->batch}, progression_);
+      steers_ = true;
+    }
+  };
+  apply_due();
+  while (progression_.steps_done() < last && progression_.next()) {
     progression_.done();
-  const auto step = progression_.next();
-  present_ = step ? size_of(*step) : Size{progression_.batch(), 1};
+    apply_due();
+  }
+  repeating_ = false;
+  note_present();
 }
 
 Steering::Size Steering::size_of(const schedule::PlannedStep& step) const {
@@ -160,8 +181,7 @@ std::string Steering::take(const StepMessage& message) {
     progression_.done(
         {.loss = message.record.loss,
          .vram_fraction = limit > 0 ? static_cast<double>(message.record.peak_bytes) / limit : not_known()});
-    if (const auto next = progression_.next())
-      present_ = size_of(*next);
+    note_present();
   }
   return message.ask || progression_.steps_done() >= held_to_ ? to_line(next_of(with_pending())) : std::string();
 }
@@ -250,8 +270,7 @@ void Steering::apply(const Change& change, bool taken) {
     return report_budget(*budget, taken);
   steers_ = true;
   run::EditAnswer answer = run::apply_edit(std::get<run::ScheduleEdit>(change), progression_);
-  if (const auto next = progression_.next())
-    present_ = size_of(*next);
+  note_present();
   send_event(answer.kind, std::move(answer.detail_json));
 }
 

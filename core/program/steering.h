@@ -12,6 +12,7 @@
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
+#include "core/schedule/plan.h"
 #include "core/schedule/progression.h"
 
 namespace batchscope::program {
@@ -27,8 +28,8 @@ public:
   /// Reports an event of the run at this step.
   using Report = std::function<void(std::int64_t step, const char* kind, std::string detail_json)>;
 
-  /// For a program that can change its size, with `hello.step` steps done. Throws Error (input) if the schedule is
-  /// wrong, or needs what a program cannot measure.
+  /// For a program that can change its size, and that begins; else see repeat(). Throws Error (input) if the schedule
+  /// is wrong, or needs what a program cannot measure.
   Steering(const run::RunSpec& spec, const Hello& hello, Report report);
 
   Steering(const Steering&) = delete;
@@ -36,6 +37,9 @@ public:
 
   const run::RunStart& start() const { return start_; } ///< with the steps of the whole run, if they can be known
   std::optional<std::uint64_t> budget() const { return budget_; } ///< bytes
+
+  /// Goes to where a program is that has made steps already, applying the edits that it had followed. Reports nothing.
+  void repeat(const std::vector<schedule::PlanEdit>& edits, std::int64_t steps);
 
   /// Whether anything differs from what the program would do by itself.
   bool steers() const { return steers_; }
@@ -65,6 +69,7 @@ private:
   };
 
   Size size_of(const schedule::PlannedStep& step) const;
+  void note_present();
   schedule::Progression copy(const schedule::Progression& progression) const;
   schedule::Progression with_pending() const;
   Next next_of(schedule::Progression progression);
@@ -87,6 +92,7 @@ private:
   std::int64_t last_id_ = 0;
   std::optional<std::uint64_t> budget_;
   bool steers_ = false;
+  bool repeating_ = false;
   bool differed_ = false;
 };
 

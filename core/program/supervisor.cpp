@@ -44,14 +44,16 @@ Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, con
     : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
       conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
                     [this] { return seconds(); }),
-      output_(folder.output()), metrics_(spec.program->metrics), memory_(process_.group()),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {}
+      output_(folder.output()), metrics_(spec.program->metrics), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      began_(Clock::now()) {
+  if (auto group = process_.group())
+    memory_.emplace(*std::move(group));
+}
 
-void Supervisor::go_on(const Inbox::Position& position, const run::RunStart& start,
-                       const telemetry::RunProgress& progress) {
-  counter_.progress = progress;
-  seconds_before_ = progress.outcome().seconds;
-  conversation_.go_on(position, start);
+void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
+  counter_.progress = left.progress;
+  seconds_before_ = left.progress.outcome().seconds;
+  conversation_.go_on(left, start);
 }
 
 double Supervisor::seconds() const {
@@ -61,7 +63,7 @@ double Supervisor::seconds() const {
 
 std::optional<std::uint64_t> Supervisor::peak() const {
   const std::uint64_t reported = counter_.progress.outcome().peak_bytes;
-  return reported > 0 ? std::optional(reported) : memory_.peak();
+  return reported > 0 || !memory_ ? std::optional(reported) : memory_->peak();
 }
 
 telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
@@ -74,8 +76,8 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
     conversation_.serve();
     follow(control.take());
     read_output(false);
-    if (!conversation_.connected())
-      memory_.sample();
+    if (memory_ && !conversation_.connected())
+      memory_->sample();
     stop_if_due();
     conversation_.watch_for_silence();
     conversation_.confirm();
@@ -130,7 +132,7 @@ void Supervisor::read_output(bool ended) {
 void Supervisor::take_metrics(telemetry::StepRecord record) {
   if (!conversation_.has_reports()) {
     record.seconds = seconds();
-    if (const auto bytes = memory_.sample())
+    if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
       record.allocated_bytes = record.peak_bytes = static_cast<std::int64_t>(*bytes);
     return conversation_.record(record);
   }

@@ -16,11 +16,13 @@ public:
   static Process started(std::shared_ptr<Child> child);
   /// Nothing if it has ended. How it ends is not told to anybody but its parent: its Exit is empty.
   static std::optional<Process> left(pid_t pid);
+  /// One that has ended while nobody watched it.
+  static Process gone() { return {}; }
 
   std::optional<Exit> poll(); ///< set once it has ended
-  int ended_fd() const;       ///< readable once it has ended
+  int ended_fd() const;       ///< readable once it has ended; -1 for one that is gone
   void signal(int number);    ///< to all of its processes
-  ProcessGroup group() const;
+  std::optional<ProcessGroup> group() const;
 
 private:
   Process() = default;

@@ -11,6 +11,7 @@
 #include "core/program/conversation.h"
 #include "core/program/detail/process.h"
 #include "core/program/detail/program_folder.h"
+#include "core/program/left_run.h"
 #include "core/program/memory.h"
 #include "core/program/output.h"
 #include "core/program/text_metrics.h"
@@ -27,7 +28,7 @@ public:
              Process process, telemetry::Sink& sink);
 
   /// For a run that goes on, before run().
-  void go_on(const Inbox::Position& position, const run::RunStart& start, const telemetry::RunProgress& progress);
+  void go_on(const LeftRun& left, const run::RunStart& start);
 
   telemetry::RunOutcome run(run::RunControl& control);
 
@@ -71,8 +72,8 @@ private:
   Conversation conversation_;
   OutputFollower output_;
   TextMetrics metrics_;
-  GroupMemory memory_;
-  Descriptor wake_; ///< an eventfd: the run's control has changed
+  std::optional<GroupMemory> memory_; ///< nothing for a program that is gone
+  Descriptor wake_;                   ///< an eventfd: the run's control has changed
 
   Clock::time_point began_;
   std::optional<Clock::time_point> paused_at_; ///< while it is paused from outside

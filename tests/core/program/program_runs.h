@@ -123,6 +123,7 @@ public:
     return *control_;
   }
   run::JobControl& job() { return *job_; }
+  const program::ProgramRun& source() const { return *source_; }
 
   job::JobResult result; ///< after end()
 

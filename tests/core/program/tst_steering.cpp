@@ -285,11 +285,15 @@ private Q_SLOTS:
 
   void aProgramThatGoesOnBeginsInTheMiddle() {
     Events events;
-    Hello hello = hello_of(10, 4);
-    hello.step = 12;
-    Steering steering(spec_of("piecewise:0=10,11=20"), hello, events.report());
+    Steering steering(spec_of("piecewise:0=10,11=20"), hello_of(10, 4), events.report());
+    steering.repeat({}, 12);
     QCOMPARE(steering.welcome().batch, 20);
     QCOMPARE(steering.welcome().step, 13);
+    Steering edited(spec_of("constant"), hello_of(10, 4), events.report());
+    edited.repeat({{.after_step = 3, .schedule = "constant", .batch = 25}}, 5);
+    QCOMPARE(edited.welcome().batch, 25);
+    QVERIFY(edited.steers());
+    QVERIFY(events.all.empty());
   }
 
   void whatAProgramCannotMeasureIsRefused() {

@@ -1,0 +1,47 @@
+#include "core/program/detail/child_start.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "core/program/command.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// The folder with the client in front of what the program would have had.
+std::string python_path(const Surroundings& surroundings, const ProgramFolder& folder) {
+  const char* inherited = std::getenv("PYTHONPATH");
+  std::string rest = inherited ? inherited : "";
+  for (const auto& [name, value] : surroundings.environment)
+    if (name == "PYTHONPATH")
+      rest = value;
+  return rest.empty() ? folder.python().string() : fmt::format("{}:{}", folder.python().string(), rest);
+}
+
+} // namespace
+
+ChildStart child_start(const run::RunSpec& spec, const Surroundings& surroundings, const run::RunPlace& place,
+                       const ProgramFolder& folder, const Link& link) {
+  const run::ProgramSpec& program = *spec.program;
+  Filling filling{.accumulate = spec.accumulate, .seed = spec.seed, .run = place.run, .out = folder.out()};
+  if (spec.batch.kind == run::BatchChoice::Kind::number)
+    filling.batch = spec.batch.number;
+  ChildStart start{.command = filled_command(program, filling),
+                   .folder = program.folder,
+                   .environment = surroundings.environment,
+                   .output = folder.output(),
+                   .data_limit = program.attach ? std::nullopt : spec.memory_budget,
+                   .returns_freed_memory = surroundings.returns_freed_memory || spec.memory_budget.has_value()};
+  start.environment.emplace_back("BATCHSCOPE_SOCKET", link.path().string());
+  start.environment.emplace_back("BATCHSCOPE_RUN", place.uid);
+  start.environment.emplace_back("BATCHSCOPE_SPILL", folder.spill().string());
+  if (program.attach) {
+    start.environment.emplace_back("BATCHSCOPE_ATTACH", "auto");
+    start.environment.emplace_back("PYTHONPATH", python_path(surroundings, folder));
+  }
+  return start;
+}
+
+} // namespace batchscope::program
