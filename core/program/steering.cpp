@@ -58,6 +58,14 @@ std::optional<std::int64_t> steps_of(const schedule::ProgressionOptions& options
   return progression.next() ? std::nullopt : std::optional(progression.steps_done());
 }
 
+/// Rank 0 alone says what it took.
+std::int64_t examples_of_rank_0(const data::StepTakes& takes) {
+  std::int64_t examples = 0;
+  for (std::size_t i = 0; i < takes.takes.size(); i += static_cast<std::size_t>(takes.ranks))
+    examples += takes.takes[i];
+  return examples;
+}
+
 } // namespace
 
 run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
@@ -66,7 +74,8 @@ run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
   start.batch = given ? spec.batch.number : hello.batch.value_or(0);
   start.train_examples = hello.examples.value_or(0);
   if (level_of(hello) >= 2 && start.train_examples > 0)
-    start.batch = std::min(start.batch, start.train_examples); // as the program does
+    start.batch = std::clamp(start.batch, std::int64_t{1},
+                             std::max<std::int64_t>(start.train_examples / hello.world, 1)); // as the program does
   start.accumulate = spec.accumulate > 1 ? spec.accumulate : hello.accumulate.value_or(1);
   start.parameters = hello.parameters.value_or(0);
   start.budget_bytes = spec.memory_budget.value_or(0);
@@ -75,6 +84,7 @@ run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
                                     .torch = hello.torch,
                                     .device = hello.device_name.empty() ? hello.device : hello.device_name,
                                     .length = length_of(hello),
+                                    .ranks = hello.world,
                                     .drop_last = hello.drop_last};
   return start;
 }
@@ -188,20 +198,21 @@ std::string Steering::take(const StepMessage& message) {
 
 void Steering::compare(const schedule::PlannedStep& planned, const StepMessage& message) {
   const std::int64_t batch = message.record.batch > 0 ? message.record.batch : planned.batch;
+  const std::int64_t planned_examples = examples_of_rank_0(planned.takes);
   const std::int64_t examples = message.takes.empty()
-                                    ? planned.takes.examples
+                                    ? planned_examples
                                     : std::accumulate(message.takes.begin(), message.takes.end(), std::int64_t{0});
-  if (batch == planned.batch && examples == planned.takes.examples)
+  if (batch == planned.batch && examples == planned_examples)
     return;
   if (!differed_)
     report_(planned.step, "differs",
             json_text({{"planned_batch", planned.batch},
-                       {"planned_examples", planned.takes.examples},
+                       {"planned_examples", planned_examples},
                        {"batch", batch},
                        {"examples", examples},
                        {"message", fmt::format("the step took {} examples in batches of {}; planned were {} in batches "
                                                "of {}",
-                                               examples, batch, planned.takes.examples, planned.batch)}}));
+                                               examples, batch, planned_examples, planned.batch)}}));
   differed_ = true;
   if (batch != planned.batch) {
     progression_.make_next_with(batch);

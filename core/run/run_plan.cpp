@@ -117,7 +117,7 @@ schedule::ProgressionOptions of_program(RunSpec spec, const RunStart& start, con
   if (spec.length == schedule::RunLength{})
     spec.length.steps = longest_run;
   spec.learning_rate = start.learning_rate.value_or(1);
-  return without_warmup(spec, data::ExampleCounts(start.train_examples), start.batch, 1);
+  return without_warmup(spec, data::ExampleCounts(start.train_examples), start.batch, program.ranks);
 }
 
 } // namespace

@@ -36,6 +36,7 @@ Json program_json(const ProgramStart& program) {
           {"epochs", or_null(program.length.epochs)},
           {"examples", or_null(program.length.examples)},
           {"steps", or_null(program.length.steps)},
+          {"ranks", program.ranks},
           {"drop_last", program.drop_last}};
 }
 
@@ -51,6 +52,7 @@ ProgramStart program_from(const Json& json) {
   read(json, "epochs", program.length.epochs);
   read(json, "examples", program.length.examples);
   read(json, "steps", program.length.steps);
+  read(json, "ranks", program.ranks);
   program.drop_last = json.value("drop_last", Json()) == Json(true);
   return program;
 }

@@ -19,6 +19,7 @@ struct ProgramStart {
   std::string framework, torch, device; ///< `transformers 5.23.0`, `2.11.0`, `cuda:0`; empty: not known
   std::string output;                   ///< file of its output
   schedule::RunLength length;           ///< at most one is set; none: not known
+  std::int64_t ranks = 1;               ///< processes that share each step; batches are of one of them
   bool drop_last = false;
 
   bool operator==(const ProgramStart&) const = default;

@@ -22,7 +22,10 @@ struct Probe {
   std::optional<std::uint64_t> predicted_bytes; ///< the finder's prediction before the run
   std::optional<double> seconds;                ///< of one whole optimizer step
   std::optional<double> examples_per_second;
-  std::string message;                           ///< for Outcome::error
+  std::string message; ///< for Outcome::error
+  /// Of a program of the user's own: `process` (one for each size) or `live` (in one that goes on); else empty.
+  std::string how;
+  std::optional<std::int64_t> pid;               ///< of that process
   std::shared_ptr<const telemetry::Trace> trace; ///< allocations and frees; only if the finder requested them
 };
 

@@ -1,0 +1,156 @@
+#include "core/program/live_trial.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/program/detail/live_program.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// Steps of this size warm the program up.
+constexpr std::int64_t small_batch = 4;
+/// Steps of a size that is tried: the first has one-time allocations, the last is what a run repeats.
+constexpr std::int64_t steps_of_a_size = 2;
+constexpr std::int64_t steps_of_a_timing = 3;
+/// A program that ends so often while sizes are tried cannot be searched.
+constexpr int most_starts = 20;
+
+Welcome welcome_of(const run::RunSpec& spec) {
+  return {.batch = small_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = spec.memory_budget};
+}
+
+std::optional<double> number_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+} // namespace
+
+/// What the program says of a size.
+struct LiveTrial::Result {
+  search::Outcome outcome = search::Outcome::error;
+  std::shared_ptr<const telemetry::Trace> trace;
+  std::optional<std::uint64_t> peak_bytes;
+  std::optional<double> step_seconds;
+  std::string message;
+};
+
+LiveTrial::LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
+
+LiveTrial::~LiveTrial() = default;
+
+/// False if the program turns out to be below level 3.
+bool LiveTrial::start() {
+  if (++starts_ > most_starts)
+    throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
+  Surroundings surroundings = surroundings_;
+  surroundings.returns_freed_memory = true;
+  program_.reset(); // its socket first
+  program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
+  while (const auto message = program_->next(spec_.program->probe_seconds)) {
+    if (!std::holds_alternative<StepMessage>(*message))
+      continue;
+    const std::optional<Hello>& hello = program_->hello();
+    if (!hello || level_of(*hello) < 3 || !hello->can.contains("trace") || !hello->examples)
+      return false;
+    examples_ = *hello->examples;
+    return true;
+  }
+  return false;
+}
+
+/// The first step that is listed differs from all later ones.
+void LiveTrial::discard_first_trace() {
+  probe(std::min(small_batch, examples_), true, steps_of_a_size);
+}
+
+LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
+  program_->send(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false));
+  Result result;
+  while (const auto message = program_->next(spec_.program->probe_seconds)) {
+    if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
+      result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
+    const auto* event = std::get_if<EventMessage>(&*message);
+    if (!event || event->event.kind != "probe")
+      continue;
+    const Json detail = parse_json_or_discard(event->event.detail_json);
+    if (!detail.is_object() || detail.value("batch", Json()) != Json(batch))
+      continue;
+    const bool fits = detail.value("fits", Json()) == Json(true) && detail.value("taken", Json(batch)) == Json(batch);
+    result.outcome = fits ? search::Outcome::fits : search::Outcome::out_of_memory;
+    if (!fits)
+      result.trace.reset();
+    if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
+      result.peak_bytes = static_cast<std::uint64_t>(*bytes);
+    const auto seconds = number_in(detail, "seconds");
+    const auto made = number_in(detail, "steps");
+    if (seconds && made && *made > 0)
+      result.step_seconds = *seconds / *made;
+    return result;
+  }
+  if (!program_->ended()) {
+    result.message = "the program made no step in the time of --probe-seconds";
+    program_.reset();
+    return result;
+  }
+  const Verdict verdict = program_->verdict();
+  program_.reset();
+  if (verdict.out_of_memory)
+    result.outcome = search::Outcome::out_of_memory;
+  result.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason;
+  return result;
+}
+
+search::Probe LiveTrial::run(const search::Proposal& proposal) {
+  search::Probe probe;
+  probe.batch = proposal.batch;
+  probe.predicted_bytes = proposal.predicted_bytes;
+  Result result;
+  do {
+    if (!program_) {
+      if (!start())
+        throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
+      discard_first_trace();
+      if (!program_)
+        continue;
+    }
+    probe.pid = program_->pid();
+    result = this->probe(proposal.batch, proposal.trace, steps_of_a_size);
+  } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through
+  probe.how = "live";
+  probe.outcome = result.outcome;
+  probe.message = result.message;
+  probe.trace = result.trace;
+  probe.peak_bytes = result.trace ? std::optional(result.trace->peak_bytes) : result.peak_bytes;
+  if (result.outcome == search::Outcome::fits && result.step_seconds) {
+    probe.seconds = result.step_seconds;
+    probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;
+  }
+  return probe;
+}
+
+std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
+  if (!program_ && !start())
+    return std::nullopt;
+  const Result result = probe(batch, false, steps_of_a_timing);
+  if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
+    return std::nullopt;
+  return search::Stretch{*result.step_seconds, static_cast<double>(batch) / *result.step_seconds,
+                         *result.step_seconds * static_cast<double>(steps_of_a_timing)};
+}
+
+std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings,
+                                           std::function<bool()> stop) {
+  std::unique_ptr<LiveTrial> trial(new LiveTrial(spec, surroundings, std::move(stop)));
+  if (!trial->start())
+    return nullptr;
+  trial->discard_first_trace();
+  return trial;
+}
+
+} // namespace batchscope::program

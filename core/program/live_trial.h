@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "core/program/program_source.h"
+#include "core/search/finder.h"
+#include "core/search/throughput.h"
+
+namespace batchscope::program {
+
+class LiveProgram;
+
+/// Tries batch sizes in one process: a program that can split a step (level 3) runs a few steps of each size and lists
+/// their allocations, and an out-of-memory error ends no process. What it learns meanwhile is thrown away. It is
+/// started again if it ends, because it had trained enough or because an error ended it after all. One thread.
+class LiveTrial final : public search::Trial {
+public:
+  ~LiveTrial() override;
+
+  search::Probe run(const search::Proposal& proposal) override;
+  /// The time of a step at a size known to fit; nothing if it did not fit after all.
+  std::optional<search::Stretch> time(std::int64_t batch);
+  std::int64_t examples() const { return examples_; } ///< of an epoch: no batch is larger
+
+private:
+  friend std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
+  LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop);
+
+  bool start();
+  void discard_first_trace();
+  struct Result;
+  Result probe(std::int64_t batch, bool trace, std::int64_t steps);
+
+  const run::RunSpec spec_;
+  const Surroundings surroundings_;
+  const std::function<bool()> stop_;
+  std::unique_ptr<LiveProgram> program_;
+  std::int64_t examples_ = 0;
+  int starts_ = 0;
+};
+
+/// Starts the program and waits for its first step; null if it cannot split steps (level 3), so that every size needs a
+/// process of its own. `spec`: of a program whose batch goes over the socket, with the budget of the search. Throws
+/// Error: failed ("stopped") if `stop` returns true, input if the program cannot be started.
+std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings,
+                                           std::function<bool()> stop);
+
+} // namespace batchscope::program

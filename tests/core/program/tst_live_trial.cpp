@@ -1,0 +1,165 @@
+#include "core/program/live_trial.h"
+
+#include <cmath>
+
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/program/program_estimate.h"
+#include "core/search/run_search.h"
+#include "test_program.h"
+#include "tests/core/program/program_runs.h"
+
+using namespace batchscope;
+using namespace batchscope::program;
+using namespace batchscope::test;
+
+namespace {
+
+constexpr std::uint64_t bytes_of_the_model = 10'000'000;
+constexpr std::uint64_t bytes_of_an_example = 64'000;
+
+/// A program of level 3 that only pretends: its steps need memory in proportion to the batch, and fail above the limit.
+const std::string pretended_level_3 = R"(
+import types
+MODEL, EXAMPLE = 10_000_000, 64_000
+
+class Tracer:
+    def __init__(self, model=None, optimizer=None):
+        pass
+    def mark(self, phase):
+        pass
+    def finish(self, batch):
+        return {"type": "trace", "batch": batch, "granularity": 64, "start_bytes": MODEL,
+                "start_by": {"parameters": MODEL}, "events": [batch * EXAMPLE, 640, -2, -1],
+                "phases": [[0, "forward"], [2, "backward"]]}
+
+batchscope._Tracer = Tracer
+loader = Sizes(run, 8, 5000)
+run._estimator = lambda batches: [[batch, MODEL + batch * EXAMPLE, {"parameters": MODEL}] for batch in batches]
+made = 0
+while made < LAST:
+    takes = loader.fetch()
+    run._model = True
+    run._describe(can=("split", "trace", "estimate"))
+    limit = run._wanted_limit[0] if run._wanted_limit else None
+    if limit and MODEL + takes[0] * EXAMPLE + 640 > limit:
+        if run._probe is not None:
+            run._probe.fits = False
+        run.event("oom", attempted_batch=takes[0], action="split into micro batches")
+    run._apply_limit = lambda: None
+    run.step(loss=1)
+    made += 1
+)";
+
+run::RunSpec spec_of(const ProgramRuns& runs, const std::string& last) {
+  std::string source = pretended_level_3;
+  source.replace(source.find("LAST"), 4, last);
+  run::RunSpec spec = runs.loader(source);
+  spec.program->attach = true;
+  return spec;
+}
+
+search::SearchResult find(LiveTrial& trial, std::uint64_t budget) {
+  const search::FinderOptions options{.max_batch = trial.examples(), .budget_bytes = budget};
+  const auto finder = search::make_finder("predictive", options);
+  return search::run_search(*finder, trial, options);
+}
+
+int failed(const search::SearchResult& result) {
+  int count = 0;
+  for (const search::Probe& probe : result.probes)
+    count += probe.outcome == search::Outcome::out_of_memory ? 1 : 0;
+  return count;
+}
+
+} // namespace
+
+/// One program tries all sizes of a search, and estimates the memory of steps that it does not run.
+class TestLiveTrial : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void findsTheLargestInOneProcess() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9");
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {});
+    QVERIFY(trial != nullptr);
+    QCOMPARE(trial->examples(), 5000);
+    const search::SearchResult result = find(*trial, *spec.memory_budget);
+    const auto largest =
+        static_cast<std::int64_t>((*spec.memory_budget - bytes_of_the_model - 640) / bytes_of_an_example);
+    QCOMPARE(result.largest, std::optional(largest));
+    QVERIFY(result.largest_is_exact);
+    QVERIFY(failed(result) <= 1);
+    for (const search::Probe& probe : result.probes) {
+      QCOMPARE(probe.pid, result.probes.front().pid);
+      QCOMPARE(probe.how, std::string("live"));
+    }
+    QVERIFY(trial->time(8).has_value());
+  }
+
+  void aProgramThatIsThroughIsStartedAgain() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "9");
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {});
+    QVERIFY(trial != nullptr);
+    const search::SearchResult result = find(*trial, *spec.memory_budget);
+    QVERIFY(result.found && result.largest_is_exact);
+  }
+
+  void aProgramThatCannotSplitIsNotTriedLive() {
+    const ProgramRuns runs;
+    run::RunSpec spec =
+        runs.loader("loader = Sizes(run, 8, 100)\nwhile True:\n    loader.fetch()\n    run.step(loss=1)\n");
+    QVERIFY(open_live_trial(spec, {}, {}) == nullptr);
+    QVERIFY(open_live_trial(runs.command({"true"}), {}, {}) == nullptr);
+  }
+
+  void stopsWhenAskedTo() {
+    const ProgramRuns runs;
+    QVERIFY_THROWS_EXCEPTION(Error, open_live_trial(runs.command({"sleep", "600"}), {}, [] { return true; }));
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
+  void estimatesWithoutRunning() {
+    const ProgramRuns runs;
+    const EstimateMessage estimate = estimate_program(spec_of(runs, "10**9"), {}, {8, 16}, {});
+    QCOMPARE(estimate.method, std::string("fake"));
+    QCOMPARE(estimate.curve.size(), 2U);
+    QCOMPARE(estimate.curve[1].peak_bytes, bytes_of_the_model + 16 * bytes_of_an_example);
+    QCOMPARE(largest_within(estimate, bytes_of_the_model + 100 * bytes_of_an_example + 5),
+             std::optional<std::int64_t>(100));
+    QCOMPARE(largest_within(estimate, 1000), std::optional<std::int64_t>(0));
+  }
+
+  void saysWhyThereIsNoEstimate() {
+    const ProgramRuns runs;
+    QVERIFY_THROWS_EXCEPTION(Error, estimate_program(runs.command({"true"}), {}, {8}, {}));
+    QVERIFY_THROWS_EXCEPTION(Error, estimate_program(runs.loader("run.report(1, loss=1)"), {}, {8}, {}));
+  }
+
+  /// With torch and transformers: BATCHSCOPE_TEST_PYTHON.
+  void theLargestOfARealTrainerIsExact() {
+    const QByteArray python = qgetenv("BATCHSCOPE_TEST_PYTHON");
+    if (python.isEmpty())
+      QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch and transformers");
+    const ProgramRuns runs;
+    run::RunSpec spec =
+        runs.command({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/hf_trainer.py", "--epochs", "1000"});
+    spec.program->attach = true;
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {});
+    QVERIFY(trial != nullptr);
+    const search::SearchResult result = find(*trial, *spec.memory_budget);
+    QVERIFY(result.found && result.largest_is_exact);
+    QVERIFY2(failed(result) <= 1, "more than one error was survived");
+    const search::Probe one_more = trial->run({.batch = *result.largest + 1});
+    QVERIFY(one_more.outcome == search::Outcome::out_of_memory);
+  }
+};
+
+BATCHSCOPE_TEST(TestLiveTrial)
+#include "tst_live_trial.moc"
