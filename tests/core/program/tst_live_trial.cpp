@@ -155,7 +155,7 @@ private Q_SLOTS:
     QVERIFY(trial != nullptr);
     const search::SearchResult result = find(*trial, *spec.memory_budget);
     QVERIFY(result.found && result.largest_is_exact);
-    QVERIFY2(failed(result) <= 1, "more than one error was survived");
+    QVERIFY2(failed(result) <= 1, search::to_json(result).c_str());
     const search::Probe one_more = trial->run({.batch = *result.largest + 1});
     QVERIFY(one_more.outcome == search::Outcome::out_of_memory);
   }
