@@ -27,6 +27,9 @@ struct ChildStart {
   bool returns_freed_memory = false;
 };
 
+/// Throws as Child does, if the command or the folder does not exist. Starts nothing.
+void check_can_start(const ChildStart& start);
+
 /// How a process ended: `code` or `signal` is set.
 struct Exit {
   std::optional<int> code;

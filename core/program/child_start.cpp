@@ -25,10 +25,7 @@ std::string python_path(const Surroundings& surroundings, const ProgramFolder& f
 ChildStart child_start(const run::RunSpec& spec, const Surroundings& surroundings, const run::RunPlace& place,
                        const ProgramFolder& folder, const Link& link) {
   const run::ProgramSpec& program = *spec.program;
-  Filling filling{.accumulate = spec.accumulate, .seed = spec.seed, .run = place.run, .out = folder.out()};
-  if (spec.batch.kind == run::BatchChoice::Kind::number)
-    filling.batch = spec.batch.number;
-  ChildStart start{.command = filled_command(program, filling),
+  ChildStart start{.command = filled_command(program, filling_of(spec, place, folder.out())),
                    .folder = program.folder,
                    .environment = surroundings.environment,
                    .output = folder.output(),

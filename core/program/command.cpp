@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/program/read_files.h"
 #include "core/program/text_metrics.h"
 
 namespace batchscope::program {
@@ -76,6 +77,13 @@ std::string value_of(const run::ProgramSpec& program, const Filling& filling, co
 
 } // namespace
 
+Filling filling_of(const run::RunSpec& spec, const run::RunPlace& place, const std::filesystem::path& out) {
+  Filling filling{.accumulate = spec.accumulate, .seed = spec.seed, .run = place.run, .out = out};
+  if (spec.batch.kind == run::BatchChoice::Kind::number)
+    filling.batch = spec.batch.number;
+  return filling;
+}
+
 std::vector<std::string> filled_command(const run::ProgramSpec& program, const Filling& filling) {
   std::vector<std::string> arguments;
   for (const std::string& argument : program.command)
@@ -96,9 +104,7 @@ std::set<std::string> placeholders_of(const run::ProgramSpec& program) {
 void check_command(const run::RunSpec& spec) {
   const run::ProgramSpec& program = *spec.program;
   const std::set<std::string> names = placeholders_of(program);
-  Filling filling{.accumulate = spec.accumulate, .seed = spec.seed, .out = {}};
-  if (spec.batch.kind == run::BatchChoice::Kind::number)
-    filling.batch = spec.batch.number;
+  const Filling filling = filling_of(spec, {}, {});
   filled_command(program, filling);
   for (const auto& [name, text] : program.set)
     if (!names.contains(name))
@@ -107,6 +113,7 @@ void check_command(const run::RunSpec& spec) {
   if (filling.batch)
     check_takes_batch(program);
   TextMetrics{program.metrics};
+  ReadFiles{program.reads, program.folder};
 }
 
 void check_takes_batch(const run::ProgramSpec& program) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/run/run_spec.h"
+#include "core/run/source.h"
 
 namespace batchscope::program {
 
@@ -20,6 +21,9 @@ struct Filling {
   std::filesystem::path out; ///< a fresh folder of this run
 };
 
+/// Of a run; `out` and `place` as the run has them.
+Filling filling_of(const run::RunSpec& spec, const run::RunPlace& place, const std::filesystem::path& out);
+
 /// The program and its arguments with every `{NAME}` replaced and `{{` as one brace. A brace that begins no name, as in
 /// JSON, stays as it is. Throws Error (input) for a name that is not known, naming those that are, and for `{batch}`
 /// without a batch.
@@ -28,8 +32,8 @@ std::vector<std::string> filled_command(const run::ProgramSpec& program, const F
 /// The names in the braces of the command.
 std::set<std::string> placeholders_of(const run::ProgramSpec& program);
 
-/// Checks what can be checked before the program starts: names in braces, patterns of metrics, and that a batch size
-/// that is set has a way to the program. Throws Error (input).
+/// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
+/// is set has a way to the program. Throws Error (input).
 void check_command(const run::RunSpec& spec);
 /// The same for a search or a sweep over batch sizes, which must reach the program.
 void check_takes_batch(const run::ProgramSpec& program);

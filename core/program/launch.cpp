@@ -58,6 +58,12 @@ bool is_program(const std::filesystem::path& file) {
   return stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(file.c_str(), X_OK) == 0;
 }
 
+void check_folder(const ChildStart& start) {
+  std::error_code ignored;
+  if (!start.folder.empty() && !std::filesystem::is_directory(start.folder, ignored))
+    throw input_error(fmt::format("--cwd: no folder {}", in_quotes(start.folder.string())), "program");
+}
+
 /// The file to execute. A command with a slash is taken from the folder in which it is to run, as a shell there would.
 std::filesystem::path find_program(const ChildStart& start, const Variables& variables) {
   if (start.command.empty() || start.command.front().empty())
@@ -221,9 +227,7 @@ std::uint64_t count_in(const std::filesystem::path& file, const std::string& nam
 } // namespace
 
 pid_t launch(const ChildStart& start, const std::string& token) {
-  std::error_code ignored;
-  if (!start.folder.empty() && !std::filesystem::is_directory(start.folder, ignored))
-    throw input_error(fmt::format("--cwd: no folder {}", in_quotes(start.folder.string())), "program");
+  check_folder(start);
   const Variables variables = variables_for(start, token);
   const std::filesystem::path file = find_program(start, variables);
   const Descriptor output(open(start.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
@@ -244,3 +248,12 @@ std::uint64_t kernel_oom_kills() {
 }
 
 } // namespace batchscope::program::detail
+
+namespace batchscope::program {
+
+void check_can_start(const ChildStart& start) {
+  detail::check_folder(start);
+  detail::find_program(start, detail::variables_for(start, {}));
+}
+
+} // namespace batchscope::program

@@ -1,6 +1,7 @@
 #include "core/program/memory.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -18,7 +19,7 @@ std::optional<std::uint64_t> kilobytes_in(pid_t pid, const char* file, const std
   std::string line;
   while (std::getline(stream, line))
     if (line.starts_with(name))
-      return std::stoull(line.substr(name.size())) << 10;
+      return std::strtoull(line.c_str() + name.size(), nullptr, 10) << 10;
   return std::nullopt;
 }
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -26,9 +26,15 @@ struct ProcessGroup::Process {
 
 namespace {
 
+/// Empty for a process that has ended, also while it is read: read() then fails, which a stream's own functions note
+/// and its iterators throw.
 std::string whole_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::array<char, 4096> part{};
+  while (file.read(part.data(), part.size()) || file.gcount() > 0)
+    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
+  return text;
 }
 
 std::string environment_file(pid_t pid) {
@@ -56,8 +62,9 @@ std::optional<ProcessGroup> ProcessGroup::of(pid_t leader) {
 std::vector<ProcessGroup::Process> ProcessGroup::processes() {
   std::vector<Process> found;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
+  using Directory = std::filesystem::directory_iterator;
+  for (Directory entry("/proc", ignored); entry != Directory(); entry.increment(ignored)) { // an error ends it
+    const std::string name = entry->path().filename().string();
     Process process;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process.pid);
     if (error != std::errc() || end != name.data() + name.size())

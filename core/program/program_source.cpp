@@ -87,6 +87,11 @@ private:
     const auto child = std::make_shared<Child>(child_start(spec_, surroundings_, place_, folder, link));
     pid_ = child->pid();
     folder.note(child->pid(), link.path());
+    if (place_.start_changed) { // also for a program that never speaks
+      run::RunStart begun = start();
+      begun.program->output = folder.output().string();
+      place_.start_changed(begun);
+    }
     Supervisor supervisor(spec_, place_, folder, link, Process::started(child), sink);
     return FollowedRun::follow(supervisor, control);
   }
@@ -128,6 +133,10 @@ std::unique_ptr<ProgramRun> open_program(const run::RunSpec& spec, const Surroun
     throw input_error("the run has no program", "program");
   run::check(spec);
   check_command(spec);
+  check_can_start({.command = filled_command(*spec.program, filling_of(spec, {}, {})),
+                   .folder = spec.program->folder,
+                   .environment = surroundings.environment,
+                   .output = {}});
   return std::make_unique<StartedRun>(spec, surroundings);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/program/command.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::program {
@@ -18,13 +20,22 @@ namespace {
 
 using telemetry::RunStatus;
 
-/// A stop of the job, the output and the end of a pause are looked at so often.
+/// A stop of the job and the end of a pause are looked at so often; and output, whose lines have the time at which they
+/// are seen.
 constexpr int interval_ms = 50;
+constexpr int output_interval_ms = 10;
 /// From SIGTERM to SIGKILL.
 constexpr double last_seconds = 10;
 
 double seconds_since(std::chrono::steady_clock::time_point from) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+}
+
+/// The texts of --read may have placeholders, too: {out} is a folder of this run only.
+ReadFiles files_of(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder) {
+  run::ProgramSpec program = *spec.program;
+  program.command = program.reads;
+  return ReadFiles(filled_command(program, filling_of(spec, place, folder.out())), program.folder);
 }
 
 } // namespace
@@ -44,8 +55,8 @@ Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, con
     : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
       conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
                     [this] { return seconds(); }),
-      output_(folder.output()), metrics_(spec.program->metrics), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      began_(Clock::now()) {
+      output_(folder.output()), metrics_(spec.program->metrics), files_(files_of(spec, place, folder)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {
   if (auto group = process_.group())
     memory_.emplace(*std::move(group));
 }
@@ -62,8 +73,11 @@ double Supervisor::seconds() const {
 }
 
 std::optional<std::uint64_t> Supervisor::peak() const {
-  const std::uint64_t reported = counter_.progress.outcome().peak_bytes;
-  return reported > 0 || !memory_ ? std::optional(reported) : memory_->peak();
+  const std::uint64_t seen = counter_.progress.outcome().peak_bytes;
+  const std::uint64_t measured = memory_ ? memory_->peak().value_or(0) : 0;
+  // What it reports goes before what is measured from outside, which has the interpreter and its libraries in it.
+  const std::uint64_t peak = conversation_.has_reports() && seen > 0 ? seen : std::max(seen, measured);
+  return peak > 0 ? std::optional(peak) : std::nullopt;
 }
 
 telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
@@ -75,6 +89,8 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
     wait();
     conversation_.serve();
     follow(control.take());
+    if (control.killing())
+      kill();
     read_output(false);
     if (memory_ && !conversation_.connected())
       memory_->sample();
@@ -89,7 +105,10 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
 void Supervisor::wait() {
   std::vector<pollfd> waits{{process_.ended_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   link_.add_to(waits);
-  ::poll(waits.data(), waits.size(), link_.has_more() || output_.has_more() ? 0 : interval_ms);
+  ::poll(waits.data(), waits.size(),
+         link_.has_more() || output_.has_more() ? 0
+         : metrics_.empty()                     ? interval_ms
+                                                : output_interval_ms);
   std::uint64_t changes = 0;
   [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &changes, sizeof changes);
 }
@@ -114,7 +133,15 @@ void Supervisor::pause_from_outside(bool paused) {
   conversation_.report("status", json_text({{"status", paused ? "paused" : "running"}}));
 }
 
+void Supervisor::kill() {
+  stop_requested_ = true;
+  if (std::exchange(ending_, Stage::killed) != Stage::killed)
+    process_.signal(SIGKILL);
+}
+
 void Supervisor::read_output(bool ended) {
+  for (telemetry::StepRecord& record : files_.poll(ended))
+    take_metrics(std::move(record));
   if (metrics_.empty())
     return;
   do {
@@ -130,10 +157,21 @@ void Supervisor::read_output(bool ended) {
 
 /// The program's own reports have the steps if it sends any.
 void Supervisor::take_metrics(telemetry::StepRecord record) {
-  if (!conversation_.has_reports()) {
+  if (!conversation_.has_reports() && record.step > last_step_) {
+    last_step_ = record.step;
     record.seconds = seconds();
+    if (spec_.batch.kind == run::BatchChoice::Kind::number && record.batch == 0)
+      record.batch = record.micro_batch = spec_.batch.number;
+    if (record.accumulate == 0)
+      record.accumulate = spec_.accumulate;
+    if (record.effective_batch == 0)
+      record.effective_batch = record.batch * record.accumulate;
+    if (record.examples_seen == 0)
+      record.examples_seen = record.step * record.effective_batch;
     if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
-      record.allocated_bytes = record.peak_bytes = static_cast<std::int64_t>(*bytes);
+      record.allocated_bytes = static_cast<std::int64_t>(*bytes);
+    if (memory_)
+      record.peak_bytes = static_cast<std::int64_t>(memory_->peak().value_or(0));
     return conversation_.record(record);
   }
   std::vector<std::pair<std::string, double>> values = record.more;
@@ -168,8 +206,11 @@ void Supervisor::begin_stop() {
   ending_ = Stage::asked;
   asked_at_ = Clock::now();
   pause_from_outside(false);
-  if (!conversation_.connected())
-    process_.signal(SIGINT);
+  if (conversation_.connected())
+    return;
+  if (memory_)
+    memory_->measure(); // the last look at what it has taken
+  process_.signal(SIGINT);
 }
 
 void Supervisor::escalate() {

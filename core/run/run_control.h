@@ -47,7 +47,8 @@ public:
   void stop();
 
   bool paused() const;
-  bool stopping() const; ///< the run or its job
+  bool stopping() const;                                   ///< the run or its job
+  bool killing() const { return job_ && job_->killing(); } ///< see JobControl::kill()
 
   // --- for the training loop ---
   /// What the loop does at this boundary. Blocks while paused; calls `before_waiting` before it blocks.

@@ -14,6 +14,7 @@
 #include "core/program/left_run.h"
 #include "core/program/memory.h"
 #include "core/program/output.h"
+#include "core/program/read_files.h"
 #include "core/program/text_metrics.h"
 #include "core/program/verdict.h"
 #include "core/telemetry/outcome.h"
@@ -54,6 +55,7 @@ private:
   void wait();
   void follow(const run::RunControl::Orders& orders);
   void pause_from_outside(bool paused);
+  void kill();
   void read_output(bool ended);
   void take_metrics(telemetry::StepRecord record);
   void stop_if_due();
@@ -72,6 +74,8 @@ private:
   Conversation conversation_;
   OutputFollower output_;
   TextMetrics metrics_;
+  ReadFiles files_;
+  std::int64_t last_step_ = 0;        ///< of what metrics and files gave
   std::optional<GroupMemory> memory_; ///< nothing for a program that is gone
   Descriptor wake_;                   ///< an eventfd: the run's control has changed
 

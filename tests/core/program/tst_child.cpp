@@ -35,7 +35,8 @@ pid_t number_in(const std::string& output) {
 /// As /proc has it; `-` if there is no such process.
 char state_of(pid_t pid) {
   std::ifstream stream("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  std::string text;
+  std::getline(stream, text);
   const std::size_t name_end = text.rfind(')');
   return name_end == std::string::npos ? '-' : text[name_end + 2];
 }
@@ -248,8 +249,9 @@ private Q_SLOTS:
     const Programs programs;
     pid_t pid = 0;
     {
-      Child child(programs.shell("sleep 1000"));
+      Child child(programs.shell("echo 1; exec sleep 1000"));
       pid = child.pid();
+      QTRY_COMPARE_WITH_TIMEOUT(programs.output(), std::string("1\n"), patience);
       child.signal(SIGSTOP);
       QTRY_COMPARE_WITH_TIMEOUT(state_of(pid), 'T', patience);
     }

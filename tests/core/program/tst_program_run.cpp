@@ -47,11 +47,12 @@ private Q_SLOTS:
     QVERIFY(stored(runs, job).of("output").at(0)["tail"].get<std::string>().find("before") != std::string::npos);
   }
 
-  void aCommandThatDoesNotExistFails() {
+  void aCommandThatDoesNotExistIsRefused() {
     const ProgramRuns runs;
-    ProgramJob job(runs, runs.command({"no-such-command"}));
-    QCOMPARE(telemetry::to_string(job.end().status), std::string("failed"));
-    QVERIFY(job.result.outcome.reason.find("no-such-command") != std::string::npos);
+    QVERIFY_EXCEPTION_THROWN(open_program(runs.command({"no-such-command"})), Error);
+    run::RunSpec elsewhere = runs.command({"true"});
+    elsewhere.program->folder = runs.path("missing").string();
+    QVERIFY_EXCEPTION_THROWN(open_program(elsewhere), Error);
     QCOMPARE(runs.sockets_left(), 0U);
   }
 
