@@ -30,7 +30,7 @@ public:
 
   std::optional<std::uint64_t> predict(std::int64_t batch) const override {
     if (!model_)
-      return std::nullopt;
+      return line() ? std::optional(line()->at(batch)) : std::nullopt;
     const auto bytes = static_cast<std::int64_t>(model_->peak(batch).bytes) + correction_;
     return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0));
   }
@@ -49,12 +49,14 @@ public:
     }
     if (probe.outcome == Outcome::out_of_memory) {
       fails_ = std::min(fails_, probe.batch);
-      broken_promises_ += model_ ? 1 : 0;
+      broken_promises_ += model_ || line() ? 1 : 0;
       return;
     }
     if (probe.batch > fits_ && probe.peak_bytes)
       largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
+    if (probe.peak_bytes)
+      peaks_[probe.batch] = *probe.peak_bytes;
     if (model_ && probe.peak_bytes) {
       last_error_ = error_at(probe.batch, *probe.peak_bytes);
       if (dry_)
@@ -86,7 +88,38 @@ private:
       last_error_ = error_at(fits_, largest_peak_);
   }
 
+  /// Peaks as a line of the batch. Of trials without traces (a process for each size, measured from outside).
+  struct Line {
+    std::int64_t batch;
+    double peak;  ///< at `batch`, bytes
+    double slope; ///< bytes of an example, above 0
+
+    std::uint64_t at(std::int64_t size) const {
+      return static_cast<std::uint64_t>(std::max(peak + slope * static_cast<double>(size - batch), 0.0));
+    }
+    /// Largest size in [lowest, highest] within so many bytes; lowest - 1 if there is none.
+    std::int64_t within(double bytes, std::int64_t lowest, std::int64_t highest) const {
+      const double size = static_cast<double>(batch) + std::floor((bytes - peak) / slope);
+      return static_cast<std::int64_t>(
+          std::clamp(size, static_cast<double>(lowest - 1), static_cast<double>(std::max(highest, lowest - 1))));
+    }
+  };
+
+  /// Through the two largest sizes that fitted; nothing if their peaks do not grow.
+  std::optional<Line> line() const {
+    if (!traces_.empty() || peaks_.size() < 2)
+      return std::nullopt;
+    const auto [above, peak_above] = *peaks_.rbegin();
+    const auto [below, peak_below] = *std::next(peaks_.rbegin());
+    const double growth = static_cast<double>(peak_above) - static_cast<double>(peak_below);
+    if (growth <= 0)
+      return std::nullopt;
+    return Line{above, static_cast<double>(peak_above), growth / static_cast<double>(above - below)};
+  }
+
   std::int64_t largest_within(double bytes, std::int64_t lowest, std::int64_t highest) const {
+    if (!model_)
+      return line()->within(bytes, lowest, highest);
     const double room = bytes - static_cast<double>(correction_);
     return model_->largest_within(static_cast<std::uint64_t>(std::max(room, 0.0)), lowest, highest);
   }
@@ -99,8 +132,10 @@ private:
   std::optional<std::int64_t> next_batch() const {
     if (fits_ == 0)
       return first();
-    if (!options_.budget_bytes || traces_.empty())
+    if (!options_.budget_bytes)
       return without_memory();
+    if (traces_.empty())
+      return line() ? by_line() : without_memory();
     if (!model_)
       return second();
     if (!model_->model().usable())
@@ -113,6 +148,20 @@ private:
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
     return last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error) ? std::nullopt
                                                                                           : std::optional(fits_ + 1);
+  }
+
+  /// What the line predicts is tried, but no size far beyond those that were run; once it predicts that nothing more
+  /// fits, larger and larger steps until a size fails.
+  std::int64_t by_line() const {
+    constexpr std::int64_t farthest = 16;
+    if (fails_ != unknown)
+      return below_failure();
+    const std::int64_t limit = std::min(farthest * fits_, highest());
+    const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, limit);
+    const auto above_budget = std::count_if(peaks_.begin(), peaks_.end(),
+                                            [&](const auto& peak) { return peak.second > *options_.budget_bytes; });
+    const std::int64_t beyond = std::max(fits_ / 128, std::int64_t{1}) << std::min<std::int64_t>(above_budget, 30);
+    return goal > fits_ ? goal : std::min(fits_ + beyond, highest());
   }
 
   /// A size failed, so the device refuses earlier than the model predicts (its sizes are wrong, or memory is
@@ -158,7 +207,8 @@ private:
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
-  std::uint64_t largest_peak_ = 0; ///< measured at fits_
+  std::uint64_t largest_peak_ = 0;              ///< measured at fits_
+  std::map<std::int64_t, std::uint64_t> peaks_; ///< of the sizes that fitted
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::shared_ptr<const predict::PeakPredictor> model_;
   bool dry_;                    ///< model_ is from a dry run

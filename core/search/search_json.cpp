@@ -27,6 +27,10 @@ Json probe_json(const Probe& probe) {
             {"examples_per_second", optional_json(probe.examples_per_second)}};
   if (!probe.message.empty())
     json["message"] = probe.message;
+  if (!probe.how.empty())
+    json["how"] = probe.how;
+  if (probe.pid)
+    json["pid"] = *probe.pid;
   return json;
 }
 
@@ -104,6 +108,8 @@ Probe probe_from(const Json& json) {
   read(json, "seconds", probe.seconds);
   read(json, "examples_per_second", probe.examples_per_second);
   read(json, "message", probe.message);
+  read(json, "how", probe.how);
+  read(json, "pid", probe.pid);
   return probe;
 }
 

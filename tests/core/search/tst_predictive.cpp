@@ -259,6 +259,48 @@ private Q_SLOTS:
     QVERIFY(!curve_of({twice, twice}, 100)); // one size
   }
 
+  /// A process for each size: peaks are measured from outside, no traces, and the limit is not exactly the budget.
+  void withoutTraces() {
+    class Processes final : public Trial {
+    public:
+      Processes(std::int64_t capacity, std::uint64_t budget, double start)
+          : capacity_(capacity), budget_(budget), start_(start) {}
+      Probe run(const Proposal& proposal) override {
+        ++runs;
+        const double budget = static_cast<double>(budget_);
+        const double each = budget * (1 - start_) / static_cast<double>(capacity_);
+        const bool fits = proposal.batch <= capacity_;
+        failures += fits ? 0 : 1;
+        return {.batch = proposal.batch,
+                .outcome = fits ? Outcome::fits : Outcome::out_of_memory,
+                .peak_bytes =
+                    static_cast<std::uint64_t>(start_ * budget + noise * each * static_cast<double>(proposal.batch))};
+      }
+      double noise = 1;
+      int runs = 0;
+      int failures = 0;
+
+    private:
+      const std::int64_t capacity_;
+      const std::uint64_t budget_;
+      const double start_;
+    };
+    constexpr std::uint64_t budget = 1'000'000'000;
+    for (const std::int64_t capacity : {1, 3, 7, 8, 9, 16, 17, 100, 1000, 4999, 5000, 20'000})
+      for (const double noise : {1.0, 0.9, 1.1}) {
+        Processes trial(capacity, budget, 0.3);
+        trial.noise = noise;
+        const FinderOptions options{.max_batch = 5000, .budget_bytes = budget};
+        const auto finder = make_finder("predictive", options);
+        const SearchResult result = run_search(*finder, trial, options);
+        QCOMPARE(result.largest.value(), std::min<std::int64_t>(capacity, 5000));
+        QVERIFY(result.largest_is_exact);
+        QVERIFY2(trial.runs <= (noise == 1 ? 14 : 20), std::to_string(trial.runs).c_str());
+        if (noise == 1 && capacity >= 16)
+          QVERIFY2(trial.failures <= 3, std::to_string(trial.failures).c_str());
+      }
+  }
+
   void saysWhenNothingFits() {
     SimulatedDevice trial(0);
     const FinderOptions options{.max_batch = 5000};

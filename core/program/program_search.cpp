@@ -1,0 +1,86 @@
+#include "core/program/program_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "core/base/device_name.h"
+#include "core/base/host.h"
+#include "core/program/command.h"
+#include "core/program/live_trial.h"
+#include "core/program/process_trial.h"
+#include "core/search/run_search.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// Without --max-batch, as BatchScope does not know how many examples the program has.
+constexpr std::int64_t largest_tried = 1 << 20;
+constexpr double share_of_free_memory = 0.8;
+
+/// A trial of sizes, and how it times one.
+struct TimedTrial {
+  std::unique_ptr<search::Trial> trial;
+  search::TimeStretch time;
+  std::int64_t largest = largest_tried;
+};
+
+TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
+  // A size in the command line cannot change while the program lives.
+  if (!placeholders_of(*spec.program).contains("batch"))
+    if (auto live = open_live_trial(spec, surroundings, stop)) {
+      LiveTrial& trial = *live;
+      return {std::move(live), [&trial](std::int64_t batch) { return trial.time(batch); }, trial.examples()};
+    }
+  auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
+  ProcessTrial& trial = *processes;
+  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }};
+}
+
+/// Measures throughput to find the recommended size.
+void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
+  result.timings = search::measure_throughput(search::sizes_to_time(result), trial.time, options.on_timing);
+  result.recommended = search::knee(result.timings);
+  const std::string separator = result.reason.empty() ? "" : "; ";
+  if (result.recommended)
+    result.reason += separator + search::knee_reason(result.timings, *result.recommended);
+  else
+    result.reason += separator + "the throughput is not known, because the program reported no steps; name a number in "
+                                 "its output with --metric, or use batchscope's client";
+  result.automatic = result.recommended;
+}
+
+} // namespace
+
+run::RunSpec search_spec(const run::RunSpec& spec) {
+  run::RunSpec searched = spec;
+  run::check(searched);
+  check_takes_batch(*searched.program);
+  searched.batch = {.kind = run::BatchChoice::Kind::number, .number = 1};
+  check_command(searched);
+  if (!searched.memory_budget && !parse_device(searched.device))
+    searched.memory_budget = static_cast<std::uint64_t>(share_of_free_memory * static_cast<double>(free_host_memory()));
+  return searched;
+}
+
+search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& surroundings,
+                                const run::Session::SearchOptions& options, const run::Session::ProbeSink& on_probe) {
+  const auto began = std::chrono::steady_clock::now();
+  const TimedTrial trial = open_trial(spec, surroundings, options.stop);
+  const search::FinderOptions finder_options{.start = options.start,
+                                             .factor = options.factor,
+                                             .max_batch =
+                                                 std::min(spec.max_batch.value_or(trial.largest), trial.largest),
+                                             .margin = options.margin,
+                                             .budget_bytes = spec.memory_budget};
+  const auto finder = search::make_finder(options.strategy, finder_options);
+  search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe);
+  if (result.found && options.timings)
+    time_sizes(trial, options, result);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+} // namespace batchscope::program

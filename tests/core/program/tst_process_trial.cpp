@@ -1,0 +1,136 @@
+#include <QTest>
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/program/process_trial.h"
+#include "core/program/program_search.h"
+#include "program_runs.h"
+#include "test_program.h"
+
+using namespace batchscope;
+using namespace batchscope::program;
+using batchscope::test::ProgramRuns;
+using search::Outcome;
+
+namespace {
+
+/// A program that pretends to train: `source`, with its batch as b.
+run::RunSpec pretended(const std::string& source, const std::string& metric = "loss (\\S+)") {
+  run::RunSpec spec;
+  spec.program = run::ProgramSpec{
+      .command = {"python3", "-u", "-c", "import sys, time\nb = int(sys.argv[1])\n" + source, "{batch}"}};
+  if (!metric.empty())
+    spec.program->metrics = {{"loss", metric}};
+  return spec;
+}
+
+/// One step after the other, without an end.
+constexpr const char* endless = R"(
+while True:
+    held = bytearray(b * (1 << 20))
+    print('loss', b)
+    del held
+    time.sleep(0.001)
+)";
+
+search::Probe run_once(const run::RunSpec& spec, std::int64_t batch = 4) {
+  const ProgramRuns runs;
+  return ProcessTrial(spec, {}, {}).run({.batch = batch});
+}
+
+} // namespace
+
+class TestProcessTrial : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  /// A size fits after some steps; the program is then ended, although it would go on for ever.
+  void enoughSteps() {
+    const search::Probe probe = run_once(pretended(endless), 40);
+    QVERIFY2(probe.outcome == Outcome::fits, probe.message.c_str());
+    QCOMPARE(probe.batch, 40);
+    QVERIFY(probe.peak_bytes.value() >= 40U << 20);
+    QCOMPARE(probe.how, std::string("process"));
+    QVERIFY(probe.pid.value() > 1);
+  }
+
+  void goodEnd() {
+    QVERIFY(run_once(pretended("print('nothing that matches')")).outcome == Outcome::fits);
+    QVERIFY(run_once(pretended("", "")).outcome == Outcome::fits);
+  }
+
+  /// Without steps: it fits when it has run for so long.
+  void enoughSeconds() {
+    run::RunSpec spec = pretended("time.sleep(1000)", "");
+    spec.program->probe_seconds = 0.2;
+    QVERIFY(run_once(spec).outcome == Outcome::fits);
+  }
+
+  void outOfMemory() {
+    const search::Probe probe = run_once(pretended("raise MemoryError()"));
+    QVERIFY(probe.outcome == Outcome::out_of_memory);
+    QVERIFY(!probe.peak_bytes);
+    run::RunSpec limited = pretended("held = bytearray(b << 20)");
+    limited.memory_budget = 256 << 20;
+    QVERIFY(run_once(limited, 1024).outcome == Outcome::out_of_memory);
+    QVERIFY(run_once(limited, 4).outcome == Outcome::fits);
+  }
+
+  void error() {
+    const search::Probe probe = run_once(pretended("raise KeyError('labels')"));
+    QVERIFY(probe.outcome == Outcome::error);
+    QCOMPARE(probe.message, std::string("exit status 1: KeyError: 'labels'"));
+  }
+
+  /// It ignores the requests to stop, and is killed.
+  void stubbornProgram() {
+    const search::Probe probe = run_once(
+        pretended("import signal\nfor s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_IGN)\n" +
+                  std::string(endless)));
+    QVERIFY(probe.outcome == Outcome::fits);
+  }
+
+  void stopped() {
+    const ProgramRuns runs;
+    bool stop = false;
+    ProcessTrial trial(pretended("print('loss 1')\ntime.sleep(1000)"), {}, [&] { return stop; });
+    stop = true;
+    QVERIFY_EXCEPTION_THROWN(trial.run({.batch = 4}), Error);
+  }
+
+  /// The search as `find` makes it: exact under a real limit.
+  void searchIsExact() {
+    const ProgramRuns runs;
+    run::RunSpec spec = pretended(R"(
+for step in range(3):
+    if b > 21: raise MemoryError()
+    held = bytearray(b << 20)
+    print('loss', b)
+)");
+    spec.memory_budget = 1 << 30;
+    const run::RunSpec searched = search_spec(spec);
+    std::vector<search::Probe> seen;
+    const search::SearchResult result =
+        find_batch(searched, {}, {.strategy = "binary", .timings = false, .on_timing = {}, .stop = {}},
+                   [&](const search::Probe& probe) { seen.push_back(probe); });
+    QCOMPARE(result.largest.value(), 21);
+    QVERIFY(result.largest_is_exact);
+    QVERIFY(seen.size() >= result.probes.size());
+    QCOMPARE(result.budget_bytes.value(), std::uint64_t{1} << 30);
+  }
+
+  void refusedSearches() {
+    run::RunSpec spec = pretended("");
+    spec.program->command = {"python3", "train.py"};
+    QVERIFY_EXCEPTION_THROWN(search_spec(spec), Error);
+    spec.program->attach = true;
+    QVERIFY(search_spec(spec).memory_budget.value() > 0);
+    spec.device = "cuda:0";
+    QVERIFY(!search_spec(spec).memory_budget);
+  }
+};
+
+BATCHSCOPE_TEST(TestProcessTrial)
+#include "tst_process_trial.moc"
