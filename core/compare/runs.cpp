@@ -48,6 +48,23 @@ std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow
   return scores;
 }
 
+/// The fields of a program as settings of their own, and so the texts for its placeholders.
+Json with_program_fields(Json spec) {
+  const auto found = spec.find("program");
+  if (found == spec.end() || !found->is_object())
+    return spec;
+  const Json program = std::move(*found);
+  spec.erase(found);
+  for (const auto& [key, value] : program.items()) {
+    if (key != "set" || !value.is_object())
+      spec[key] = value;
+    else
+      for (const auto& [name, text] : value.items())
+        spec["set." + name] = text;
+  }
+  return spec;
+}
+
 bool is_setting(const std::string& key) {
   return key != "name" && key != "version";
 }
@@ -118,7 +135,7 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       ComparedRun run;
       run.row = reader.run(id);
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
-        run.spec = std::move(spec);
+        run.spec = with_program_fields(std::move(spec));
       const auto there = reader.series_names(id);
       store::StepTimes times(reader, run.row);
       run.accuracies = scores_of(reader, run.row, accuracy_series, times, there, run.row.outcome.validation_accuracy);

@@ -84,7 +84,7 @@ std::string title(const Column& column) {
     return "learning rate";
   if (column.key == "batch")
     return column.kind == ValueKind::count ? "first batch" : "batch size"; // an outcome, or the setting
-  std::string name = column.key;
+  std::string name = column.key.starts_with("set.") ? column.key.substr(4) : column.key;
   if (name == "examples_per_second")
     return "examples/s";
   if (name.ends_with("_bytes"))

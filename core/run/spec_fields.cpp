@@ -45,12 +45,6 @@ const SpecField& placeholder_field() {
   return field;
 }
 
-/// NAME of `set.NAME`.
-std::optional<std::string> placeholder_in(const std::string& key) {
-  constexpr std::string_view prefix = "set.";
-  return key.starts_with(prefix) ? std::optional(key.substr(prefix.size())) : std::nullopt;
-}
-
 /// The text of a program's placeholder; throws Error (input) if it has none of this name.
 std::string& placeholder_text(RunSpec& spec, const std::string& name) {
   if (spec.program)
@@ -102,6 +96,11 @@ const SpecField& spec_field(const std::string& key) {
   if (found == fields.end())
     throw input_error(fmt::format("unknown run field {}", in_quotes(key)));
   return *found;
+}
+
+std::optional<std::string> placeholder_in(const std::string& key) {
+  constexpr std::string_view prefix = "set.";
+  return key.starts_with(prefix) ? std::optional(key.substr(prefix.size())) : std::nullopt;
 }
 
 std::vector<std::string> keys_of(const RunSpec& spec) {

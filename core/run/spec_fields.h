@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,8 @@ const SpecField& spec_field(const std::string& key);
 /// Model and data, Batch size, Length, Optimizer, Regularization, Device.
 const std::vector<std::string>& spec_groups();
 
+/// NAME of the key `set.NAME`, a placeholder of a program; nothing for another key.
+std::optional<std::string> placeholder_in(const std::string& key);
 /// Keys of the fields that the spec has: all, or of a program those for programs, then `set.NAME` for each of its
 /// placeholders. The functions below take the latter, too; their values are texts.
 std::vector<std::string> keys_of(const RunSpec& spec);

@@ -13,8 +13,9 @@ namespace batchscope::sweep {
 namespace {
 
 /// The value that all runs of the sweep have of a field that does not vary.
-std::string shared_value(const SweepSpec& spec, const run::SpecField& field) {
-  const std::string text = run::field_text(spec.base, field.key);
+std::string shared_value(const SweepSpec& spec, const std::string& key) {
+  const run::SpecField& field = run::spec_field(key);
+  const std::string text = run::field_text(spec.base, key);
   if (!text.empty())
     return text;
   try {
@@ -41,7 +42,7 @@ void add_values(SweepSpec& spec, const Variation& more) {
   auto found = std::find_if(spec.vary.begin(), spec.vary.end(),
                             [&](const Variation& variation) { return variation.field == more.field; });
   if (found == spec.vary.end())
-    found = spec.vary.insert(found, {.field = more.field, .values = {shared_value(spec, field)}, .interval = {}});
+    found = spec.vary.insert(found, {.field = more.field, .values = {shared_value(spec, more.field)}, .interval = {}});
   for (const std::string& value : more.values)
     if (std::find(found->values.begin(), found->values.end(), value) == found->values.end())
       found->values.push_back(value);
@@ -92,6 +93,8 @@ std::string settings_key(const run::RunSpec& spec) {
   for (const run::SpecField& field : run::spec_fields())
     if (field.key != "name")
       key += run::field_shown(spec, field.key) + '\n';
+  if (spec.program)
+    key += json_text(run::to_json(*spec.program));
   return key;
 }
 

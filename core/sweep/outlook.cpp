@@ -66,6 +66,8 @@ RunOutlook foresee_one(const run::RunSpec& spec, Forecasts& forecasts, const Thr
     outlook.batch = spec.batch.number;
   try {
     check(spec);
+    if (spec.program)
+      return outlook; // its memory and time are its own
     const run::Forecast& forecast = forecasts.of(spec);
     outlook.batch = batch_of(spec, forecast);
     outlook.fits = forecast.largest.has_value();

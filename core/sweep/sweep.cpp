@@ -49,6 +49,11 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
   SweepPlan plan{spec, {}, std::move(pool), {}};
   for (auto& run : combinations(spec))
     plan.runs.push_back({std::move(run), std::nullopt});
+  if (spec.base.program) {
+    for (const PlannedRun& planned : plan.runs)
+      program::open_program(planned.spec);
+    return plan;
+  }
   // With the values of the first combination, but not its batch, which may be too large for the data.
   run::RunSpec shared = plan.runs.front().spec;
   shared.batch = {};

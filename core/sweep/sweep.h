@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/job/job.h"
+#include "core/program/program_source.h"
 #include "core/sweep/extend.h"
 
 namespace batchscope::sweep {
@@ -26,8 +27,8 @@ struct SweepPlan {
   data::DataSplit data;                 ///< set if the data were read already
 };
 
-/// Plans a new sweep. Opens one session to detect errors that would affect every combination (unknown model, missing
-/// data, no such device) before anything is stored. Throws Error (input, unavailable).
+/// Plans a new sweep. Opens one session (of a program, none) to detect errors that would affect every combination
+/// (unknown model, missing data, no such device) before anything is stored. Throws Error (input, unavailable).
 SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool = std::make_shared<data::DataPool>());
 
 /// Plans the rest of a stored sweep, and what is added to it: combinations without a run that has finished, failed, was
@@ -56,7 +57,8 @@ struct WorkOptions {
   /// Whether other programs work at it too: their runs share the memory budget, and before this one is done it waits
   /// for theirs, which it makes again if their program dies.
   bool shared = false;
-  bool add_missing = true; ///< whether run_sweep() begins with enqueue()
+  bool add_missing = true;                 ///< whether run_sweep() begins with enqueue()
+  program::Surroundings surroundings = {}; ///< of the programs that a sweep over the user's own program starts
 };
 
 struct SweepResult {

@@ -80,7 +80,7 @@ private:
 std::string name_of(const SweepSpec& sweep, const RunSpec& run) {
   std::vector<std::string> parts;
   for (const Variation& variation : sweep.vary) {
-    std::string field = variation.field;
+    std::string field = run::placeholder_in(variation.field).value_or(variation.field);
     std::replace(field.begin(), field.end(), '_', ' ');
     parts.push_back(field + ' ' + run::field_text(run, variation.field));
   }
@@ -200,7 +200,7 @@ std::string problem_of(const RunSpec& run, const std::string& field) {
 void check_shared(const SweepSpec& spec, const RunSpec& run) {
   for (const auto& [key, message] : run::check_fields(run))
     if (!varies(spec, key))
-      throw input_error(message, run::spec_field(key).key.c_str());
+      throw input_error(message, key == "program" ? "program" : run::spec_field(key).key.c_str());
 }
 
 /// Refuses a value that is wrong whatever values the other fields take that vary.
@@ -239,6 +239,9 @@ void check(const SweepSpec& spec) {
     throw input_error(fmt::format("--repeats: {} is not accepted; accepted: a whole number, at least 1", spec.repeats));
   if (spec.random && *spec.random < 1)
     throw input_error(fmt::format("--random: {} is not accepted; accepted: a whole number, at least 1", *spec.random));
+  if (spec.base.program && spec.stop_weak != StopWeak::never)
+    throw input_error("--stop-weak: median is not accepted for a program, whose length is not known before it runs; "
+                      "accepted: never");
   if (!spec.goal.empty())
     compare::parse_goal(spec.goal, "--goal");
   if (!spec.base.save.empty() || varies(spec, "save"))

@@ -13,6 +13,8 @@ namespace batchscope::sweep {
 namespace {
 
 Json value_json(const std::string& key, const std::string& value) {
+  if (run::placeholder_in(key))
+    return value;
   run::RunSpec spec;
   run::set_field(spec, key, value);
   return parse_json(run::to_json(spec))[key];
@@ -21,6 +23,12 @@ Json value_json(const std::string& key, const std::string& value) {
 std::string value_text(const std::string& key, const Json& value) {
   if (value.is_null())
     throw input_error(fmt::format("field \"{}\": null in a list is not accepted; accepted: values", key));
+  if (run::placeholder_in(key)) {
+    if (!value.is_string())
+      throw input_error(
+          fmt::format("field \"{}\": {} is not accepted; accepted: a string", key, shortened(json_text(value))));
+    return value.get<std::string>();
+  }
   return run::field_text(run::run_spec_from_json(json_text(Json{{key, value}})), key);
 }
 
@@ -133,7 +141,7 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
   }
   std::vector<std::string> lists;
   for (const auto& [key, value] : document.items())
-    if (value.is_array() || value.is_object())
+    if (key != "program" && (value.is_array() || value.is_object()))
       lists.push_back(key);
   for (const std::string& key : lists) {
     const Json values = take(document, key.c_str());

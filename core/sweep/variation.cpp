@@ -40,6 +40,8 @@ bool is_whole(const SpecField& field) {
 
 /// The value as run::field_text() gives it, which makes equal values equal texts.
 std::string normalized(const SpecField& field, const std::string& text) {
+  if (!field.member) // a placeholder of a program, which takes any text
+    return text;
   if (text.empty())
     throw input_error(fmt::format("{}: an empty value is not accepted; accepted: values separated by {}", field.option,
                                   has_commas(field) ? "semicolons" : "commas"));
@@ -142,6 +144,8 @@ Variation parse_variation(const std::string& text) {
                                   "dropout=0,0.1,0.2 or \"batch=16..256 x2\"",
                                   in_quotes(text)));
   std::string key(trimmed(std::string_view(text).substr(0, equals)));
+  if (run::placeholder_in(key))
+    return parse_values(key, text.substr(equals + 1));
   std::replace(key.begin(), key.end(), '-', '_');
   const auto& fields = run::spec_fields();
   if (std::none_of(fields.begin(), fields.end(), [&](const SpecField& field) { return field.key == key; })) {

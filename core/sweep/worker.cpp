@@ -75,6 +75,10 @@ store::SweepQueue::Claim Worker::claim() {
 void Worker::add_need(const std::string& spec_json) {
   const run::RunSpec spec = run::run_spec_from_json(spec_json);
   Need need;
+  if (spec.program) { // each has a budget of its own
+    needs_[spec_json] = need;
+    return;
+  }
   try {
     const run::Forecast forecast = run::forecast(spec, *pool_);
     need.budget = forecast.budget_bytes;
@@ -95,10 +99,24 @@ std::optional<std::uint64_t> Worker::reserve(const store::WaitingRun& run, const
     return std::nullopt;
   }
   const auto [peak, budget] = need->second;
+  if (peak == 0)
+    return 0;
   return load.reserved_bytes + peak <= budget ? std::optional(peak) : std::nullopt;
 }
 
+void Worker::make_of_program(const store::WaitingRun& waiting, const run::RunSpec& spec) {
+  std::unique_ptr<run::Source> source;
+  try {
+    source = program::open_program(spec, options_.surroundings);
+  } catch (const Error& error) {
+    return refuse(waiting, spec, error.what());
+  }
+  train(*source, std::nullopt, waiting, spec);
+}
+
 void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
+  if (spec.program)
+    return make_of_program(waiting, spec);
   std::unique_ptr<run::Session> session;
   std::optional<search::SearchResult> search;
   std::string refused;
@@ -115,8 +133,10 @@ void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
     queue_.release(waiting.id);
   else if (!refused.empty())
     refuse(waiting, spec, refused);
-  else
+  else {
+    data_ = session->data();
     train(*session, search, waiting, spec);
+  }
 }
 
 void Worker::refuse(const store::WaitingRun& waiting, const run::RunSpec& spec, const std::string& reason) {
@@ -138,9 +158,8 @@ void Worker::refuse(const store::WaitingRun& waiting, const run::RunSpec& spec, 
   watch_.refused(writer->id(), reason);
 }
 
-void Worker::train(run::Session& session, const std::optional<search::SearchResult>& search,
+void Worker::train(run::Source& source, const std::optional<search::SearchResult>& search,
                    const store::WaitingRun& waiting, const run::RunSpec& spec) {
-  data_ = session.data();
   LossCurve curve(spec.length);
   job::RunOptions options{.sweep = id_, .claimed = waiting.id, .end_early = {}};
   if (finished_runs_) {
@@ -150,7 +169,7 @@ void Worker::train(run::Session& session, const std::optional<search::SearchResu
       return part ? finished_runs_->known()->judge(curve, *part) : std::nullopt;
     };
   }
-  const job::JobResult job = job::run_and_store(session, spec, search, store_, options, watch_, control_);
+  const job::JobResult job = job::run_and_store(source, spec, search, store_, options, watch_, control_);
   finished_ += job.outcome.status == RunStatus::finished ? 1 : 0;
   failed_ += job.outcome.status == RunStatus::failed ? 1 : 0;
 }

@@ -32,8 +32,9 @@ private:
   void add_need(const std::string& spec_json);
   std::optional<std::uint64_t> reserve(const store::WaitingRun& run, const store::SweepQueue::Load& load);
   void make(const store::WaitingRun& waiting, const run::RunSpec& spec);
+  void make_of_program(const store::WaitingRun& waiting, const run::RunSpec& spec);
   void refuse(const store::WaitingRun& waiting, const run::RunSpec& spec, const std::string& reason);
-  void train(run::Session& session, const std::optional<search::SearchResult>& search, const store::WaitingRun& waiting,
+  void train(run::Source& source, const std::optional<search::SearchResult>& search, const store::WaitingRun& waiting,
              const run::RunSpec& spec);
 
   const SweepSpec& sweep_;

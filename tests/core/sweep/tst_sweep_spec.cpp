@@ -1,5 +1,7 @@
 #include "core/sweep/sweep_spec.h"
 
+#include "core/sweep/extend.h"
+
 #include <functional>
 
 #include <QTest>
@@ -22,6 +24,7 @@ private Q_SLOTS:
   void withoutListsOneRun();
   void namesTellWhatDiffers();
   void jsonKeepsEverything();
+  void placeholdersOfAProgram();
   void plainValuesAreThoseOfTheBase();
   void refused_data();
   void refused();
@@ -141,6 +144,34 @@ void TestSweepSpec::badJson() {
   const std::string message = message_of([&] { sweep_spec_from_json(text.toStdString()); });
   QVERIFY2(message.find(named.toStdString()) != std::string::npos, message.c_str());
   QVERIFY(message.find('\n') == std::string::npos);
+}
+
+void TestSweepSpec::placeholdersOfAProgram() {
+  SweepSpec spec;
+  spec.base.program = run::ProgramSpec{.command = {"train", "{batch}", "{width}", "{data}"}};
+  spec.base.program->set = {{"width", "3"}, {"data", "a,b"}};
+  set_variation(spec, parse_values("batch", "8,16"));
+  set_variation(spec, parse_values("set.width", "3,a b"));
+  check(spec);
+  const auto runs = combinations(spec);
+  QCOMPARE(runs.size(), 4U);
+  QCOMPARE(runs[1].name, std::string("batch 8, width a b"));
+  QCOMPARE(runs[1].program->set.at("width"), std::string("a b"));
+  QCOMPARE(runs[3].batch.number, 16);
+  QCOMPARE(runs[3].program->set.at("data"), std::string("a,b"));
+  QVERIFY(settings_key(runs[0]) != settings_key(runs[1]));
+
+  const SweepSpec read = sweep_spec_from_json(to_json(spec));
+  QCOMPARE(to_json(read), to_json(spec));
+  QCOMPARE(combinations(read).size(), 4U);
+  const SweepSpec more = extended(spec, {.values = {parse_values("set.width", "5")}, .repeats = {}, .random = {}});
+  QCOMPARE(combinations(more).size(), 6U);
+
+  spec.stop_weak = StopWeak::median;
+  QVERIFY_EXCEPTION_THROWN(check(spec), Error);
+  spec.stop_weak = StopWeak::never;
+  spec.base.model = "mlp";
+  QVERIFY_EXCEPTION_THROWN(check(spec), Error);
 }
 
 BATCHSCOPE_TEST(TestSweepSpec)
