@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -24,6 +25,8 @@ struct Context {
   std::optional<std::string> db;
   bool json = false;
   bool quiet = false;
+  /// What follows `--`: a training program of the user's own and its arguments. Verbs that start none refuse it.
+  std::optional<std::vector<std::string>> command = {};
 
   /// `--db`, else the default database; throws Error (input) for an empty text.
   std::filesystem::path database() const;
@@ -45,6 +48,8 @@ void refuse_unusable(const std::filesystem::path& database);
 Verb add_plan(CLI::App& program);
 Verb add_find(CLI::App& program);
 Verb add_train(CLI::App& program);
+Verb add_run(CLI::App& program);
+Verb add_python_client(CLI::App& program);
 Verb add_watch(CLI::App& program);
 Verb add_steer(CLI::App& program);
 Verb add_sweep(CLI::App& program);

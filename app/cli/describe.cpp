@@ -88,6 +88,36 @@ std::string describe_budget(const Json& detail) {
                      why.empty() ? "" : ": ", why);
 }
 
+/// How a program of the user's own ended.
+std::string describe_exit(const Json& detail) {
+  if (const auto code = count_in(detail, "exit_code"))
+    return fmt::format("the program ended with exit status {}", *code);
+  if (const auto number = count_in(detail, "signal"))
+    return fmt::format("the program was ended by signal {}", *number);
+  return "the program ended";
+}
+
+/// What the program told of itself.
+std::string describe_program(const Json& detail) {
+  std::string text = fmt::format("connected to the program, level {}", count_or_dash(count_in(detail, "level")));
+  for (const char* field : {"framework", "device"})
+    if (const auto value = text_in(detail, field); !value.empty())
+      text += ", " + value;
+  if (const auto examples = count_in(detail, "examples"))
+    text += fmt::format(", {} examples", format_count(*examples));
+  return text;
+}
+
+/// The last line; all that was kept is in the event.
+std::string describe_output(const Json& detail) {
+  const std::string tail = text_in(detail, "tail");
+  const std::string_view lines = trimmed(tail);
+  const std::size_t line_end = lines.rfind('\n');
+  const std::string_view last = line_end == std::string_view::npos ? lines : lines.substr(line_end + 1);
+  return fmt::format("the program's last line: {} (all: {})", last.empty() ? "none" : shortened(last),
+                     text_in(detail, "file"));
+}
+
 /// For kinds that this program has no words for.
 std::string describe_fields(const std::string& kind, const Json& detail) {
   std::string text = kind;
@@ -131,6 +161,12 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_edit(detail);
   if (kind == "budget")
     return describe_budget(detail);
+  if (kind == "exit")
+    return describe_exit(detail);
+  if (kind == "program")
+    return describe_program(detail);
+  if (kind == "output")
+    return describe_output(detail);
   if (kind == "status")
     return text_in(detail, "status") == "running" ? "resumed" : text_in(detail, "status");
   if (const auto message = text_in(detail, "message"); !message.empty())

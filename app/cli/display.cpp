@@ -99,6 +99,10 @@ void Display::timing(const search::Timing& timing) {
 
 void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
                       const std::shared_ptr<run::RunControl>& /*control*/) {
+  if (spec.program) {
+    say(fmt::format("run {}: {}", id, shortened(run::command_text(*spec.program))));
+    return begin({}, 0); // how long it is, the program knows
+  }
   say(fmt::format(
       "run {}: {}, batch {}{}, {} parameters, {} of {} in use before the first step", id, spec.model,
       format_count(start.batch), start.accumulate > 1 ? fmt::format(" x {}", start.accumulate) : std::string(),

@@ -11,12 +11,14 @@
 #include "app/cli/describe.h"
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
 #include "app/cli/sweep_plan.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/compare/answer.h"
 #include "core/estimate/card_fit.h"
+#include "core/program/program_search.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/search/run_search.h"
@@ -31,6 +33,7 @@ namespace {
 
 struct FindOptions {
   RunOptions run;
+  ProgramOptions program;
   CLI::Option* strategy = nullptr;
   CLI::Option* start = nullptr;
   CLI::Option* factor = nullptr;
@@ -212,13 +215,54 @@ int find_for_target(const FindOptions& options, const run::RunSpec& spec, const 
   return fit.largest ? exit_status::done : exit_status::job_failed;
 }
 
-int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
+run::Session::SearchOptions search_options_of(const FindOptions& options, const run::RunSpec& spec) {
   run::Session::SearchOptions search_options;
   search_options.strategy = strategy_of(options);
   search_options.start = integer_of(options.start);
   search_options.factor = factor_of(options);
   search_options.margin = spec.margin;
   search_options.timings = options.no_timings->count() == 0;
+  return search_options;
+}
+
+/// Of a program of the user's own.
+int find_of_program(const FindOptions& options, run::RunSpec spec, const Context& context) {
+  for (const CLI::Option* other : {options.capacity, options.target, options.goal, options.repeats})
+    if (other->count() > 0)
+      throw input_error(
+          fmt::format("{} is not accepted for a program of your own; accepted: without it", other->get_name()));
+  options.program.apply(spec, *context.command);
+  const run::RunSpec searched = program::search_spec(spec);
+  spec.memory_budget = searched.memory_budget;
+  run::Session::SearchOptions search_options = search_options_of(options, spec);
+  refuse_unusable(context.database());
+  store::RunStore store(context.database()); // a disk that is full must not cost the result
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control);
+  search_options.stop = [&] { return control->stopping(); };
+  search::SearchResult result;
+  std::int64_t id = 0;
+  {
+    Display display(context);
+    search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
+    try {
+      result = program::find_batch(searched, options.program.surroundings(), search_options, [&](const auto& probe) {
+        display.probe(probe, searched.memory_budget.value_or(0));
+      });
+    } catch (const Error&) {
+      if (!control->stopping())
+        throw;
+      display.say("stopped; nothing was stored");
+      return exit_status::interrupted;
+    }
+    id = job::store_search(spec, result, store, display, *control);
+  }
+  print_result(result, id, context);
+  return status_of(result);
+}
+
+int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
+  run::Session::SearchOptions search_options = search_options_of(options, spec);
 
   refuse_unusable(context.database());
   const auto pool = std::make_shared<data::DataPool>();
@@ -260,6 +304,9 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
 int run_find(const FindOptions& options, const Context& context) {
   run::RunSpec spec;
   options.run.apply(spec);
+  if (context.command)
+    return find_of_program(options, spec, context);
+  options.program.refuse_given();
   check(spec);
   exclude(options.goal, options.capacity);
   exclude(options.goal, options.no_timings);
@@ -300,7 +347,12 @@ Verb add_find(CLI::App& program) {
   options->repeats =
       add_value(*app, "--repeats", "N", "Runs of each size that --goal trains, with different seeds (default 3)");
   options->run.add_to(*app, {"--batch", "--name", "--save"});
-  app->footer(help + "\n" + schedule_help());
+  options->program.add_to(*app);
+  app->footer(
+      help + "\n" + schedule_help() +
+      "With -- COMMAND, the batch size of a training program of your own is found, by starting it once for each\n"
+      "size; its command has {batch}. " +
+      placeholder_help());
   return {app, [options](const Context& context) { return run_find(*options, context); }};
 }
 

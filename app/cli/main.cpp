@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/arguments.h"
@@ -21,6 +23,24 @@ constexpr const char* footer = "Devices: cpu and cuda:N. cuda:N is untested: it 
                                "Exit status: 0 success, 1 the job failed, 2 wrong usage or input, 130 interrupted.\n"
                                "batchscope-cli VERB --help lists the options of a verb.";
 
+/// The verbs after whose options `--` and the command of a program may follow.
+constexpr std::array program_verbs = {"run", "find", "sweep"};
+
+/// Arguments before `--`, if the verb starts a program: the rest is that program's command and no option of this one.
+int arguments_before_command(int argc, const char* const* argv) {
+  std::string_view verb;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--")
+      return std::find(program_verbs.begin(), program_verbs.end(), verb) == program_verbs.end() ? argc : i;
+    if (argument == "--db")
+      ++i; // its value
+    else if (verb.empty() && !argument.starts_with('-'))
+      verb = argument;
+  }
+  return argc;
+}
+
 int run(int argc, const char* const* argv) {
   CLI::App program(purpose, "batchscope-cli");
   program.footer(footer);
@@ -31,18 +51,22 @@ int run(int argc, const char* const* argv) {
   auto* json = add_switch(program, "--json", "Print one JSON document");
   auto* quiet = add_switch(program, "--quiet", "Do not print progress");
 
-  const std::vector<Verb> verbs{add_plan(program),    add_find(program),   add_train(program),    add_watch(program),
-                                add_steer(program),   add_sweep(program),  add_list(program),     add_compare(program),
-                                add_show(program),    add_export(program), add_import(program),   add_rename(program),
-                                add_note(program),    add_tag(program),    add_delete(program),   add_restore(program),
-                                add_purge(program),   add_backup(program), add_merge(program),    add_prune(program),
-                                add_check(program),   add_demo(program),   add_estimate(program), add_rescale(program),
-                                add_snippet(program), add_advise(program)};
-  if (parse(program, argc, argv)) {
+  const std::vector<Verb> verbs{
+      add_plan(program),    add_find(program),    add_train(program),  add_run(program),
+      add_watch(program),   add_steer(program),   add_sweep(program),  add_list(program),
+      add_compare(program), add_show(program),    add_export(program), add_import(program),
+      add_rename(program),  add_note(program),    add_tag(program),    add_delete(program),
+      add_restore(program), add_purge(program),   add_backup(program), add_merge(program),
+      add_prune(program),   add_check(program),   add_demo(program),   add_estimate(program),
+      add_rescale(program), add_snippet(program), add_advise(program), add_python_client(program)};
+  const int before_command = arguments_before_command(argc, argv);
+  if (parse(program, before_command, argv)) {
     finish_output();
     return exit_status::done;
   }
-  const Context context{text_of(db), json->count() > 0, quiet->count() > 0};
+  Context context{text_of(db), json->count() > 0, quiet->count() > 0};
+  if (before_command < argc)
+    context.command.emplace(argv + before_command + 1, argv + argc);
   const auto verb = std::find_if(verbs.begin(), verbs.end(), [](const Verb& each) { return each.app->parsed(); });
   const int status = verb->run(context);
   finish_output();

@@ -41,13 +41,16 @@ void refuse_empty(const SpecField& field, const std::string& value) {
 
 } // namespace
 
-void RunOptions::add_to(CLI::App& app, const std::vector<std::string>& without) {
+void RunOptions::add_to(CLI::App& app, const std::vector<std::string>& without,
+                        const std::map<std::string, std::string>& helps) {
   for (const SpecField& field : run::spec_fields()) {
     if (std::find(without.begin(), without.end(), field.option) != without.end())
       continue;
     const bool flag = field.kind == SpecField::Kind::flag;
-    options_.emplace_back(field.option, flag ? add_switch(app, field.option, help_of(field))
-                                             : add_value(app, field.option, field.placeholder, help_of(field)));
+    const auto other = helps.find(field.option);
+    const std::string help = other == helps.end() ? help_of(field) : other->second;
+    options_.emplace_back(field.option, flag ? add_switch(app, field.option, help)
+                                             : add_value(app, field.option, field.placeholder, help));
   }
 }
 

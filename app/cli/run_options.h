@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +14,9 @@ namespace batchscope::cli {
 /// The options that describe a run, shared by several verbs.
 class RunOptions {
 public:
-  /// Adds all options but those in `without` (names with their dashes).
-  void add_to(CLI::App& app, const std::vector<std::string>& without = {});
+  /// Adds all options but those in `without` (names with their dashes). `helps`: other texts than those for training.
+  void add_to(CLI::App& app, const std::vector<std::string>& without = {},
+              const std::map<std::string, std::string>& helps = {});
   /// Applies the options that were given to `spec`; throws Error (input) naming the option.
   void apply(run::RunSpec& spec) const;
   /// Names of the options that were given.

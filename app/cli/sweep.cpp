@@ -10,6 +10,7 @@
 #include "app/cli/describe.h"
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
 #include "app/cli/sweep_plan.h"
 #include "app/cli/sweep_waiting.h"
@@ -24,6 +25,7 @@ namespace {
 
 struct SweepOptions {
   RunOptions run;
+  ProgramOptions program;
   CLI::Option* file = nullptr;
   CLI::Option* batches = nullptr;
   CLI::Option* rates = nullptr;
@@ -62,7 +64,7 @@ std::vector<sweep::Variation> variations_of(const SweepOptions& options) {
   return variations;
 }
 
-sweep::SweepSpec spec_of(const SweepOptions& options) {
+sweep::SweepSpec spec_of(const SweepOptions& options, const Context& context) {
   sweep::SweepSpec spec;
   if (const auto file = text_of(options.file)) {
     try {
@@ -74,8 +76,15 @@ sweep::SweepSpec spec_of(const SweepOptions& options) {
     }
   }
   options.run.apply(spec.base);
+  if (context.command)
+    options.program.apply(spec.base, *context.command);
+  else if (!spec.base.program)
+    options.program.refuse_given();
   for (sweep::Variation& variation : variations_of(options))
     set_variation(spec, std::move(variation));
+  for (sweep::Variation& variation : options.program.variations())
+    if (variation.values.size() > 1)
+      set_variation(spec, std::move(variation));
   spec.only = text_of(options.only).value_or(spec.only);
   if (const auto random = integer_of(options.random))
     spec.random = random;
@@ -98,6 +107,7 @@ void refuse_beside(const CLI::Option* stored, const SweepOptions& options) {
     if (stored != options.resume || !options.can_add(option))
       exclude(stored, option);
   exclude(stored, options.plan);
+  options.program.refuse_settings(stored);
   const auto given = options.run.given();
   if (!given.empty())
     throw input_error(
@@ -130,6 +140,8 @@ bool any_finished(const sweep::SweepResult& result, const Context& context) {
 void fix_budget(sweep::SweepSpec& spec, const std::shared_ptr<data::DataPool>& pool) {
   run::RunSpec first = combinations(spec).front();
   first.batch = {};
+  if (first.program)
+    return; // each of its runs has a budget of its own
   if (!first.memory_budget && first.device == "cpu")
     spec.base.memory_budget = run::open_session(first, pool)->budget_bytes();
 }
@@ -148,7 +160,12 @@ Task task_of(const SweepOptions& options, const Context& context) {
   const auto joined = integer_of(options.join);
   task.stored = joined ? joined : integer_of(options.resume);
   // Another program may still work at a sweep that is resumed.
-  task.work = {.shared = task.stored || task.workers > 1, .add_missing = !joined};
+  task.work = {.shared = task.stored || task.workers > 1,
+               .add_missing = !joined,
+               .surroundings = options.program.surroundings()};
+  if (task.workers > 1) // they start programs, too
+    for (const auto& [name, value] : task.work.surroundings.environment)
+      ::setenv(name.c_str(), value.c_str(), 1);
   if (task.workers > 1)
     share_cores(task.workers);
   if (task.stored) {
@@ -159,7 +176,7 @@ Task task_of(const SweepOptions& options, const Context& context) {
     task.extended = !extension.empty();
     task.plan = sweep::plan_rest(store::RunReader(context.database()), *task.stored, extension);
   } else {
-    sweep::SweepSpec spec = spec_of(options);
+    sweep::SweepSpec spec = spec_of(options, context);
     refuse_unusable(context.database());
     const auto pool = std::make_shared<data::DataPool>();
     if (task.work.shared)
@@ -178,6 +195,8 @@ int edit_waiting(const CLI::Option* edit, const SweepOptions& options, const Con
 
 int run_sweep_verb(const SweepOptions& options, const Context& context) {
   exclude(options.skip, options.first);
+  if (context.command && (options.resume->count() > 0 || options.join->count() > 0))
+    throw input_error("a stored sweep has its command; accepted: --resume or --join without --");
   for (const CLI::Option* edit : {options.skip, options.first})
     if (edit->count() > 0)
       return edit_waiting(edit, options, context);
@@ -185,7 +204,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
   if (options.plan->count() > 0)
     return print_plan(task.plan, context);
   const auto control = std::make_shared<run::JobControl>();
-  const InterruptGuard guard(*control);
+  const InterruptGuard guard(*control, task.plan.spec.base.program.has_value());
   sweep::SweepResult result;
   std::int64_t id = 0;
   {
@@ -249,7 +268,11 @@ Verb add_sweep(CLI::App& program) {
   options->skip = add_list(*app, "--skip", "RUN", "Leave out these runs of a sweep, which wait in the database");
   options->first = add_list(*app, "--first", "RUN", "Make these waiting runs of a sweep next, in this order");
   options->run.add_to(*app, {"--batch", "--lr"});
-  app->footer(schedule_help());
+  options->program.add_to(*app, true);
+  app->footer(schedule_help() +
+              "With -- COMMAND, the runs are those of a training program of your own; its command has {batch} if\n"
+              "--batch has several. " +
+              placeholder_help());
   return {app, [options](const Context& context) { return run_sweep_verb(*options, context); }};
 }
 

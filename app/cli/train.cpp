@@ -40,6 +40,8 @@ run::RunSpec spec_of(const TrainOptions& options) {
   }
   options.run.apply(spec);
   check(spec);
+  if (spec.program)
+    throw input_error("the specification is one of a program; accepted: batchscope-cli run");
   return spec;
 }
 

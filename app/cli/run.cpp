@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/cli/arguments.h"
+#include "app/cli/context.h"
+#include "app/cli/describe.h"
+#include "app/cli/display.h"
+#include "app/cli/interrupt.h"
+#include "app/cli/program_options.h"
+#include "app/cli/run_options.h"
+#include "core/base/error.h"
+#include "core/job/adopt.h"
+#include "core/job/job.h"
+#include "core/program/program_source.h"
+#include "core/run/spec_fields.h"
+#include "core/store/run_store.h"
+
+namespace batchscope::cli {
+
+namespace {
+
+struct RunVerbOptions {
+  RunOptions run;
+  ProgramOptions program;
+  CLI::Option* file = nullptr;
+  CLI::Option* print_spec = nullptr;
+  CLI::Option* note = nullptr;
+  CLI::Option* adopt = nullptr;
+};
+
+run::RunSpec spec_of(const RunVerbOptions& options, const Context& context) {
+  run::RunSpec spec;
+  if (const auto file = text_of(options.file)) {
+    try {
+      spec = run::run_spec_from_json(read_spec_file(*file));
+      check(spec);
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
+    }
+  }
+  if (!context.command && !spec.program)
+    throw input_error("no command is given; accepted: options, then -- and the program with its arguments");
+  options.run.apply(spec);
+  options.program.apply(spec, context.command.value_or(spec.program.value_or(run::ProgramSpec()).command));
+  check(spec);
+  return spec;
+}
+
+/// Keeps the user's note with the run from its start.
+class NotedDisplay final : public Display {
+public:
+  NotedDisplay(const Context& context, store::RunStore& store, std::optional<std::string> note)
+      : Display(context), store_(store), note_(std::move(note)) {}
+
+  void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
+               const std::shared_ptr<run::RunControl>& control) override {
+    if (note_)
+      store_.set_note(id, *note_);
+    Display::started(id, spec, start, control);
+  }
+
+private:
+  store::RunStore& store_;
+  const std::optional<std::string> note_;
+};
+
+/// `stored`: the start as the program has told it.
+Json program_json(const run::RunSpec& spec, const program::ProgramRun& source, const run::RunStart& stored) {
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  const auto& exit = source.exit();
+  const auto about = stored.program.value_or(run::ProgramStart());
+  return {{"command", spec.program->command},
+          {"exit_code", exit ? or_null(exit->code) : Json(nullptr)},
+          {"signal", exit ? or_null(exit->signal) : Json(nullptr)},
+          {"framework", about.framework.empty() ? Json(nullptr) : Json(about.framework)},
+          {"level", about.level},
+          {"output", about.output}};
+}
+
+int exit_status_of(const job::JobResult& job, const program::ProgramRun& source, const run::JobControl& control) {
+  if (control.stopping())
+    return exit_status::interrupted;
+  const bool good = job.outcome.status != telemetry::RunStatus::failed && source.exit() && source.exit()->code == 0;
+  return good ? exit_status::done : exit_status::job_failed;
+}
+
+int run_and_store(const run::RunSpec& spec, const RunVerbOptions& options, const Context& context) {
+  refuse_unusable(context.database());
+  const auto source = program::open_program(spec, options.program.surroundings());
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control, true);
+  std::optional<job::JobResult> job;
+  {
+    store::RunStore store(context.database());
+    NotedDisplay display(context, store, text_of(options.note));
+    job = job::run_and_store(*source, spec, std::nullopt, store, {}, display, control);
+  }
+  const store::RunReader reader(context.database());
+  const Json about = program_json(spec, *source, run::stored_start(reader.start_json(job->id)));
+  if (context.json) {
+    Json json{{"run", job->id}};
+    json.update(summary_json(job->outcome));
+    json["program"] = about;
+    print_json(json);
+  } else {
+    print(fmt::format("run {}\n", job->id) + summary_text(job->outcome));
+    print(fmt::format("output of the program: {}\n", about["output"].get<std::string>()));
+  }
+  return exit_status_of(*job, *source, *control);
+}
+
+int adopt(const RunVerbOptions& options, const Context& context) {
+  for (const CLI::Option* other : {options.file, options.print_spec, options.note})
+    exclude(options.adopt, other);
+  options.program.refuse_settings(options.adopt);
+  if (const auto given = options.run.given(); context.command || !given.empty())
+    throw input_error(fmt::format("--adopt: the run has a program and settings of its own; accepted: no others, but {} "
+                                  "was given",
+                                  context.command ? "a command" : given.front()));
+  const auto control = std::make_shared<run::JobControl>();
+  const InterruptGuard guard(*control, true);
+  std::optional<job::JobResult> job;
+  {
+    const job::Adoptable adoptable = job::find_adoptable(context.database(), *integer_of(options.adopt));
+    store::RunStore store(context.database());
+    Display display(context);
+    job = job::adopt_and_store(adoptable, store, display, control);
+  }
+  if (context.json) {
+    Json json{{"run", job->id}};
+    json.update(summary_json(job->outcome));
+    print_json(json);
+  } else {
+    print(fmt::format("run {}\n", job->id) + summary_text(job->outcome));
+  }
+  if (control->stopping())
+    return exit_status::interrupted;
+  return job->outcome.status == telemetry::RunStatus::failed ? exit_status::job_failed : exit_status::done;
+}
+
+int run_run(const RunVerbOptions& options, const Context& context) {
+  if (options.adopt->count() > 0)
+    return adopt(options, context);
+  const run::RunSpec spec = spec_of(options, context);
+  if (options.print_spec->count() > 0) {
+    print(run::to_json(spec) + '\n');
+    return exit_status::done;
+  }
+  return run_and_store(spec, options, context);
+}
+
+/// What options of train mean for a program.
+const std::map<std::string, std::string>& helps_for_programs() {
+  static const std::map<std::string, std::string> helps{
+      {"--name", "Name of the run"},
+      {"--seed", "Number for {seed} (default 1)"},
+      {"--batch", "First batch size: the number for {batch}, or given to the program's Trainer or loader (default: the "
+                  "program's own)"},
+      {"--accumulate", "Gradient accumulation steps, for {accumulate} or the program's Trainer or loader (default 1)"},
+      {"--schedule", "How the batch size changes during training; other than constant for a program with a Trainer or "
+                     "batchscope's loader (default constant)"},
+      {"--max-batch", "Upper limit on the batch size for schedules (default the number of training examples)"},
+      {"--max-seconds", "Stop the program after so many seconds (default no limit)"},
+      {"--device", "Device on which the program trains: cpu, or cuda:N (default cpu)"},
+      {"--memory-budget", "Memory that the program may allocate, such as 4GB; beyond its model if it attaches or uses "
+                          "batchscope's client, else all of it, the interpreter included (default no limit)"},
+      {"--on-oom", "Of a program that splits its steps: shrink retries the same examples as smaller micro batches, "
+                   "fail ends the run (default shrink)"}};
+  return helps;
+}
+
+/// The options of train that mean nothing for a program that is run.
+std::vector<std::string> options_of_engine() {
+  std::vector<std::string> names{"--margin"};
+  for (const run::SpecField& field : run::spec_fields())
+    if (!field.for_programs)
+      names.push_back(field.option);
+  return names;
+}
+
+} // namespace
+
+Verb add_run(CLI::App& program) {
+  auto* app = program.add_subcommand("run", "Run a training program of your own, after --, and store it as a run");
+  auto options = std::make_shared<RunVerbOptions>();
+  options->file = add_argument(*app, "SPEC.json", "Run specification with a program; options override it");
+  options->print_spec = add_switch(*app, "--print-spec", "Print the run specification as JSON and exit");
+  options->note = add_value(*app, "--note", "TEXT", "Note that is stored with the run");
+  options->adopt = add_value(*app, "--adopt", "RUN",
+                             "Go on with a run whose BatchScope was killed: take in what its program reported since, "
+                             "and follow it until it ends");
+  options->run.add_to(*app, options_of_engine(), helps_for_programs());
+  options->program.add_to(*app);
+  app->footer("batchscope-cli run [options] -- COMMAND ARGUMENTS...\n" + placeholder_help() +
+              "Exit status: 0 the program ended with 0, 1 it did not, 130 after Ctrl-C, which stops it in order; a "
+              "second\nCtrl-C kills it.\n" +
+              schedule_help());
+  return {app, [options](const Context& context) { return run_run(*options, context); }};
+}
+
+} // namespace batchscope::cli

@@ -1,0 +1,209 @@
+#include <csignal>
+
+#include "test_program.h"
+#include "tests/app/cli/cli_program.h"
+
+using namespace batchscope::test;
+
+namespace {
+
+/// A program that pretends to train: batch and steps are its arguments.
+constexpr const char* training = R"(
+import sys
+batch, steps = int(sys.argv[1]), int(sys.argv[2])
+for step in range(1, steps + 1):
+    print(f"step {step} loss {batch / step}", flush=True)
+)";
+
+class Runs : public CliProgram {
+public:
+  Runs() {
+    write("train.py", training);
+    set("XDG_RUNTIME_DIR", path(""));
+  }
+  Outcome run(const QStringList& options, const QStringList& command, const QString& verb = "run") const {
+    return CliProgram::run(QStringList{verb, "--json"} + options + QStringList{"--"} + command);
+  }
+  Outcome python(const QString& source, const QStringList& options = {}) const {
+    return run(options, {"python3", "-c", source});
+  }
+};
+
+QJsonObject program_of(const Outcome& outcome) {
+  return outcome.json()["program"].toObject();
+}
+
+} // namespace
+
+class TestRun : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void programIsStoredAsARun() {
+    const Runs runs;
+    const Outcome outcome =
+        runs.run({"--batch", "4", "--note", "a note", "--metric", "loss=step (?<step>\\d+) loss (\\S+)", "--set",
+                  "steps=3", "--env", "TOKEN=hidden-value"},
+                 {"python3", "train.py", "{batch}", "{steps}"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    const QJsonObject json = outcome.json();
+    QCOMPARE(json["status"].toString(), QString("finished"));
+    QCOMPARE(json["steps"].toInt(), 3);
+    QCOMPARE(json["batch"].toInt(), 4);
+    const QJsonObject program = program_of(outcome);
+    QCOMPARE(program["exit_code"].toInt(-1), 0);
+    QVERIFY(program["signal"].isNull());
+    QVERIFY(program["framework"].isNull());
+    QCOMPARE(program["level"].toInt(-1), 0);
+    QFile output(program["output"].toString());
+    QVERIFY(output.open(QIODevice::ReadOnly));
+    QVERIFY(output.readAll().startsWith("step 1 loss 4.0\n"));
+
+    const Outcome shown = runs.CliProgram::run({"show", "1", "--json"});
+    QCOMPARE(shown.json()["note"].toString(), QString("a note"));
+    QVERIFY(shown.out.contains("{steps}"));
+    QFile database(runs.path("default.db"));
+    QVERIFY(database.open(QIODevice::ReadOnly));
+    QVERIFY(!database.readAll().contains("hidden-value"));
+  }
+
+  void exitStatuses() {
+    const Runs runs;
+    const Outcome failed = runs.python("import sys; print('x' * 20000); sys.exit(3)");
+    QVERIFY2(failed.status == 1, failed.shown().constData());
+    QCOMPARE(failed.json()["status"].toString(), QString("failed"));
+    QCOMPARE(program_of(failed)["exit_code"].toInt(), 3);
+    const Outcome killed = runs.python("import os; os.kill(os.getpid(), 9)");
+    QCOMPARE(killed.status, 1);
+    QCOMPARE(program_of(killed)["signal"].toInt(), 9);
+    QCOMPARE(killed.json()["reason"].toString(), QString("killed (SIGKILL), by whom is not known"));
+  }
+
+  /// Its disk is full: its own output cannot be written any more.
+  void fullDisk() {
+    const Runs runs;
+    const Outcome outcome = runs.python("import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+                                        "for i in range(100000): print('a line of output', i)");
+    QVERIFY2(outcome.status == 1, outcome.shown().constData());
+    QCOMPARE(outcome.json()["status"].toString(), QString("failed"));
+  }
+
+  void printsNothingAndMatchesNothing() {
+    const Runs runs;
+    QCOMPARE(runs.python("", {"--metric", "loss=loss (\\S+)"}).status, 0);
+    const Outcome outcome = runs.python("print('no such thing')", {"--metric", "loss=loss (\\S+)"});
+    QCOMPARE(outcome.status, 0);
+    QCOMPARE(outcome.json()["steps"].toInt(-1), 0);
+  }
+
+  void manyLines() {
+    const Runs runs;
+    const Outcome outcome =
+        runs.run({"--batch", "1", "--metric", "loss=loss (\\S+)"}, {"python3", "train.py", "{batch}", "20000"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    QCOMPARE(outcome.json()["steps"].toInt(), 20000);
+  }
+
+  /// The first Ctrl-C stops the program in order, the second kills one that does not listen.
+  void interrupted_data() {
+    QTest::addColumn<bool>("stubborn");
+    QTest::newRow("in order") << false;
+    QTest::newRow("killed") << true;
+  }
+  void interrupted() {
+    QFETCH(bool, stubborn);
+    const Runs runs;
+    QProcess process;
+    const QString ignore = "import signal; [signal.signal(s, signal.SIG_IGN) for s in (2, 15)];";
+    runs.start(process,
+               {"run", "--json", "--", "python3", "-u", "-c",
+                (stubborn ? ignore : QString()) + "open('running', 'w').close(); import time; time.sleep(1000)"});
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(runs.path("running")), 60'000);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    if (stubborn) {
+      // Each is handled before the next one comes, or the same signals would be one.
+      while (!process.waitForFinished(500))
+        ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+      const Outcome listed = runs.CliProgram::run({"list", "--json"});
+      QVERIFY(listed.status == 0);
+      return;
+    }
+    const Outcome outcome = CliProgram::finish(process);
+    QVERIFY2(outcome.status == 130, outcome.shown().constData());
+    QCOMPARE(outcome.json()["status"].toString(), QString("stopped"));
+  }
+
+  void searchAndSweep() {
+    const Runs runs;
+    const Outcome found =
+        runs.run({"--no-timings", "--strategy", "power", "--max-batch", "4", "--memory-budget", "1GB"},
+                 {"python3", "train.py", "{batch}", "1"}, "find");
+    QVERIFY2(found.status == 0, found.shown().constData());
+    QCOMPARE(found.json()["largest"].toInt(), 4);
+    const QJsonObject probe = found.json()["probes"].toArray().first().toObject();
+    QCOMPARE(probe["how"].toString(), QString("process"));
+    QVERIFY(probe["pid"].toInt() > 1);
+
+    const Outcome swept = runs.run({"--batch", "1,2", "--set", "count=2,3", "--metric", "loss=loss (\\S+)", "--quiet"},
+                                   {"python3", "train.py", "{batch}", "{count}"}, "sweep");
+    QVERIFY2(swept.status == 0, swept.shown().constData());
+    QCOMPARE(swept.json()["runs"].toArray().size(), 4);
+    const Outcome compared = runs.CliProgram::run({"compare", "--sweep", "1", "--goal", "throughput"});
+    QVERIFY2(compared.out.contains("  count  "), compared.shown().constData());
+    const Outcome resumed = runs.CliProgram::run({"sweep", "--resume", "1", "--batch", "4", "--quiet", "--json"});
+    QVERIFY2(resumed.status == 0, resumed.shown().constData());
+    QCOMPARE(resumed.json()["runs"].toArray().size(), 6);
+  }
+
+  void client() {
+    const Runs runs;
+    const Outcome written = runs.CliProgram::run({"python-client", "-o", "batchscope.py"});
+    QVERIFY2(written.status == 0, written.shown().constData());
+    QFile file(runs.path("batchscope.py"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QFile source(BATCHSCOPE_SOURCE_DIR "/resources/python/batchscope.py");
+    QVERIFY(source.open(QIODevice::ReadOnly));
+    const QByteArray text = source.readAll();
+    QCOMPARE(file.readAll(), text);
+    QCOMPARE(runs.CliProgram::run({"python-client"}).out, text);
+    QCOMPARE(runs.CliProgram::run({"python-client", "-o", "batchscope.py"}).status, 2); // never over another file
+  }
+
+  void refused_data() {
+    QTest::addColumn<QStringList>("arguments");
+    QTest::addColumn<QByteArray>("named");
+    const auto row = [](const char* arguments, const char* named) {
+      QTest::newRow(arguments) << QString(arguments).split(' ') << QByteArray(named);
+    };
+    row("run", "no command is given");
+    row("run --", "no command");
+    row("run -- no-such-command", "no program \"no-such-command\" in PATH");
+    row("run --cwd /no/such/folder -- true", "--cwd: no folder");
+    row("run --batch 4 -- true", "put {batch} into its command");
+    row("run -- echo {batch}", "no batch size is set");
+    row("run -- echo {widht}", "{widht} in the command is not known");
+    row("run --metric loss -- true", "NAME=REGEX");
+    row("run --metric loss=( -- true", "is no regular expression");
+    row("run --read log.csv -- true", "tensorboard:DIR");
+    row("run --attach yes -- true", "auto, none");
+    row("run --set a=1 -- true", "{a} is not in the command");
+    row("run --env TOKEN -- true", "--env");
+    row("run --grace -1 -- true", "--grace");
+    row("run --adopt 1 -- true", "--adopt");
+    row("find -- true", "put {batch} into its command");
+    row("find --goal accuracy -- echo {batch}", "--goal is not accepted");
+    row("find --metric loss=(1) --capacity 5", "--metric is of a program of your own");
+    row("find --model mlp -- echo {batch}", "--model");
+    row("sweep --batch 1,2 -- true", "put {batch} into its command");
+    row("sweep --stop-weak median --batch 1,2 -- echo {batch}", "--stop-weak");
+  }
+  void refused() {
+    QFETCH(QStringList, arguments);
+    QFETCH(QByteArray, named);
+    const CliProgram program;
+    VERIFY_REFUSED(program, program.run(arguments), named);
+  }
+};
+
+BATCHSCOPE_TEST(TestRun)
+#include "tst_run.moc"
