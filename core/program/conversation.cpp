@@ -166,6 +166,7 @@ void Conversation::take(const StepMessage& message, bool live) {
   if (!(record.seconds >= 0)) // NaN, too
     record.seconds = seconds_();
   last_seconds_ = record.seconds;
+  fill_peak(record);
   step_ = record.step;
   ++reports_;
   const auto now = Clock::now();
@@ -182,6 +183,18 @@ void Conversation::take(const StepMessage& message, bool live) {
   const std::string answer = steering_->take(followed);
   if (live)
     inbox_.send(answer);
+}
+
+/// A program measures its peak only so often; equal steps have equal peaks.
+void Conversation::fill_peak(telemetry::StepRecord& record) {
+  if (record.peak_bytes == 0)
+    record.peak_bytes = record.micro_batch == last_micro_batch_
+                            ? last_peak_bytes_
+                            : std::max(record.allocated_bytes, record.reserved_bytes);
+  else
+    last_micro_batch_ = record.micro_batch;
+  if (record.micro_batch == last_micro_batch_)
+    last_peak_bytes_ = record.peak_bytes;
 }
 
 void Conversation::take(const EventMessage& message) {

@@ -70,6 +70,7 @@ private:
   void describe(const Hello& hello);
   void take(const StepMessage& message, bool live);
   void take(const EventMessage& message);
+  void fill_peak(telemetry::StepRecord& record);
   void take_status(const telemetry::Event& event);
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
@@ -94,6 +95,8 @@ private:
   bool stopping_ = false;
   std::int64_t step_ = 0;
   double last_seconds_ = -1; ///< of the program's last record or event; -1: none yet
+
+  std::int64_t last_micro_batch_ = 0, last_peak_bytes_ = 0; ///< of the last step whose peak was measured
 
   std::int64_t reports_ = 0;
   std::uint64_t entries_ = 0;                                     ///< given to the sink

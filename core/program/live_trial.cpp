@@ -1,7 +1,9 @@
 #include "core/program/live_trial.h"
 
 #include <algorithm>
-#include <cmath>
+#include <fstream>
+
+#include <sys/resource.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -13,14 +15,36 @@ namespace {
 
 /// Steps of this size warm the program up.
 constexpr std::int64_t small_batch = 4;
+constexpr int warm_up_steps = 2;
 /// Steps of a size that is tried: the first has one-time allocations, the last is what a run repeats.
 constexpr std::int64_t steps_of_a_size = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
+/// Of a memory model; what follows is run as in a run.
+constexpr std::size_t traces_needed = 2;
 /// A program that ends so often while sizes are tried cannot be searched.
 constexpr int most_starts = 20;
 
 Welcome welcome_of(const run::RunSpec& spec) {
   return {.batch = small_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = spec.memory_budget};
+}
+
+/// Bytes of private data that a process has mapped, which its limit counts; nothing if it has ended.
+std::optional<std::uint64_t> data_of(std::int64_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  std::string name;
+  std::uint64_t kilobytes = 0;
+  while (status >> name)
+    if (name == "VmData:" && status >> kilobytes)
+      return kilobytes * 1024;
+  return std::nullopt;
+}
+
+/// The limit itself; nothing if it has none.
+std::optional<std::uint64_t> data_limit_of(std::int64_t pid) {
+  rlimit limit{};
+  if (::prlimit(static_cast<pid_t>(pid), RLIMIT_DATA, nullptr, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::nullopt;
+  return limit.rlim_cur;
 }
 
 std::optional<double> number_in(const Json& detail, const char* field) {
@@ -52,6 +76,9 @@ bool LiveTrial::start() {
   surroundings.returns_freed_memory = true;
   program_.reset(); // its socket first
   program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
+  data_before_.reset();
+  traces_are_out_ = false;
+  int steps = 0;
   while (const auto message = program_->next(spec_.program->probe_seconds)) {
     if (!std::holds_alternative<StepMessage>(*message))
       continue;
@@ -59,14 +86,55 @@ bool LiveTrial::start() {
     if (!hello || level_of(*hello) < 3 || !hello->can.contains("trace") || !hello->examples)
       return false;
     examples_ = *hello->examples;
+    if (++steps < warm_up_steps)
+      continue;
+    if (spec_.memory_budget && !hello->device.starts_with("cuda"))
+      data_before_ = data_at_boundary();
     return true;
   }
   return false;
 }
 
-/// The first step that is listed differs from all later ones.
+/// The first step that is listed differs from all later ones; it tells what is in use between steps.
 void LiveTrial::discard_first_trace() {
-  probe(std::min(small_batch, examples_), true, steps_of_a_size);
+  const std::optional<std::uint64_t> limit = data_before_ ? data_limit_of(program_->hello()->pid) : std::nullopt;
+  const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_size);
+  budget_ = spec_.memory_budget;
+  if (limit && result.trace && *limit + result.trace->start_bytes > *data_before_)
+    budget_ = std::min(*budget_, *limit + result.trace->start_bytes - *data_before_);
+}
+
+/// Waits until the program says that it is paused, or that it runs again; false if it does not.
+bool LiveTrial::wait_for_status(const char* status) {
+  while (const auto message = program_->next(spec_.program->probe_seconds)) {
+    const auto* event = std::get_if<EventMessage>(&*message);
+    if (!event || event->event.kind != "status")
+      continue;
+    const Json detail = parse_json_or_discard(event->event.detail_json);
+    if (detail.is_object() && detail.value("status", Json()) == Json(status))
+      return true;
+  }
+  return false;
+}
+
+/// Lets the program stand at a step boundary, where only what lives between steps is in use.
+std::optional<std::uint64_t> LiveTrial::data_at_boundary() {
+  program_->send(to_line(Order::pause));
+  if (!wait_for_status("paused"))
+    return std::nullopt;
+  const auto data = data_of(program_->hello()->pid);
+  program_->send(to_line(Order::go_on));
+  wait_for_status("running"); // a pause that follows at once would be taken for this one
+  return data;
+}
+
+/// Lists of allocations take memory that a run has for its tensors: the limit of what follows is higher by that.
+void LiveTrial::take_tracing_out() {
+  if (!data_before_ || traces_are_out_)
+    return;
+  traces_are_out_ = true;
+  if (const auto now = data_at_boundary(); now && *now > *data_before_)
+    program_->send(to_line(Edit{.id = 1, .limit_bytes = *spec_.memory_budget + *now - *data_before_}));
 }
 
 LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
@@ -112,15 +180,21 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   probe.predicted_bytes = proposal.predicted_bytes;
   Result result;
   do {
+    const bool trace = proposal.trace && traced_.size() < traces_needed;
     if (!program_) {
       if (!start())
         throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
-      discard_first_trace();
+      if (trace)
+        discard_first_trace();
       if (!program_)
         continue;
     }
+    if (!trace)
+      take_tracing_out();
     probe.pid = program_->pid();
-    result = this->probe(proposal.batch, proposal.trace, steps_of_a_size);
+    result = this->probe(proposal.batch, trace, steps_of_a_size);
+    if (result.trace)
+      traced_.insert(proposal.batch);
   } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through
   probe.how = "live";
   probe.outcome = result.outcome;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "core/program/program_source.h"
 #include "core/search/finder.h"
@@ -23,6 +24,9 @@ public:
   /// The time of a step at a size known to fit; nothing if it did not fit after all.
   std::optional<search::Stretch> time(std::int64_t batch);
   std::int64_t examples() const { return examples_; } ///< of an epoch: no batch is larger
+  /// What the spec's budget leaves for tensors, bytes: on the host, what the program needs besides (threads, caches of
+  /// libraries) counts for its limit, too. Nothing without a budget.
+  std::optional<std::uint64_t> budget_bytes() const { return budget_; }
 
 private:
   friend std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
@@ -30,6 +34,9 @@ private:
 
   bool start();
   void discard_first_trace();
+  void take_tracing_out();
+  bool wait_for_status(const char* status);
+  std::optional<std::uint64_t> data_at_boundary();
   struct Result;
   Result probe(std::int64_t batch, bool trace, std::int64_t steps);
 
@@ -38,6 +45,10 @@ private:
   const std::function<bool()> stop_;
   std::unique_ptr<LiveProgram> program_;
   std::int64_t examples_ = 0;
+  std::set<std::int64_t> traced_; ///< sizes
+  std::optional<std::uint64_t> budget_;
+  std::optional<std::uint64_t> data_before_; ///< bytes of the process (VmData) before anything was traced
+  bool traces_are_out_ = false;              ///< the limit allows for what tracing has left
   int starts_ = 0;
 };
 

@@ -153,7 +153,7 @@ private Q_SLOTS:
     spec.memory_budget = 60'000'000;
     const auto trial = open_live_trial(spec, {}, {});
     QVERIFY(trial != nullptr);
-    const search::SearchResult result = find(*trial, *spec.memory_budget);
+    const search::SearchResult result = find(*trial, *trial->budget_bytes());
     QVERIFY(result.found && result.largest_is_exact);
     QVERIFY2(failed(result) <= 1, search::to_json(result).c_str());
     const search::Probe one_more = trial->run({.batch = *result.largest + 1});
