@@ -91,13 +91,16 @@ int print_cards(const Context& context) {
 int run_estimate(const EstimateOptions& options, const Context& context) {
   if (options.cards->count() > 0)
     return print_cards(context);
+  if (context.command)
+    return estimate_of_program(options, context);
+  options.program.refuse_given();
   if (options.config->count() > 0 || options.parameters->count() > 0) {
     if (options.run.find("--model")->count() > 0)
       throw input_error("--model is not accepted with --config or --parameters; accepted: one of them");
     return estimate_by_formula(options, context);
   }
   if (options.run.find("--model")->count() == 0)
-    throw input_error("estimate needs a model; accepted: --model, --config or --parameters");
+    throw input_error("estimate needs a model; accepted: --model, --config, --parameters, or -- and a program");
   return estimate_by_dry_run(options, context);
 }
 
@@ -117,8 +120,9 @@ Verb add_estimate(CLI::App& program) {
   options->verify =
       add_switch(*app, "--verify", "Also run two steps on this machine, and print the error of each answer");
   options->cards = add_switch(*app, "--cards", "List the GPUs");
-  options->batch =
-      add_value(*app, "--batch", "N", "Batch size (default: with --model and --for the largest that fits, else 1)");
+  options->batch = add_value(*app, "--batch", "N",
+                             "Batch size (default: with --model and --for the largest that fits, else 1); of a "
+                             "program several, as in 8,16 (its default)");
   options->shape = add_value(*app, "--shape", "CxHxW", "Shape of an example, instead of --data");
   options->classes = add_value(*app, "--classes", "N", "Number of classes with --shape (default 1000)");
   options->vocabulary = add_value(*app, "--vocabulary", "V", "Vocabulary size (default 50257 for gpt)");
@@ -170,6 +174,10 @@ Verb add_estimate(CLI::App& program) {
                              "--max-batch",
                              "--drop-last"});
   options->optimizer = app->get_option("--optimizer");
+  options->program.add_to(*app);
+  app->footer(
+      "`estimate --attach auto -- COMMAND` asks a program with a Trainer of transformers for the memory of steps "
+      "that it does not run.");
   return {app, [options](const Context& context) { return run_estimate(*options, context); }};
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/cli/context.h"
+#include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
 #include "core/estimate/cards.h"
 
@@ -11,7 +12,8 @@ namespace batchscope::cli {
 
 /// The options of `estimate`.
 struct EstimateOptions {
-  RunOptions run; ///< of a built-in model
+  RunOptions run;         ///< of a built-in model
+  ProgramOptions program; ///< of a program of the user's own
   CLI::Option* shape = nullptr;
   CLI::Option* classes = nullptr;
   CLI::Option* vocabulary = nullptr;
@@ -45,5 +47,7 @@ std::optional<estimate::Target> target_of(const EstimateOptions& options);
 
 /// Answers for the numbers of a transformer, or a config.json; returns the exit status.
 int estimate_by_formula(const EstimateOptions& options, const Context& context);
+/// Asks the program of the command line, see program::estimate_program(); returns the exit status.
+int estimate_of_program(const EstimateOptions& options, const Context& context);
 
 } // namespace batchscope::cli

@@ -24,7 +24,7 @@ constexpr const char* footer = "Devices: cpu and cuda:N. cuda:N is untested: it 
                                "batchscope-cli VERB --help lists the options of a verb.";
 
 /// The verbs after whose options `--` and the command of a program may follow.
-constexpr std::array program_verbs = {"run", "find", "sweep"};
+constexpr std::array program_verbs = {"run", "find", "sweep", "estimate"};
 
 /// Arguments before `--`, if the verb starts a program: the rest is that program's command and no option of this one.
 int arguments_before_command(int argc, const char* const* argv) {

@@ -25,6 +25,7 @@ struct TimedTrial {
   std::unique_ptr<search::Trial> trial;
   search::TimeStretch time;
   std::int64_t largest = largest_tried;
+  std::optional<std::uint64_t> budget; ///< for what it measures
 };
 
 TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
@@ -32,11 +33,13 @@ TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings
   if (!placeholders_of(*spec.program).contains("batch"))
     if (auto live = open_live_trial(spec, surroundings, stop)) {
       LiveTrial& trial = *live;
-      return {std::move(live), [&trial](std::int64_t batch) { return trial.time(batch); }, trial.examples()};
+      return {std::move(live), [&trial](std::int64_t batch) { return trial.time(batch); }, trial.examples(),
+              trial.budget_bytes()};
     }
   auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
   ProcessTrial& trial = *processes;
-  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }};
+  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest_tried,
+          spec.memory_budget};
 }
 
 /// Measures throughput to find the recommended size.
@@ -74,9 +77,10 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                              .max_batch =
                                                  std::min(spec.max_batch.value_or(trial.largest), trial.largest),
                                              .margin = options.margin,
-                                             .budget_bytes = spec.memory_budget};
+                                             .budget_bytes = trial.budget};
   const auto finder = search::make_finder(options.strategy, finder_options);
   search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe);
+  result.budget_bytes = spec.memory_budget;
   if (result.found && options.timings)
     time_sizes(trial, options, result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
