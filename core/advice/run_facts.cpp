@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/run/model_spec.h"
@@ -110,6 +111,20 @@ void take_foreign(RunFacts& facts) {
   facts.ema_updates_per_step = number_in(settings, {"ema_updates_per_step"});
 }
 
+/// The user's own program has said how it begins; its optimizer and rates are its own.
+void take_program(RunFacts& facts, const run::RunSpec& spec) {
+  const run::RunStart& start = facts.start;
+  if (!facts.batch && start.batch > 0)
+    facts.batch = start.batch;
+  facts.accumulate = std::max(start.accumulate, spec.accumulate);
+  if (facts.batch)
+    facts.effective_batch = *facts.batch * facts.accumulate;
+  if (start.train_examples > 0)
+    facts.train_examples = start.train_examples;
+  if (start.program && start.program->length.epochs)
+    facts.epochs = static_cast<double>(*start.program->length.epochs);
+}
+
 void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& series) {
   const auto whole = [](double value) -> std::int64_t { return std::llround(value); };
   if (const auto* micro = find(series, "micro_batch"); micro != nullptr && micro->max >= 1)
@@ -146,8 +161,11 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   facts.rest = rest_of(facts.settings);
   facts.own = run::stored_spec(spec);
   facts.start = run::stored_start(reader.start_json(run));
-  facts.batch = facts.row.outcome.batch;
-  if (facts.own)
+  if (facts.row.outcome.batch && *facts.row.outcome.batch > 0)
+    facts.batch = facts.row.outcome.batch; // a program may not tell it
+  if (const auto program = facts.own && facts.own->program ? std::exchange(facts.own, std::nullopt) : std::nullopt)
+    take_program(facts, *program);
+  else if (facts.own)
     take_own(facts);
   else
     take_foreign(facts);

@@ -150,6 +150,20 @@ ProgramSpec program_spec_from_json(const Json& json) {
   return program;
 }
 
+std::string program_name(const ProgramSpec& program) {
+  const auto& command = program.command;
+  if (command.empty())
+    return {};
+  const auto file_name = [](const std::string& path) { return path.substr(path.find_last_of('/') + 1); };
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    if (command[i] == "-m" && i + 1 < command.size() && !command[i + 1].starts_with("torch.")) // that starts a script
+      return command[i + 1];
+    if (command[i].ends_with(".py"))
+      return file_name(command[i]);
+  }
+  return file_name(command.front());
+}
+
 std::string command_text(const ProgramSpec& program) {
   std::string text;
   for (const std::string& argument : program.command)

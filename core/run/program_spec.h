@@ -45,6 +45,9 @@ Json to_json(const ProgramSpec& program);
 /// Fields that the object leaves out keep their defaults. Throws Error (input) for unknown fields and wrong types.
 ProgramSpec program_spec_from_json(const Json& json);
 
+/// What the program is called: the script or module that an interpreter runs (`train.py`, `package.train`), else the
+/// file name of the command; empty without one.
+std::string program_name(const ProgramSpec& program);
 /// The command for display, quoted for a shell.
 std::string command_text(const ProgramSpec& program);
 /// The arguments of `batchscope-cli run` for the same program: options that differ from the defaults, `--`, the

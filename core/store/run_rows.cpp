@@ -1,10 +1,13 @@
 #include "core/store/detail/run_rows.h"
 
+#include <algorithm>
 #include <random>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/shell_words.h"
 #include "core/base/utc.h"
 #include "core/store/detail/ownership.h"
 #include "core/store/detail/sql.h"
@@ -62,7 +65,8 @@ std::string placeholders(int first, int count) {
 
 // A spec that is not JSON, of another program, has no settings.
 constexpr const char* settings_columns =
-    "json_extract(valid, '$.model'), json_extract(valid, '$.data'), json_extract(valid, '$.schedule'), "
+    "coalesce(json_extract(valid, '$.model'), json_extract(valid, '$.program.command')), json_extract(valid, "
+    "'$.data'), json_extract(valid, '$.schedule'), "
     "json_extract(valid, '$.optimizer'), json_extract(valid, '$.device'), "
     "coalesce(json_extract(valid, '$.lr'), iif(json_valid(start), json_extract(start, '$.learning_rate'), NULL)), "
     "json_extract(valid, '$.seed')";
@@ -71,11 +75,22 @@ std::optional<std::string> optional_text(const SQLite::Column& column) {
   return column.isText() ? std::optional(column.getString()) : std::nullopt;
 }
 
+/// A model, or the command of a program, which SQLite returns as a JSON array.
+std::optional<std::string> model_or_command(const SQLite::Column& column) {
+  const auto text = optional_text(column);
+  if (!text || !text->starts_with('['))
+    return text;
+  const Json words = parse_json_or_discard(*text);
+  const bool valid =
+      words.is_array() && std::all_of(words.begin(), words.end(), [](const Json& w) { return w.is_string(); });
+  return valid ? std::optional(shell_line(words.get<std::vector<std::string>>())) : std::nullopt;
+}
+
 RunSettings read_settings(SQLite::Statement& query, int first) {
   const auto column = [&](int offset) { return query.getColumn(first + offset); };
   const SQLite::Column rate = column(5);
   const SQLite::Column seed = column(6);
-  return {.model = optional_text(column(0)),
+  return {.model = model_or_command(column(0)),
           .data = optional_text(column(1)),
           .schedule = optional_text(column(2)),
           .optimizer = optional_text(column(3)),

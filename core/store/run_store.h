@@ -71,7 +71,7 @@ struct NewRun {
   std::function<bool()> ending;
 };
 
-/// Settings of a run that lists show, as far as its spec has them.
+/// Settings of a run that lists show, as far as its spec has them. `model`: of the user's own program, its command.
 struct RunSettings {
   std::optional<std::string> model, data, schedule, optimizer, device;
   /// With the optimizer's default filled in; nothing for a run with that default which an earlier version stored.

@@ -30,7 +30,7 @@ void set_end(run::RunSpec& spec, const compare::Goal& goal) {
   constexpr double often_enough = 10; // percent of an epoch
   if (goal.kind == compare::Goal::Kind::time)
     spec.max_seconds = goal.value;
-  if (goal.kind != compare::Goal::Kind::target)
+  if (goal.kind != compare::Goal::Kind::target || spec.program)
     return;
   spec.target_score = goal.value;
   if (!spec.evaluate_every)
@@ -75,7 +75,7 @@ SweepSpec size_sweep(const run::RunSpec& spec, const search::SearchResult& resul
     sweep.base.memory_budget = result.budget_bytes; // what was found holds for this one
   if (spec.lr_rule != "none" && !spec.lr_reference_batch)
     sweep.base.lr_reference_batch = spec.effective_batch.value_or(sizes.front() * spec.accumulate);
-  if (!keep_length)
+  if (!keep_length && !spec.program) // a program ends by itself
     sweep.base.length = long_enough(wanted, result, spec.length);
   set_end(sweep.base, wanted);
   return sweep;

@@ -123,6 +123,26 @@ private Q_SLOTS:
     QCOMPARE(check_fields(spec).size(), std::size_t{1});
   }
 
+  void hasTheNameOfItsScript_data() {
+    QTest::addColumn<QStringList>("command");
+    QTest::addColumn<QString>("name");
+    QTest::newRow("script") << QStringList{"python", "-u", "src/train.py", "--eval", "b.py"} << "train.py";
+    QTest::newRow("module") << QStringList{"python3", "-m", "package.train", "--batch", "8"} << "package.train";
+    QTest::newRow("launcher") << QStringList{"python", "-m", "torch.distributed.run", "train.py"} << "train.py";
+    QTest::newRow("another launcher") << QStringList{"accelerate", "launch", "train.py"} << "train.py";
+    QTest::newRow("program") << QStringList{"/opt/bin/train", "{batch}"} << "train";
+    QTest::newRow("none") << QStringList{} << "";
+  }
+
+  void hasTheNameOfItsScript() {
+    QFETCH(QStringList, command);
+    QFETCH(QString, name);
+    ProgramSpec program;
+    for (const QString& word : command)
+      program.command.push_back(word.toStdString());
+    QCOMPARE(QString::fromStdString(program_name(program)), name);
+  }
+
   void refusesForeignJson() {
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse(R"({"command": "python"})")), Error);
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse(R"({"cmd": ["python"]})")), Error);
