@@ -17,6 +17,7 @@
 
 #include "core/sweep/demo.h"
 #include "tests/ui/sweep/made_sweep.h"
+#include "ui/new_run/new_run_page.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/widgets/answer_banner.h"
 #include "ui/widgets/widgets.h"
@@ -177,6 +178,20 @@ void fit_into_a_card(Workbench& bench, Photographer& photographer) {
   Q_EMIT targets->activated(0);
 }
 
+/// New run for a program of the user's own, before and after its test.
+void take_program(Workbench& bench, Photographer& photographer) {
+  run::RunSpec spec;
+  spec.batch = {run::BatchChoice::Kind::number, 32};
+  spec.program =
+      run::ProgramSpec{.command = {"sh", "-c", "for i in 1 2 3; do echo step $i of batch {batch}: loss=0.$i; done"},
+                       .metrics = {{"loss", "loss=([0-9.]+)"}}};
+  bench.propose_run(spec);
+  photographer.take_sizes("new-run", "new-run-program");
+  photographer.find<NewRunPage>({})->test();
+  until("the program to be tested", [&] { return bench.engine().idle(); });
+  photographer.take_sizes("new-run", "new-run-program-tested");
+}
+
 /// Files of other programs that are to be imported, and a table whose columns have names of its own.
 void take_import(Workbench& bench, MainWindow& window, Photographer& photographer, const QString& scratch) {
   const QString files = BATCHSCOPE_SOURCE_DIR "/tests/core/exchange/files/";
@@ -244,6 +259,7 @@ void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("find", "find");
 
   fit_into_a_card(bench, photographer);
+  take_program(bench, photographer);
   bench.propose_run(growing_run());
   photographer.take_sizes("new-run", "new-run");
   photographer.take_sizes("schedule", "schedule-draft");

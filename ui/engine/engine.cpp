@@ -9,43 +9,48 @@
 
 #include "core/base/error.h"
 #include "core/job/resume.h"
+#include "core/program/program_source.h"
 #include "core/run/engine.h"
 #include "core/search/run_search.h"
 #include "core/sweep/demo.h"
 #include "ui/engine/job_watch.h"
+#include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
 
 namespace {
 
 constexpr int progress_interval_ms = 200;
-
-QString name_of(const run::RunSpec& spec) {
-  return spec.name.empty()
-             ? Engine::tr("%1 on %2").arg(QString::fromStdString(spec.model), QString::fromStdString(spec.data))
-             : QString::fromStdString(spec.name);
-}
+constexpr double silent_seconds = 60; ///< for which the test of a program waits for its first step
 
 using Pool = std::shared_ptr<data::DataPool>;
 
+void fail_as(const job::JobResult& job) {
+  if (job.outcome.status == telemetry::RunStatus::failed)
+    throw Error(Error::Kind::failed, job.outcome.reason);
+}
+
+void run_program(const run::RunSpec& spec, JobWatch& watch, store::RunStore& store) {
+  const auto source = program::open_program(spec);
+  fail_as(job::run_and_store(*source, spec, {}, store, {}, watch, watch.control()));
+}
+
 void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  if (spec.program)
+    return run_program(spec, watch, store);
   const auto session = run::open_session(spec, pool);
   watch.begin_search();
   const auto search = job::settle_batch(*session, watch, *watch.control());
   if (search)
     watch.found(*search);
-  const auto job = job::run_and_store(*session, spec, search, store, {}, watch, watch.control());
-  if (job.outcome.status == telemetry::RunStatus::failed)
-    throw Error(Error::Kind::failed, job.outcome.reason);
+  fail_as(job::run_and_store(*session, spec, search, store, {}, watch, watch.control()));
 }
 
 void resume_one(std::int64_t run, const Pool& pool, JobWatch& watch, store::RunStore& store) {
   auto resumable = job::find_resumable(store.file(), run);
   const auto session = job::open_resumed(resumable, pool);
   const job::RunOptions options{.sweep = {}, .claimed = {}, .end_early = {}, .resumed = &resumable};
-  const auto job = job::run_and_store(*session, resumable.spec, std::nullopt, store, options, watch, watch.control());
-  if (job.outcome.status == telemetry::RunStatus::failed)
-    throw Error(Error::Kind::failed, job.outcome.reason);
+  fail_as(job::run_and_store(*session, resumable.spec, std::nullopt, store, options, watch, watch.control()));
 }
 
 void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
@@ -81,9 +86,11 @@ QString Job::stop_text() const {
   case Kind::demo:
     return tr("Stop demo");
   case Kind::predict:
+    return tr("Stop prediction");
+  case Kind::try_out:
     break;
   }
-  return tr("Stop prediction");
+  return tr("Stop test");
 }
 
 void Job::cancel() {
@@ -286,7 +293,7 @@ Job* Engine::add(const Order& order, Work work) {
 }
 
 Job* Engine::train(const run::RunSpec& spec) {
-  return add({.kind = Job::Kind::train, .title = name_of(spec), .spec = spec},
+  return add({.kind = Job::Kind::train, .title = title_of(spec), .spec = spec},
              [spec, pool = data_](JobWatch& watch, store::RunStore* store) { train_one(spec, pool, watch, *store); });
 }
 
@@ -298,14 +305,14 @@ Job* Engine::resume_run(std::int64_t run, const run::RunSpec& spec) {
 Job* Engine::find(const FindRequest& request) {
   return add(
       {.kind = Job::Kind::find,
-       .title = tr("Search for %1").arg(name_of(request.spec)),
+       .title = tr("Search for %1").arg(title_of(request.spec)),
        .spec = request.spec,
        .strategy = QString::fromStdString(request.strategy)},
       [request, pool = data_](JobWatch& watch, store::RunStore* store) { search(request, pool, watch, *store); });
 }
 
 Job* Engine::sweep(const sweep::SweepSpec& spec) {
-  return add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(spec.base)), .spec = spec.base},
+  return add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(title_of(spec.base)), .spec = spec.base},
              [spec, pool = data_](JobWatch& watch, store::RunStore* store) {
                auto plan = sweep::plan_sweep(spec, pool);
                const std::int64_t id = store->add_sweep(sweep::to_json(spec));
@@ -314,7 +321,7 @@ Job* Engine::sweep(const sweep::SweepSpec& spec) {
 }
 
 Job* Engine::resume_sweep(std::int64_t sweep, const run::RunSpec& base, bool shared) {
-  Job* job = add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(name_of(base)), .spec = base},
+  Job* job = add({.kind = Job::Kind::sweep, .title = tr("Sweep of %1").arg(title_of(base)), .spec = base},
                  [sweep, shared, file = database_, pool = data_](JobWatch& watch, store::RunStore* store) {
                    auto plan = sweep::plan_rest(store::RunReader(file), sweep, {}, pool);
                    sweep::run_sweep(std::move(plan), sweep, *store, watch, watch.control(), {.shared = shared});
@@ -335,7 +342,7 @@ Job* Engine::demo() {
 
 Job* Engine::predict(const run::RunSpec& spec) {
   return add({.kind = Job::Kind::predict,
-              .title = tr("Memory prediction for %1").arg(name_of(spec)),
+              .title = tr("Memory prediction for %1").arg(title_of(spec)),
               .spec = spec,
               .stores = false},
              [spec, pool = data_](JobWatch& watch, store::RunStore* /*store*/) {
@@ -346,6 +353,15 @@ Job* Engine::predict(const run::RunSpec& spec) {
                  throw Error(Error::Kind::failed,
                              "cannot predict memory: the two small trials do not fit in the memory budget");
                watch.predicted(*curve);
+             });
+}
+
+Job* Engine::try_out(const run::RunSpec& spec) {
+  return add({.kind = Job::Kind::try_out, .title = tr("Test of %1").arg(title_of(spec)), .spec = spec, .stores = false},
+             [spec](JobWatch& watch, store::RunStore* /*store*/) {
+               watch.tried(program::try_out(
+                   spec, silent_seconds, [&] { return watch.control()->stopping(); },
+                   [&](const program::Tryout& now) { watch.trying(now); }));
              });
 }
 

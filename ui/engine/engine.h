@@ -16,6 +16,7 @@
 #include "core/compare/answer.h"
 #include "core/data/data_pool.h"
 #include "core/predict/peak_curve.h"
+#include "core/program/tryout.h"
 #include "core/run/job_control.h"
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"
@@ -30,13 +31,14 @@ namespace batchscope::ui {
 
 class Engine;
 
-/// A job of the engine: a training run, a search, a sweep, the demo, or a memory prediction. Lives in the UI thread;
-/// reports from the worker arrive there as signals. Records come through a queue instead, which the UI drains.
+/// A job of the engine: a training run, a search, a sweep, the demo, a memory prediction, or the test of a program.
+/// Lives in the UI thread; reports from the worker arrive there as signals. Records come through a queue instead, which
+/// the UI drains.
 class Job : public QObject {
   Q_OBJECT
 
 public:
-  enum class Kind { train, find, sweep, demo, predict };
+  enum class Kind { train, find, sweep, demo, predict, try_out };
   enum class State { waiting, working, done, failed, cancelled };
 
   /// A run of this job and its reports, for display.
@@ -50,6 +52,8 @@ public:
 
   Kind kind() const { return kind_; }
   State state() const { return state_; }
+  /// Whether its results are stored; a memory prediction and the test of a program are only shown.
+  bool stores() const { return kind_ != Kind::predict && kind_ != Kind::try_out; }
   bool over() const { return state_ != State::waiting && state_ != State::working; }
   QString title() const { return title_; }
   /// Text of the button that cancels it: "Stop run", "Stop sweep".
@@ -85,6 +89,8 @@ public:
   const std::optional<compare::Answer>& answer() const { return answer_; }
   const std::optional<predict::PeakCurve>& predicted() const { return predicted_; }
   std::uint64_t budget_bytes() const { return budget_; }
+  /// What the test of a program has shown, once it has ended.
+  const std::shared_ptr<const program::Tryout>& tried() const { return tried_; }
   const run::RunSpec& spec() const { return spec_; }
 
 Q_SIGNALS:
@@ -100,6 +106,8 @@ Q_SIGNALS:
   void sweep_began();
   /// A run is about to make its first step.
   void run_started(const batchscope::ui::Job::LiveRun& run);
+  /// The run has learnt more of itself: a program that has connected.
+  void start_changed(std::int64_t id, const batchscope::run::RunStart& start);
   void run_ended(std::int64_t id, const QString& status, const QString& reason);
 
 private:
@@ -126,6 +134,7 @@ private:
   std::optional<compare::Answer> answer_;
   std::optional<predict::PeakCurve> predicted_;
   std::uint64_t budget_ = 0;
+  std::shared_ptr<const program::Tryout> tried_;
   std::shared_ptr<run::JobControl> control_ = std::make_shared<run::JobControl>();
 };
 
@@ -160,6 +169,8 @@ public:
   Job* demo();
   /// Runs two small probes for Job::predicted(); stores nothing.
   Job* predict(const run::RunSpec& spec);
+  /// Runs the spec's program for a few steps for Job::tried(); stores nothing.
+  Job* try_out(const run::RunSpec& spec);
 
   const QList<Job*>& jobs() const { return jobs_; } ///< oldest first
   Job* working() const;                             ///< the current one, or null

@@ -123,6 +123,18 @@ void JobWatch::predicted(const predict::PeakCurve& curve) {
   });
 }
 
+void JobWatch::trying(const program::Tryout& so_far) {
+  const QString framework = QString::fromStdString(so_far.framework);
+  say(so_far.steps == 1     ? Job::tr("1 step")
+      : so_far.steps > 1    ? Job::tr("%1 steps").arg(count(so_far.steps))
+      : framework.isEmpty() ? Job::tr("The program has connected, no step yet")
+                            : Job::tr("Connected: %1, no step yet").arg(framework));
+}
+
+void JobWatch::tried(const program::Tryout& tried) {
+  post([shared = std::make_shared<const program::Tryout>(tried)](Job& job) { job.tried_ = shared; });
+}
+
 void JobWatch::limit(std::uint64_t budget_bytes) {
   post([budget_bytes](Job& job) { job.budget_ = budget_bytes; });
 }
@@ -133,11 +145,19 @@ void JobWatch::started(std::int64_t id, const run::RunSpec& spec, const run::Run
   queue_ = queue;
   step_ = 0;
   expected_steps_ = start.expected_steps.value_or(0);
-  const QString running = Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch));
+  const QString running = start.batch > 0 ? Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch))
+                                          : Job::tr("run %1, the program is starting").arg(id);
   say(start.batch_reason.empty() ? running
                                  : QStringLiteral("%1: %2").arg(running, QString::fromStdString(start.batch_reason)));
   // The message holds the run and its queue until a receiver has taken them.
   post([run = Job::LiveRun{id, spec, start, std::move(queue), control}](Job& job) { Q_EMIT job.run_started(run); });
+}
+
+void JobWatch::start_changed(std::int64_t id, const run::RunStart& start) {
+  expected_steps_ = start.expected_steps.value_or(0);
+  if (start.batch > 0)
+    say(Job::tr("run %1, batch size %2").arg(id).arg(count(start.batch)));
+  post([id, start](Job& job) { Q_EMIT job.start_changed(id, start); });
 }
 
 void JobWatch::record(const telemetry::StepRecord& record) {

@@ -26,6 +26,7 @@ public:
   void search_stored(std::int64_t id) override;
   void started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
                const std::shared_ptr<run::RunControl>& control) override;
+  void start_changed(std::int64_t id, const run::RunStart& start) override;
   void record(const telemetry::StepRecord& record) override;
   void event(telemetry::Event event) override;
   void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override;
@@ -38,6 +39,8 @@ public:
   void found(const search::SearchResult& result);
   void answered(const compare::Answer& answer);
   void predicted(const predict::PeakCurve& curve);
+  void trying(const program::Tryout& so_far);
+  void tried(const program::Tryout& tried);
   void limit(std::uint64_t budget_bytes);
   void say(const QString& activity);
 

@@ -194,7 +194,7 @@ void FindPage::watch(Job* job) {
     else if (job == shown_.job)
       refresh();
   };
-  if (!shown_ && job->kind() != Job::Kind::sweep && job->kind() != Job::Kind::predict)
+  if (!shown_ && job->kind() != Job::Kind::sweep && job->stores())
     setup_->set_spec(job->spec());
   connect(job, &Job::probed, this, follow);
   connect(job, &Job::timed, this, follow);
@@ -352,8 +352,13 @@ void FindPage::showEvent(QShowEvent* event) {
 }
 
 void FindPage::request_forecast() {
-  if (isVisible() && setup_action_->isChecked())
-    forecaster_.request(setup_->spec());
+  if (!isVisible() || !setup_action_->isChecked())
+    return;
+  const run::RunSpec spec = setup_->spec();
+  if (!spec.program)
+    return forecaster_.request(spec);
+  forecaster_.cancel(); // only its own steps show what a program needs
+  setup_->show_forecast({});
 }
 
 void FindPage::show_forecast(const std::shared_ptr<const run::Forecast>& forecast) {

@@ -70,6 +70,13 @@ void CommandCard::show_spec(const std::optional<run::RunSpec>& spec, int errors)
   restyle(*text_);
 }
 
+void CommandCard::show_hint(const QString& hint) {
+  show_spec(std::nullopt, 0);
+  text_->setText(hint);
+  text_->setProperty("tone", QString());
+  restyle(*text_);
+}
+
 void CommandCard::show_command() {
   const int columns = text_->width() / std::max(text_->fontMetrics().horizontalAdvance(u'x'), 1);
   text_->setText(broken_command(command_, columns));

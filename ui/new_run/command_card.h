@@ -16,6 +16,8 @@ public:
   /// `copy` is a button placed at its end.
   CommandCard(std::filesystem::path database, QWidget* copy, QWidget* parent = nullptr);
   void show_spec(const std::optional<run::RunSpec>& spec, int errors);
+  /// Instead of a command line.
+  void show_hint(const QString& hint);
   /// Empty while a field is wrong.
   const QString& command() const { return command_; }
 

@@ -7,9 +7,12 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QPlainTextEdit>
 
 #include <algorithm>
 
+#include "ui/new_run/command_edit.h"
+#include "ui/new_run/form_fields.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/note_line.h"
@@ -23,6 +26,7 @@ using Kind = run::SpecField::Kind;
 
 constexpr double label_lines = 10.5;
 constexpr double control_lines = 1.95;
+constexpr double values_lines = 3.6; ///< of several values, one in a line
 constexpr double units_lines = 6.5;
 constexpr int editor_gap = 8;
 
@@ -52,14 +56,14 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const run::SpecField*
   name->setWordWrap(true);
   name->setFixedWidth(Theme::lines(label_lines));
   control_ = make_control();
-  control_->setMinimumHeight(Theme::lines(control_lines));
+  control_->setMinimumHeight(Theme::lines(lines_ ? values_lines : control_lines));
   control_->setObjectName(QString::fromStdString(field().key));
   control_->setAccessibleName(label);
   control_->installEventFilter(this);
   name->setBuddy(control_);
   setFocusProxy(control_);
-  error_ = new NoteLine(*control_, this);
-  error_->set_begin(Theme::lines(label_lines) + editor_gap); // below the control, not below the name
+  note_ = new NoteLine(*control_, this);
+  note_->set_begin(Theme::lines(label_lines) + editor_gap); // below the control, not below the name
 
   row_ = new QHBoxLayout;
   row_->setSpacing(editor_gap);
@@ -71,7 +75,7 @@ FieldEditor::FieldEditor(const QString& label, std::vector<const run::SpecField*
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   layout->addLayout(row_);
-  layout->addWidget(error_);
+  layout->addWidget(note_);
   show_unit();
 }
 
@@ -84,9 +88,21 @@ QWidget* FieldEditor::make_control() {
   }
   if (field.kind == Kind::choice || !field.choices.empty())
     return combo_ = make_combo(field);
-  line_ = new QLineEdit(this);
+  const FieldInput input = input_of(field);
+  if (input == FieldInput::lines)
+    return lines_ = make_lines();
+  line_ = input == FieldInput::command ? new CommandEdit(this) : new QLineEdit(this);
   connect(line_, &QLineEdit::textChanged, this, &FieldEditor::edited);
   return line_;
+}
+
+QPlainTextEdit* FieldEditor::make_lines() {
+  auto* lines = new QPlainTextEdit(this);
+  lines->setLineWrapMode(QPlainTextEdit::NoWrap);
+  lines->setTabChangesFocus(true);
+  lines->setFixedHeight(Theme::lines(values_lines));
+  connect(lines, &QPlainTextEdit::textChanged, this, &FieldEditor::edited);
+  return lines;
 }
 
 QComboBox* FieldEditor::make_combo(const run::SpecField& field) {
@@ -145,6 +161,8 @@ bool FieldEditor::edits(const std::string& key) const {
 QString FieldEditor::text() const {
   if (check_)
     return check_->isChecked() ? QStringLiteral("true") : QStringLiteral("false");
+  if (lines_)
+    return lines_->toPlainText();
   return combo_ ? combo_->currentText() : line_->text();
 }
 
@@ -156,6 +174,8 @@ void FieldEditor::set_text(const std::string& key, const QString& text) {
     return;
   if (check_)
     check_->setChecked(text == QLatin1String("true"));
+  else if (lines_)
+    lines_->setPlainText(text);
   else if (line_)
     line_->setText(text);
   else if (combo_->isEditable()) {
@@ -168,18 +188,30 @@ void FieldEditor::set_text(const std::string& key, const QString& text) {
 }
 
 void FieldEditor::set_placeholder(const QString& text) {
+  if (lines_)
+    lines_->setPlaceholderText(text);
   if (QLineEdit* line = combo_ ? combo_->lineEdit() : line_)
     line->setPlaceholderText(text);
 }
 
 void FieldEditor::set_error(const QString& error) {
-  error_->show_note(error, !error.isEmpty());
+  error_ = error;
+  show_note();
   mark_wrong(*control_, !error.isEmpty());
   control_->setAccessibleDescription(error.isEmpty() ? field_translation(field().help) : error);
 }
 
+void FieldEditor::set_hint(const QString& hint) {
+  hint_ = hint;
+  show_note();
+}
+
+void FieldEditor::show_note() {
+  note_->show_note(error_.isEmpty() ? hint_ : error_, !error_.isEmpty());
+}
+
 QString FieldEditor::error() const {
-  return error_->text();
+  return error_;
 }
 
 void FieldEditor::add_button(QWidget* button) {

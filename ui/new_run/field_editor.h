@@ -11,6 +11,7 @@ class QComboBox;
 class QHBoxLayout;
 class QLabel;
 class QLineEdit;
+class QPlainTextEdit;
 
 namespace batchscope::ui {
 
@@ -36,6 +37,7 @@ public:
   /// Sets the text that shows what an empty field means.
   void set_placeholder(const QString& text);
   void set_error(const QString& error); ///< empty: none
+  void set_hint(const QString& hint);   ///< shown while there is no error
   QString error() const;
   /// Adds a widget at the end of the row.
   void add_button(QWidget* button);
@@ -49,6 +51,8 @@ protected:
 
 private:
   QWidget* make_control();
+  QPlainTextEdit* make_lines();
+  void show_note();
   QComboBox* make_combo(const run::SpecField& field);
   void make_units();
   void show_unit();
@@ -60,10 +64,12 @@ private:
   QLineEdit* line_ = nullptr;
   QComboBox* combo_ = nullptr;
   QCheckBox* check_ = nullptr;
+  QPlainTextEdit* lines_ = nullptr;
   QWidget* control_ = nullptr; ///< the one that is set
   QComboBox* units_ = nullptr; ///< only if several fields share the row
   QLabel* unit_ = nullptr;     ///< inside the control, at its end
-  NoteLine* error_ = nullptr;
+  NoteLine* note_ = nullptr;
+  QString error_, hint_;
   QHBoxLayout* row_ = nullptr;
 };
 

@@ -3,25 +3,25 @@
 #include <QAbstractItemView>
 #include <QAction>
 #include <QBoxLayout>
+#include <QButtonGroup>
 #include <QClipboard>
 #include <QComboBox>
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
-#include <QScrollArea>
+#include <QResizeEvent>
+#include <QStackedWidget>
 
 #include <utility>
 
 #include "core/base/error.h"
-#include "ui/memory/forecast_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/field_editor.h"
-#include "ui/new_run/field_help.h"
 #include "ui/new_run/form_edit.h"
+#include "ui/new_run/network_panel.h"
 #include "ui/new_run/presets.h"
-#include "ui/new_run/run_outlook.h"
+#include "ui/new_run/program_panel.h"
 #include "ui/new_run/spec_file.h"
-#include "ui/new_run/spec_form.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
@@ -35,7 +35,7 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 20;
-constexpr double side_lines = 24;
+constexpr double files_from = 66; ///< lines of text: buttons for files are shown in windows of this width
 constexpr int max_undone = 200;
 
 // Data of the entries that are not presets.
@@ -48,61 +48,69 @@ bool same_settings(run::RunSpec a, const run::RunSpec& b) {
   return run::to_json(a) == run::to_json(b);
 }
 
-QScrollArea* scrolled(QWidget* content, QWidget* parent) {
-  auto* area = new QScrollArea(parent);
-  area->setWidgetResizable(true);
-  area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area->setFocusPolicy(Qt::NoFocus);
-  area->setWidget(content);
-  return area;
-}
-
 } // namespace
 
-NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent)
-    : Page(parent), workbench_(workbench), form_(new SpecForm), forecaster_(workbench.engine().data()) {
+NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent) : Page(parent), workbench_(workbench) {
   make_actions();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
+  QWidget* panels = make_panels();
   layout->addWidget(make_header());
-
-  // Only the form scrolls: the help for a field stays beside it.
-  auto* body = new QHBoxLayout;
-  body->setSpacing(gap);
-  scroll_ = scrolled(form_, this);
-  body->addWidget(scroll_, 1);
-  QScrollArea* side = scrolled(make_side(), this);
-  side->setFixedWidth(Theme::lines(side_lines));
-  body->addWidget(side);
-  layout->addLayout(body, 1);
+  layout->addWidget(panels, 1);
   command_ = new CommandCard(workbench_.run_database().database(), bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
 
-  auto* browse = plain_button(tr("Browse…"));
-  browse->setToolTip(tr("Choose a file to train on"));
-  form_->editor("data")->add_button(browse);
-  connect(browse, &QPushButton::clicked, this, [this] { ask_for_data(data_kind(form_->editor("data")->text())); });
-  auto* own_model = plain_button(tr("Your own…"));
-  own_model->setToolTip(tr("Choose a model that torch.jit.save() wrote"));
-  form_->editor("model")->add_button(own_model);
-  connect(own_model, &QPushButton::clicked, this, &NewRunPage::ask_for_model);
-  connect(form_, &SpecForm::changed, this, &NewRunPage::note_edit);
-  connect(form_, &SpecForm::changed, this, &NewRunPage::show_form);
-  connect(form_, &SpecForm::field_entered, help_, &FieldHelp::show_field);
-  connect(form_, &SpecForm::field_entered, this,
-          [this](const run::SpecField& field) { scroll_->ensureWidgetVisible(form_->editor(field.key), 0, gap); });
   connect(&workbench, &Workbench::run_proposed, this,
           [this](const run::RunSpec& spec) { fill_form(spec, tr("the settings of another run")); });
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &NewRunPage::show_read_only);
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
-  setFocusProxy(form_->editor("name"));
-  help_->show_field(run::spec_fields().front());
+  connect(program_, &ProgramPanel::testing_changed, this, &NewRunPage::show_test);
   fill_presets();
-  texts_ = form_->texts();
   undo_.setUndoLimit(max_undone);
+  choose(FormKind::network);
+}
+
+QWidget* NewRunPage::make_panels() {
+  panels_ = new QStackedWidget(this);
+  network_ = new NetworkPanel(workbench_, panels_);
+  program_ = new ProgramPanel(workbench_, panels_);
+  for (RunPanel* each : {static_cast<RunPanel*>(network_), static_cast<RunPanel*>(program_)}) {
+    panels_->addWidget(each);
+    connect_form(each->form());
+  }
+  return panels_;
+}
+
+void NewRunPage::connect_form(SpecForm& form) {
+  texts_[static_cast<int>(form.kind())] = form.texts();
+  connect(&form, &SpecForm::changed, this, [this, &form] { note_edit(form); });
+  connect(&form, &SpecForm::changed, this, &NewRunPage::show_form);
+}
+
+RunPanel& NewRunPage::panel() const {
+  if (panels_->currentWidget() == program_)
+    return *program_;
+  return *network_;
+}
+
+SpecForm& NewRunPage::form() const {
+  return panel().form();
+}
+
+FormKind NewRunPage::chosen() const {
+  return form().kind();
+}
+
+void NewRunPage::choose(FormKind kind) {
+  choice_->button(static_cast<int>(kind))->setChecked(true);
+  const bool network = kind == FormKind::network;
+  panels_->setCurrentWidget(network ? static_cast<QWidget*>(network_) : program_);
+  setFocusProxy(form().editor(network ? "name" : "command"));
+  show_header();
   show_form();
+  show_test();
 }
 
 void NewRunPage::make_actions() {
@@ -123,6 +131,16 @@ void NewRunPage::make_actions() {
                  QKeySequence::Open, &NewRunPage::ask_to_load);
   save_ = add_action(tr("Save JSON…"), QStringLiteral("export"), tr("Save the settings of this run to a file"),
                      QKeySequence::Save, &NewRunPage::ask_to_save);
+  test_ = add_action(tr("Test this program"), QStringLiteral("check"),
+                     tr("Runs the program for a few steps and says what works on it; stores nothing"),
+                     QKeySequence(Qt::CTRL | Qt::Key_B), &NewRunPage::test);
+  for (const auto kind : {FormKind::network, FormKind::program}) {
+    QAction* other = make_command(
+        this, kind == FormKind::network ? tr("New run of a built-in network") : tr("New run of your own program"),
+        tr("Shows its form"), {}, workbench_.theme().icon(QStringLiteral("new-run")));
+    connect(other, &QAction::triggered, this, [this, kind] { choose(kind); });
+    actions_.append(other);
+  }
   add_action(tr("Reset to defaults"), QStringLiteral("undo"), tr("Set all fields to their defaults"), {},
              &NewRunPage::reset);
 }
@@ -150,44 +168,50 @@ QWidget* NewRunPage::make_header() {
   presets_->view()->setMinimumWidth(Theme::lines(presets_lines));
   connect(presets_, &QComboBox::activated, this, &NewRunPage::choose_preset);
   row->addWidget(page_title(tr("New run"), header));
+  row->addWidget(make_choice());
   row->addWidget(presets_, 1);
   row->addStretch();
-  row->addWidget(bind(plain_button({}, header), load_));
-  row->addWidget(bind(plain_button({}, header), save_));
+  row->addWidget(load_button_ = bind(plain_button({}, header), load_));
+  row->addWidget(save_button_ = bind(plain_button({}, header), save_));
+  row->addWidget(test_button_ = bind(plain_button({}, header), test_));
   row->addWidget(bind(plain_button({}, header), sweep_));
   row->addWidget(bind(plain_button({}, header), search_));
   row->addWidget(bind(filled_button({}, header), start_));
   return header;
 }
 
-QWidget* NewRunPage::make_side() {
-  auto* side = new QWidget;
-  auto* column = new QVBoxLayout(side);
-  column->setContentsMargins(0, 0, 0, 0);
-  column->setSpacing(gap);
-  outlook_ = new Card(tr("Summary of this run"), side);
-  outlook_text_ = new QLabel(outlook_);
-  outlook_text_->setObjectName(QStringLiteral("outlook"));
-  outlook_text_->setWordWrap(true);
-  outlook_text_->setTextFormat(Qt::RichText);
-  outlook_->body()->addWidget(outlook_text_);
-  help_ = new FieldHelp(side);
-  forecast_ = new ForecastCard(workbench_.theme(), side);
-  connect(&forecaster_, &Forecaster::computed, this, [this](const std::shared_ptr<const run::Forecast>& forecast) {
-    if (form_->spec())
-      forecast_->show_forecast(*forecast, *form_->spec());
-  });
-  connect(&forecaster_, &Forecaster::card_computed, this, [this](const std::shared_ptr<const estimate::CardFit>& fit) {
-    if (form_->spec())
-      forecast_->show_fit(*fit, *form_->spec());
-  });
-  connect(forecast_, &ForecastCard::target_changed, this, &NewRunPage::request_forecast);
-  connect(&forecaster_, &Forecaster::refused, forecast_, &ForecastCard::show_none);
-  column->addWidget(outlook_);
-  column->addWidget(forecast_);
-  column->addWidget(help_);
-  column->addStretch();
-  return side;
+QWidget* NewRunPage::make_choice() {
+  auto* both = new QWidget(this);
+  auto* row = new QHBoxLayout(both);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(gap / 2);
+  choice_ = new QButtonGroup(this);
+  const auto add = [&](FormKind kind, const QString& text, const QString& tip) {
+    auto* button = plain_button(text, both);
+    button->setCheckable(true);
+    button->setToolTip(tip);
+    choice_->addButton(button, static_cast<int>(kind));
+    row->addWidget(button);
+    connect(button, &QPushButton::clicked, this, [this, kind] { choose(kind); });
+  };
+  add(FormKind::network, tr("Built-in network"), tr("Train a network of BatchScope on your data"));
+  add(FormKind::program, tr("Your own program"), tr("Search, watch and steer a training program of your own"));
+  return both;
+}
+
+/// A narrow window has no room for all buttons; those for files are in the menu, too.
+void NewRunPage::show_header() {
+  const bool network = chosen() == FormKind::network;
+  const bool wide = width() >= Theme::lines(files_from);
+  presets_->setVisible(network);
+  load_button_->setVisible(wide);
+  save_button_->setVisible(wide);
+  test_button_->setVisible(!network);
+}
+
+void NewRunPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  show_header();
 }
 
 void NewRunPage::fill_presets() {
@@ -214,46 +238,61 @@ void NewRunPage::choose_preset(int index) {
   fill_form(preset_spec(preset), preset_name(preset));
   if (!preset.file)
     return;
-  form_->remark("data", tr("Choose the file to train on"));
-  ask_for_data(preset.file);
+  network_->form().remark("data", tr("Choose the file to train on"));
+  network_->ask_for_data(preset.file);
 }
 
 /// Undo restores the earlier content.
 void NewRunPage::fill_form(const run::RunSpec& spec, const QString& from) {
   const bool discards = own_settings_;
+  choose(kind_of(spec));
   filling_from_ = from;
-  form_->set_spec(spec);
+  form().set_spec(spec);
   filling_from_.clear();
   if (discards && undo_.canUndo())
     Q_EMIT workbench_.note(tr("Form filled with: %1. %2 restores the earlier settings.")
                                .arg(from, QKeySequence(QKeySequence::Undo).toString(QKeySequence::NativeText)));
 }
 
-void NewRunPage::note_edit() {
-  const QJsonObject before = std::exchange(texts_, form_->texts());
-  if (before == texts_)
+void NewRunPage::note_edit(SpecForm& form) {
+  QJsonObject& texts = texts_[static_cast<int>(form.kind())];
+  const QJsonObject before = std::exchange(texts, form.texts());
+  if (before == texts)
     return;
   start_error_.clear();
   if (taking_back_)
     return;
-  const auto changed = form_->differing(before, texts_);
+  const auto changed = form.differing(before, texts);
   FieldEditor* typed = filling_from_.isEmpty() && changed.size() == 1 ? changed.front() : nullptr;
   const QString what = typed                     ? tr("editing %1").arg(typed->label())
                        : filling_from_.isEmpty() ? tr("editing the form")
                                                  : tr("filling in %1").arg(filling_from_);
-  undo_.push(new FormEdit(what, before, texts_, typed, [this](const QJsonObject& texts) {
+  undo_.push(new FormEdit(what, before, texts, typed, [this, &form](const QJsonObject& earlier) {
     taking_back_ = true;
-    form_->set_texts(texts);
+    choose(form.kind());
+    form.set_texts(earlier);
     taking_back_ = false;
   }));
 }
 
 void NewRunPage::show_form() {
-  const auto& spec = form_->spec();
-  command_->show_spec(spec, form_->errors());
+  const auto& spec = form().spec();
+  if (form().begun())
+    command_->show_spec(spec, form().errors());
+  else
+    command_->show_hint(tr("Enter the command that starts your program."));
+  const QString why_not =
+      form().errors() == 1 ? tr("One field has an error") : tr("%1 fields have errors").arg(form().errors());
   for (QAction* action : {copy_, save_})
-    allow(*action, spec.has_value(),
-          form_->errors() == 1 ? tr("One field has an error") : tr("%1 fields have errors").arg(form_->errors()));
+    allow(*action, spec.has_value(), why_not);
+  show_preset();
+  show_waiting();
+  panel().show_form();
+}
+
+/// The preset that the form shows, if it is one.
+void NewRunPage::show_preset() {
+  const auto& spec = form().spec();
   int matching = -1;
   const auto& all = presets();
   for (std::size_t i = 0; spec && i < all.size(); ++i) {
@@ -264,27 +303,8 @@ void NewRunPage::show_form() {
       matching = static_cast<int>(i);
   }
   presets_->setCurrentIndex(matching);
-  own_settings_ =
-      !spec || (matching < 0 && !same_settings(*spec, {}) && !(last_started_ && same_settings(*spec, *last_started_)));
-  show_waiting();
-  request_forecast();
-}
-
-/// Only what is seen is computed: the first forecast loads the engine.
-void NewRunPage::request_forecast() {
-  if (!isVisible())
-    return;
-  if (form_->spec() && !forecast_->target().isEmpty())
-    return forecaster_.request_card(*form_->spec(), forecast_->target());
-  if (form_->spec())
-    return forecaster_.request(*form_->spec());
-  forecaster_.cancel();
-  forecast_->show_none({});
-}
-
-void NewRunPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  request_forecast();
+  own_settings_ = !spec || (matching < 0 && !same_settings(*spec, empty_spec(chosen())) &&
+                            !(last_started_ && same_settings(*spec, *last_started_)));
 }
 
 void NewRunPage::show_read_only() {
@@ -294,45 +314,41 @@ void NewRunPage::show_read_only() {
 }
 
 void NewRunPage::show_waiting() {
-  QStringList sentences;
-  if (const auto& spec = form_->spec()) {
-    sentences = run_outlook(*spec);
-    if (const Job* job = workbench_.engine().working())
-      sentences.prepend(tr("Queued until \"%1\" has ended.").arg(job->title()));
-  } else {
-    sentences.append(form_->errors() == 1
-                         ? tr("One field has an error. Correct it to continue.")
-                         : tr("%1 fields have errors. Correct them to continue.").arg(form_->errors()));
-  }
-  QString text;
-  for (const QString& sentence : sentences)
-    text += QStringLiteral("<p style=\"margin: 0 0 5px 0\">%1</p>").arg(sentence.toHtmlEscaped());
-  if (text != outlook_text_->text())
-    outlook_text_->setText(text);
+  const Job* job = workbench_.engine().working();
+  panel().show_waiting(job ? job->title() : QString());
+}
+
+void NewRunPage::show_test() {
+  test_->setIconText(program_->testing() ? tr("Stop test") : tr("Test"));
+  allow(*test_, chosen() == FormKind::program, tr("Built-in networks need no test"));
+}
+
+void NewRunPage::test() {
+  program_->test();
 }
 
 void NewRunPage::start() {
-  if (!form_->spec())
-    return form_->go_to_error();
-  last_started_ = form_->spec();
+  if (!form().spec())
+    return form().go_to_error();
+  last_started_ = form().spec();
   fill_presets();
   show_form();
   watch(workbench_.start_run(*last_started_));
 }
 
 void NewRunPage::search() {
-  if (!form_->spec())
-    return form_->go_to_error();
+  if (!form().spec())
+    return form().go_to_error();
   FindRequest request;
-  request.spec = *form_->spec();
+  request.spec = *form().spec();
   request.margin = request.spec.margin;
   watch(workbench_.start_search(request));
 }
 
 void NewRunPage::sweep() {
-  if (!form_->spec())
-    return form_->go_to_error();
-  workbench_.propose_sweep(*form_->spec());
+  if (!form().spec())
+    return form().go_to_error();
+  workbench_.propose_sweep(*form().spec());
 }
 
 void NewRunPage::watch(Job* job) {
@@ -345,14 +361,14 @@ void NewRunPage::watch(Job* job) {
 }
 
 void NewRunPage::show_failure(const Job& job) {
-  const std::string& field = job.error_field();
+  const std::string field = form_key(job.error_field(), job.error().toStdString());
   // The workbench reports it anyway. If the form was changed meanwhile, its fields are not to blame.
-  if (field.empty() || !form_->spec() || !same_settings(*form_->spec(), job.spec()))
+  if (field.empty() || !form().spec() || !same_settings(*form().spec(), job.spec()))
     return;
-  form_->remark(field, job.error());
+  form().remark(field, job.error());
   start_error_ = job.error();
   Q_EMIT workbench_.page_wanted(key());
-  form_->editor(field)->setFocus();
+  form().editor(field)->setFocus();
 }
 
 void NewRunPage::copy_command() {
@@ -363,33 +379,7 @@ void NewRunPage::copy_command() {
 }
 
 void NewRunPage::reset() {
-  fill_form({}, tr("the defaults"));
-}
-
-void NewRunPage::ask_for_data(std::optional<DataKind> kind) {
-  QFileDialog* dialog = open_file_dialog(this, tr("Choose the file to train on"), name_filters(kind));
-  dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, [this, kind](const QString& file) {
-    const DataText data = data_text(file, kind);
-    form_->editor("data")->set_text("data", data.text);
-    if (!data.problem.isEmpty())
-      form_->remark("data", data.problem);
-    form_->editor("data")->setFocus();
-  });
-  dialog->open();
-}
-
-void NewRunPage::ask_for_model() {
-  QFileDialog* dialog = open_file_dialog(this, tr("Choose a model that torch.jit.save() wrote"),
-                                         {tr("TorchScript files (*.pt *.pth *.ts)"), tr("All files (*)")});
-  dialog->setFileMode(QFileDialog::ExistingFile);
-  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& file) {
-    form_->editor("model")->set_text("model", QStringLiteral("torchscript:%1").arg(file));
-    if (file.contains(u','))
-      form_->remark("model", tr("File names with a comma are not supported here"));
-    form_->editor("model")->setFocus();
-  });
-  dialog->open();
+  fill_form(empty_spec(chosen()), tr("the defaults"));
 }
 
 void NewRunPage::ask_to_load() {
@@ -409,9 +399,9 @@ void NewRunPage::load(const QString& file) {
 }
 
 void NewRunPage::ask_to_save() {
-  if (!form_->spec())
+  if (!form().spec())
     return;
-  const QString name = file_name_of(QString::fromStdString(form_->spec()->name), QStringLiteral("run"));
+  const QString name = file_name_of(QString::fromStdString(form().spec()->name), QStringLiteral("run"));
   QFileDialog* dialog = save_file_dialog(this, tr("Save the settings of this run"), {tr("Run settings (*.json)")},
                                          name + QStringLiteral(".json"));
   connect(dialog, &QFileDialog::fileSelected, this, &NewRunPage::save);
@@ -419,10 +409,10 @@ void NewRunPage::ask_to_save() {
 }
 
 void NewRunPage::save(const QString& file) {
-  if (!form_->spec())
+  if (!form().spec())
     return;
   try {
-    write_spec_file(*form_->spec(), file);
+    write_spec_file(*form().spec(), file);
     Q_EMIT workbench_.note(tr("Saved to %1.").arg(file));
   } catch (const Error& error) {
     Q_EMIT workbench_.problem(QString::fromUtf8(error.what()));
@@ -430,7 +420,9 @@ void NewRunPage::save(const QString& file) {
 }
 
 QJsonObject NewRunPage::state() const {
-  QJsonObject state = form_->state();
+  QJsonObject state = network_->form().state();
+  state["program"] = program_->form().state();
+  state["shown"] = chosen() == FormKind::program ? QStringLiteral("program") : QStringLiteral("network");
   if (last_started_)
     state["last_started"] = QString::fromStdString(run::to_json(*last_started_, -1));
   return state;
@@ -445,9 +437,10 @@ void NewRunPage::restore(const QJsonObject& state) {
     }
     fill_presets();
   }
-  form_->restore(state);
+  network_->form().restore(state);
+  program_->form().restore(state["program"].toObject());
   undo_.clear();
-  show_form();
+  choose(state["shown"].toString() == QLatin1String("program") ? FormKind::program : FormKind::network);
 }
 
 } // namespace batchscope::ui

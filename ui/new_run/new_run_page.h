@@ -6,27 +6,27 @@
 #include <optional>
 
 #include "core/run/run_spec.h"
-#include "ui/memory/forecaster.h"
-#include "ui/new_run/data_file.h"
+#include "ui/new_run/form_fields.h"
 #include "ui/workbench/page.h"
 
+class QButtonGroup;
 class QComboBox;
-class QLabel;
 class QPushButton;
-class QScrollArea;
+class QStackedWidget;
 
 namespace batchscope::ui {
 
-class Card;
 class CommandCard;
-class FieldHelp;
-class ForecastCard;
+class FieldEditor;
 class Job;
+class NetworkPanel;
+class ProgramPanel;
+class RunPanel;
 class SpecForm;
 class Workbench;
 
-/// A form for everything that determines a run, with presets, the equivalent command line, and buttons that start the
-/// run or search for its batch size first. UI thread.
+/// Forms for everything that determines a run of a built-in network or of the user's own program, with presets, the
+/// equivalent command line, and buttons that start the run or search for its batch size first. UI thread.
 class NewRunPage : public Page {
   Q_OBJECT
 
@@ -44,35 +44,44 @@ public:
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
+  /// Shows the form of that kind.
+  void choose(FormKind kind);
+  FormKind chosen() const;
+
   void start();
   void search();
   void sweep(); ///< hands the settings to the Sweep page
+  void test();  ///< of the user's own program; ends a test that works
   void copy_command();
   /// Both report errors through Workbench::problem(); they read or write the file at once.
   void load(const QString& file);
   void save(const QString& file);
 
 protected:
-  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
 private:
   void make_actions();
   QAction* add_action(const QString& text, const QString& icon, const QString& help, const QKeySequence& shortcut,
                       void (NewRunPage::*slot)());
   QWidget* make_header();
-  QWidget* make_side();
+  QWidget* make_choice();
+  QWidget* make_panels();
+  void connect_form(SpecForm& form);
+  RunPanel& panel() const;
+  SpecForm& form() const;
   void fill_presets();
   void choose_preset(int index);
   void fill_form(const run::RunSpec& spec, const QString& from);
-  void note_edit();
+  void note_edit(SpecForm& form);
   void show_form();
+  void show_preset();
   void show_read_only();
   void show_waiting();
-  void request_forecast();
+  void show_test();
+  void show_header();
   void watch(Job* job);
   void show_failure(const Job& job);
-  void ask_for_data(std::optional<DataKind> kind);
-  void ask_for_model();
   void ask_to_load();
   void ask_to_save();
   void reset();
@@ -85,20 +94,21 @@ private:
   QAction* copy_ = nullptr;
   QAction* load_ = nullptr;
   QAction* save_ = nullptr;
+  QAction* test_ = nullptr;
   QComboBox* presets_ = nullptr;
-  QScrollArea* scroll_ = nullptr;
-  SpecForm* form_;
-  Card* outlook_ = nullptr;
-  QLabel* outlook_text_ = nullptr;
-  ForecastCard* forecast_ = nullptr;
-  Forecaster forecaster_;
-  FieldHelp* help_ = nullptr;
+  QButtonGroup* choice_ = nullptr;
+  QPushButton* load_button_ = nullptr;
+  QPushButton* save_button_ = nullptr;
+  QPushButton* test_button_ = nullptr;
+  QStackedWidget* panels_ = nullptr;
+  NetworkPanel* network_ = nullptr;
+  ProgramPanel* program_ = nullptr;
   CommandCard* command_ = nullptr;
   std::optional<run::RunSpec> last_started_;
 
   QString start_error_;  ///< error of the last start, while a field shows it
-  QUndoStack undo_;      ///< for the form's contents
-  QJsonObject texts_;    ///< of the form after the last step of undo_
+  QUndoStack undo_;      ///< for the forms' contents
+  QJsonObject texts_[2]; ///< of the forms, by kind, after the last step of undo_
   QString filling_from_; ///< set while the whole form is being filled
   bool taking_back_ = false;
   bool own_settings_ = false; ///< the form has settings that the user typed, not just a preset

@@ -23,23 +23,6 @@ using Kind = run::SpecField::Kind;
 constexpr int form_gap = 10;
 constexpr double two_columns_from = 54; ///< lines of text
 
-struct CardPlan {
-  const char* title; ///< untranslated
-  std::vector<std::string> groups;
-  int column;
-};
-
-const std::vector<CardPlan>& card_plans() {
-  static const std::vector<CardPlan> plans = {
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Model and data"), {"Model and data"}, 0},
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Batch size and length"), {"Batch size", "Length"}, 0},
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Optimizer and learning rate"), {"Optimizer"}, 1},
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Regularization"), {"Regularization"}, 1},
-      {QT_TRANSLATE_NOOP("batchscope::ui::SpecForm", "Device"), {"Device"}, 1},
-  };
-  return plans;
-}
-
 /// Fields of which a run has exactly one.
 bool is_length(const run::SpecField& field) {
   return field.group == "Length";
@@ -55,49 +38,64 @@ std::vector<const run::SpecField*> length_fields() {
 
 /// Numbers with default values are shown as placeholder; texts are shown for editing.
 QString text_to_show(const run::RunSpec& spec, const run::SpecField& field) {
-  const std::string text = run::field_text(spec, field.key);
+  const std::string text = form_text(spec, field);
   const bool number = field.kind == Kind::integer || field.kind == Kind::real || field.kind == Kind::bytes;
-  if (number && !is_length(field) && text == run::field_text({}, field.key))
+  const bool only_length = is_length(field) && !spec.program;
+  if (number && !only_length && text == form_text(empty_spec(kind_of(spec)), field))
     return {};
   return QString::fromStdString(text);
 }
 
+/// What an empty field means, or an example.
+std::string shown_while_empty(const run::RunSpec& spec, const run::SpecField& field) {
+  if (!field.member)
+    return field.placeholder.empty() ? field.default_text : field.placeholder;
+  if (field.default_text != run::spec_field(field.key).default_text)
+    return field.default_text; // differs for programs
+  run::RunSpec unset = spec;
+  run::set_field(unset, field.key, {});
+  return run::field_shown(unset, field.key);
+}
+
 } // namespace
 
-SpecForm::SpecForm(QWidget* parent) : QWidget(parent), columns_(new QBoxLayout(QBoxLayout::LeftToRight, this)) {
+SpecForm::SpecForm(FormKind kind, QWidget* parent)
+    : QWidget(parent), kind_(kind), columns_(new QBoxLayout(QBoxLayout::LeftToRight, this)) {
   columns_->setContentsMargins(0, 0, 0, 0);
   columns_->setSpacing(form_gap);
+  setObjectName(kind == FormKind::network ? QStringLiteral("network-form") : QStringLiteral("program-form"));
   make_cards();
-  set_spec({});
+  set_spec(empty_spec(kind));
 }
 
 void SpecForm::make_cards() {
-  QVBoxLayout* columns[2];
-  for (auto*& column : columns) {
-    column = new QVBoxLayout;
-    column->setSpacing(form_gap);
-    columns_->addLayout(column, 1);
-  }
-  for (const CardPlan& plan : card_plans()) {
+  const auto& cards = form_cards(kind_);
+  std::vector<QVBoxLayout*> columns;
+  for (const FormCard& plan : cards) {
+    while (columns.size() <= static_cast<std::size_t>(plan.column)) {
+      columns.push_back(new QVBoxLayout);
+      columns.back()->setSpacing(form_gap);
+      columns_->addLayout(columns.back(), 1);
+    }
     auto* card = new FieldCard(tr(plan.title), this);
-    for (const run::SpecField& field : run::spec_fields()) {
-      const bool here = std::find(plan.groups.begin(), plan.groups.end(), field.group) != plan.groups.end();
-      if (!here || editor(field.key))
+    for (const run::SpecField* field : plan.fields) {
+      if (editor(field->key))
         continue;
-      FieldEditor* made = make_editor(field);
+      FieldEditor* made = make_editor(*field);
       card->add(made);
       cards_[made] = card;
     }
     card->finish();
-    columns[plan.column]->addWidget(card);
+    columns[static_cast<std::size_t>(plan.column)]->addWidget(card);
   }
   for (auto* column : columns)
     column->addStretch();
 }
 
 FieldEditor* SpecForm::make_editor(const run::SpecField& field) {
-  auto* made = is_length(field) ? new FieldEditor(tr("Length"), length_fields(), this)
-                                : new FieldEditor(field_translation(field.label), {&field}, this);
+  auto* made = is_length(field) && kind_ == FormKind::network
+                   ? new FieldEditor(tr("Length"), length_fields(), this)
+                   : new FieldEditor(field_translation(field.label), {&field}, this);
   editors_.push_back(made);
   connect(made, &FieldEditor::edited, this, [this, made] { check_edited(made); });
   connect(made, &FieldEditor::entered, this, [this, made] { Q_EMIT field_entered(made->field()); });
@@ -112,23 +110,24 @@ FieldEditor* SpecForm::editor(const std::string& key) const {
 
 void SpecForm::set_spec(const run::RunSpec& spec) {
   filling_ = true;
-  for (const run::SpecField& field : run::spec_fields()) {
-    const QString text = text_to_show(spec, field);
+  for (const run::SpecField* field : form_fields(kind_)) {
+    const QString text = text_to_show(spec, *field);
     // Of alternatives, only the one that is set.
-    if (!is_length(field) || !text.isEmpty())
-      editor(field.key)->set_text(field.key, text);
+    if (kind_ == FormKind::program || !is_length(*field) || !text.isEmpty())
+      editor(field->key)->set_text(field->key, text);
   }
   filling_ = false;
+  command_missed_ = false;
   remarks_.clear();
   unfold_what_differs();
   check();
 }
 
 void SpecForm::unfold_what_differs() {
-  const run::RunSpec standard;
+  const run::RunSpec standard = empty_spec(kind_);
   for (const auto& [editor, card] : cards_) {
     const QString text = editor->text();
-    if (editor->advanced() && !text.isEmpty() && text.toStdString() != run::field_text(standard, editor->field().key))
+    if (editor->advanced() && !text.isEmpty() && text.toStdString() != form_text(standard, editor->field()))
       card->set_folded(false);
   }
 }
@@ -140,17 +139,24 @@ void SpecForm::check_edited(FieldEditor* editor) {
   check();
 }
 
+/// Whether a program is given, or none is needed.
+bool SpecForm::begun() const {
+  return kind_ == FormKind::network || !editor("command")->text().trimmed().isEmpty();
+}
+
 void SpecForm::check() {
-  run::RunSpec spec;
+  run::RunSpec spec = empty_spec(kind_);
   errors_.clear();
+  if (!begun())
+    errors_[editor("command")] = tr("Enter the command that starts your program");
   for (FieldEditor* editor : editors_) {
     try {
-      run::set_field(spec, editor->field().key, editor->text().toStdString());
+      set_form_field(spec, editor->field(), editor->text().toStdString());
     } catch (const Error& error) {
       errors_[editor] = without_option(QString::fromUtf8(error.what()));
     }
   }
-  for (const auto& [key, message] : run::check_fields(spec))
+  for (const auto& [key, message] : check_form(spec))
     errors_.try_emplace(editor(key), without_option(QString::fromStdString(message)));
   spec_ = errors_.empty() ? std::optional(spec) : std::nullopt;
   show_errors();
@@ -162,7 +168,9 @@ void SpecForm::show_errors() {
   for (FieldEditor* editor : editors_) {
     const auto error = errors_.find(editor);
     const auto remark = remarks_.find(editor);
-    const QString text = error != errors_.end() ? error->second : remark != remarks_.end() ? remark->second : QString();
+    QString text = error != errors_.end() ? error->second : remark != remarks_.end() ? remark->second : QString();
+    if (!begun() && !command_missed_ && editor->edits("command"))
+      text.clear(); // an empty form is no error
     if (text != editor->error())
       editor->set_error(text);
   }
@@ -172,10 +180,7 @@ void SpecForm::show_errors() {
 
 void SpecForm::show_placeholders(const run::RunSpec& spec) {
   for (FieldEditor* editor : editors_) {
-    const std::string& key = editor->field().key;
-    run::RunSpec unset = spec;
-    run::set_field(unset, key, {});
-    editor->set_placeholder(field_translation(run::field_shown(unset, key)));
+    editor->set_placeholder(field_translation(shown_while_empty(spec, editor->field())));
   }
 }
 
@@ -185,12 +190,18 @@ void SpecForm::remark(const std::string& key, const QString& message) {
   unfold(editor(key));
 }
 
+void SpecForm::show_hint(const std::string& key, const QString& hint) {
+  editor(key)->set_hint(hint);
+}
+
 void SpecForm::unfold(const FieldEditor* editor) {
   if (editor->advanced())
     cards_.at(editor)->set_folded(false);
 }
 
 void SpecForm::go_to_error() {
+  command_missed_ = true;
+  show_errors();
   for (FieldEditor* editor : editors_)
     if (errors_.contains(editor)) {
       unfold(editor);
@@ -207,14 +218,17 @@ QJsonObject SpecForm::texts() const {
 }
 
 void SpecForm::set_texts(const QJsonObject& texts) {
-  for (FieldEditor* changed : differing(this->texts(), texts)) {
+  QJsonObject all = this->texts();
+  for (auto text = texts.begin(); text != texts.end(); ++text)
+    all[text.key()] = *text;
+  for (FieldEditor* changed : differing(this->texts(), all)) {
     remarks_.erase(changed);
     unfold(changed);
   }
   filling_ = true;
-  for (const run::SpecField& field : run::spec_fields())
-    if (const QJsonValue text = texts[QString::fromStdString(field.key)]; text.isString())
-      editor(field.key)->set_text(field.key, text.toString());
+  for (const run::SpecField* field : form_fields(kind_))
+    if (const QJsonValue text = texts[QString::fromStdString(field->key)]; text.isString())
+      editor(field->key)->set_text(field->key, text.toString());
   filling_ = false;
   check();
 }
@@ -222,8 +236,8 @@ void SpecForm::set_texts(const QJsonObject& texts) {
 std::vector<FieldEditor*> SpecForm::differing(const QJsonObject& one, const QJsonObject& other) const {
   std::vector<FieldEditor*> found;
   for (FieldEditor* editor : editors_)
-    for (const run::SpecField& field : run::spec_fields())
-      if (const QString key = QString::fromStdString(field.key); editor->edits(field.key) && one[key] != other[key]) {
+    for (const run::SpecField* field : form_fields(kind_))
+      if (const QString key = QString::fromStdString(field->key); editor->edits(field->key) && one[key] != other[key]) {
         found.push_back(editor);
         break;
       }

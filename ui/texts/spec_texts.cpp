@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/spec_fields.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::ui {
@@ -26,6 +27,24 @@ QString field_translation(const std::string& text) {
   return text.empty() ? QString() : QCoreApplication::translate("SpecField", text.c_str());
 }
 
+QString field_label(const std::string& key) {
+  constexpr std::string_view placeholder = "set.";
+  if (key.starts_with(placeholder))
+    return QStringLiteral("{%1}").arg(QString::fromStdString(key.substr(placeholder.size())));
+  return field_translation(run::spec_field(key).label);
+}
+
+QString subject_of(const run::RunSpec& spec) {
+  if (spec.program)
+    return QString::fromStdString(run::program_name(*spec.program));
+  return QCoreApplication::translate("SpecTexts", "%1 on %2")
+      .arg(QString::fromStdString(spec.model), QString::fromStdString(spec.data));
+}
+
+QString title_of(const run::RunSpec& spec) {
+  return spec.name.empty() ? subject_of(spec) : QString::fromStdString(spec.name);
+}
+
 QString short_schedule(const QString& schedule, int most) {
   return schedule.size() > most ? schedule.left(most - 1) + QChar(0x2026) : schedule;
 }
@@ -33,7 +52,11 @@ QString short_schedule(const QString& schedule, int most) {
 QString train_command(const run::RunSpec& spec, const std::filesystem::path& database) {
   const std::string named =
       is_default(database) ? std::string() : " --db " + shell_quoted(std::filesystem::absolute(database).string());
-  return QString::fromStdString("batchscope-cli train " + run::to_command_line(spec) + named);
+  if (!spec.program)
+    return QString::fromStdString("batchscope-cli train " + run::to_command_line(spec) + named);
+  // What follows -- is the program's.
+  const std::string database_first = named.empty() ? std::string() : named.substr(1) + ' ';
+  return QString::fromStdString("batchscope-cli run " + database_first + run::to_command_line(spec));
 }
 
 } // namespace batchscope::ui

@@ -49,6 +49,7 @@ QLabel[tone="error"] { color: @error; }
 
 QLabel[kind="bubble"] { background: @on_error; color: @error; border: 1px solid @error; border-radius: 6u;
   padding: 3u 7u; font-size: @caption-size; }
+QLabel[kind="code"] { background: @window; border: 1px solid @border; border-radius: 6u; padding: 6u 8u; }
 QLabel[kind="pill"] { border-radius: 9u; padding: 2u 9u; font-size: @caption-size; font-weight: 600; }
 QLabel[kind="pill"][tone="neutral"] { background: @grid; color: @text; }
 QLabel[kind="pill"][tone="accent"] { background: @chosen; color: @accent; }
@@ -108,6 +109,7 @@ QLineEdit, QComboBox, QAbstractSpinBox { background: @card; color: @text; border
   border-radius: 6u; padding: 4u 8u; selection-background-color: @accent; selection-color: @on_accent; }
 QPlainTextEdit, QTextEdit { background: @card; color: @text; border: 1px solid @border; border-radius: 6u;
   padding: 2u; selection-background-color: @accent; selection-color: @on_accent; }
+QPlainTextEdit[kind="code"] { background: @window; padding: 4u 6u; }
 QLineEdit[kind="chip"] { padding: 2u 7u; }
 QLineEdit:hover, QComboBox:hover, QAbstractSpinBox:hover { border-color: @dimmed; }
 QLineEdit:focus, QComboBox:focus, QAbstractSpinBox:focus, QPlainTextEdit:focus, QTextEdit:focus {

@@ -34,8 +34,7 @@ bool MainWindow::may_close_now() const {
 bool MainWindow::may_close_at_once() const {
   const auto& jobs = workbench_.engine().jobs();
   // A prediction stores nothing, so ending it loses nothing.
-  return std::all_of(jobs.begin(), jobs.end(),
-                     [](const Job* job) { return job->over() || job->kind() == Job::Kind::predict; });
+  return std::all_of(jobs.begin(), jobs.end(), [](const Job* job) { return job->over() || !job->stores(); });
 }
 
 void MainWindow::ask_to_close() {

@@ -36,7 +36,7 @@ struct PageHere {
   }
   QPushButton* button(const QString& text) {
     for (auto* button : page.findChildren<QPushButton*>())
-      if (button->text() == text)
+      if (button->text() == text && button->isVisible())
         return button;
     return nullptr;
   }
@@ -76,7 +76,7 @@ struct PageHere {
   QTemporaryDir folder;
   WorkbenchHere bench;
   NewRunPage page{*bench};
-  SpecForm& form = *page.findChild<SpecForm*>();
+  SpecForm& form = *page.findChild<SpecForm*>("network-form");
 };
 
 } // namespace

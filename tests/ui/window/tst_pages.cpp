@@ -134,7 +134,7 @@ private Q_SLOTS:
 
   void undoBringsBackTheFormThatAPresetDiscarded() {
     QTest::keyClick(window_.get(), Qt::Key_2, Qt::ControlModifier);
-    auto* form = pages_[1]->findChild<SpecForm*>();
+    auto* form = pages_[1]->findChild<SpecForm*>("network-form");
     QTest::keyClicks(qApp->focusWidget(), "mine"); // the name, into which the keyboard comes
     const QJsonObject mine = form->texts();
     auto* presets = pages_[1]->findChild<QComboBox*>();

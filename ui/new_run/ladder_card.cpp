@@ -1,0 +1,107 @@
+#include "ui/new_run/ladder_card.h"
+
+#include <QGridLayout>
+#include <QVBoxLayout>
+
+#include "core/program/tryout.h"
+#include "ui/theme/theme.h"
+
+namespace batchscope::ui {
+
+namespace {
+
+struct Level {
+  const char* title; ///< untranslated, as the others
+  const char* works;
+  const char* needs;
+};
+
+constexpr std::array<Level, 4> levels{{
+    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Find and sweep"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "{batch} is in its command line"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Put {batch} into the command line")},
+    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Records and events as they happen"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "pause, one step, stop"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Call run.report(step=…, loss=…) in each step")},
+    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Batch size changes while it trains"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "at the very next step; schedules, dragging"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Wrap the loader: loader = run.loader(DataLoader(…))")},
+    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Out of memory costs no example"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "same inputs again in smaller pieces, gradients equal"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Compute gradients with run.backward(batch, fn, model)")},
+}};
+
+} // namespace
+
+LadderCard::LadderCard(QWidget* parent) : Card(tr("What this program can do"), parent) {
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(Theme::lines(0.6));
+  grid->setVerticalSpacing(0);
+  grid->setColumnStretch(1, 1);
+  for (std::size_t i = 0; i < rungs_.size(); ++i) {
+    Rung& rung = rungs_[i];
+    rung = {new QLabel(this), new QLabel(tr(levels[i].title), this), dimmed_label({}, this)};
+    rung.title->setProperty("kind", QStringLiteral("heading"));
+    rung.title->setWordWrap(true);
+    rung.text->setWordWrap(true);
+    rung.text->setTextFormat(Qt::PlainText);
+    const int row = 3 * static_cast<int>(i);
+    grid->addWidget(rung.mark, row, 0, Qt::AlignTop);
+    grid->addWidget(rung.title, row, 1);
+    grid->addWidget(rung.text, row + 1, 1);
+    grid->setRowMinimumHeight(row + 2, Theme::lines(0.5));
+  }
+  verdict_ = dimmed_label({}, this);
+  verdict_->setObjectName(QStringLiteral("verdict"));
+  verdict_->setWordWrap(true);
+  verdict_->setTextFormat(Qt::PlainText);
+  body()->addLayout(grid);
+  body()->addWidget(verdict_);
+  show_program(false, true, nullptr);
+}
+
+void LadderCard::show_program(bool takes_batch, bool attach, const program::Tryout* tried) {
+  const int level = tried ? tried->level : 0;
+  const bool sized = takes_batch || level >= 2;
+  show_rung(0, sized,
+            takes_batch ? QString()
+            : sized     ? tr("the size is given to its loader")
+            : attach    ? tr("Put {batch} into the command line, unless its Trainer is attached to")
+                        : QString());
+  for (std::size_t i = 1; i < rungs_.size(); ++i)
+    show_rung(i, level >= static_cast<int>(i), {});
+  verdict_->setText(tried ? verdict(attach, *tried)
+                          : tr("Not tested yet. Test runs it for a few steps, finds out which of these work, and "
+                               "stores nothing."));
+}
+
+void LadderCard::show_rung(std::size_t level, bool works, const QString& text) {
+  const Rung& rung = rungs_[level];
+  rung.mark->setText(works ? QStringLiteral("\u2713") : QStringLiteral("\u25cb"));
+  rung.mark->setAccessibleName(works ? tr("works") : tr("does not work yet"));
+  rung.mark->setProperty("tone", works ? QStringLiteral("good") : QString());
+  rung.mark->setProperty("kind", works ? QStringLiteral("heading") : QStringLiteral("dimmed"));
+  restyle(*rung.mark);
+  rung.text->setText(!text.isEmpty() ? text : works ? tr(levels[level].works) : tr(levels[level].needs));
+}
+
+QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
+  QStringList sentences;
+  if (!tried.limited_by.empty())
+    sentences.append(tr("Level %1: %2.").arg(tried.level).arg(QString::fromStdString(tried.limited_by)));
+  else if (tried.level == 3 && !tried.framework.empty() && attach)
+    sentences.append(tr("Attached without a change to your code. Until you steer it, its weights are bit for bit those "
+                        "of the same program without BatchScope."));
+  else if (tried.level == 0)
+    sentences.append(
+        tr("It reported nothing: it uses neither a Trainer that BatchScope knows nor batchscope.start()."));
+  else
+    sentences.append(tr("It reached level %1 of 3.").arg(tried.level));
+  for (const std::string& remark : tried.remarks)
+    sentences.append(QString::fromStdString(remark) + u'.');
+  return sentences.join(u' ');
+}
+
+} // namespace batchscope::ui
+
+#include "moc_ladder_card.cpp"

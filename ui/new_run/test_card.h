@@ -1,0 +1,33 @@
+#pragma once
+
+#include "ui/widgets/widgets.h"
+
+class QPlainTextEdit;
+
+namespace batchscope::program {
+struct Tryout;
+}
+
+namespace batchscope::ui {
+
+/// What the test of a program has shown: its last output, and measured numbers. UI thread.
+class TestCard : public Card {
+  Q_OBJECT
+
+public:
+  explicit TestCard(QWidget* parent = nullptr);
+
+  void show_none();
+  void show_working(const QString& activity);
+  void show_result(const program::Tryout& tried);
+  void show_failure(const QString& error);
+
+private:
+  void show_output(const QString& output);
+
+  QLabel* text_;
+  QPlainTextEdit* output_;
+  QLabel* facts_;
+};
+
+} // namespace batchscope::ui
