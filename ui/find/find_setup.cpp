@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
 #include "core/search/strategy.h"
@@ -40,6 +41,9 @@ FindSetup::FindSetup(QWidget* parent) : QWidget(parent) {
   forecast_ = dimmed_label({}, this);
   forecast_->setObjectName(QStringLiteral("forecast"));
   column->addWidget(forecast_);
+  command_ = add_option(tr("Command"), QStringLiteral("command"), tr("Your own program; the New run form changes it"));
+  command_->edit()->setReadOnly(true);
+  row->addWidget(command_, 7);
   for (const auto& [key, stretch] : {std::pair{"model", 3},
                                      {"data", 3},
                                      {"optimizer", 1},
@@ -99,7 +103,19 @@ void FindSetup::set_spec(const run::RunSpec& spec) {
   spec_ = spec;
   for (const auto& [key, edit] : fields_)
     edit->set_text(QString::fromStdString(run::field_text(spec, key)));
+  show_fields();
   check();
+}
+
+/// A program has a command instead of model and data.
+void FindSetup::show_fields() {
+  command_->setVisible(spec_.program.has_value());
+  if (spec_.program) {
+    command_->set_text(QString::fromStdString(shell_line(spec_.program->command)));
+    command_->edit()->setCursorPosition(0);
+  }
+  for (const auto& [key, edit] : fields_)
+    edit->setVisible(!spec_.program || run::spec_field(key).for_programs);
 }
 
 run::RunSpec FindSetup::spec() const {

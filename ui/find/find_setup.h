@@ -47,6 +47,7 @@ Q_SIGNALS:
 private:
   LabelledEdit* add_field(const std::string& key);
   LabelledEdit* add_option(const QString& name, const QString& key, const QString& help);
+  void show_fields();
   void check();
   bool read_spec(run::RunSpec& spec);
   void read_options(FindRequest& request, bool& good);
@@ -54,6 +55,7 @@ private:
   run::RunSpec spec_;
   std::string strategy_ = "predictive";
   std::map<std::string, LabelledEdit*> fields_; ///< by spec key
+  LabelledEdit* command_ = nullptr;             ///< of the user's own program, instead of model and data; read-only
   LabelledEdit* start_ = nullptr;
   LabelledEdit* factor_ = nullptr;
   QLabel* forecast_ = nullptr;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/run/spec_keys.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/widgets/format.h"
 #include "ui/workbench/known_memory.h"
 
@@ -120,15 +121,18 @@ SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown) 
       continue;
     }
     const run::RunSpec& spec = search.spec();
-    rows.others << SearchRow{search, readable(spec.model),
-                             QStringList{short_data(spec.data), budget_of(spec), strategy}.join(QStringLiteral(", ")),
-                             answer_text(result), tip_of(search)};
+    const QStringList with = spec.program ? QStringList{budget_of(spec), strategy}
+                                          : QStringList{short_data(spec.data), budget_of(spec), strategy};
+    rows.others << SearchRow{search, spec.program ? subject_of(spec) : readable(spec.model),
+                             with.join(QStringLiteral(", ")), answer_text(result), tip_of(search)};
   }
   std::ranges::reverse(rows.others);
   return rows;
 }
 
 QStringList described(const run::RunSpec& spec) {
+  if (spec.program)
+    return {QString::fromStdString(run::command_text(*spec.program)), budget_of(spec)};
   return {readable(spec.model), short_data(spec.data), QString::fromStdString(spec.optimizer),
           QStringLiteral("%1, %2").arg(QString::fromStdString(spec.device), budget_of(spec))};
 }

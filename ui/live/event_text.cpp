@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/format.h"
@@ -100,6 +101,80 @@ EventText evaluation(const QJsonObject& detail) {
   return text;
 }
 
+EventText program(const QJsonObject& detail) {
+  EventText text;
+  text.what = EventTexts::tr("program connected");
+  QStringList parts;
+  if (const QString framework = detail.value("framework").toString(); !framework.isEmpty())
+    parts += framework;
+  if (detail.value("level").isDouble())
+    parts += EventTexts::tr("level %1 of 3").arg(count_in(detail, "level"));
+  if (const QString examples = count_in(detail, "examples"); !examples.isEmpty())
+    parts += EventTexts::tr("%1 examples").arg(examples);
+  text.now = count_in(detail, "batch");
+  text.action = parts.join(", ");
+  return text;
+}
+
+/// How a program's process ended.
+EventText exit(const QJsonObject& detail) {
+  EventText text;
+  text.what = EventTexts::tr("program ended");
+  const QString signal = count_in(detail, "signal");
+  const QString code = count_in(detail, "exit_code");
+  text.action = !signal.isEmpty() ? EventTexts::tr("signal %1").arg(signal)
+                : !code.isEmpty() ? EventTexts::tr("exit status %1").arg(code)
+                                  : QString();
+  text.alarming = !signal.isEmpty() || (!code.isEmpty() && code != "0");
+  return text;
+}
+
+/// The last lines that a program wrote.
+EventText output(const QJsonObject& detail) {
+  EventText text;
+  text.what = EventTexts::tr("last output");
+  text.action = detail.value("tail").toString().trimmed().section(u'\n', -1);
+  text.alarming = true;
+  return text;
+}
+
+/// An event about a program's conversation with BatchScope, with what it says of it.
+std::optional<EventText> of_conversation(const telemetry::Event& event, const QJsonObject& detail) {
+  struct Kind {
+    const char* name;
+    QString what;
+    const char* text; ///< the field that says more
+    bool alarming = false;
+  };
+  const Kind kinds[] = {
+      {"differs", EventTexts::tr("differs from the plan"), "message"},
+      {"protocol", EventTexts::tr("message not understood"), "message", true},
+      {"second", EventTexts::tr("second program"), "message"},
+      {"silent", EventTexts::tr("no step for a long time"), "message", true},
+      {"no-bye", EventTexts::tr("ended without a word"), "message"},
+      {"late", EventTexts::tr("answer came too late"), "message"},
+      {"lost", EventTexts::tr("messages lost"), "message", true},
+      {"lint", EventTexts::tr("remark"), "text"},
+      {"level", EventTexts::tr("level of the program"), "reason"},
+      {"loss-scale", EventTexts::tr("scale of the loss"), "text", true},
+      {"rate-by-steps", EventTexts::tr("learning rate by steps"), "text"},
+  };
+  for (const Kind& kind : kinds) {
+    if (event.kind != kind.name)
+      continue;
+    EventText text;
+    text.what = kind.what;
+    text.action = detail.value(kind.text).toString();
+    text.tried = count_in(detail, "planned_batch");
+    text.now = count_in(detail, event.kind == "level" ? "level" : "batch");
+    text.alarming = kind.alarming;
+    if (const QString lines = count_in(detail, "lines"); text.action.isEmpty() && !lines.isEmpty())
+      text.action = EventTexts::tr("%1 lines").arg(lines);
+    return text;
+  }
+  return std::nullopt;
+}
+
 /// For unknown kinds: lists the fields as they are.
 EventText other(const telemetry::Event& event, const QJsonObject& detail) {
   EventText text;
@@ -140,12 +215,20 @@ EventText event_text(const telemetry::Event& event) {
     return budget(detail);
   if (event.kind == "evaluation")
     return evaluation(detail);
+  if (event.kind == "program")
+    return program(detail);
+  if (event.kind == "exit")
+    return exit(detail);
+  if (event.kind == "output")
+    return output(detail);
+  if (const auto said = of_conversation(event, detail))
+    return *said;
   EventText text;
   text.action = detail.value("message").toString();
   if (event.kind == "clamp") {
     text.what = EventTexts::tr("schedule clamped");
     text.tried = count_in(detail, "asked");
-    text.now = count_in(detail, "given");
+    text.now = count_in(detail, detail.contains("taken") ? "taken" : "given");
     return text;
   }
   if (event.kind == "schedule-problem") {

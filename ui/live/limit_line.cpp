@@ -28,7 +28,7 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted, seri
   const double used = run != nullptr ? std::max(highest(*run), predicted.value_or(0) / to_megabytes) : 0;
   const bool drawn = limit > 0 && used >= near_share * limit;
   std::optional<double> handle_to;
-  if (drawn && run->running())
+  if (drawn && run->running() && run->not_steerable().isEmpty())
     handle_to = run->history()->position(run->steps(), axis);
   if (limit == limit_ && drawn == drawn_ && handle_to == handle_to_)
     return;

@@ -25,7 +25,8 @@ PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
 }
 
 bool PlanLayer::planning() const {
-  return axis_ != series::Axis::seconds && editor_.run() != nullptr && editor_.run()->running();
+  const OpenRun* run = editor_.run();
+  return axis_ != series::Axis::seconds && run != nullptr && run->running() && run->plannable();
 }
 
 void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series) {

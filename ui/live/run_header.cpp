@@ -139,11 +139,16 @@ void RunHeader::update_state() {
   allow(*pause_, running, none);
   pause_->setText(running && run_->paused() ? tr("Continue the run") : tr("Pause the run"));
   pause_->setIconText(running && run_->paused() ? tr("Continue") : tr("Pause"));
-  allow(*step_, running && run_->paused(), running ? tr("Pause the run first") : none);
+  const bool counts = !run_ || !run_->spec() || run_->reports_steps();
+  allow(*step_, running && run_->paused() && counts,
+        !running ? none
+        : counts ? tr("Pause the run first")
+                 : tr("This program does not report its steps (level 0)"));
   allow(*stop_, running, none);
   const bool foreign = run_ && !loading && !run_->spec();
   const QString unknown = tr("The settings of this run are not known");
-  allow(*edit_, running && !foreign, foreign ? unknown : none);
+  const QString fixed = run_ ? run_->not_steerable() : QString();
+  allow(*edit_, running && !foreign && fixed.isEmpty(), foreign ? unknown : running ? fixed : none);
   allow(*again_, run_ && !running && !loading && !foreign && run_->start(),
         foreign ? unknown
         : run_  ? tr("The run has not ended yet")

@@ -8,6 +8,7 @@
 #include "core/run/run_plan.h"
 #include "core/schedule/edited.h"
 #include "ui/texts/run_status.h"
+#include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
 
@@ -32,6 +33,10 @@ OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
   connect(&job, &Job::run_ended, this, [this](std::int64_t id, const QString& status, const QString& reason) {
     if (id == id_)
       end(status, reason);
+  });
+  connect(&job, &Job::start_changed, this, [this](std::int64_t id, const run::RunStart& start) {
+    if (id == id_)
+      take_start(start);
   });
   // If its end could not be stored, the run is not reported as ended: its job ends, or goes on with the next run.
   connect(&job, &Job::state_changed, this, [this, &job] {
@@ -64,14 +69,24 @@ OpenRun::OpenRun(std::int64_t id, RunDatabase& run_database, QObject* parent)
 
 OpenRun::~OpenRun() = default;
 
+void OpenRun::take_start(const run::RunStart& start) {
+  start_ = start;
+  planned_steps_.reset();
+  planned_examples_.reset();
+  Q_EMIT described();
+  Q_EMIT plan_changed();
+}
+
 QString OpenRun::name() const {
   if (!name_.empty())
     return QString::fromStdString(name_);
   if (!spec_)
     return tr("run %1").arg(id_);
-  return tr("%1 on %2, batch %3")
-      .arg(QString::fromStdString(spec_->model), QString::fromStdString(spec_->data))
-      .arg(start_ ? QString::number(start_->batch) : QString::fromStdString(run::to_string(spec_->batch)));
+  const std::int64_t batch = start_ ? start_->batch : 0;
+  if (spec_->program && batch == 0)
+    return subject_of(*spec_);
+  return tr("%1, batch %2")
+      .arg(subject_of(*spec_), start_ ? QString::number(batch) : QString::fromStdString(run::to_string(spec_->batch)));
 }
 
 bool OpenRun::set_name(const QString& name) {
@@ -79,6 +94,24 @@ bool OpenRun::set_name(const QString& name) {
   if (spec_)
     spec_->name = name_;
   return name_ != before;
+}
+
+QString OpenRun::not_steerable() const {
+  if (!spec_ || !spec_->program)
+    return {};
+  const int level = start_ && start_->program ? start_->program->level : 0;
+  if (level >= 2)
+    return {};
+  return level == 1 ? tr("This program reports its steps, but does not take batch sizes from BatchScope (level 1)")
+                    : tr("This program has not connected to BatchScope (level 0)");
+}
+
+bool OpenRun::reports_steps() const {
+  return spec_ && (!spec_->program || (start_ && start_->program && start_->program->level >= 1));
+}
+
+bool OpenRun::plannable() const {
+  return spec_ && start_ && not_steerable().isEmpty() && (!spec_->program || start_->train_examples > 0);
 }
 
 std::int64_t OpenRun::steps() const {
@@ -233,7 +266,7 @@ std::string OpenRun::schedule() const {
 
 schedule::PlanRequest OpenRun::plan_request() const {
   schedule::PlanRequest request;
-  if (!start_ || !spec_)
+  if (!plannable())
     return request;
   request.options = run::progression_options(*spec_, *start_);
   request.edits = applied_;
@@ -261,6 +294,11 @@ void OpenRun::take(telemetry::Event event) {
   history_->append(event);
   if (history_->events().size() == before)
     return; // only values
+  if (event.kind == "program" && run_database_ != nullptr)
+    run_database_->describe(id_, this, [this](const StoredRun& stored, const QString& error) {
+      if (error.isEmpty() && stored.start)
+        take_start(*stored.start);
+    });
   if (event.kind == "edit" || event.kind == "status" || event.kind == "budget" || event.kind == "shares")
     apply_command(event);
   Q_EMIT event_came(static_cast<int>(before));

@@ -35,6 +35,14 @@ public:
   /// Nothing for a run of another program, and while a stored run is loading.
   const std::optional<run::RunSpec>& spec() const { return spec_; }
   const std::optional<run::RunStart>& start() const { return start_; }
+  /// Why the batch size, the schedule and the budget of the run cannot be changed while it runs: its program does not
+  /// take such changes. Empty if they can, and for other runs.
+  QString not_steerable() const;
+  /// Whether the run tells when a step ends, so that it can make one step and pause again; false for a program of level
+  /// 0.
+  bool reports_steps() const;
+  /// Whether the steps of the whole run can be planned: not of a program whose batch size is its own.
+  bool plannable() const;
   const std::shared_ptr<series::History>& history() const { return history_; }
   const std::vector<telemetry::Event>& events() const { return history_->events(); }
 
@@ -70,14 +78,13 @@ public:
 
   /// The current schedule: the first one, or that of the last applied edit.
   std::string schedule() const;
-  /// The whole plan of the run, including all applied edits. Empty while the run's start is unknown, and for a run of
-  /// another program.
+  /// The whole plan of the run, including all applied edits. Empty unless it is plannable().
   schedule::PlanRequest plan_request() const;
   /// Sets the length of the plan, for expected_steps() and seconds_left().
   void set_planned(const schedule::Plan& plan);
 
 Q_SIGNALS:
-  void described();           ///< spec() and start() of a stored run are known
+  void described();           ///< spec() and start() are known, or start() has changed
   void grew();                ///< new records; several times a second
   void event_came(int index); ///< index into events()
   void status_changed();
@@ -85,6 +92,7 @@ Q_SIGNALS:
   void problem(const QString& text);
 
 private:
+  void take_start(const run::RunStart& start);
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event event);
   void apply_command(const telemetry::Event& event);

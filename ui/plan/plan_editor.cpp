@@ -85,7 +85,7 @@ void PlanEditor::edit_run(OpenRun* run) {
 }
 
 void PlanEditor::follow_run() {
-  if (!run_ || !run_->start())
+  if (!run_ || !run_->plannable())
     return;
   memory_ = run_->start()->memory;
   replan();
@@ -156,6 +156,10 @@ std::optional<predict::Split> PlanEditor::split(std::int64_t batch) const {
   if (!memory_ || limit_bytes() == 0)
     return std::nullopt;
   return memory_->split(batch, limit_bytes());
+}
+
+bool PlanEditor::plans_rates() const {
+  return !run_ || !run_->spec() || !run_->spec()->program;
 }
 
 std::int64_t PlanEditor::changeable_from() const {
@@ -355,7 +359,7 @@ void PlanEditor::replan() {
     planner_.request(preview_ ? draft_with(*preview_) : draft_);
     return;
   }
-  if (!run_->start())
+  if (!run_->plannable())
     return;
   schedule::PlanRequest request;
   try {

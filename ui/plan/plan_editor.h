@@ -57,6 +57,9 @@ public:
   const std::shared_ptr<const schedule::Plan>& plan() const { return plan_; }
   /// First step that can still be changed (1 for a draft).
   std::int64_t changeable_from() const;
+  /// Whether the plan's learning rates are those of the run; a program has rates of its own, which the plan only
+  /// scales.
+  bool plans_rates() const;
   /// The part of the plan that can be changed, as stretches of one batch size that can be dragged.
   const std::vector<schedule::PlanSegment>& segments() const { return segments_; }
   /// Identifies a stretch that the run has not passed: its last step, or `to_the_end`.

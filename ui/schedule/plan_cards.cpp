@@ -83,12 +83,12 @@ void PlanCards::show_plan(const PlanEditor& editor) {
   setVisible(plan != nullptr);
   if (!plan)
     return;
-  show_length(*plan);
+  show_length(*plan, editor.plans_rates());
   show_memory(editor);
   show_events(*plan);
 }
 
-void PlanCards::show_length(const schedule::Plan& plan) {
+void PlanCards::show_length(const schedule::Plan& plan, bool with_rates) {
   const auto sizes = sizes_of(plan);
   const bool open = plan.needs_feedback || plan.cut;
   length_->setVisible(plan.steps > 0);
@@ -101,7 +101,7 @@ void PlanCards::show_length(const schedule::Plan& plan) {
           << FactList::Fact{tr("largest batch"), format_count(std::llround(sizes->max)), {}}
           << FactList::Fact{open ? tr("last known batch") : tr("final batch"), format_count(last_size(plan)), {}};
     const auto* rates = plan.history->find("learning_rate");
-    if (rates != nullptr && rates->values.size() > 0)
+    if (rates != nullptr && rates->values.size() > 0 && with_rates)
       facts << FactList::Fact{tr("final learning rate"), format_number(rates->values.back(), 3), {}};
   }
   length_->set_facts(facts);

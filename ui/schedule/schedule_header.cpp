@@ -20,6 +20,8 @@ QString says_of(const OpenRun* run) {
   if (run == nullptr)
     return {};
   const QString step = format_count(run->steps());
+  if (const QString fixed = run->not_steerable(); run->running() && !fixed.isEmpty())
+    return ScheduleHeader::tr("step %1; %2").arg(step, fixed);
   if (!run->pending_edit())
     return ScheduleHeader::tr("step %1").arg(step);
   return run->paused() ? ScheduleHeader::tr("takes effect at the next step; the run is paused at step %1").arg(step)
@@ -98,7 +100,8 @@ void ScheduleHeader::show_state(const State& state) {
   copy_->setEnabled(state.good);
   start_->setVisible(draft && state.has_draft);
   start_->setEnabled(state.good && state.writable);
-  again_->setVisible(!draft && !state.run->running() && state.run->start() && state.run->spec());
+  again_->setVisible(!draft && !state.run->running() && state.run->start() && state.run->spec() &&
+                     !state.run->spec()->program);
 }
 
 } // namespace batchscope::ui

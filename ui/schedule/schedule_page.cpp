@@ -284,7 +284,10 @@ void SchedulePage::choose(int index) {
     edit_proposed({});
 }
 
+/// A program's examples are not known before it runs, so there is nothing to plan with.
 void SchedulePage::edit_proposed(const run::RunSpec& spec) {
+  if (spec.program)
+    return;
   DraftPlan draft{spec, known_batch(workbench_, spec).value_or(usual_batch)};
   draft.spec.batch = {run::BatchChoice::Kind::number, draft.batch};
   edit_draft(draft);
@@ -329,7 +332,11 @@ void SchedulePage::edit_run(OpenRun* run) {
     show_header();
   });
   connect(run, &OpenRun::event_came, this, [this] { new_events_.start(); });
-  connect(run, &OpenRun::described, this, &SchedulePage::list_choices);
+  connect(run, &OpenRun::described, this, [this] {
+    list_choices();
+    plots_->show_edited(editor_);
+    show_plan();
+  });
   editor_.edit_run(run);
   edited_->setCurrentIndex(edited_->findData(QVariant::fromValue<qint64>(run->id())));
   stack_->setCurrentWidget(body_);
@@ -345,7 +352,10 @@ void SchedulePage::find_memory() {
 }
 
 bool SchedulePage::changeable() const {
-  return editor_.is_draft() ? has_draft_ : editor_.run()->running() && editor_.run()->spec();
+  if (editor_.is_draft())
+    return has_draft_;
+  const OpenRun& run = *editor_.run();
+  return run.running() && run.spec() && run.not_steerable().isEmpty();
 }
 
 void SchedulePage::type(const QString& schedule) {
@@ -381,7 +391,7 @@ void SchedulePage::show_plan() {
   if (editor_.is_draft())
     form_->show_draft(editor_.draft());
   else
-    form_->show_run(editor_.run()->running());
+    form_->show_run(changeable());
   if (!editor_.has_preview())
     form_->set_schedule(editor_.schedule());
   if (const auto& plan = editor_.plan(); plan && !editor_.segments().empty())
@@ -451,7 +461,7 @@ void SchedulePage::restore(const QJsonObject& state) {
   try {
     OpenRun* run = editor_.run();
     const auto spec = run::run_spec_from_json(state["draft"].toString().toStdString());
-    if (spec.batch.kind == run::BatchChoice::Kind::number && spec.batch.number > 0)
+    if (!spec.program && spec.batch.kind == run::BatchChoice::Kind::number && spec.batch.number > 0)
       edit_draft({spec, spec.batch.number});
     if (run != nullptr)
       edit_run(run);

@@ -60,7 +60,8 @@ SchedulePlots::SchedulePlots(const Theme& theme, QWidget* parent)
 }
 
 bool SchedulePlots::has_future(const PlanEditor& editor) {
-  return editor.run() == nullptr || editor.run()->running() || editor.run()->status() == QLatin1String("loading");
+  const OpenRun* run = editor.run();
+  return run == nullptr || (run->running() && run->plannable()) || run->status() == QLatin1String("loading");
 }
 
 void SchedulePlots::show_edited(const PlanEditor& editor) {
@@ -83,7 +84,8 @@ void SchedulePlots::show_edited(const PlanEditor& editor) {
     CurveStyle style = value.style;
     style.name = value.planned;
     style.dashed = true;
-    add(value.panel, value.curve, style);
+    if (value.panel != rate || editor.plans_rates())
+      add(value.panel, value.curve, style);
   }
   if (editor.run() != nullptr)
     add_happened(*editor.run());
@@ -160,7 +162,7 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   const double peak =
       std::max(planned_peak, editor.run() != nullptr ? greatest(*editor.run()->history(), "peak_bytes") : 0);
   QList<PlotLimit> limits;
-  if (peak >= near_share * limit)
+  if (limit > 0 && peak >= near_share * limit)
     limits << PlotLimit{memory, limit * to_megabytes, tr("budget %1").arg(format_bytes(limit))};
   plots_->set_limits(limits);
   QList<PlotHandle> handles;

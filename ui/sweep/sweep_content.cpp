@@ -76,7 +76,7 @@ std::size_t added_runs(const SweepContent& content, const sweep::Extension& exte
 }
 
 QString field_name(const std::string& field) {
-  QString name = field_translation(run::spec_field(field).label);
+  QString name = field_label(field);
   if (!name.isEmpty())
     name[0] = name[0].toLower();
   return name;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/run/spec_fields.h"
 #include "ui/sweep/cells_picture.h"
 #include "ui/sweep/how_card.h"
 #include "ui/sweep/now_card.h"
@@ -88,6 +89,11 @@ void SweepPage::plan_like_this() {
 
 void SweepPage::propose(const run::RunSpec& base) {
   plan_.base = base;
+  // A program has fewer fields, and placeholders of its own.
+  const auto known = run::keys_of(base);
+  std::erase_if(plan_.vary, [&](const sweep::Variation& variation) {
+    return std::find(known.begin(), known.end(), variation.field) == known.end();
+  });
   chosen_by_user_ = true;
   planning_ = true;
   content_.reset();

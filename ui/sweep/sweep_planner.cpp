@@ -29,6 +29,8 @@ public:
   /// Fills in the outlooks of these entries; false if it was stopped.
   bool foresee(const SweepContent& content, const std::vector<std::size_t>& entries, Outlooks& outlooks,
                const std::function<bool()>& stop) {
+    if (content.spec.base.program)
+      return true; // only its own steps show what a program needs
     hold_data(content.spec.base);
     std::vector<run::RunSpec> unknown;
     std::vector<std::string> unknown_keys;

@@ -293,7 +293,7 @@ QVariant SweepRunModel::headerData(int section, Qt::Orientation orientation, int
   case Column::run:
     return view_.stored() ? tr("Run") : tr("#");
   case Column::field:
-    return field_translation(run::spec_field(view_.content->fields[field(section)]).label);
+    return field_label(view_.content->fields[field(section)]);
   case Column::seed:
     return tr("Seed");
   case Column::status:

@@ -63,7 +63,7 @@ ValueRow::ValueRow(const std::string& field, QWidget* parent)
     : QWidget(parent), field_(field), variation_{.field = field, .values = {}, .interval = {}},
       input_(new QLineEdit(this)), note_(new NoteLine(*input_, this)) {
   const run::SpecField& about = run::spec_field(field);
-  const QString name = field_translation(about.label);
+  const QString name = field_label(field);
   setObjectName(QString::fromStdString(field));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);

@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include <algorithm>
+#include <map>
 
 #include "core/run/spec_fields.h"
 #include "ui/sweep/value_row.h"
@@ -110,21 +111,22 @@ void VaryCard::show_seeds() {
 
 void VaryCard::fill_menu() {
   menu_->clear();
-  for (const std::string& group : run::spec_groups()) {
-    QMenu* part = nullptr;
-    for (const run::SpecField& field : run::spec_fields()) {
-      const bool taken =
-          std::any_of(rows_.begin(), rows_.end(), [&](const ValueRow* row) { return row->field() == field.key; });
-      if (field.group != group || field.key == "name" || taken)
-        continue;
-      if (part == nullptr)
-        part = menu_->addMenu(field_translation(group));
-      QAction* action = part->addAction(field_translation(field.label));
-      action->setToolTip(field_translation(field.help));
-      action->setData(QString::fromStdString(field.key));
-      connect(action, &QAction::triggered, this, [this, key = field.key] { add_field(key); });
-    }
+  std::map<std::string, QMenu*> parts;
+  for (const std::string& group : run::spec_groups())
+    parts[group] = menu_->addMenu(field_translation(group));
+  for (const std::string& key : run::keys_of(spec_.base)) {
+    const run::SpecField& field = run::spec_field(key);
+    const bool taken =
+        std::any_of(rows_.begin(), rows_.end(), [&](const ValueRow* row) { return row->field() == key; });
+    if (key == "name" || taken)
+      continue;
+    QAction* action = parts[field.group]->addAction(field_label(key));
+    action->setToolTip(field_translation(field.help));
+    action->setData(QString::fromStdString(key));
+    connect(action, &QAction::triggered, this, [this, key] { add_field(key); });
   }
+  for (const auto& [group, part] : parts)
+    part->menuAction()->setVisible(!part->isEmpty());
 }
 
 /// With the value that all runs have had so far, which stays comparable.

@@ -97,8 +97,11 @@ QString StatusLine::device_text() const {
   const OpenRun* run = workbench_.current();
   if (run == nullptr || !run->start() || !run->spec())
     return free_memory();
-  QStringList parts{QString::fromStdString(run->spec()->device),
-                    tr("budget %1").arg(format_bytes(static_cast<double>(run->budget())))};
+  const auto& program = run->start()->program;
+  QStringList parts{
+      QString::fromStdString(program && !program->device.empty() ? program->device : run->spec()->device)};
+  if (run->budget() > 0)
+    parts.append(tr("budget %1").arg(format_bytes(static_cast<double>(run->budget()))));
   if (const auto bytes = in_use(*run); bytes && run->running())
     parts.append(tr("%1 in use").arg(format_bytes(*bytes)));
   return parts.join(QStringLiteral(" · "));

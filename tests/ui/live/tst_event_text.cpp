@@ -48,6 +48,25 @@ void TestEventText::words_data() {
                                       "366.2 MB",
                                       "retried the same 272 examples as 2 x 136; effective batch unchanged"}
                        << true;
+  QTest::newRow("program")
+      << QByteArray("program")
+      << QByteArray(R"({"framework":"transformers 5.23.0","level":3,"examples":1024,"batch":32})")
+      << QStringList{"program connected", "", "32", "", "", "transformers 5.23.0, level 3 of 3, 1,024 examples"}
+      << false;
+  QTest::newRow("exit") << QByteArray("exit") << QByteArray(R"({"exit_code":1,"signal":null})")
+                        << QStringList{"program ended", "", "", "", "", "exit status 1"} << true;
+  QTest::newRow("signal") << QByteArray("exit") << QByteArray(R"({"exit_code":null,"signal":9})")
+                          << QStringList{"program ended", "", "", "", "", "signal 9"} << true;
+  QTest::newRow("output") << QByteArray("output")
+                          << QByteArray(R"({"tail":"Traceback\nValueError: no data\n","file":"x"})")
+                          << QStringList{"last output", "", "", "", "", "ValueError: no data"} << true;
+  QTest::newRow("differs") << QByteArray("differs")
+                           << QByteArray(R"({"planned_batch":16,"batch":8,"message":"the step took 8"})")
+                           << QStringList{"differs from the plan", "16", "8", "", "", "the step took 8"} << false;
+  QTest::newRow("level") << QByteArray("level") << QByteArray(R"({"level":1,"reason":"iterable data"})")
+                         << QStringList{"level of the program", "", "1", "", "", "iterable data"} << false;
+  QTest::newRow("lost") << QByteArray("lost") << QByteArray(R"({"lines":7})")
+                        << QStringList{"messages lost", "", "", "", "", "7 lines"} << true;
   QTest::newRow("edit")
       << QByteArray("edit") << QByteArray(R"({"schedule":"step:interval=80,increment=24","before":"constant",
                                           "batch_before":320,"batch":344,"applies_from_step":641})")

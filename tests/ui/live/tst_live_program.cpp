@@ -1,0 +1,131 @@
+#include <QSignalSpy>
+#include <QTest>
+
+#include "test_program.h"
+#include "tests/core/program/program_runs.h"
+#include "ui/live/live_test.h"
+#include "ui/plan/plan_editor.h"
+#include "ui/widgets/commands.h"
+
+using namespace batchscope;
+using namespace batchscope::test;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+double newest_value(const OpenRun& run, const char* name) {
+  const series::Series* series = run.history()->find(name);
+  return series == nullptr || series->values.size() == 0 ? 0 : series->values.back();
+}
+
+/// Ends the run that the page shows.
+void end_run(LiveHere& here) {
+  here.run()->stop();
+  QTRY_VERIFY_WITH_TIMEOUT(!here.run()->running(), patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+}
+
+} // namespace
+
+/// Runs of programs of the user's own, at every level of what works on them.
+class TestLiveProgram : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void dragging_the_plan_changes_the_next_step() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+run._describe(epochs=500)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+    time.sleep(0.005)
+)"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->plannable(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->steps() > 3, patience_ms);
+    QCOMPARE(newest_value(*here.run(), "batch"), 16.0);
+    QVERIFY(here.action("Edit the schedule")->isEnabled());
+    QCOMPARE(here.run()->start()->train_examples, 1000);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->expected_steps().has_value(), patience_ms);
+    // The plan's last segment; it is dropped before it was computed if it has not come yet.
+    QSignalSpy problem(&here.bench(), &Workbench::problem);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        [&] {
+          Q_EMIT here.plots().handle_dropped(PlanEditor::to_the_end, 8);
+          return here.run()->pending_edit().has_value() || newest_value(*here.run(), "batch") == 8.0;
+        }(),
+        patience_ms);
+    QTRY_COMPARE_WITH_TIMEOUT(newest_value(*here.run(), "batch"), 8.0, patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(!here.run()->pending_edit(), patience_ms);
+    end_run(here);
+    QCOMPARE(here.run()->status(), QString("stopped"));
+  }
+
+  void a_program_that_only_reports_cannot_be_steered() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.python(R"(
+import batchscope, time
+run = batchscope.start()
+step = 0
+while not run.stopping:
+    step += 1
+    run.report(step, loss=1 / step)
+    time.sleep(0.005)
+)"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->steps() > 3, patience_ms);
+    const QAction& edit = *here.action("Edit the schedule");
+    QTRY_VERIFY_WITH_TIMEOUT(why_not(edit).contains("level 1"), patience_ms);
+    QVERIFY(!here.run()->plannable());
+    QVERIFY(!here.run()->expected_steps());
+    here.run()->pause();
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.action("Run one step")->isEnabled(), patience_ms);
+    end_run(here);
+  }
+
+  void a_program_that_says_nothing_can_be_paused_and_stopped() {
+    const ProgramRuns runs;
+    LiveHere here;
+    run::RunSpec spec = runs.command({"sleep", "600"});
+    spec.program->grace = 1;
+    here.bench().start_run(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->running(), patience_ms);
+    QCOMPARE(here.run()->name(), QString("sleep"));
+    QVERIFY(why_not(*here.action("Edit the schedule")).contains("level 0"));
+    here.run()->pause();
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+    QVERIFY(why_not(*here.action("Run one step")).contains("level 0"));
+    end_run(here);
+    QCOMPARE(here.run()->status(), QString("stopped"));
+  }
+
+  void a_run_that_another_process_makes_is_shown_alike() {
+    const ProgramRuns runs;
+    LiveHere here;
+    {
+      store::RunStore store(here.database());
+      const auto source = program::open_program(runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+run._describe(epochs=1)
+for step in range(3):
+    loader.fetch()
+    run.step(loss=1)
+)"));
+      job::Watch watch;
+      const auto control = std::make_shared<run::JobControl>();
+      job::run_and_store(*source, runs.command({"train"}), {}, store, {}, watch, control);
+    }
+    here.bench().open({1});
+    QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
+    QCOMPARE(here.run()->steps(), 3);
+    QCOMPARE(here.run()->name(), QString("train, batch 16"));
+    QVERIFY(here.run()->plannable());
+  }
+};
+
+BATCHSCOPE_TEST(TestLiveProgram)
+#include "tst_live_program.moc"
