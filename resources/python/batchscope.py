@@ -12,7 +12,10 @@ threads, no signal handlers, no output. Without BATCHSCOPE_SOCKET in the environ
 trains as it would with a plain DataLoader. A fault of the connection never raises an exception: what cannot be sent is
 appended to the file BATCHSCOPE_SPILL. Processes forked by this one are silent.
 
-The parts of this file: messages, connection, memory, run, loader, backward, transformers, lightning, trace, estimate.
+Of several processes (DistributedDataParallel) rank 0 reports and decides; they tell each other through torch.distributed.
+
+The parts of this file: messages, connection, memory, ranks, run, loader, backward, transformers, lightning, trace,
+estimate.
 """
 
 from __future__ import annotations
@@ -553,6 +556,140 @@ def _use_fixed_map_threshold() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# Ranks
+# ---------------------------------------------------------------------------------------------------------------------
+
+_BUCKET = 25 << 20  # bytes of gradients that are averaged at once, as DistributedDataParallel has it
+
+
+class _Ranks:
+    """The processes of a training that act together. Every method must be called by all of them, in the same order.
+
+    They talk in a group of their own: the program's may be on the GPUs, and gives up after some minutes, while a pause
+    lasts as long as somebody wants. A rank that dies closes its connections, so that the others fail at once.
+    """
+
+    def __init__(self) -> None:
+        from datetime import timedelta
+
+        import torch
+        import torch.distributed as distributed
+        self._torch, self._distributed = torch, distributed
+        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self._group = distributed.new_group(backend="gloo", timeout=timedelta(days=365))
+
+    def part(self, examples: int) -> int:
+        """How many of so many examples this rank takes: every size-th one, beginning with the rank-th."""
+        return (examples - self.rank + self.size - 1) // self.size
+
+    def from_first(self, values: Sequence[float]) -> List[float]:
+        """The numbers that rank 0 has given."""
+        tensor = self._torch.tensor(values, dtype=self._torch.float64)
+        self._distributed.broadcast(tensor, 0, group=self._group)
+        return tensor.tolist()
+
+    def gather(self, values: Sequence[float]) -> List[List[float]]:
+        """The numbers of all ranks."""
+        own = self._torch.tensor(values, dtype=self._torch.float64)
+        tensors = [self._torch.empty_like(own) for _ in range(self.size)]
+        self._distributed.all_gather(tensors, own, group=self._group)
+        return [tensor.tolist() for tensor in tensors]
+
+    def gather_objects(self, value: Any) -> List[Any]:
+        values = [None] * self.size
+        self._distributed.all_gather_object(values, value, group=self._group)
+        return values
+
+    def same_order(self, order: List[Any]) -> List[Any]:
+        """The order of rank 0, which is sent only if the others have drawn another one."""
+        sums = self.gather([float(hash(tuple(order)) & (2**52 - 1))])
+        if all(number == sums[0] for number in sums):
+            return order
+        orders = [order]
+        self._distributed.broadcast_object_list(orders, 0, group=self._group)
+        return orders[0]
+
+    def share_buffers(self, wrapped: Any) -> None:
+        """Gives all ranks the buffers of rank 0, as DistributedDataParallel does before a forward pass."""
+        if getattr(wrapped, "broadcast_buffers", False):
+            with self._torch.no_grad():
+                for buffer in wrapped.module.buffers():
+                    self._distributed.broadcast(buffer, 0, group=wrapped.process_group)
+
+    def average(self, wrapped: Any, share: float, missing: bool) -> None:
+        """Replaces gradients by their mean over the ranks, each of which counts `share` times.
+
+        `missing`: a rank lacks gradients, for parameters that it did not use or because it had no example.
+        """
+        torch = self._torch
+        parameters = [p for p in wrapped.parameters() if p.requires_grad]
+        if missing:
+            used = torch.tensor([p.grad is not None for p in parameters], dtype=torch.uint8)
+            self._distributed.all_reduce(used, self._distributed.ReduceOp.MAX, group=self._group)
+            parameters = [p for p, is_used in zip(parameters, used.tolist()) if is_used]
+            for p in parameters:
+                if p.grad is None:
+                    p.grad = torch.zeros_like(p)
+        for bucket in _buckets([p.grad for p in parameters]):
+            flat = torch.cat([gradient.reshape(-1) for gradient in bucket])
+            if share != 1.0:
+                flat.mul_(share)
+            flat.div_(self.size)
+            self._distributed.all_reduce(flat, group=wrapped.process_group)
+            for gradient, mean in zip(bucket, flat.split([gradient.numel() for gradient in bucket])):
+                gradient.copy_(mean.view_as(gradient))
+
+    def mean(self, wrapped: Any, loss: Any, share: float) -> Any:
+        """The mean of a loss over the ranks; None where a rank had no example."""
+        torch = self._torch
+        device = next(wrapped.parameters()).device
+        mean = torch.zeros((), device=device) if loss is None else loss.detach().float() * share
+        mean = mean / self.size
+        self._distributed.all_reduce(mean, group=wrapped.process_group)
+        return mean
+
+
+def _buckets(gradients: List[Any]) -> Iterator[List[Any]]:
+    """Neighbours of the same type, of a moderate size together."""
+    bucket: List[Any] = []
+    size = 0
+    for gradient in gradients:
+        if bucket and (size >= _BUCKET or gradient.dtype != bucket[0].dtype or gradient.device != bucket[0].device):
+            yield bucket
+            bucket, size = [], 0
+        bucket.append(gradient)
+        size += gradient.numel() * gradient.element_size()
+    if bucket:
+        yield bucket
+
+
+@contextlib.contextmanager
+def _without_exchange(wrapped: Any) -> Iterator[None]:
+    """Within it, a DistributedDataParallel model talks to no other rank: these may run other numbers of pieces."""
+    names = ("require_backward_grad_sync", "require_forward_param_sync")
+    before = [getattr(wrapped, name) for name in names]
+    try:
+        for name in names:
+            setattr(wrapped, name, False)
+        yield
+    finally:
+        for name, value in zip(names, before):
+            setattr(wrapped, name, value)
+
+
+def _why_not_distributed_model(model: Any, ranks: _Ranks) -> Optional[str]:
+    """Why the gradients of this model cannot be averaged here; None if they can be."""
+    import torch
+    if not isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        return f"takes a DistributedDataParallel model, not a {type(model).__name__}"
+    if model.process_group.size() != ranks.size:
+        return "takes a model that is the same on all ranks"
+    if getattr(model, "_comm_hooks", None):
+        return "knows nothing of the model's own communication hook"
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Run
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -560,6 +697,9 @@ _SERIES = frozenset((
     "examples_seen", "epoch_index", "epoch", "train_coverage", "batch", "micro_batch", "micro_batches", "accumulate",
     "effective_batch", "loss", "learning_rate", "grad_norm", "allocated_bytes", "reserved_bytes", "peak_bytes",
     "device_bytes"))
+
+
+_NOTHING_SAID = -2  # about a limit
 
 
 class Stop(SystemExit):
@@ -628,12 +768,17 @@ class Run:
         self._schedule = schedule
         self._rank = int(os.environ.get("RANK", "0") or 0)
         self._world = int(os.environ.get("WORLD_SIZE", "1") or 1)
+        self._ranks: Optional[_Ranks] = None  # set if all ranks of this training act together
+        self._met = False  # whether rank 0 has told the first size
+        self._limit_told: Optional[int] = _NOTHING_SAID  # bytes
+        self._probes = 0
+        self._can = ["report", "pause", "stop"]
         self._about: Message = {
             "type": "hello", "protocol": PROTOCOL, "client": f"python {__version__}", "pid": os.getpid(),
             "rank": self._rank, "world": self._world, "run": os.environ.get("BATCHSCOPE_RUN"),
             "framework": None, "torch": None, "device": "cpu", "device_name": None, "device_bytes": None,
             "examples": None, "batch": None, "accumulate": None, "epochs": None, "steps": None, "drop_last": None,
-            "parameters": None, "batch_norm": False, "name": name, "config": config, "can": ["report", "pause", "stop"],
+            "parameters": None, "batch_norm": False, "name": name, "config": config, "can": self._possible(),
         }
         self._changed = True  # since the last hello
         self._welcome: Optional[Message] = None
@@ -718,7 +863,15 @@ class Run:
         self._link.close(WAIT_FOR_ANSWER)
 
     def loader(self, dataloader: Any) -> "Loader":
-        """Wraps a DataLoader over a map-style dataset, so that its batch size may change at every step."""
+        """Wraps a DataLoader over a map-style dataset, so that its batch size may change at every step.
+
+        On several ranks `batch` is the size of each of them; every example is taken by one rank, once an epoch.
+        """
+        reason = self._join_ranks() or _why_not_divided(dataloader, self._ranks)
+        if reason is not None:
+            self._ranks = None
+            self._describe()
+            _only_level_1(self, reason)
         self._loader = Loader(self, dataloader)
         return self._loader
 
@@ -748,10 +901,30 @@ class Run:
     def _describe(self, can: Sequence[str] = (), **fields: Any) -> None:
         before = dict(self._about)
         self._about.update(fields)
-        self._about["can"] = list(dict.fromkeys([*self._about["can"], *can]))
-        if self._world > 1:  # ranks do not agree on sizes
-            self._about["can"] = ["report", "pause"]
+        self._can = list(dict.fromkeys([*self._can, *can]))
+        self._about["can"] = self._possible()
         self._changed = self._changed or self._about != before
+
+    def _possible(self) -> List[str]:
+        """What BatchScope may ask of this process."""
+        if self._world == 1 or (self._ranks is not None and self._rank == 0):
+            return self._can
+        return ["report"] if self._ranks is not None else ["report", "pause"]
+
+    def _join_ranks(self) -> Optional[str]:
+        """Lets the ranks of this training act together; returns why they cannot. All of them must call it."""
+        distributed = getattr(sys.modules.get("torch"), "distributed", None)
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            self._rank, self._world = distributed.get_rank(), distributed.get_world_size()
+        elif self._world > 1:
+            return "torch.distributed was not initialized before"
+        if self._world == 1 or self._ranks is not None:
+            return None
+        if os.environ.get("LOCAL_WORLD_SIZE") != str(self._world):  # BatchScope is not on the other machines
+            return "its ranks run on several machines, or LOCAL_WORLD_SIZE is not set"
+        self._ranks = _Ranks()
+        self._describe(rank=self._rank, world=self._world)
+        return None
 
     def _know_model(self, model: Any) -> None:
         if self._model is model or model is None:
@@ -833,6 +1006,30 @@ class Run:
         """The first batch size comes with BatchScope's answer to the hello."""
         if not self._waited:
             self._greet(wait=True)
+        if self._ranks is not None and not self._met:
+            self._share_orders()
+
+    def _share_orders(self) -> None:
+        """Rank 0 tells the others what holds from the next step on. All ranks call it at the same step boundaries."""
+        loader = self._loader
+        if loader is None:
+            return
+        self._met = True
+        limit = -1 if self._limit_told is None else self._limit_told
+        batch, accumulate, factor, stop, save, fails, probes, limit = self._ranks.from_first([
+            loader.batch, loader.accumulate, self.rate_factor, self._stop, self._save, self.on_oom == "fail",
+            self._probes, limit])
+        if self._rank == 0:
+            return
+        loader._batch, loader._accumulate, self.rate_factor = int(batch), int(accumulate), factor
+        self._stop, self._save = bool(stop), bool(save)
+        self.on_oom = "fail" if fails else "shrink"
+        if probes != self._probes:
+            self._probes, self._splitter.limit = int(probes), None
+        told = None if limit == -1 else int(limit)
+        if told != self._limit_told:
+            self._want_limit(told)
+            self._apply_limit()
 
     def _report_faults(self) -> None:
         lost = self._link.spill.lost
@@ -879,12 +1076,16 @@ class Run:
         if self._tracer is not None:
             self._finish_trace()
         sizes = self._sizes()
-        if self._schedule is not None and self._loader is not None:
+        if self._schedule is not None and self._loader is not None and (self._ranks is None or self._rank == 0):
             size = self._schedule(self._step, self._loader.batch)
             if size is not None:
                 self._loader.batch = size
-        if self._link.silent or self._ended:
-            return
+        if not self._link.silent and not self._ended:
+            self._report_step(values, sizes)
+        if self._ranks is not None:
+            self._share_orders()
+
+    def _report_step(self, values: Dict[str, Any], sizes: Message) -> None:
         if self._rank > 0:  # only rank 0 reports the training
             values = {}
         record = self._record(self._step, values)
@@ -903,7 +1104,8 @@ class Run:
         self._loader._count_step()
         takes, self._takes = self._takes, []
         return {**self._loader._series(), "takes": takes, "micro_batch": max(takes, default=0),
-                "micro_batches": len(takes), "effective_batch": sum(takes)}
+                "micro_batches": len(takes),
+                "effective_batch": sum(takes) if self._ranks is None else self._loader.last_total}
 
     def _end_step(self, record: Message) -> None:
         """Sends the record and does what BatchScope asks for. Every step boundary comes by here once."""
@@ -961,6 +1163,9 @@ class Run:
 
     def _take_all(self) -> None:
         for message in self._link.receive():
+            if self._ranks is not None and self._rank > 0 and message["type"] != "refuse":
+                self._welcome = self._welcome or message
+                continue  # rank 0 tells what holds
             handler = getattr(self, "_take_" + message["type"].replace("-", "_"), None)
             if handler is None:
                 continue  # of a later version
@@ -1063,6 +1268,7 @@ class Run:
     def _want_limit(self, limit: Any) -> None:
         if limit is None or _integer(limit, 1):
             self._wanted_limit = (limit,)
+            self._limit_told = limit
 
     def _apply_limit(self) -> None:
         if self._wanted_limit is None or (self._model is None and self._loader is not None):
@@ -1080,8 +1286,12 @@ class Run:
         probe, loader = self._probe, self._loader
         loader.batch, loader.accumulate = probe.sizes[0]["batch"], 1
         probe.steps, probe.fits, probe.peak, probe.began = 0, True, 0, time.monotonic()
-        self._splitter.limit = None
+        self._forget_limit()
         self._start_trace()
+
+    def _forget_limit(self) -> None:
+        self._splitter.limit = None
+        self._probes += 1  # other ranks forget theirs, too
 
     def _start_trace(self) -> None:
         probe = self._probe
@@ -1112,7 +1322,7 @@ class Run:
             self._start_probe()
             return
         self._probe = None
-        self._splitter.limit = None
+        self._forget_limit()
         loader.batch, loader.accumulate = probe.before
         if probe.then == "stop":
             self._stop = True
@@ -1182,8 +1392,48 @@ class Window:
         return self.parts[0][key] if key in self.parts[0] else default
 
 
-def _sampler_of(dataloader: Any) -> Tuple[Any, bool, int]:
-    """Sampler, drop_last and batch size of a DataLoader. Raises TypeError if it cannot be wrapped."""
+class _WholeOrder:
+    """What all DistributedSamplers of the ranks go through together, without examples that are there twice."""
+
+    def __init__(self, sampler: Any) -> None:
+        self._sampler = sampler
+        examples = len(sampler.dataset)
+        self._length = examples - examples % sampler.num_replicas if sampler.drop_last else examples
+
+    def __iter__(self) -> Iterator[Any]:
+        whole = copy.copy(self._sampler)  # at the epoch that the program has set by now
+        whole.rank, whole.num_replicas, whole.drop_last = 0, 1, False
+        whole.num_samples = whole.total_size = len(whole.dataset)
+        return iter(whole)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def set_epoch(self, epoch: int) -> None:
+        self._sampler.set_epoch(epoch)
+
+
+def _why_not_divided(dataloader: Any, ranks: Optional[_Ranks]) -> Optional[str]:
+    """Why it is not known how the ranks divide the examples of a DataLoader; None if it is, or for one process."""
+    if ranks is None:
+        return None
+    from torch.utils.data.distributed import DistributedSampler
+    batches = getattr(dataloader, "batch_sampler", None)
+    sampler = getattr(batches, "sampler", None)
+    place = ranks.rank, ranks.size
+    if type(sampler) is DistributedSampler and (sampler.rank, sampler.num_replicas) == place:
+        return None
+    if type(batches).__name__ == "BatchSamplerShard" and not batches.split_batches and (
+            batches.process_index, batches.num_processes) == place:
+        return None
+    return "its DataLoader has neither a DistributedSampler nor accelerate's division among these ranks"
+
+
+def _sampler_of(dataloader: Any, ranks: Optional[_Ranks] = None) -> Tuple[Any, bool, int]:
+    """Sampler, drop_last and batch size of a DataLoader. Raises TypeError if it cannot be wrapped.
+
+    With `ranks` the sampler is that of all examples, of which each rank takes its part.
+    """
     from torch.utils.data import BatchSampler, DataLoader, IterableDataset
     if not isinstance(dataloader, DataLoader) and not hasattr(dataloader, "batch_sampler"):
         raise TypeError(f"batchscope wraps a torch DataLoader, not a {type(dataloader).__name__}")
@@ -1194,7 +1444,8 @@ def _sampler_of(dataloader: Any) -> Tuple[Any, bool, int]:
         batches = batches.batch_sampler
     if type(batches) is not BatchSampler:
         raise TypeError("batchscope cannot wrap a DataLoader with its own batch_sampler; use Run.report instead")
-    return batches.sampler, batches.drop_last, batches.batch_size
+    whole = ranks is not None and hasattr(batches.sampler, "num_replicas")
+    return _WholeOrder(batches.sampler) if whole else batches.sampler, batches.drop_last, batches.batch_size
 
 
 def _tensor_from(array: Any, dtype: Any) -> Any:
@@ -1231,12 +1482,9 @@ class _Direct:
 
     def __init__(self, loader: "Loader", skip: int) -> None:
         import torch
-        from itertools import islice
         torch.empty((), dtype=torch.int64).random_(generator=loader.dataloader.generator)  # as DataLoader draws
         self._dataset = loader.dataset
-        self._indices = iter(loader.sampler)
-        for _ in islice(self._indices, skip):
-            pass
+        self._indices = loader._indices(skip)
 
     def take(self, count: int) -> List[Any]:
         from itertools import islice
@@ -1259,9 +1507,7 @@ class _Chunks:
 
     def __iter__(self) -> Iterator[List[int]]:
         from itertools import islice
-        indices = iter(self._loader.sampler)
-        for _ in islice(indices, self._loader._skip):
-            pass
+        indices = self._loader._indices(self._loader._skip)
         while True:
             chunk = list(islice(indices, CHUNK))
             if not chunk:
@@ -1269,7 +1515,7 @@ class _Chunks:
             yield chunk
 
     def __len__(self) -> int:
-        return -(-self._loader.examples // CHUNK)
+        return -(-self._loader.examples // (CHUNK * self._loader._sharers))
 
 
 class _FromWorkers:
@@ -1312,12 +1558,13 @@ class _Epoch:
             raise StopIteration
         examples: List[Any] = []
         parts: List[Any] = []
-        for size in sizes:
+        own = loader._own(sizes)
+        for size in own:
             taken = self._source.take(size)
             examples += taken
             parts.append(loader._collate(taken))
         loader._took(sizes)
-        return Window(examples, parts, sizes, loader._collate)
+        return Window(examples, parts, own, loader._collate)
 
 
 class Loader:
@@ -1326,12 +1573,16 @@ class Loader:
     Wraps the DataLoader's dataset, sampler, collate_fn, drop_last and workers; examples come in the same order and
     random numbers are drawn as by the DataLoader itself. Workers fetch single examples, which are collated in the main
     process, so that a new size holds for the very next window.
+
+    On several ranks each takes every R-th example of the same order, `batch` of them for a micro batch, and `seen`,
+    `epoch` and `examples` are those of all ranks. The tail of an epoch is divided as evenly as can be: a rank that gets
+    nothing of it has a Window without parts.
     """
 
     def __init__(self, run: "Run", dataloader: Any) -> None:
         self._run = run
         self.dataloader = dataloader
-        self.sampler, self.drop_last, self._batch = _sampler_of(dataloader)
+        self.sampler, self.drop_last, self._batch = _sampler_of(dataloader, run._ranks)
         self.dataset = dataloader.dataset
         self.examples = len(self.sampler)  # of an epoch
         self._accumulate = 1
@@ -1339,6 +1590,7 @@ class Loader:
         self.seen = 0  # examples of the whole run
         self.seen_in_epoch = 0
         self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
+        self.last_total = 0  # examples of the last window, of all ranks
         self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
         self._skip = 0
         self._promised = 0  # a batch size that the next window of this epoch may have
@@ -1359,7 +1611,7 @@ class Loader:
 
     @batch.setter
     def batch(self, size: int) -> None:
-        self._batch = self._clamped("batch", size, self.examples)
+        self._batch = self._clamped("batch", size, max(1, self.examples // self._sharers))
 
     @property
     def accumulate(self) -> int:
@@ -1372,16 +1624,22 @@ class Loader:
 
     def _clamped(self, what: str, asked: int, most: int) -> int:
         taken = max(1, min(int(asked), most))
-        if taken != asked:
+        if taken != asked and (self._run._ranks is None or self._run._rank == 0):
             self._run.event("clamp", field=what, asked=asked, taken=taken)
         return taken
+
+    @property
+    def _sharers(self) -> int:
+        """Ranks that take the examples together."""
+        return 1 if self._run._ranks is None else self._run._ranks.size
 
     def __len__(self) -> int:
         """Windows of an epoch at the present size."""
         return self._windows(self.examples)
 
     def _windows(self, examples: int) -> int:
-        micro = examples // self._batch if self.drop_last else -(-examples // self._batch)
+        batch = self._batch * self._sharers
+        micro = examples // batch if self.drop_last else -(-examples // batch)
         return -(-micro // self._accumulate)
 
     def __iter__(self) -> Iterator[Window]:
@@ -1398,7 +1656,7 @@ class Loader:
     def through(self) -> bool:
         """Whether the epoch has no window left at the present size."""
         left = self.examples - self.seen_in_epoch
-        return left <= 0 or (self.drop_last and left < self._batch)
+        return left <= 0 or (self.drop_last and left < self._batch * self._sharers)
 
     def _promise(self) -> bool:
         """Whether there is another window; if so there will be one, even if the size changes before."""
@@ -1406,8 +1664,9 @@ class Loader:
         return self._promised > 0
 
     def _next_sizes(self) -> List[int]:
+        """Examples of the micro batches of the next window, of all ranks together."""
         left = self.examples - self.seen_in_epoch
-        batch, count = self._batch, self._accumulate
+        batch, count = self._batch * self._sharers, self._accumulate
         if self.drop_last:
             if left < batch and left >= self._promised > 0:
                 batch = self._promised
@@ -1415,13 +1674,20 @@ class Loader:
         whole, rest = divmod(min(batch * count, left), batch)
         return [batch] * whole + ([rest] if rest else [])
 
+    def _own(self, sizes: List[int]) -> List[int]:
+        """This rank's part of the micro batches; one of which it gets nothing is left out."""
+        ranks = self._run._ranks
+        return sizes if ranks is None else [part for part in map(ranks.part, sizes) if part]
+
     def _took(self, sizes: List[int]) -> None:
         self._promised = 0
         self._window = self._batch, self._accumulate
-        self.seen += sum(sizes)
-        self.seen_in_epoch += sum(sizes)
-        self.last_size = sizes[0]
-        self._run._takes = list(sizes)
+        self.last_total = sum(sizes)
+        self.seen += self.last_total
+        self.seen_in_epoch += self.last_total
+        own = self._own(sizes)
+        self.last_size = max(own, default=0)
+        self._run._takes = list(own)
 
     def _end_epoch(self) -> None:
         if self._source is not None and self.through:
@@ -1450,6 +1716,18 @@ class Loader:
         return part
 
     # ---- where the examples come from ----
+
+    def _indices(self, skip: int) -> Iterator[Any]:
+        """The order of this epoch without its first `skip` examples; on several ranks this rank's part of it."""
+        from itertools import islice
+        ranks = self._run._ranks
+        if ranks is not None:
+            order = ranks.same_order(list(islice(iter(self.sampler), self.examples)))
+            return iter(order[ranks.rank::ranks.size][skip // ranks.size:])
+        indices = iter(self.sampler)
+        for _ in islice(indices, skip):
+            pass
+        return indices
 
     def _generator(self) -> Any:
         import torch
@@ -1669,6 +1947,7 @@ class _Method:
 
     model: Any
     key: Any  # of the loss function
+    wrapped: Any = None  # the DistributedDataParallel around the model, on several ranks
 
     def backward(self, piece: _Piece, parts: int) -> Any:
         """Adds the gradients of piece's loss / piece.divisor; returns that loss, detached."""
@@ -1682,6 +1961,10 @@ class _Method:
         """What each micro batch counts within the window; None if backward() knows it."""
         return None
 
+    def rank_weight(self, window: Window) -> float:
+        """What this rank's loss counts among those of all ranks."""
+        return float(sum(self.part_weights(window) or window.sizes))
+
     def counts(self, piece: _Piece, window: Window) -> Dict[str, float]:
         return _counts(piece.part, piece.size)
 
@@ -1694,7 +1977,7 @@ class _PlainMethod(_Method):
         self._fn = fn
         self._weight = weight
         self._mark = mark
-        self.model = model
+        self.model = self.wrapped = model
         self.key = getattr(fn, "__code__", fn)
 
     def _loss(self, part: Any) -> Any:
@@ -1734,6 +2017,7 @@ class _Splitter:
         self.limit: Optional[int] = None  # the largest piece that may fit
         self.updating = False  # within optimizer.step
         self._mean_over: Dict[Any, str] = {}  # what each loss is the mean over; "sum" if pieces just add up
+        self._untold: List[Message] = []  # errors of this step on a rank that rank 0 reports
         self._running = 0  # size of the piece that is being run
 
     def plain(self, window: Window, fn: Callable[..., Any], model: Any,
@@ -1742,7 +2026,68 @@ class _Splitter:
         return self.run(window, _PlainMethod(fn, model, weight, tracer.mark if tracer else _nothing))
 
     def run(self, window: Window, method: _Method) -> Any:
-        """Computes the gradients of a window; an out-of-memory error costs time only."""
+        """Computes the gradients of a window; an out-of-memory error costs time only. On several ranks together."""
+        if self._run._ranks is not None:
+            return self._together(window, method, self._run._ranks)
+        return self._alone(window, method)
+
+    def _together(self, window: Window, method: _Method, ranks: _Ranks) -> Any:
+        """Each rank runs its window, in as many pieces as it must; then the gradients are averaged once.
+
+        Not by DistributedDataParallel, which averages within a backward pass: if that fails on one rank, the others
+        would wait for ever.
+        """
+        wrapped, loss, error = method.wrapped, None, None
+        why_not = _why_not_distributed_model(wrapped, ranks)
+        if why_not is not None:
+            raise TypeError(f"batchscope on several ranks {why_not}; use Run.report instead")
+        ranks.share_buffers(wrapped)
+        self._untold.clear()
+        with _without_exchange(wrapped):
+            if window.parts:
+                try:
+                    loss = self._alone(window, method)
+                except Exception as caught:
+                    if not is_out_of_memory(caught):
+                        raise
+                    error = caught
+            else:
+                method.model.zero_grad(set_to_none=True)
+        share, missing = self._agree(window, method, ranks, error)
+        ranks.average(wrapped, share, missing)
+        return ranks.mean(wrapped, loss, share)
+
+    def _agree(self, window: Window, method: _Method, ranks: _Ranks, error: Optional[Exception]) -> Tuple[float, bool]:
+        """How many times this rank's gradients count, and whether a rank lacks some; raises if a rank has failed."""
+        loader = self._run._loader
+        sizes = [] if loader is None else [*loader._window, loader.seen]
+        missing = any(p.requires_grad and p.grad is None for p in method.wrapped.parameters())
+        weight = method.rank_weight(window)
+        answers = ranks.gather([error is not None, weight, missing, len(self._untold), *sizes])
+        if any(answer[3] for answer in answers):
+            self._tell_of_ranks(ranks)
+        if error is not None:
+            raise error
+        failed = [rank for rank, answer in enumerate(answers) if answer[0]]
+        if failed:
+            raise RuntimeError(f"batchscope: rank {failed[0]} has run out of memory")
+        if any(answer[4:] != answers[0][4:] for answer in answers):
+            raise RuntimeError("batchscope: the program has set another batch size on some ranks: "
+                               + ", ".join(f"{int(answer[4])} on rank {rank}" for rank, answer in enumerate(answers)))
+        whole = sum(answer[1] for answer in answers)
+        equal = all(answer[1] == weight for answer in answers)
+        return 1.0 if equal else weight * ranks.size / whole, any(answer[2] for answer in answers)
+
+    def _tell_of_ranks(self, ranks: _Ranks) -> None:
+        """Rank 0 reports the errors that other ranks have survived or not."""
+        run = self._run
+        for rank, details in enumerate(ranks.gather_objects(self._untold)):
+            for detail in details if run._rank == 0 else ():
+                run.event("oom", rank=rank, **detail)
+                if run._probe is not None:
+                    run._probe.fits = False
+
+    def _alone(self, window: Window, method: _Method) -> Any:
         saved = _Saved(method.model)
         if self.limit is not None and max(window.sizes) > self.limit and method.key not in self._mean_over:
             self._find_mean(window, method)
@@ -1812,9 +2157,14 @@ class _Splitter:
             reason = self._find_mean(window, method)
         if run._probe is not None:
             run._probe.fits = False
-        run.event("oom", attempted_batch=size, requested_bytes=_requested_bytes(text), in_use_bytes=in_use,
-                  limit_bytes=run._budget.bytes, cause="training step", text=text,
-                  action=f"not split: {reason}" if reason else f"split into micro batches of at most {size // 2}")
+        detail: Message = {
+            "attempted_batch": size, "requested_bytes": _requested_bytes(text), "in_use_bytes": in_use,
+            "limit_bytes": run._budget.bytes, "cause": "training step", "text": text,
+            "action": f"not split: {reason}" if reason else f"split into micro batches of at most {size // 2}"}
+        if run._ranks is not None and run._rank > 0:
+            self._untold.append(detail)
+        else:
+            run.event("oom", **detail)
         if reason:
             raise error from RuntimeError(f"batchscope did not split this step: {reason}")
         self.limit = max(1, size // 2)
@@ -1979,7 +2329,8 @@ def _version(package: Any) -> Tuple[int, ...]:
 
 
 def _only_level_1(run: Run, reason: str) -> None:
-    run.event("level", level=1, reason=reason)
+    if run._rank == 0:
+        run.event("level", level=1, reason=reason)
 
 
 class _Endless:
@@ -2022,16 +2373,22 @@ class _TrainerMethod(_Method):
 
     def __init__(self, hook: "_Transformers", model: Any, items: Any) -> None:
         self._hook = hook
-        self._wrapped = model
+        self.wrapped = model
+        self._called = model if hook.run._ranks is None else hook.trainer.model
         self._items = items
         self.model = hook.trainer.model
+
+    def rank_weight(self, window: Window) -> float:
+        if self._items is not None and self._hook.counts_over_ranks():
+            return 1.0  # the loss was divided by what all ranks have together
+        return super().rank_weight(window)
 
     def backward(self, piece: _Piece, parts: int) -> Any:
         trainer = self._hook.trainer
         trainer.current_gradient_accumulation_steps = parts
         tracer = self._hook.run._tracer
         if piece.divisor == 1.0 and tracer is None:
-            return self._hook.stock["training_step"](self._wrapped, piece.part, self._items)
+            return self._hook.stock["training_step"](self._called, piece.part, self._items)
         mark = tracer.mark if tracer else _nothing
         backward = trainer.accelerator.backward
 
@@ -2042,7 +2399,7 @@ class _TrainerMethod(_Method):
         trainer.accelerator.backward = divided
         mark("forward")
         try:
-            return self._hook.stock["training_step"](self._wrapped, piece.part, self._items) / piece.divisor
+            return self._hook.stock["training_step"](self._called, piece.part, self._items) / piece.divisor
         finally:
             del trainer.accelerator.backward
 
@@ -2053,7 +2410,7 @@ class _TrainerMethod(_Method):
         trainer = self._hook.trainer
         inputs = trainer._prepare_inputs(part)
         with trainer.compute_loss_context_manager():
-            return float(trainer.compute_loss(self._wrapped, inputs, num_items_in_batch=items))
+            return float(trainer.compute_loss(self._called, inputs, num_items_in_batch=items))
 
 
 def _why_not_transformers(trainer: Any) -> Optional[str]:
@@ -2065,7 +2422,6 @@ def _why_not_transformers(trainer: Any) -> Optional[str]:
                 if _overrides(trainer, name, transformers.Trainer)]
     reasons = (
         (_version(transformers) < (4, 57), f"transformers {transformers.__version__} is older than 4.57"),
-        (args.world_size > 1, "several processes must agree on a size"),
         (args.n_gpu > 1, "DataParallel over several GPUs"),
         (trainer.is_deepspeed_enabled, "DeepSpeed"),
         (trainer.is_fsdp_enabled, "FSDP"),
@@ -2073,6 +2429,18 @@ def _why_not_transformers(trainer: Any) -> Optional[str]:
          "batches grouped by length"),
         (str(args.optim).split(".")[-1].lower() in ("lomo", "adalomo"), "an optimizer that steps in backward"),
         (bool(own_loop), f"the Trainer has its own {', '.join(own_loop)}"),
+    )
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+def _why_not_ranks_of(trainer: Any) -> Optional[str]:
+    """Why the processes of this Trainer cannot be steered together; None if they can be."""
+    args, accelerator = trainer.args, trainer.accelerator
+    reasons = (
+        (getattr(accelerator, "parallelism_config", None) is not None, "processes that share the examples"),
+        (bool(accelerator.split_batches), "split_batches"),
+        (bool(accelerator.dispatch_batches), "dispatch_batches"),
+        (str(args.include_num_input_tokens_seen) not in ("no", "False"), "include_num_input_tokens_seen"),
     )
     return next((reason for holds, reason in reasons if holds), None)
 
@@ -2109,9 +2477,13 @@ class _Transformers:
     def get_train_dataloader(self) -> Any:
         dataloader = self.stock["get_train_dataloader"]()
         try:
+            reason = _why_not_divided(dataloader, self.run._ranks)
+            if reason is not None:
+                raise TypeError(reason)
             loader = Loader(self.run, dataloader)
         except TypeError as error:
-            self.loader = self.run._loader = None
+            self.loader = self.run._loader = self.run._ranks = None
+            self.run._describe()
             _only_level_1(self.run, str(error))
             return dataloader
         self._restore_args()
@@ -2124,6 +2496,8 @@ class _Transformers:
             epochs=None if args.max_steps > 0 else args.num_train_epochs,
             steps=args.max_steps if args.max_steps > 0 else None)
         self.run._greet(wait=True)
+        if self.run._ranks is not None:
+            self.run._share_orders()
         self._first = loader.batch, loader.accumulate
         self._changed = False
         return _Endless(loader)
@@ -2160,8 +2534,33 @@ class _Transformers:
         window = next(iterator, None)
         if window is None:
             return [], None
+        if self.run._ranks is not None:
+            return [window], self._items_of_ranks(window, *rest)
         _, items = self.stock["get_batch_samples"](iter(window.parts), len(window.parts), *rest)
         return [window], items
+
+    def counts_over_ranks(self) -> bool:
+        """Whether a loss is divided by the number of labels of all ranks, and not of its own."""
+        trainer = self.trainer
+        return bool(trainer.args.average_tokens_across_devices
+                    and (trainer.model_accepts_loss_kwargs or trainer.compute_loss_func))
+
+    def _items_of_ranks(self, window: Window, *rest: Any) -> Any:
+        """The Trainer's count of labels. It would ask all ranks itself, but not one that has no example."""
+        args = self.trainer.args
+        over_ranks = args.average_tokens_across_devices
+        args.average_tokens_across_devices = False
+        try:
+            _, items = self.stock["get_batch_samples"](iter(window.parts), len(window.parts), *rest)
+        finally:
+            args.average_tokens_across_devices = over_ranks
+        if not over_ranks:
+            return items
+        answers = self.run._ranks.gather([items is not None, 0.0 if items is None else float(items)])
+        if not any(counted for counted, _ in answers):
+            return None
+        import torch
+        return torch.tensor(sum(count for _, count in answers), dtype=torch.float32, device=args.device)
 
     def training_step(self, model: Any, inputs: Any, *rest: Any, **kwargs: Any) -> Any:
         if not isinstance(inputs, Window):
@@ -2170,8 +2569,11 @@ class _Transformers:
             return loss
         items = rest[0] if rest else kwargs.get("num_items_in_batch")
         method = _TrainerMethod(self, model, items)
-        if not self._checked_scale and len(inputs.parts) > 1 and items is not None:
-            self._check_scale(method, inputs)
+        factor = len(inputs.parts)
+        if self.run._ranks is not None and self.counts_over_ranks():
+            factor *= self.run._ranks.size
+        if not self._checked_scale and inputs.parts and factor > 1 and items is not None:
+            self._check_scale(method, inputs, factor)
         self.loss = self.run._splitter.run(inputs, method)
         return self.loss
 
@@ -2183,20 +2585,20 @@ class _Transformers:
         for part in inputs.parts if isinstance(inputs, Window) else [inputs]:
             self.stock["_track_num_input_tokens"](part)
 
-    def _check_scale(self, method: _TrainerMethod, window: Window) -> None:
+    def _check_scale(self, method: _TrainerMethod, window: Window, factor: int) -> None:
         """Tells of a head that takes the count of labels and ignores it: its gradients grow with accumulation."""
         self._checked_scale = True
         if not self.run.active:
             return
         try:
             with _evaluating(method.model):
-                one, two = (method.loss(window.parts[0], method._items * factor) for factor in (1, 2))
+                one, two = (method.loss(window.parts[0], method._items * times) for times in (1, 2))
         except Exception as error:
             if not is_out_of_memory(error):
                 raise
             return
         if one == two and one != 0 and self.trainer.model_accepts_loss_kwargs:
-            self.run.event("loss-scale", factor=len(window.parts),
+            self.run.event("loss-scale", factor=factor,
                            text="the model ignores num_items_in_batch: gradients are too large by this factor")
 
     # ---- moments of the training ----
@@ -2227,7 +2629,7 @@ class _Transformers:
             self.run._splitter._mean_over.update(attributes["mean_over"])
             return
         epoch, windows = divmod(steps, max(1, len(loader)))
-        seen = min(windows * loader.batch * loader.accumulate, loader.examples)
+        seen = min(windows * loader.batch * loader.accumulate * loader._sharers, loader.examples)
         loader.load_state_dict({"epoch": epoch, "seen": epoch * loader.examples + seen, "seen_in_epoch": seen,
                                 "batch": loader.batch, "accumulate": loader.accumulate})
 
@@ -2321,6 +2723,8 @@ def _attach_transformers(run: Run, trainer: Any) -> Any:
 
     trainer.accelerator.clip_grad_norm_ = clip_grad_norm
     reason = _why_not_transformers(trainer)
+    if reason is None and trainer.args.world_size > 1:
+        reason = _why_not_ranks_of(trainer) or run._join_ranks()
     if reason is not None:
         hook.replace("training_step")
         _only_level_1(run, reason)

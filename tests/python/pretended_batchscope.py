@@ -33,6 +33,7 @@ class Server:
         self.stores = stores
         self._changed = threading.Condition()
         self._connections: List[socket.socket] = []
+        self._leader: Optional[socket.socket] = None  # that of rank 0
         self._standing = threading.Event()
         self._standing.set()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -75,6 +76,8 @@ class Server:
             self.messages.append(message)
             self._changed.notify_all()
         if message["type"] == "hello":
+            if message["rank"] == 0:
+                self._leader = connection
             self._send(connection, self.welcome)
         if message.get("ask") and self.answer is not None:
             self._send(connection, {"type": "next", "step": message["step"] + 1, "hold": 1, **self.answer(message)})
@@ -88,9 +91,9 @@ class Server:
             pass  # the program has ended
 
     def send(self, **message: Any) -> None:
-        """To the program that connected last."""
-        self.wait_for(lambda m: m["type"] == "hello")
-        self._send(self._connections[-1], message)
+        """To the program that connected last; of several ranks to the first one."""
+        self.wait_for(lambda m: m["type"] == "hello" and m["rank"] == 0)
+        self._send(self._leader, message)
 
     def send_bytes(self, data: bytes) -> None:
         self.wait_for(lambda m: m["type"] == "hello")
