@@ -2,6 +2,8 @@
 
 Needs torch, transformers and accelerate; downloads nothing. Runs by itself, and under BatchScope:
     batchscope-cli run --attach auto -- python examples/hf_trainer.py --batch 16
+As two processes, whose batch size is that of each:
+    batchscope-cli run --attach auto -- python -m torch.distributed.run --nproc-per-node=2 examples/hf_trainer.py
 """
 
 import argparse
@@ -44,7 +46,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = TrainingArguments(
             output_dir=folder, per_device_train_batch_size=arguments.batch, num_train_epochs=arguments.epochs,
-            learning_rate=3e-3, report_to=[], save_strategy="no", logging_steps=20)
+            learning_rate=3e-3, report_to=[], save_strategy="no", logging_steps=20,
+            use_cpu=not torch.cuda.is_available())  # else several processes without a GPU train each for itself
         torch.manual_seed(0)
         model = GPT2LMHeadModel(GPT2Config(vocab_size=256, n_positions=arguments.length, n_embd=64, n_layer=2,
                                            n_head=4, bos_token_id=0, eos_token_id=0))

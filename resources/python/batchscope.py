@@ -2359,8 +2359,8 @@ class _StockLength:
 
     def __init__(self, loader: Loader) -> None:
         self.dataset = loader.dataset
-        whole = loader.examples // loader.batch if loader.drop_last else -(-loader.examples // loader.batch)
-        self._length = whole
+        batch = loader.batch * loader._sharers
+        self._length = loader.examples // batch if loader.drop_last else -(-loader.examples // batch)
 
     def __len__(self) -> int:
         return self._length
@@ -2488,6 +2488,7 @@ class _Transformers:
             return dataloader
         self._restore_args()
         args = self.trainer.args
+        self.run._splitter = _Splitter(self.run)  # what was learnt of another model does not hold for this one
         self.loader = self.run._loader = loader
         loader.batch, loader.accumulate = self.trainer._train_batch_size, args.gradient_accumulation_steps
         self.run._know_model(self.trainer.model)
@@ -2725,6 +2726,8 @@ def _attach_transformers(run: Run, trainer: Any) -> Any:
     reason = _why_not_transformers(trainer)
     if reason is None and trainer.args.world_size > 1:
         reason = _why_not_ranks_of(trainer) or run._join_ranks()
+    elif reason is None and run._world > 1:
+        reason = f"{run._world} processes train each for itself (on the CPU, a Trainer needs use_cpu for more)"
     if reason is not None:
         hook.replace("training_step")
         _only_level_1(run, reason)
@@ -2885,6 +2888,7 @@ class _Lightning:
         trainer, run = self.trainer, self.run
         fit_loop = trainer.fit_loop
         run._know_model(module)
+        run._splitter = _Splitter(run)  # what was learnt of another module does not hold for this one
         reason = _why_not_lightning(trainer, module)
         if reason is not None:
             _only_level_1(run, reason)

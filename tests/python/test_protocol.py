@@ -325,6 +325,69 @@ class Sizes(Folder):
         self.assertEqual([take for take in takes if take in ("[4]", "[8]")], ["[4]", "[4]", "[8]"])
 
 
+# One of two ranks; what the other one says is pretended, too.
+PRETENDED_RANKS = PRETENDED_LOADER + """
+    class Ranks:
+        size = 2
+
+        def __init__(self, rank, said=()):
+            self.rank, self.said, self.told = rank, iter(said), []
+
+        def part(self, examples):
+            return (examples - self.rank + 1) // 2
+
+        def from_first(self, values):
+            self.told.append(values)
+            return next(self.said) if self.rank else values
+
+    def train(run, loader, steps):
+        for step in range(steps):
+            print(*loader._own(loader.fetch()), end=" ")
+            run.step()
+"""
+
+
+class Ranks(Folder):
+    def test_ranks_that_do_not_act_together_are_watched(self):
+        server = self.server(welcome={"batch": 3})
+        self.program(PRETENDED_LOADER + """
+    Sizes(batchscope.start(), 1, 10)
+        """, server, RANK="0", WORLD_SIZE="2").end()
+        hello = server.of("hello")[-1]
+        self.assertEqual((hello["world"], hello["can"]), (2, ["report", "pause"]))
+
+    def test_rank_0_decides_and_reports_the_examples_of_all(self):
+        server = self.server(welcome={"hold": 1}, answer=lambda record: {"batch": 1 + record["step"] // 5})
+        child = self.program(PRETENDED_RANKS + """
+    run = batchscope.start()
+    run._ranks = Ranks(0)
+    loader = Sizes(run, 1, 10)
+    train(run, loader, 15)
+    print("|", *[int(values[0]) for values in run._ranks.told])
+        """, server, RANK="0", WORLD_SIZE="2")
+        self.assertEqual(child.end(), "1 1 1 1 1 2 2 1 2 2 1 3 2 3 2 | 1 1 1 1 1 2 2 2 2 2 3 3 3 3 3 4\n")
+        records = server.of("record")
+        self.assertEqual([record["train_coverage"] for record in records[:8]], [.2, .4, .6, .8, 1.0, .4, .8, 1.0])
+        self.assertEqual([record["effective_batch"] for record in records[10:]], [2, 6, 4, 6, 4])
+        self.assertEqual(records[-1]["examples_seen"], 50)
+
+    def test_another_rank_follows_rank_0_and_nobody_else(self):
+        server = self.server(welcome={"batch": 5, "hold": 1})
+        child = self.program(PRETENDED_RANKS + """
+    nothing = batchscope._NOTHING_SAID
+    run = batchscope.start(schedule=lambda step, batch: batch + 7)  # is that of rank 0
+    run._ranks = Ranks(1, [[2, 1, 1, 0, 0, 0, 0, nothing], [2, 2, 0.5, 0, 0, 1, 0, nothing],
+                           [9, 1, 0.5, 1, 1, 0, 0, nothing]])
+    loader = Sizes(run, 1, 9)
+    run.stopping
+    train(run, loader, 2)
+    print("|", loader.batch, run.rate_factor, run.stopping, run._save)
+        """, server, RANK="1", WORLD_SIZE="2")
+        self.assertEqual(child.end(), "2 2 | 9 0.5 True True\n")
+        self.assertEqual({tuple(hello["can"]) for hello in server.of("hello")}, {("report",)})
+        self.assertFalse(any("takes" in record or "ask" in record for record in server.of("record")))
+
+
 class Faults(Folder):
     def test_nothing_is_lost_when_batchscope_is_killed_and_comes_back(self):
         server = self.server(stores=False)
