@@ -24,7 +24,7 @@ constexpr auto look_interval = std::chrono::milliseconds(50);
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point from) {
+double passed_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
@@ -83,7 +83,7 @@ private:
 
   bool changing() const {
     return asked_at_ && !tryout_.changed_batch &&
-           (tryout_.steps < enough_ + steps_to_change || seconds_since(*asked_at_) < seconds_to_change);
+           (tryout_.steps < enough_ + steps_to_change || passed_since(*asked_at_) < seconds_to_change);
   }
 
   void note_batch(std::int64_t batch) {
@@ -170,13 +170,13 @@ Tryout try_out(const run::RunSpec& spec, double silent_seconds, const std::funct
   telemetry::RunOutcome outcome;
   {
     const Lookout lookout([&] {
-      if (stop() || (observer.silent() && seconds_since(began) > silent_seconds))
+      if (stop() || (observer.silent() && passed_since(began) > silent_seconds))
         control.stop();
     });
     outcome = source->run(observer, control);
   }
   Tryout tryout = observer.finished();
-  tryout.seconds = seconds_since(began);
+  tryout.seconds = passed_since(began);
   tryout.status = outcome.status;
   tryout.reason = outcome.reason;
   if (!tryout.peak_bytes)
