@@ -204,7 +204,9 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
     rows.emplace_back("reason", outcome.reason);
   rows.emplace_back("first batch", count_or_dash(outcome.batch) + (batch_reason.empty() ? "" : ", " + batch_reason));
   rows.emplace_back("steps", format_count(outcome.steps));
-  rows.emplace_back("examples", fmt::format("{} ({:.5f} epochs)", format_count(outcome.examples_seen), outcome.epoch));
+  rows.emplace_back(
+      "examples", format_count(outcome.examples_seen) +
+                      (std::isfinite(outcome.epoch) ? fmt::format(" ({:.5f} epochs)", outcome.epoch) : std::string()));
   rows.emplace_back("loss", figure(outcome.loss));
   if (outcome.validation_loss)
     rows.emplace_back("validation loss", figure(outcome.validation_loss));

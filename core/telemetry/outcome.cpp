@@ -48,7 +48,8 @@ RunProgress::RunProgress(RunStatus status, std::optional<std::int64_t> batch) {
 }
 
 void RunProgress::take(const StepRecord& record) {
-  outcome_.batch = outcome_.batch.value_or(record.batch);
+  if (!outcome_.batch && record.batch > 0) // a program may not say it
+    outcome_.batch = record.batch;
   outcome_.steps = record.step;
   outcome_.examples_seen = record.examples_seen;
   outcome_.epoch = record.epoch;
