@@ -174,6 +174,18 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
   return result;
 }
 
+/// The highest bytes of tensors. Without a list of allocations the program knows what its whole process used: what that
+/// had besides when there was a list is left out.
+std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result) {
+  if (!result.trace)
+    return result.peak_bytes && *result.peak_bytes > beside_tensors_
+               ? std::optional(*result.peak_bytes - beside_tensors_)
+               : std::nullopt;
+  const std::uint64_t peak = result.trace->peak_bytes;
+  beside_tensors_ = std::max(result.peak_bytes.value_or(peak), peak) - peak;
+  return peak;
+}
+
 search::Probe LiveTrial::run(const search::Proposal& proposal) {
   search::Probe probe;
   probe.batch = proposal.batch;
@@ -200,7 +212,7 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   probe.outcome = result.outcome;
   probe.message = result.message;
   probe.trace = result.trace;
-  probe.peak_bytes = result.trace ? std::optional(result.trace->peak_bytes) : result.peak_bytes;
+  probe.peak_bytes = tensor_peak(result);
   if (result.outcome == search::Outcome::fits && result.step_seconds) {
     probe.seconds = result.step_seconds;
     probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;

@@ -39,6 +39,7 @@ private:
   std::optional<std::uint64_t> data_at_boundary();
   struct Result;
   Result probe(std::int64_t batch, bool trace, std::int64_t steps);
+  std::optional<std::uint64_t> tensor_peak(const Result& result);
 
   const run::RunSpec spec_;
   const Surroundings surroundings_;
@@ -49,6 +50,7 @@ private:
   std::optional<std::uint64_t> budget_;
   std::optional<std::uint64_t> data_before_; ///< bytes of the process (VmData) before anything was traced
   bool traces_are_out_ = false;              ///< the limit allows for what tracing has left
+  std::uint64_t beside_tensors_ = 0;         ///< of the process at its peak, when it was last listed
   int starts_ = 0;
 };
 
