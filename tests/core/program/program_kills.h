@@ -16,7 +16,7 @@
 /// Runs of programs of which one side is killed as by `kill -9` at random moments.
 namespace batchscope::test {
 
-/// Reports steps until the file `finish` is there, and prints each one once it was reported.
+/// Reports steps until the file `finish` is there, and prints each one once it was sent, and the last.
 inline constexpr const char* endless_reports = R"(
 import batchscope, os, sys, time
 batchscope.RECONNECT_EVERY = 0.01
@@ -27,8 +27,10 @@ while not os.path.exists(os.path.join(sys.argv[1], "finish")):
     run.report(step, loss=1 / step)
     if step % 50 == 0:
         run.event("fifty", n=step)
-    print(step)
+    if not run._link._unsent:
+        print(step)
     time.sleep(0.0005)
+print(step)
 )";
 
 /// TestFile::before: `--run FILE SPEC` and `--adopt FILE RUN` do what the command line does.
