@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/job/resume.h"
+#include "core/program/program_search.h"
 #include "core/program/program_source.h"
 #include "core/run/engine.h"
 #include "core/search/run_search.h"
@@ -53,18 +54,33 @@ void resume_one(std::int64_t run, const Pool& pool, JobWatch& watch, store::RunS
   fail_as(job::run_and_store(*session, resumable.spec, std::nullopt, store, options, watch, watch.control()));
 }
 
-void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
-  const auto session = run::open_session(request.spec, pool);
-  watch.begin_search();
+run::Session::SearchOptions options_of(const FindRequest& request, JobWatch& watch) {
   run::Session::SearchOptions options;
   options.strategy = request.strategy;
   options.start = request.start;
   options.factor = request.factor;
   options.margin = request.margin;
-  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
-  options.stop = [&] { return watch.control()->stopping(); };
+  options.on_timing = [&watch](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&watch] { return watch.control()->stopping(); };
+  return options;
+}
+
+search::SearchResult find_size(const FindRequest& request, const Pool& pool, JobWatch& watch) {
+  const run::Session::SearchOptions options = options_of(request, watch);
+  if (request.spec.program) {
+    const run::RunSpec spec = program::search_spec(request.spec);
+    watch.begin_search();
+    return program::find_batch(spec, {}, options,
+                               [&](const search::Probe& probe) { watch.probe(probe, spec.memory_budget.value_or(0)); });
+  }
+  const auto session = run::open_session(request.spec, pool);
+  watch.begin_search();
   const std::uint64_t budget = session->budget_bytes();
-  const auto result = session->find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  return session->find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+}
+
+void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
+  const auto result = find_size(request, pool, watch);
   job::store_search(request.spec, result, store, watch, *watch.control());
   watch.found(result);
 }
