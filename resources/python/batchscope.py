@@ -12,7 +12,7 @@ threads, no signal handlers, no output. Without BATCHSCOPE_SOCKET in the environ
 trains as it would with a plain DataLoader. A fault of the connection never raises an exception: what cannot be sent is
 appended to the file BATCHSCOPE_SPILL. Processes forked by this one are silent.
 
-Of several processes (DistributedDataParallel) rank 0 reports and decides; they tell each other through torch.distributed.
+Of several ranks (DistributedDataParallel) the first one reports and decides; the others hear of it from that one.
 
 The parts of this file: messages, connection, memory, ranks, run, loader, backward, transformers, lightning, trace,
 estimate.
@@ -585,14 +585,16 @@ class _Ranks:
     def from_first(self, values: Sequence[float]) -> List[float]:
         """The numbers that rank 0 has given."""
         tensor = self._torch.tensor(values, dtype=self._torch.float64)
-        self._distributed.broadcast(tensor, 0, group=self._group)
+        with _telling_of_lost_ranks():
+            self._distributed.broadcast(tensor, 0, group=self._group)
         return tensor.tolist()
 
     def gather(self, values: Sequence[float]) -> List[List[float]]:
         """The numbers of all ranks."""
         own = self._torch.tensor(values, dtype=self._torch.float64)
         tensors = [self._torch.empty_like(own) for _ in range(self.size)]
-        self._distributed.all_gather(tensors, own, group=self._group)
+        with _telling_of_lost_ranks():
+            self._distributed.all_gather(tensors, own, group=self._group)
         return [tensor.tolist() for tensor in tensors]
 
     def gather_objects(self, value: Any) -> List[Any]:
@@ -647,6 +649,14 @@ class _Ranks:
         mean = mean / self.size
         self._distributed.all_reduce(mean, group=wrapped.process_group)
         return mean
+
+
+@contextlib.contextmanager
+def _telling_of_lost_ranks() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise RuntimeError("another rank of this training has ended") from error
 
 
 def _buckets(gradients: List[Any]) -> Iterator[List[Any]]:
@@ -881,6 +891,9 @@ class Run:
 
         `fn(*part)` (for a dict `fn(part)`) returns the mean loss of a micro batch. The loss is the mean over all
         examples, or over what `weight(examples)` counts. Old gradients are discarded first.
+
+        On several ranks that act together the model must be a DistributedDataParallel one; loss and gradients are then
+        those of all examples of all ranks, which may be run in other numbers of pieces.
         """
         self._know_model(model)
         if not isinstance(window, Window):
@@ -1336,7 +1349,8 @@ def start(name: Optional[str] = None, config: Optional[Dict[str, Any]] = None,
     """Starts reporting; the Run of a second call is that of the first one.
 
     `config` is stored with the run. `schedule(step, batch)` is called after every optimizer step, with the steps done
-    and the present batch size, and returns the next size: the program's own schedule.
+    and the present batch size, and returns the next size: the program's own schedule. Of several ranks only the first
+    one calls it; a program that sets `loader.batch` itself does so on all of them.
     """
     global _current
     if _current is None:
