@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +26,7 @@ class Server:
 
     def __init__(self, path: Optional[str] = None, welcome: Optional[Message] = None,
                  answer: Optional[Callable[[Message], Message]] = None, stores: bool = True) -> None:
-        self.path = path or os.path.join(tempfile.mkdtemp(prefix="batchscope-"), "socket")
+        self.path = path or os.path.join(self._own_folder(), "socket")
         self.messages: List[Message] = []
         self.lines: List[str] = []
         self.welcome = {"type": "welcome", "protocol": 1, "run": "r", "number": 1, "batch": None, "accumulate": None,
@@ -43,6 +45,13 @@ class Server:
         self._listener.listen(8)
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
+
+    @staticmethod
+    def _own_folder() -> str:
+        """Outlives the server, whose address another one may take over."""
+        folder = tempfile.mkdtemp(prefix="batchscope-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        return folder
 
     def _accept(self) -> None:
         while True:

@@ -1,7 +1,9 @@
 """A transformers.Trainer for several ranks, started by test_ranks_trainer.py; prints JSON lines."""
 
+import atexit
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -69,6 +71,7 @@ class Keep(TrainerCallback):
 
 def trainer(model, examples, batch, attached=True, **options):
     folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     settings = TrainingArguments(
         output_dir=folder, per_device_train_batch_size=batch, report_to=[], save_strategy="no", logging_steps=1,
         disable_tqdm=True, use_cpu=True, **options)
