@@ -64,10 +64,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def _run_the_other_one():
-    """Runs the next sitecustomize in the path, as if this file were not there."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    elsewhere = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) != here]
+def _run_the_other_one(seen):
+    """Runs the next sitecustomize in the path, as if this file and others like it were not there. `seen`: folders."""
+    seen.append(os.path.dirname(os.path.abspath(__file__)))
+    elsewhere = [entry for entry in sys.path if os.path.abspath(entry or os.curdir) not in seen]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
     if spec is not None and spec.loader is not None:
         module = importlib.util.module_from_spec(spec)
@@ -75,6 +75,9 @@ def _run_the_other_one():
         spec.loader.exec_module(module)
 
 
-if os.environ.get("BATCHSCOPE_ATTACH") == "auto" and os.environ.get("BATCHSCOPE_SOCKET"):
-    sys.meta_path.insert(0, _Finder())
-_run_the_other_one()
+# Two copies of this file are in the path where a program that was started so starts another BatchScope.
+if not hasattr(sys, "_batchscope_seen"):
+    sys._batchscope_seen = []
+    if os.environ.get("BATCHSCOPE_ATTACH") == "auto" and os.environ.get("BATCHSCOPE_SOCKET"):
+        sys.meta_path.insert(0, _Finder())
+_run_the_other_one(sys._batchscope_seen)

@@ -1,6 +1,7 @@
 """The line protocol of the client: programs that only pretend to train, so no torch is needed."""
 
 import os
+import shutil
 import socket
 import tempfile
 import threading
@@ -692,14 +693,21 @@ class Memory(Folder):
 
 
 class AttachAuto(Folder):
-    def run_python(self, code):
-        path = os.pathsep.join([CLIENT, self.folder.name])
+    def run_python(self, code, *more):
+        path = os.pathsep.join([CLIENT, *more, self.folder.name])
         return self.program(code, self.server(), PYTHONPATH=path, BATCHSCOPE_ATTACH="auto").end()
 
     def test_the_machines_own_sitecustomize_still_runs(self):
         with open(os.path.join(self.folder.name, "sitecustomize.py"), "w") as file:
             file.write("import builtins\nbuiltins.own_site = True\n")
         self.assertEqual(self.run_python("print(own_site)"), "True\n")
+
+    def test_the_folder_may_be_in_the_path_twice(self):
+        copy = shutil.copytree(CLIENT, os.path.join(self.folder.name, "copy"))
+        with open(os.path.join(self.folder.name, "sitecustomize.py"), "w") as file:
+            file.write("import builtins\nbuiltins.times = getattr(builtins, 'times', 0) + 1\n")
+        finders = "[type(finder).__name__ for finder in sys.meta_path].count('_Finder')"
+        self.assertEqual(self.run_python(f"import sys; print(times, {finders})", copy, CLIENT), "1 1\n")
 
     def test_a_trainer_that_is_imported_is_attached_to(self):
         package = os.path.join(self.folder.name, "transformers")
