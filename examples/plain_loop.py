@@ -33,7 +33,8 @@ def main() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(7, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3)
     run = batchscope.start(name="plain loop")
-    loader = run.loader(DataLoader(segments(4000), batch_size=arguments.batch, shuffle=True))
+    loader = run.loader(DataLoader(segments(4000), batch_size=arguments.batch, shuffle=True),
+                        epochs=arguments.epochs)
     for epoch in range(arguments.epochs):
         for batch in loader:
             # optimizer.zero_grad()  # not needed: run.backward does it

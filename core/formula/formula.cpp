@@ -94,6 +94,7 @@ public:
         refuse("a comma outside a function call makes several values; accepted: one value");
       for (const auto& [name, variable] : parser_.GetUsedVar()) {
         needs_noise_ = needs_noise_ || name == "noise_scale";
+        needs_length_ = needs_length_ || name == "progress";
         needs_feedback_ =
             needs_feedback_ || needs_noise_ || name == "loss" || name == "loss_ema" || name == "vram_fraction";
       }
@@ -121,6 +122,7 @@ public:
   }
   bool needs_feedback() const override { return needs_feedback_; }
   bool needs_noise() const override { return needs_noise_; }
+  bool needs_length() const override { return needs_length_; }
   std::string text() const override { return "formula:" + expression_; }
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -149,6 +151,7 @@ private:
   mu::Parser parser_;
   bool needs_feedback_ = false;
   bool needs_noise_ = false;
+  bool needs_length_ = false;
 };
 
 } // namespace

@@ -107,6 +107,11 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
     throw input_error("the schedule needs the gradient noise scale, which programs do not measure; accepted: a "
                       "schedule and a learning-rate rule without it",
                       "schedule");
+  if (start_.program->length == schedule::RunLength() && progression_.needs_length())
+    throw input_error("the schedule follows the whole run, whose length the program does not say; accepted: a schedule "
+                      "with a length of its own, such as linear:max=64,epochs=10, or run.loader(..., epochs=10) in the "
+                      "program",
+                      "schedule");
   start_.expected_steps = steps_of(options_);
   note_present();
 }

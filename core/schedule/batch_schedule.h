@@ -67,6 +67,8 @@ public:
   virtual bool needs_feedback() const { return false; }
   /// Whether it uses the gradient noise scale, which then has to be measured.
   virtual bool needs_noise() const { return false; }
+  /// Whether it uses the progress of the run, which is not known of a run of unknown length.
+  virtual bool needs_length() const { return false; }
   /// The batch of the very next step if the schedule is applied at `origin` and no other batch is requested.
   virtual std::int64_t first_batch(const ScheduleOrigin& origin) const;
   /// Of an edited schedule: its base, which keeps counting during the overrides. Nothing for the others.

@@ -93,6 +93,7 @@ public:
   }
   bool needs_feedback() const override { return base_.schedule->needs_feedback(); }
   bool needs_noise() const override { return base_.schedule->needs_noise(); }
+  bool needs_length() const override { return base_.schedule->needs_length(); }
   std::optional<Course> base() const override { return base_; }
   std::int64_t first_batch(const ScheduleOrigin& origin) const override {
     const FixedStretch* stretch = find(origin.state.step);

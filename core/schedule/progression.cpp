@@ -132,6 +132,8 @@ public:
   bool needs_feedback() const {
     return schedule_->needs_feedback() || counts_gains() || (shares_ && shares_->needs_feedback());
   }
+  bool needs_length() const { return schedule_->needs_length(); }
+
   bool needs_noise() const {
     return schedule_->needs_noise() || options_.learning_rate.rule == LearningRateRule::adascale;
   }
@@ -499,6 +501,10 @@ std::optional<double> Progression::add_gradient_norms(const GradientNorms& norms
 
 bool Progression::needs_feedback() const {
   return impl_->needs_feedback();
+}
+
+bool Progression::needs_length() const {
+  return impl_->needs_length();
 }
 
 bool Progression::needs_noise() const {

@@ -114,6 +114,8 @@ public:
   bool needs_feedback() const;
   /// Whether the gradient noise scale has to be measured.
   bool needs_noise() const;
+  /// See BatchSchedule::needs_length().
+  bool needs_length() const;
   const std::string& schedule_text() const;
 
   /// Number of steps planned by this thread so far, over all progressions; for tests of where plans are computed.

@@ -74,6 +74,7 @@ public:
     return {std::clamp(whole_batch(size), base_, max_), {}};
   }
   bool needs_feedback() const override { return stretch_.unit == Unit::tokens; }
+  bool needs_length() const override { return stretch_.unit == Unit::run; }
   std::string text() const override { return text_; }
 
 private:

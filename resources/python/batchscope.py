@@ -1,11 +1,12 @@
 """Reports a training program to BatchScope, and lets BatchScope steer it.
 
     run = batchscope.start()
-    loader = run.loader(DataLoader(data, batch_size=32, shuffle=True))
-    for batch in loader:                                   # all examples of one optimizer step
-        loss = run.backward(batch, lambda x, y: criterion(model(x), y), model)
-        optimizer.step()
-        run.step(optimizer, loss=loss)
+    loader = run.loader(DataLoader(data, batch_size=32, shuffle=True), epochs=10)
+    for epoch in range(10):
+        for batch in loader:                               # all examples of one optimizer step
+            loss = run.backward(batch, lambda x, y: criterion(model(x), y), model)
+            optimizer.step()
+            run.step(optimizer, loss=loss)
 
 One file without dependencies: torch, transformers and lightning are imported only by the functions that need them. No
 threads, no signal handlers, no output. Without BATCHSCOPE_SOCKET in the environment nothing is sent and the loop above
@@ -872,9 +873,10 @@ class Run:
         self._link.post(message)
         self._link.close(WAIT_FOR_ANSWER)
 
-    def loader(self, dataloader: Any) -> "Loader":
+    def loader(self, dataloader: Any, epochs: Optional[float] = None) -> "Loader":
         """Wraps a DataLoader over a map-style dataset, so that its batch size may change at every step.
 
+        `epochs`: how many the program will make, if it knows; a schedule can then grow over the whole training.
         On several ranks `batch` is the size of each of them; every example is taken by one rank, once an epoch.
         """
         reason = self._join_ranks() or _why_not_divided(dataloader, self._ranks)
@@ -882,6 +884,8 @@ class Run:
             self._ranks = None
             self._describe()
             _only_level_1(self, reason)
+        if epochs is not None:
+            self._describe(epochs=epochs)
         self._loader = Loader(self, dataloader)
         return self._loader
 

@@ -300,6 +300,11 @@ private Q_SLOTS:
     Events events;
     QVERIFY_THROWS_EXCEPTION(Error, Steering(spec_of("noise:multiplier=1"), hello_of(10, 1), events.report()));
     QVERIFY_THROWS_EXCEPTION(Error, Steering(spec_of("nonsense"), hello_of(10, 1), events.report()));
+    Hello endless = hello_of(10, 1);
+    endless.epochs.reset();
+    for (const char* schedule : {"linear:max=64", "edited:5-10=20,base=exponential:max=64", "formula:1 + 9 * progress"})
+      QVERIFY_THROWS_EXCEPTION(Error, Steering(spec_of(schedule), endless, events.report()));
+    Steering(spec_of("linear:max=64,steps=10"), endless, events.report());
   }
 
   void editsThatComeTooLateAreAnswered() {
