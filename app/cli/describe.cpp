@@ -61,10 +61,11 @@ std::string describe_oom(const Json& detail) {
 }
 
 std::string describe_evaluation(const Json& detail) {
-  std::string text = "validation loss ";
-  text += figure(number_in(detail, "loss"));
+  std::string text = "validation";
+  if (detail.contains("loss"))
+    text += " loss " + figure(number_in(detail, "loss"));
   if (detail.contains("accuracy"))
-    text += ", accuracy " + percent(number_in(detail, "accuracy"));
+    text += (detail.contains("loss") ? ", accuracy " : " accuracy ") + percent(number_in(detail, "accuracy"));
   return text;
 }
 

@@ -19,12 +19,20 @@ constexpr double silent_seconds = 60;
 constexpr double silent_steps = 20; ///< median steps without a record
 constexpr std::size_t steps_remembered = 64;
 
-/// The number of the message is kept with an event, so that a run that is adopted knows which messages it has.
-std::string with_seq(const std::string& detail_json, std::int64_t seq) {
-  Json detail = parse_json_or_discard(detail_json);
+/// The number of the message is kept with an event, so that a run that is adopted knows which messages it has. An
+/// evaluation has its results also in the detail, as one of the engine does.
+std::string detail_of(const EventMessage& message) {
+  Json detail = parse_json_or_discard(message.event.detail_json);
   if (!detail.is_object())
     detail = Json::object();
-  detail["seq"] = seq;
+  if (message.event.kind == "evaluation")
+    for (const auto& [name, value] : message.event.values) {
+      if (name == "validation_loss")
+        detail["loss"] = json_number(value);
+      if (name == "validation_accuracy")
+        detail["accuracy"] = json_number(value);
+    }
+  detail["seq"] = message.seq;
   return json_text(detail);
 }
 
@@ -47,6 +55,7 @@ void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
   inbox_.go_on({.pid = left.pid, .seq = left.seq, .step = left.step});
   pid_ = left.pid;
   step_ = left.step;
+  last_seconds_ = left.progress.outcome().seconds;
   start_ = start;
   level_ = start.program ? start.program->level : 0;
   said_paused_ = left.paused;
@@ -63,6 +72,7 @@ void Conversation::serve() {
 
 void Conversation::hello(const Hello& hello) {
   level_ = level_of(hello);
+  last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
   if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
     to_confirm_.clear();
     confirmed_ = told_ = 0;
@@ -206,7 +216,7 @@ void Conversation::take(const EventMessage& message) {
     return take_status(event);
   if (event.kind == "oom" && !survived(event))
     out_of_memory_ = event;
-  event.detail_json = with_seq(event.detail_json, message.seq);
+  event.detail_json = detail_of(message);
   push(std::move(event));
 }
 

@@ -95,9 +95,12 @@ EventText budget(const QJsonObject& detail) {
 EventText evaluation(const QJsonObject& detail) {
   EventText text;
   text.what = EventTexts::tr("validation");
-  text.action = EventTexts::tr("loss %1").arg(format_number(number_in(detail, "loss")));
+  QStringList results;
+  if (detail.contains("loss"))
+    results += EventTexts::tr("loss %1").arg(format_number(number_in(detail, "loss")));
   if (detail.contains("accuracy"))
-    text.action += EventTexts::tr(", accuracy %1").arg(format_percent(number_in(detail, "accuracy")));
+    results += EventTexts::tr("accuracy %1").arg(format_percent(number_in(detail, "accuracy")));
+  text.action = results.join(QStringLiteral(", "));
   return text;
 }
 

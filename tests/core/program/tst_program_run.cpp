@@ -64,12 +64,15 @@ run = batchscope.start(name="reports", config={"lr": 0.1})
 for step in range(1, 501):
     run.report(step, loss=1 / step, extra=step)
 run.event("odd", value=float("nan"))
+run.event("evaluation", values={"validation_loss": 0.25, "f1": 0.5})
 )"));
     QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
     const Stored run = stored(runs, job);
     QCOMPARE(run.steps(), one_to(500));
     QCOMPARE(run.records.at(3).loss, 0.25);
     QCOMPARE(run.of("odd").size(), 1U);
+    QVERIFY(run.of("evaluation").at(0)["loss"] == Json(0.25));
+    QVERIFY(!run.of("evaluation").at(0).contains("accuracy"));
     QVERIFY(run.of("program").at(0)["config"]["lr"] == Json(0.1));
     QCOMPARE(run.start.program->level, 1);
     QVERIFY(run.of("no-bye").empty());
