@@ -97,47 +97,6 @@ private Q_SLOTS:
     QVERIFY(engine_->idle());
   }
 
-  /// A process for each size; those above 12 run out of memory.
-  void findsTheBatchOfAProgram() {
-    FindRequest request;
-    request.strategy = "binary";
-    request.spec.program =
-        run::ProgramSpec{.command = {"sh", "-c", "test {batch} -le 12 || { echo MemoryError; exit 1; }"}};
-    Job* job = engine_->find(request);
-    QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
-    QCOMPARE(job->error(), QString());
-    QVERIFY(job->search_result());
-    QCOMPARE(job->search_result()->largest, std::optional<std::int64_t>(12));
-    QVERIFY(job->probes().size() > 3);
-    QVERIFY(job->stored_search());
-  }
-
-  void aProgramThatFailsFailsItsJob() {
-    run::RunSpec spec;
-    spec.program = run::ProgramSpec{.command = {"sh", "-c", "echo no such data; exit 3"}};
-    Job* job = engine_->train(spec);
-    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::failed, patience_ms);
-    QVERIFY2(!job->error().isEmpty(), qPrintable(job->error()));
-    Job* unknown = engine_->train({.program = run::ProgramSpec{.command = {"no-such-command"}}});
-    QTRY_COMPARE_WITH_TIMEOUT(unknown->state(), Job::State::failed, patience_ms);
-    QVERIFY(unknown->error().contains("no-such-command"));
-  }
-
-  void sweepsAProgram() {
-    sweep::SweepSpec spec;
-    spec.base.program = run::ProgramSpec{.command = {"sh", "-c", "echo loss={lr}"}};
-    spec.base.program->set = {{"lr", "1"}};
-    spec.base.program->metrics = {{"loss", "loss=([0-9.]+)"}};
-    spec.vary = {{.field = "set.lr", .values = {"0.5", "0.25"}, .interval = {}}};
-    Job* job = engine_->sweep(spec);
-    QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
-    QCOMPARE(job->error(), QString());
-    std::set<double> losses;
-    for (const auto& run : reader().present(reader().runs_of_sweep(*job->sweep())))
-      losses.insert(run.outcome.loss.value_or(0));
-    QCOMPARE(losses, (std::set<double>{0.25, 0.5}));
-  }
-
   /// A run that was cancelled goes on as the same run, and who shows it gets the whole of it.
   void resumesFromTheLastCheckpoint() {
     run::RunSpec spec = small_run(1'000'000);
@@ -303,6 +262,47 @@ private Q_SLOTS:
     QCOMPARE(rest->sweep(), std::optional(sweep));
     QTRY_COMPARE_WITH_TIMEOUT(rest->state(), Job::State::done, patience_ms);
     QCOMPARE(finished(), 4);
+  }
+
+  /// A process for each size; those above 12 run out of memory.
+  void findsTheBatchOfAProgram() {
+    FindRequest request;
+    request.strategy = "binary";
+    request.spec.program =
+        run::ProgramSpec{.command = {"sh", "-c", "test {batch} -le 12 || { echo MemoryError; exit 1; }"}};
+    Job* job = engine_->find(request);
+    QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
+    QCOMPARE(job->error(), QString());
+    QVERIFY(job->search_result());
+    QCOMPARE(job->search_result()->largest, std::optional<std::int64_t>(12));
+    QVERIFY(job->probes().size() > 3);
+    QVERIFY(job->stored_search());
+  }
+
+  void aProgramThatFailsFailsItsJob() {
+    run::RunSpec spec;
+    spec.program = run::ProgramSpec{.command = {"sh", "-c", "echo no such data; exit 3"}};
+    Job* job = engine_->train(spec);
+    QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::failed, patience_ms);
+    QVERIFY2(!job->error().isEmpty(), qPrintable(job->error()));
+    Job* unknown = engine_->train({.program = run::ProgramSpec{.command = {"no-such-command"}}});
+    QTRY_COMPARE_WITH_TIMEOUT(unknown->state(), Job::State::failed, patience_ms);
+    QVERIFY(unknown->error().contains("no-such-command"));
+  }
+
+  void sweepsAProgram() {
+    sweep::SweepSpec spec;
+    spec.base.program = run::ProgramSpec{.command = {"sh", "-c", "echo loss={lr}"}};
+    spec.base.program->set = {{"lr", "1"}};
+    spec.base.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    spec.vary = {{.field = "set.lr", .values = {"0.5", "0.25"}, .interval = {}}};
+    Job* job = engine_->sweep(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
+    QCOMPARE(job->error(), QString());
+    std::set<double> losses;
+    for (const auto& run : reader().present(reader().runs_of_sweep(*job->sweep())))
+      losses.insert(run.outcome.loss.value_or(0));
+    QCOMPARE(losses, (std::set<double>{0.25, 0.5}));
   }
 
   void closesInTheMiddleOfARun() {
