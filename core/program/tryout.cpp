@@ -34,7 +34,9 @@ public:
   Observer(const run::ProgramSpec& program, run::RunControl& control, std::function<void(const Tryout&)> on_progress)
       : enough_(std::max(program.probe_steps, least_steps)), control_(control), on_progress_(std::move(on_progress)) {}
 
-  void connected(const run::RunStart& start) {
+  void start_changed(const run::RunStart& start) {
+    if (start.program->level == 0)
+      return; // it has begun, but has not said anything
     tryout_.level = start.program->level;
     tryout_.framework = start.program->framework;
     if (start.train_examples > 0)
@@ -166,7 +168,7 @@ Tryout try_out(const run::RunSpec& spec, double silent_seconds, const std::funct
                      .database = database,
                      .spec_json = {},
                      .flush = {},
-                     .start_changed = [&](const run::RunStart& start) { observer.connected(start); }});
+                     .start_changed = [&](const run::RunStart& start) { observer.start_changed(start); }});
   telemetry::RunOutcome outcome;
   {
     const Lookout lookout([&] {
