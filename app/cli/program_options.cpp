@@ -1,5 +1,7 @@
 #include "app/cli/program_options.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "app/cli/arguments.h"
@@ -70,10 +72,12 @@ std::vector<const CLI::Option*> ProgramOptions::all() const {
 void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& command) const {
   run::ProgramSpec program = spec.program.value_or(run::ProgramSpec());
   program.command = command;
+  std::set<std::string> given;
   for (const std::string& text : set_->results()) {
     const auto [name, value] = named_value(text, "--set", set_form);
-    if (!program.set.emplace(name, value).second)
+    if (!given.insert(name).second)
       throw input_error(fmt::format("--set {}: given twice; accepted: each name once", name));
+    program.set[name] = value;
   }
   if (const auto attach = text_of(attach_)) {
     if (*attach != "auto" && *attach != "none")
@@ -82,9 +86,11 @@ void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& c
   }
   for (const std::string& text : metrics_->results()) {
     auto [name, pattern] = named_value(text, "--metric", "NAME=REGEX");
+    std::erase_if(program.metrics, [&](const run::Metric& metric) { return metric.name == name; });
     program.metrics.push_back({std::move(name), std::move(pattern)});
   }
-  program.reads = reads_->results();
+  if (reads_->count() > 0)
+    program.reads = reads_->results();
   program.probe_steps = integer_of(probe_steps_).value_or(program.probe_steps);
   program.probe_seconds = number_of(probe_seconds_).value_or(program.probe_seconds);
   program.folder = text_of(folder_).value_or(program.folder);

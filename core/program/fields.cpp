@@ -95,9 +95,10 @@ const Json* Fields::array(const char* name) const {
 }
 
 std::int64_t integer_in(const Json& value, const char* name, std::int64_t least) {
-  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= INT64_MAX : value.is_number_integer();
+  constexpr std::int64_t most = std::int64_t{1} << 53; // beyond, numbers of other languages are not exact
+  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= most : value.is_number_integer();
   if (!fits || value.get<std::int64_t>() < least)
-    throw wrong_type(name, value, fmt::format("an integer of at least {}", least));
+    throw wrong_type(name, value, fmt::format("an integer from {} to 2^53", least));
   return value.get<std::int64_t>();
 }
 

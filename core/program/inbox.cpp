@@ -96,10 +96,10 @@ void Inbox::take_hello(Link::Peer peer, const Hello& hello) {
   hellos_[peer] = hello;
   if (hello.rank > 0)
     return link_.send(peer, to_line(Welcome{.run = uid_, .hold = 0}));
-  if (known_.pid != hello.pid) // another program than before: it counts from 1
-    known_ = {.pid = hello.pid};
   program_ = peer;
-  take_spilled();
+  take_spilled(); // of the program before, which counted from 1, too
+  if (known_.pid != hello.pid)
+    known_ = {.pid = hello.pid};
   try {
     receiver_.hello(hello);
   } catch (const Error& error) {

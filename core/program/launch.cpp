@@ -139,7 +139,9 @@ struct Prepared {
   if (ready) {
     close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC); // what libraries of this process have opened
     if (prepared.data_limit) {
-      const rlimit limit{*prepared.data_limit, *prepared.data_limit};
+      rlimit limit{}; // the soft one only: batchscope's client raises it once it knows the model
+      getrlimit(RLIMIT_DATA, &limit);
+      limit.rlim_cur = limit.rlim_max < *prepared.data_limit ? limit.rlim_max : *prepared.data_limit;
       setrlimit(RLIMIT_DATA, &limit);
     }
     execve(prepared.file, prepared.arguments, prepared.environment);

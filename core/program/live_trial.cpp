@@ -77,7 +77,6 @@ bool LiveTrial::start() {
   program_.reset(); // its socket first
   program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
   data_before_.reset();
-  traces_are_out_ = false;
   int steps = 0;
   while (const auto message = program_->next(spec_.program->probe_seconds)) {
     if (!std::holds_alternative<StepMessage>(*message))
@@ -128,15 +127,6 @@ std::optional<std::uint64_t> LiveTrial::data_at_boundary() {
   return data;
 }
 
-/// Lists of allocations take memory that a run has for its tensors: the limit of what follows is higher by that.
-void LiveTrial::take_tracing_out() {
-  if (!data_before_ || traces_are_out_)
-    return;
-  traces_are_out_ = true;
-  if (const auto now = data_at_boundary(); now && *now > *data_before_)
-    program_->send(to_line(Edit{.id = 1, .limit_bytes = *spec_.memory_budget + *now - *data_before_}));
-}
-
 LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
   program_->send(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false));
   Result result;
@@ -159,6 +149,7 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
     const auto made = number_in(detail, "steps");
     if (seconds && made && *made > 0)
       result.step_seconds = *seconds / *made;
+    starts_ = 1; // of the next size
     return result;
   }
   if (!program_->ended()) {
@@ -201,8 +192,6 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
       if (!program_)
         continue;
     }
-    if (!trace)
-      take_tracing_out();
     probe.pid = program_->pid();
     result = this->probe(proposal.batch, trace, steps_of_a_size);
     if (result.trace)

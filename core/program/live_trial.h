@@ -34,7 +34,6 @@ private:
 
   bool start();
   void discard_first_trace();
-  void take_tracing_out();
   bool wait_for_status(const char* status);
   std::optional<std::uint64_t> data_at_boundary();
   struct Result;
@@ -49,7 +48,6 @@ private:
   std::set<std::int64_t> traced_; ///< sizes
   std::optional<std::uint64_t> budget_;
   std::optional<std::uint64_t> data_before_; ///< bytes of the process (VmData) before anything was traced
-  bool traces_are_out_ = false;              ///< the limit allows for what tracing has left
   std::uint64_t beside_tensors_ = 0;         ///< of the process at its peak, when it was last listed
   int starts_ = 0;
 };

@@ -23,6 +23,8 @@ public:
   std::vector<std::string> poll(bool ended = false);
   /// Whether the last poll() left something that was written before it.
   bool has_more() const { return more_; }
+  /// Bytes of the file that were read.
+  std::uint64_t position() const { return position_; }
   /// The last 16 KiB of the file, from the start of a line, with U+FFFD for what is not UTF-8.
   std::string tail() const;
 

@@ -28,7 +28,7 @@ public:
       const ProgramFolder folder = place_.uid.empty() ? ProgramFolder::temporary(place_.uid)
                                                       : ProgramFolder(folder_of_program(place_.database, place_.uid));
       return follow(folder, sink, control);
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       verdict_.reason = error.what();
       control.close();
       telemetry::RunOutcome outcome;

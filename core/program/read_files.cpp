@@ -61,7 +61,7 @@ void ReadFiles::read(File& file, bool ended, Values& values) {
       return; // not there yet
     const exchange::ImportOptions options{.names = {}, .partial = true, .running = true};
     read = file.importer->read(file.path, options);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) { // also of the file system: a folder may go away while it is read
     problem_ = fmt::format("{}: {}", file.path.string(), error.what());
     return;
   }

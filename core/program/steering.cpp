@@ -35,7 +35,8 @@ schedule::RunLength length_of(const Hello& hello) {
     if (epochs == std::floor(epochs))
       length.epochs = static_cast<std::int64_t>(epochs);
     else if (hello.examples)
-      length.examples = static_cast<std::int64_t>(std::ceil(epochs * static_cast<double>(*hello.examples)));
+      length.examples =
+          static_cast<std::int64_t>(std::min(std::ceil(epochs * static_cast<double>(*hello.examples)), 0x1p53));
   }
   return length;
 }
@@ -192,6 +193,8 @@ Next Steering::welcome() {
 
 std::string Steering::take(const StepMessage& message) {
   const std::int64_t step = message.record.step;
+  if (step - progression_.steps_done() > most_steps_before)
+    return {}; // no plan of this run comes there
   while (progression_.steps_done() + 1 < step && progression_.next())
     progression_.done(); // its record was lost
   const auto planned = progression_.next();
@@ -209,9 +212,10 @@ std::string Steering::take(const StepMessage& message) {
 void Steering::compare(const schedule::PlannedStep& planned, const StepMessage& message) {
   const std::int64_t batch = message.record.batch > 0 ? message.record.batch : planned.batch;
   const std::int64_t planned_examples = examples_of_rank_0(planned.takes);
-  const std::int64_t examples = message.takes.empty()
-                                    ? planned_examples
-                                    : std::accumulate(message.takes.begin(), message.takes.end(), std::int64_t{0});
+  const std::int64_t examples =
+      message.takes.empty() ? planned_examples
+                            : static_cast<std::int64_t>(std::accumulate(message.takes.begin(), message.takes.end(),
+                                                                        std::uint64_t{0})); // may wrap
   if (batch == planned.batch && examples == planned_examples)
     return;
   if (!differed_)

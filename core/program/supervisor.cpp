@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,20 @@ ReadFiles files_of(const run::RunSpec& spec, const run::RunPlace& place, const P
   return ReadFiles(filled_command(program, filling_of(spec, place, folder.out())), program.folder);
 }
 
+int level_in(const run::RunStart& start) {
+  return start.program ? start.program->level : 0;
+}
+
+bool gets_batch_by_socket(const run::RunSpec& spec) {
+  return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
+}
+
+/// Of numbers that a program has printed.
+std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 } // namespace
 
 void Supervisor::Counter::record(const telemetry::StepRecord& record) {
@@ -64,6 +79,9 @@ Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, con
 void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
   counter_.progress = left.progress;
   seconds_before_ = left.progress.outcome().seconds;
+  left_step_ = last_step_ = left.step;
+  if (left.paused && level_in(start) == 0)
+    paused_at_ = Clock::now(); // from outside, as only the system can go on with it
   conversation_.go_on(left, start);
 }
 
@@ -85,6 +103,10 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = ::write(wake, &one, sizeof one);
   });
+  const struct Unnotified { // also after an exception: the descriptor is closed with the supervisor
+    run::RunControl& control;
+    ~Unnotified() { control.notify({}); }
+  } unnotified{control};
   while (!(exit_ = process_.poll())) {
     wait();
     conversation_.serve();
@@ -98,7 +120,6 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
     conversation_.watch_for_silence();
     conversation_.confirm();
   }
-  control.notify({});
   return finish(control);
 }
 
@@ -144,11 +165,14 @@ void Supervisor::read_output(bool ended) {
     take_metrics(std::move(record));
   if (metrics_.empty())
     return;
+  // What is there now: a process that the program has left behind may go on writing.
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(folder_.output(), ignored);
   do {
     for (const std::string& line : output_.poll(ended))
       if (auto record = metrics_.take(line))
         take_metrics(*std::move(record));
-  } while (ended && output_.has_more());
+  } while (ended && output_.has_more() && output_.position() < size);
   if (!ended)
     return;
   if (auto record = metrics_.finish())
@@ -157,6 +181,8 @@ void Supervisor::read_output(bool ended) {
 
 /// The program's own reports have the steps if it sends any.
 void Supervisor::take_metrics(telemetry::StepRecord record) {
+  if (record.step <= left_step_)
+    return; // stored before the run was taken over
   if (!conversation_.has_reports() && record.step > last_step_) {
     last_step_ = record.step;
     record.seconds = seconds();
@@ -165,9 +191,9 @@ void Supervisor::take_metrics(telemetry::StepRecord record) {
     if (record.accumulate == 0)
       record.accumulate = spec_.accumulate;
     if (record.effective_batch == 0)
-      record.effective_batch = record.batch * record.accumulate;
+      record.effective_batch = saturated_product(record.batch, record.accumulate);
     if (record.examples_seen == 0)
-      record.examples_seen = record.step * record.effective_batch;
+      record.examples_seen = saturated_product(record.step, record.effective_batch);
     if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
       record.allocated_bytes = static_cast<std::int64_t>(*bytes);
     if (memory_)
@@ -241,6 +267,11 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   verdict_ = verdict_on(ending);
   if (time_over_ && !stop_requested_)
     verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
+  if (verdict_.status == RunStatus::finished && conversation_.level() < 2 && gets_batch_by_socket(spec_))
+    verdict_ = {.status = RunStatus::failed,
+                .reason = "takes no batch size: put {batch} into its command line, or use batchscope's loader",
+                .out_of_memory = false,
+                .cause = {}};
   if (!conversation_.failure().empty())
     verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
   report_end();
@@ -266,6 +297,11 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
 void Supervisor::report_end() {
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
+  for (const std::string& name : metrics_.unmatched())
+    conversation_.report("unread",
+                         json_text({{"message", fmt::format("--metric {}: no line of the output matches", name)}}));
+  if (!files_.problem().empty())
+    conversation_.report("unread", json_text({{"message", "--read " + files_.problem()}}));
   if (verdict_.status == RunStatus::failed)
     conversation_.report("output", json_text({{"tail", output_.tail()}, {"file", folder_.output().string()}}));
   const auto or_null = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };

@@ -14,8 +14,9 @@ namespace {
 
 using telemetry::Phase;
 
-/// Larger blocks than any machine has would overflow sums.
+/// More than any machine has.
 constexpr std::int64_t largest_block = std::int64_t{1} << 48;
+constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
 
 Phase phase_named(const std::string& name) {
   if (name == "forward")
@@ -62,6 +63,8 @@ private:
         {static_cast<std::uint32_t>(blocks_.size()), true, phase_, static_cast<std::uint64_t>(bytes)});
     blocks_.push_back(counted);
     in_use_ += counted;
+    if (in_use_ > most_bytes)
+      throw input_error("events allocate more than 2^60 bytes");
     trace_.peak_bytes = std::max(trace_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(in_use_, 0)));
   }
 

@@ -155,6 +155,7 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
       {"second", EventTexts::tr("second program"), "message"},
       {"silent", EventTexts::tr("no step for a long time"), "message", true},
       {"no-bye", EventTexts::tr("ended without a word"), "message"},
+      {"unread", EventTexts::tr("series not read"), "message"},
       {"late", EventTexts::tr("answer came too late"), "message"},
       {"lost", EventTexts::tr("messages lost"), "message", true},
       {"lint", EventTexts::tr("remark"), "text"},

@@ -34,7 +34,7 @@ namespace {
 
 constexpr int margin = 12;
 constexpr int gap = 10;
-constexpr double presets_lines = 20;
+constexpr double presets_lines = 17;
 constexpr double files_from = 66; ///< lines of text: buttons for files are shown in windows of this width
 constexpr int max_undone = 200;
 
@@ -162,7 +162,7 @@ QWidget* NewRunPage::make_header() {
   presets_->setPlaceholderText(tr("Presets"));
   presets_->setAccessibleName(tr("Presets"));
   presets_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  presets_->setMinimumContentsLength(12);
+  presets_->setMinimumContentsLength(7);
   presets_->setMaximumWidth(Theme::lines(presets_lines));
   presets_->view()->setTextElideMode(Qt::ElideNone);
   presets_->view()->setMinimumWidth(Theme::lines(presets_lines));

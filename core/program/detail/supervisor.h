@@ -76,6 +76,7 @@ private:
   TextMetrics metrics_;
   ReadFiles files_;
   std::int64_t last_step_ = 0;        ///< of what metrics and files gave
+  std::int64_t left_step_ = 0;        ///< the last one stored when the run was taken over
   std::optional<GroupMemory> memory_; ///< nothing for a program that is gone
   Descriptor wake_;                   ///< an eventfd: the run's control has changed
 

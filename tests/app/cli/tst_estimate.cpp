@@ -205,7 +205,7 @@ private Q_SLOTS:
     const auto row = [](const char* name, const QStringList& arguments, const QByteArray& said) {
       QTest::newRow(name) << arguments << said;
     };
-    row("nothing", {}, "accepted: --model, --config or --parameters");
+    row("nothing", {}, "accepted: --model, --config, --parameters, or -- and a program");
     row("unknown card", {"--model", "cnn", "--for", "rtx-9090"}, "nearest: rtx-3090");
     row("unknown model", {"--model", "vgg"}, "vgg");
     row("both", {"--model", "cnn", "--parameters", "1e6"}, "one of them");

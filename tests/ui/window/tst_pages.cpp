@@ -7,6 +7,8 @@
 #include <QPushButton>
 #include <QSet>
 #include <QTableView>
+#include <algorithm>
+
 #include <QTest>
 
 #include "ui/new_run/field_editor.h"
@@ -137,8 +139,11 @@ private Q_SLOTS:
     auto* form = pages_[1]->findChild<SpecForm*>("network-form");
     QTest::keyClicks(qApp->focusWidget(), "mine"); // the name, into which the keyboard comes
     const QJsonObject mine = form->texts();
-    auto* presets = pages_[1]->findChild<QComboBox*>();
-    QCOMPARE(presets->accessibleName(), "Presets");
+    const auto boxes = pages_[1]->findChildren<QComboBox*>();
+    const auto found = std::find_if(boxes.begin(), boxes.end(),
+                                    [](const QComboBox* box) { return box->accessibleName() == "Presets"; });
+    QVERIFY(found != boxes.end());
+    QComboBox* presets = *found;
     Q_EMIT presets->activated(1);
     QVERIFY(form->texts() != mine);
     // Whatever has the keyboard.
@@ -205,7 +210,8 @@ private Q_SLOTS:
       if (action->isEnabled() && action->text().endsWith(u'…'))
         dialogs += database_shown_by([action] { action->trigger(); }, action->text());
     }
-    for (QPushButton* button : pages_[1]->findChildren<QPushButton*>()) {
+    // That of the program's folder shows no files.
+    for (QPushButton* button : pages_[1]->findChild<SpecForm*>("network-form")->findChildren<QPushButton*>()) {
       if (button->text() == "Browse…")
         dialogs += database_shown_by([button] { button->click(); }, button->text());
     }
