@@ -67,7 +67,8 @@ void JobWatch::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
   say(Job::tr("trial %1: batch size %2 %3").arg(probes_.size()).arg(count(probe.batch), came_to));
   if (!drawn_)
     return;
-  farthest_ = std::max(farthest_, margin_beyond_probes * probe.batch);
+  // A program for which every size fits is asked for ever larger ones.
+  farthest_ = std::max(farthest_, margin_beyond_probes * std::min(probe.batch, INT64_MAX / margin_beyond_probes));
   const auto curve = search::curve_of(probes_, farthest_);
   search::Probe shown = probe;
   shown.trace.reset(); // megabytes that only the prediction needs
