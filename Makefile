@@ -1,6 +1,6 @@
 # A thin layer over the CMake presets (CMakePresets.json) and scripts/.
 .DEFAULT_GOAL := help
-.PHONY: help run test test-python build setup bench soak screenshots install uninstall format lint clean
+.PHONY: help run test test-python build setup bench science soak screenshots install uninstall format lint clean
 
 export JOBS ?= $(shell nproc)
 # Tests wait much of their time, for processes and for what a thread reports.
@@ -16,6 +16,7 @@ help:
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
 	@echo 'make bench    compare speed with PyTorch and a bare LibTorch loop; measure store and plan rates'
+	@echo 'make science  measure on Fashion-MNIST what is said about batch sizes (about an hour): build/science'
 	@echo 'make soak     run the long tests'
 	@echo 'make screenshots  save pictures of every page into build/screenshots'
 	@echo 'make install  install into PREFIX (default $(PREFIX), prefixed by DESTDIR);  make uninstall  remove'
@@ -70,6 +71,10 @@ bench: build
 	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py && \
 	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/finder_twin.py; \
 	else echo 'No comparison with PyTorch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
+
+science: build
+	@scripts/setup-packages science
+	@scripts/science build/science
 
 screenshots: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_screenshots
