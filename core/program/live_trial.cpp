@@ -1,6 +1,7 @@
 #include "core/program/live_trial.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 
 #include <sys/resource.h>
@@ -21,7 +22,9 @@ constexpr std::int64_t steps_of_a_size = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
 /// Of a memory model; what follows is run as in a run.
 constexpr std::size_t traces_needed = 2;
-/// A program that ends so often while sizes are tried cannot be searched.
+/// Of a program that is asked for a size: with the size before, and with the tails of epochs, which are smaller.
+constexpr std::int64_t most_other_steps = 64;
+/// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
 Welcome welcome_of(const run::RunSpec& spec) {
@@ -130,7 +133,15 @@ std::optional<std::uint64_t> LiveTrial::data_at_boundary() {
 LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
   program_->send(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false));
   Result result;
+  std::int64_t made = 0;
+  const auto asked = std::chrono::steady_clock::now();
+  const auto patience = std::chrono::duration<double>(spec_.program->probe_seconds);
   while (const auto message = program_->next(spec_.program->probe_seconds)) {
+    if (std::holds_alternative<StepMessage>(*message) && ++made > steps + most_other_steps &&
+        std::chrono::steady_clock::now() - asked > patience) {
+      program_.reset(); // it goes on without an answer; another one is asked
+      return result;
+    }
     if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
       result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
     const auto* event = std::get_if<EventMessage>(&*message);
@@ -146,9 +157,9 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
     if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
       result.peak_bytes = static_cast<std::uint64_t>(*bytes);
     const auto seconds = number_in(detail, "seconds");
-    const auto made = number_in(detail, "steps");
-    if (seconds && made && *made > 0)
-      result.step_seconds = *seconds / *made;
+    const auto count = number_in(detail, "steps");
+    if (seconds && count && *count > 0)
+      result.step_seconds = *seconds / *count;
     starts_ = 1; // of the next size
     return result;
   }
