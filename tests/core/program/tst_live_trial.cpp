@@ -40,6 +40,7 @@ run._estimator = lambda batches: [[batch, MODEL + batch * EXAMPLE, {"parameters"
 made = 0
 while made < LAST:
     takes = loader.fetch()
+    sum(range(100_000))  # some milliseconds of work: no real step is free, and one that is reports faster than we read
     run._model = True
     run._describe(can=("split", "trace", "estimate"))
     limit = run._wanted_limit[0] if run._wanted_limit else None
