@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <memory>
@@ -13,10 +14,9 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
-#include "app/cli/sweep_plan.h"
+#include "app/cli/trained_sizes.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/compare/answer.h"
 #include "core/estimate/card_fit.h"
 #include "core/program/program_search.h"
 #include "core/run/engine.h"
@@ -25,7 +25,6 @@
 #include "core/search/strategy.h"
 #include "core/store/run_store.h"
 #include "core/sweep/size_sweep.h"
-#include "core/sweep/sweep.h"
 
 namespace batchscope::cli {
 
@@ -65,55 +64,6 @@ double factor_of(const FindOptions& options) {
   return factor;
 }
 
-/// What the sizes of a search came to in training.
-struct TrainedSizes {
-  std::string goal;
-  bool is_time = false; ///< results are seconds to a target, else scores
-  std::int64_t sweep = 0;
-  bool stopped = false;
-  compare::Answer answer;
-};
-
-/// Each size with what its runs came to for the goal, best first: scores, or for a target the seconds until then.
-Json sizes_json(const TrainedSizes& trained) {
-  Json sizes = Json::array();
-  for (const compare::Standing& standing : trained.answer.standings) {
-    Json results = Json::array();
-    for (const double result : standing.results)
-      results.push_back(json_number(result));
-    sizes.push_back({{"batch", standing.group.batch ? Json(*standing.group.batch) : Json(nullptr)},
-                     {trained.is_time ? "seconds" : "scores", results},
-                     {"same_as_best", standing.same_as_best}});
-  }
-  return sizes;
-}
-
-/// `95.80 % ± 0.40`, `6.2 s ± 1.9 s`: of the runs of a size.
-std::string result_of(const compare::Standing& standing, bool is_time) {
-  if (standing.results.empty())
-    return "-";
-  const auto [n, mean, deviation] = compare::summarize(standing.results);
-  const auto text = [&](double value) { return is_time ? format_duration(value) : fmt::format("{:.4g}", value); };
-  return n > 1 ? fmt::format("{} ± {}", text(mean), text(deviation)) : text(mean);
-}
-
-std::string sizes_table(const TrainedSizes& trained) {
-  Table table({{"trained batch size"},
-               {trained.is_time ? "time to the score" : "validation score"},
-               {"runs"},
-               {"", Table::Align::left}});
-  for (const compare::Standing& standing : trained.answer.standings) {
-    const bool chosen = standing.group.batch == trained.answer.batch;
-    table.add({count_or_dash(standing.group.batch), result_of(standing, trained.is_time),
-               format_count(standing.summary.n),
-               chosen                  ? "recommended"
-               : standing.same_as_best ? "cannot be told apart from the best"
-                                       : ""},
-              chosen ? Colour::good : Colour::plain);
-  }
-  return table.text(Palette::for_stdout());
-}
-
 void print_result(const search::SearchResult& result, std::optional<std::int64_t> id, const Context& context,
                   const std::optional<TrainedSizes>& trained = std::nullopt) {
   Json json = parse_json(search::to_json(result));
@@ -144,21 +94,6 @@ bool is_length_given(const FindOptions& options) {
   const std::initializer_list<const char*> lengths{"--epochs", "--examples", "--steps"};
   return std::any_of(lengths.begin(), lengths.end(),
                      [&](const char* option) { return options.run.find(option)->count() > 0; });
-}
-
-TrainedSizes train_sizes(const sweep::SweepSpec& spec, const std::shared_ptr<data::DataPool>& pool,
-                         store::RunStore& store, Display& display, const std::shared_ptr<run::JobControl>& control,
-                         const Context& context) {
-  const compare::Goal goal = compare::parse_goal(spec.goal, "--goal");
-  TrainedSizes trained{.goal = spec.goal, .is_time = goal.kind == compare::Goal::Kind::target, .answer = {}};
-  sweep::SweepPlan plan = sweep::plan_sweep(spec, pool);
-  display.say(outlook_line(plan, context));
-  trained.sweep = store.add_sweep(sweep::to_json(spec));
-  const sweep::SweepResult result = sweep::run_sweep(std::move(plan), trained.sweep, store, display, control);
-  trained.stopped = result.stopped;
-  const store::RunReader reader(context.database());
-  trained.answer = compare::answer(compare::Comparison(compare::read_runs(reader, result.runs)), goal);
-  return trained;
 }
 
 int status_of(const search::SearchResult& result) {
@@ -225,6 +160,32 @@ run::Session::SearchOptions search_options_of(const FindOptions& options, const 
   return search_options;
 }
 
+struct StoredSearch {
+  search::SearchResult result;
+  std::int64_t id = 0;
+};
+
+/// Nothing if the user has stopped the search, which then is not stored. `budget`: bytes; 0: none.
+std::optional<StoredSearch> search_and_store(
+    const run::RunSpec& spec, run::Session::SearchOptions options, store::RunStore& store, Display& display,
+    const std::shared_ptr<run::JobControl>& control, const std::function<std::uint64_t()>& budget,
+    const std::function<search::SearchResult(const run::Session::SearchOptions&, const run::Session::ProbeSink&)>&
+        find) {
+  options.stop = [control] { return control->stopping(); };
+  options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
+  StoredSearch stored;
+  try {
+    stored.result = find(options, [&](const search::Probe& probe) { display.probe(probe, budget()); });
+  } catch (const Error&) {
+    if (!control->stopping())
+      throw;
+    display.say("stopped; nothing was stored");
+    return std::nullopt;
+  }
+  stored.id = job::store_search(spec, stored.result, store, display, *control);
+  return stored;
+}
+
 /// Of a program of the user's own.
 int find_of_program(const FindOptions& options, run::RunSpec spec, const Context& context) {
   for (const CLI::Option* other : {options.capacity, options.target, options.goal, options.repeats})
@@ -234,36 +195,28 @@ int find_of_program(const FindOptions& options, run::RunSpec spec, const Context
   options.program.apply(spec, *context.command);
   const run::RunSpec searched = program::search_spec(spec);
   spec.memory_budget = searched.memory_budget;
-  run::Session::SearchOptions search_options = search_options_of(options, spec);
+  const run::Session::SearchOptions search_options = search_options_of(options, spec);
   refuse_unusable(context.database());
   store::RunStore store(context.database()); // a disk that is full must not cost the result
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
-  search_options.stop = [&] { return control->stopping(); };
-  search::SearchResult result;
-  std::int64_t id = 0;
+  std::optional<StoredSearch> stored;
   {
     Display display(context);
-    search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
-    try {
-      result = program::find_batch(searched, options.program.surroundings(), search_options, [&](const auto& probe) {
-        display.probe(probe, searched.memory_budget.value_or(0));
-      });
-    } catch (const Error&) {
-      if (!control->stopping())
-        throw;
-      display.say("stopped; nothing was stored");
-      return exit_status::interrupted;
-    }
-    id = job::store_search(spec, result, store, display, *control);
+    stored = search_and_store(
+        spec, search_options, store, display, control, [&] { return searched.memory_budget.value_or(0); },
+        [&](const auto& settled, const auto& on_probe) {
+          return program::find_batch(searched, options.program.surroundings(), settled, on_probe);
+        });
   }
-  print_result(result, id, context);
-  return status_of(result);
+  if (!stored)
+    return exit_status::interrupted;
+  print_result(stored->result, stored->id, context);
+  return status_of(stored->result);
 }
 
 int find_on_device(const FindOptions& options, const run::RunSpec& spec, const Context& context) {
-  run::Session::SearchOptions search_options = search_options_of(options, spec);
-
+  const run::Session::SearchOptions search_options = search_options_of(options, spec);
   refuse_unusable(context.database());
   const auto pool = std::make_shared<data::DataPool>();
   auto session = run::open_session(spec, pool);
@@ -272,33 +225,25 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
   store::RunStore store(context.database());
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
-  search_options.stop = [&] { return control->stopping(); };
-  search::SearchResult result;
+  std::optional<StoredSearch> stored;
   std::optional<TrainedSizes> trained;
-  std::int64_t id = 0;
   {
     Display display(context);
-    search_options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
-    try {
-      result = session->find(search_options,
-                             [&](const search::Probe& probe) { display.probe(probe, session->budget_bytes()); });
-    } catch (const Error&) {
-      if (!control->stopping())
-        throw;
-      display.say("stopped; nothing was stored");
-      return exit_status::interrupted;
-    }
-    id = job::store_search(spec, result, store, display, *control);
-    if (const auto goal = options.trained_goal(); goal && result.found) {
+    stored = search_and_store(
+        spec, search_options, store, display, control, [&] { return session->budget_bytes(); },
+        [&](const auto& settled, const auto& on_probe) { return session->find(settled, on_probe); });
+    if (const auto goal = options.trained_goal(); goal && stored && stored->result.found) {
       session.reset(); // its model would take from the budget of the runs
-      sweep::SweepSpec sizes = sweep::size_sweep(spec, result, id, *goal, is_length_given(options));
+      sweep::SweepSpec sizes = sweep::size_sweep(spec, stored->result, stored->id, *goal, is_length_given(options));
       sizes.repeats = integer_of(options.repeats).value_or(sizes.repeats);
       check(sizes);
       trained = train_sizes(sizes, pool, store, display, control, context);
     }
   }
-  print_result(result, id, context, trained);
-  return trained && trained->stopped ? exit_status::interrupted : status_of(result);
+  if (!stored)
+    return exit_status::interrupted;
+  print_result(stored->result, stored->id, context, trained);
+  return trained && trained->stopped ? exit_status::interrupted : status_of(stored->result);
 }
 
 int run_find(const FindOptions& options, const Context& context) {

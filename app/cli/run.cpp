@@ -6,9 +6,9 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
-#include "app/cli/describe.h"
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/job_result.h"
 #include "app/cli/program_options.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
@@ -33,15 +33,8 @@ struct RunVerbOptions {
 
 run::RunSpec spec_of(const RunVerbOptions& options, const Context& context) {
   run::RunSpec spec;
-  if (const auto file = text_of(options.file)) {
-    try {
-      spec = run::run_spec_from_json(read_spec_file(*file));
-      check(spec);
-    } catch (const Error& error) {
-      const std::string what = error.what();
-      throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
-    }
-  }
+  if (const auto file = text_of(options.file))
+    spec = run_spec_from_file(*file);
   if (!context.command && !spec.program)
     throw input_error("no command is given; accepted: options, then -- and the program with its arguments");
   options.run.apply(spec);
@@ -101,15 +94,9 @@ int run_and_store(const run::RunSpec& spec, const RunVerbOptions& options, const
   }
   const store::RunReader reader(context.database());
   const Json about = program_json(spec, *source, run::stored_start(reader.start_json(job->id)));
-  if (context.json) {
-    Json json{{"run", job->id}};
-    json.update(summary_json(job->outcome));
-    json["program"] = about;
-    print_json(json);
-  } else {
-    print(fmt::format("run {}\n", job->id) + summary_text(job->outcome));
+  print_run(*job, context, {{"program", about}});
+  if (!context.json)
     print(fmt::format("output of the program: {}\n", about["output"].get<std::string>()));
-  }
   return exit_status_of(*job, *source, *control);
 }
 
@@ -130,13 +117,7 @@ int adopt(const RunVerbOptions& options, const Context& context) {
     Display display(context);
     job = job::adopt_and_store(adoptable, store, display, control);
   }
-  if (context.json) {
-    Json json{{"run", job->id}};
-    json.update(summary_json(job->outcome));
-    print_json(json);
-  } else {
-    print(fmt::format("run {}\n", job->id) + summary_text(job->outcome));
-  }
+  print_run(*job, context);
   if (control->stopping())
     return exit_status::interrupted;
   return job->outcome.status == telemetry::RunStatus::failed ? exit_status::job_failed : exit_status::done;

@@ -107,4 +107,28 @@ std::string read_spec_file(const std::string& file) {
   return data::read_text_file(file, most);
 }
 
+namespace {
+
+template <class Spec>
+Spec spec_from_file(const std::string& file, Spec (*parse)(const std::string& text, const Spec& base)) {
+  try {
+    Spec spec = parse(read_spec_file(file), {});
+    check(spec);
+    return spec;
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    throw input_error(what.starts_with(file) ? what : file + ": " + what);
+  }
+}
+
+} // namespace
+
+run::RunSpec run_spec_from_file(const std::string& file) {
+  return spec_from_file(file, run::run_spec_from_json);
+}
+
+sweep::SweepSpec sweep_spec_from_file(const std::string& file) {
+  return spec_from_file(file, sweep::sweep_spec_from_json);
+}
+
 } // namespace batchscope::cli

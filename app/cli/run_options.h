@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/run/run_spec.h"
+#include "core/sweep/sweep_spec.h"
 
 namespace batchscope::cli {
 
@@ -34,5 +35,10 @@ std::string schedule_help();
 
 /// Reads a JSON file that describes a run, a sweep or a model; throws Error (input) naming the file.
 std::string read_spec_file(const std::string& file);
+
+/// The run or sweep that a file specifies. It is checked as it stands, even if options would correct it; throws Error
+/// (input) naming the file.
+run::RunSpec run_spec_from_file(const std::string& file);
+sweep::SweepSpec sweep_spec_from_file(const std::string& file);
 
 } // namespace batchscope::cli

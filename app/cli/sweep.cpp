@@ -66,15 +66,8 @@ std::vector<sweep::Variation> variations_of(const SweepOptions& options) {
 
 sweep::SweepSpec spec_of(const SweepOptions& options, const Context& context) {
   sweep::SweepSpec spec;
-  if (const auto file = text_of(options.file)) {
-    try {
-      spec = sweep::sweep_spec_from_json(read_spec_file(*file));
-      check(spec);
-    } catch (const Error& error) {
-      const std::string what = error.what();
-      throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
-    }
-  }
+  if (const auto file = text_of(options.file))
+    spec = sweep_spec_from_file(*file);
   options.run.apply(spec.base);
   if (context.command)
     options.program.apply(spec.base, *context.command);

@@ -4,9 +4,9 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/context.h"
-#include "app/cli/describe.h"
 #include "app/cli/display.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/job_result.h"
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/job/job.h"
@@ -28,16 +28,8 @@ struct TrainOptions {
 
 run::RunSpec spec_of(const TrainOptions& options) {
   run::RunSpec spec;
-  if (const auto file = text_of(options.file)) {
-    try {
-      spec = run::run_spec_from_json(read_spec_file(*file));
-      check(spec);
-    } catch (const Error& error) {
-      // Report an invalid file as such, even if options would correct it.
-      const std::string what = error.what();
-      throw input_error(what.starts_with(*file) ? what : *file + ": " + what);
-    }
-  }
+  if (const auto file = text_of(options.file))
+    spec = run_spec_from_file(*file);
   options.run.apply(spec);
   check(spec);
   if (spec.program)
@@ -54,20 +46,6 @@ int exit_status_of(telemetry::RunStatus status) {
   default:
     return exit_status::job_failed;
   }
-}
-
-void print_result(const job::JobResult& job, const Context& context) {
-  if (context.json) {
-    Json json{{"run", job.id}};
-    json.update(summary_json(job.outcome));
-    if (!job.start.batch_reason.empty())
-      json["batch_reason"] = job.start.batch_reason;
-    if (job.search)
-      json["search"] = *job.search;
-    print_json(json);
-    return;
-  }
-  print(fmt::format("run {}\n", job.id) + summary_text(job.outcome, job.start.batch_reason));
 }
 
 int train_and_store(const run::RunSpec& spec, const Context& context) {
@@ -91,7 +69,7 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
     store::RunStore store(context.database());
     job = job::run_and_store(*session, spec, search, store, {}, display, control);
   }
-  print_result(*job, context);
+  print_run(*job, context);
   return exit_status_of(job->outcome.status);
 }
 
@@ -110,7 +88,7 @@ int resume_and_store(std::int64_t run, const Context& context) {
     const job::RunOptions options{.sweep = {}, .claimed = {}, .end_early = {}, .resumed = &resumable};
     job = job::run_and_store(*session, resumable.spec, std::nullopt, store, options, display, control);
   }
-  print_result(*job, context);
+  print_run(*job, context);
   return exit_status_of(job->outcome.status);
 }
 
