@@ -326,7 +326,7 @@ const std::vector<SpecField>& spec_fields() {
        .help = "Optimizer steps between two measurements of the gradient noise scale, the effective batch size beyond "
                "which larger batches save far fewer steps than in proportion to their size; a step of one micro batch "
                "is run as two halves to measure it",
-       .default_text = "10, only if the schedule or --lr-rule needs it",
+       .default_text = "10, without accumulation 20; only if the schedule or --lr-rule needs it",
        .group = "Batch size",
        .advanced = true},
       {.key = "epochs",

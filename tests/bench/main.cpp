@@ -46,7 +46,8 @@ void print_training(const std::filesystem::path& folder) {
 }
 
 void print_noise(const std::filesystem::path& folder) {
-  std::printf("\nRun that measures the gradient noise scale every 10 steps / the same run without (goal: 1.03)\n");
+  std::printf("\nRun that measures the gradient noise scale as often as schedules need it / the same run without "
+              "(goal: 1.03)\n");
   std::printf("%-16s %6s %12s %14s %8s %18s\n", "model", "batch", "accumulation", "plain step", "median",
               "lowest to highest");
   for (const std::int64_t accumulate : {1, 4}) {

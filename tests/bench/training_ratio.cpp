@@ -158,7 +158,7 @@ TrainingRatio measure_noise(const std::string& model, std::int64_t batch, std::i
   run::RunSpec plain = spec_of(model, batch, steps);
   plain.accumulate = accumulate;
   run::RunSpec measured = plain;
-  measured.noise_every = 10; // as if a schedule needed it
+  measured.noise_every = accumulate > 1 ? 10 : 20; // as if a schedule needed it
   run_whole_loop(measured, store);
   return side_by_side([&] { return run_whole_loop(plain, store); }, [&] { return run_whole_loop(measured, store); },
                       steps, rounds);

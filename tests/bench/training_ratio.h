@@ -19,7 +19,8 @@ struct TrainingRatio {
 TrainingRatio measure_training(const std::string& model, std::int64_t batch, std::int64_t steps, int rounds,
                                const std::filesystem::path& folder);
 
-/// Time of a run that measures the gradient noise scale every 10 steps, over that of the same run without.
+/// Time of a run that measures the gradient noise scale as often as a schedule that needs it would, over that of the
+/// same run without.
 TrainingRatio measure_noise(const std::string& model, std::int64_t batch, std::int64_t accumulate, std::int64_t steps,
                             int rounds, const std::filesystem::path& folder);
 
