@@ -206,9 +206,8 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   run.spec_json = run::to_json(spec);
   run.sweep = options.sweep;
   run.claimed = options.claimed;
-  if (job.start.batch > 0)   // else the run itself will know it
-    if (job.start.batch > 0) // a program may know it only later
-      run.batch = job.start.batch;
+  if (job.start.batch > 0) // a program may know it only later
+    run.batch = job.start.batch;
   run.start_json = run::to_json(job.start);
   run.environment_json = run::to_json(environment);
   run.on_command = [own, control](const store::Command& command) { apply_command(*own, *control, command); };

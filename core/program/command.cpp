@@ -101,6 +101,10 @@ std::set<std::string> placeholders_of(const run::ProgramSpec& program) {
   return names;
 }
 
+bool sends_batch(const run::RunSpec& spec) {
+  return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
+}
+
 void check_command(const run::RunSpec& spec) {
   const run::ProgramSpec& program = *spec.program;
   const std::set<std::string> names = placeholders_of(program);

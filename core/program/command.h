@@ -32,6 +32,9 @@ std::vector<std::string> filled_command(const run::ProgramSpec& program, const F
 /// The names in the braces of the command.
 std::set<std::string> placeholders_of(const run::ProgramSpec& program);
 
+/// Whether the run sets a batch size that reaches the program over the socket; one in its command is there already.
+bool sends_batch(const run::RunSpec& spec);
+
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
 /// is set has a way to the program. Throws Error (input).
 void check_command(const run::RunSpec& spec);

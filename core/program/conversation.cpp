@@ -82,7 +82,7 @@ void Conversation::hello(const Hello& hello) {
   } catch (const Error& error) {
     failure_ = error.what();
   }
-  welcome(hello);
+  welcome();
   describe(hello);
 }
 
@@ -91,7 +91,7 @@ void Conversation::steer(const Hello& hello) {
   run::RunStart start = start_of(spec_, hello);
   if (level_ >= 2 && !steering_) {
     steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
-      push({step, last_seconds_ < 0 ? seconds_() : last_seconds_, kind, std::move(json), {}});
+      push({step, run_seconds(), kind, std::move(json), {}});
     });
     steering_->repeat(edits_, hello.step);
   }
@@ -105,7 +105,7 @@ void Conversation::steer(const Hello& hello) {
     place_.start_changed(start_);
 }
 
-void Conversation::welcome(const Hello& /*hello*/) {
+void Conversation::welcome() {
   Welcome welcome{.run = place_.uid,
                   .number = place_.run,
                   .limit_bytes = spec_.memory_budget,
@@ -330,8 +330,13 @@ void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
 
 // --- to the run's sink ---
 
+/// Its own clock is the run's, as soon as the program has one.
+double Conversation::run_seconds() const {
+  return last_seconds_ < 0 ? seconds_() : last_seconds_;
+}
+
 void Conversation::report(const char* kind, std::string detail_json) {
-  push({step_, last_seconds_ < 0 ? seconds_() : last_seconds_, kind, std::move(detail_json), {}});
+  push({step_, run_seconds(), kind, std::move(detail_json), {}});
 }
 
 void Conversation::record(const telemetry::StepRecord& record) {
@@ -341,7 +346,7 @@ void Conversation::record(const telemetry::StepRecord& record) {
 }
 
 void Conversation::values(std::vector<std::pair<std::string, double>> values) {
-  push({step_, last_seconds_ < 0 ? seconds_() : last_seconds_, "", "{}", std::move(values)});
+  push({step_, run_seconds(), "", "{}", std::move(values)});
 }
 
 void Conversation::push(telemetry::Event event) {

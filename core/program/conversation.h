@@ -42,7 +42,6 @@ public:
   bool connected() const { return inbox_.connected(); }
   bool has_reports() const { return reports_ > 0; } ///< records over the socket
   bool paused() const { return paused_; }           ///< whether the program is to pause
-  std::int64_t step() const { return step_; }       ///< of the last record
   const std::optional<Bye>& bye() const { return bye_; }
   /// The last out-of-memory error that the program could not survive.
   const std::optional<telemetry::Event>& out_of_memory() const { return out_of_memory_; }
@@ -66,12 +65,13 @@ private:
   void gone() override;
 
   void steer(const Hello& hello);
-  void welcome(const Hello& hello);
+  void welcome();
   void describe(const Hello& hello);
   void take(const StepMessage& message, bool live);
   void take(const EventMessage& message);
   void fill_peak(telemetry::StepRecord& record);
   void take_status(const telemetry::Event& event);
+  double run_seconds() const;
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
   void need_level_2();

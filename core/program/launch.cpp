@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/program/detail/descriptor.h"
 
 extern char** environ;
 
@@ -91,24 +92,6 @@ std::filesystem::path find_program(const ChildStart& start, const Variables& var
   }
   throw input_error(fmt::format("no program {} in PATH", in_quotes(name)), "program");
 }
-
-/// A file descriptor that is closed with its owner.
-class Descriptor {
-public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { reset(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return number_; }
-  void reset() {
-    if (number_ >= 0)
-      close(number_);
-    number_ = -1;
-  }
-
-private:
-  int number_;
-};
 
 /// What the new process needs, all made before fork.
 struct Prepared {
@@ -206,7 +189,7 @@ pid_t fork_and_execute(const std::filesystem::path& file, const ChildStart& star
   if (pid < 0)
     throw Error(Error::Kind::failed, fmt::format("cannot start a program: {}", std::strerror(fork_error)));
 
-  report_from.reset();
+  report_from = Descriptor(); // the new process has the only one
   if (const int error = reported_error(report.get())) {
     waitpid(pid, nullptr, 0);
     const char* hint = error == ENOEXEC ? "; does it lack a first line such as #!/usr/bin/env python3?" : "";

@@ -60,7 +60,6 @@ Verdict LiveProgram::verdict() const {
   return verdict_on({.exit = *exit_,
                      .output_tail = OutputFollower(folder_.output()).tail(),
                      .stop_requested = false,
-                     .said_bye = false,
                      .oom = out_of_memory_,
                      .limit = welcome_.limit_bytes,
                      .peak = std::nullopt});

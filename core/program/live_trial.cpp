@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 
 #include <sys/resource.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/process_file.h"
 #include "core/program/detail/live_program.h"
 
 namespace batchscope::program {
@@ -33,13 +33,7 @@ Welcome welcome_of(const run::RunSpec& spec) {
 
 /// Bytes of private data that a process has mapped, which its limit counts; nothing if it has ended.
 std::optional<std::uint64_t> data_of(std::int64_t pid) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  std::string name;
-  std::uint64_t kilobytes = 0;
-  while (status >> name)
-    if (name == "VmData:" && status >> kilobytes)
-      return kilobytes * 1024;
-  return std::nullopt;
+  return process_bytes(std::to_string(pid), "status", "VmData:");
 }
 
 /// The limit itself; nothing if it has none.

@@ -1,27 +1,15 @@
 #include "core/program/memory.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
 #include <string>
 
-#include <fmt/format.h>
+#include "core/base/process_file.h"
 
 namespace batchscope::program {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// A line `NAME:   123 kB` of a file of a process, in bytes; nothing if the process has ended.
-std::optional<std::uint64_t> kilobytes_in(pid_t pid, const char* file, const std::string& name) {
-  std::ifstream stream(fmt::format("/proc/{}/{}", pid, file));
-  std::string line;
-  while (std::getline(stream, line))
-    if (line.starts_with(name))
-      return std::strtoull(line.c_str() + name.size(), nullptr, 10) << 10;
-  return std::nullopt;
-}
 
 } // namespace
 
@@ -42,12 +30,12 @@ std::optional<std::uint64_t> GroupMemory::sample() {
 void GroupMemory::measure() {
   std::optional<std::uint64_t> sum;
   for (const pid_t pid : group_.members()) {
-    const auto pss = kilobytes_in(pid, "smaps_rollup", "Pss:");
+    const auto pss = process_bytes(std::to_string(pid), "smaps_rollup", "Pss:");
     if (!pss)
       continue;
     sum = sum.value_or(0) + *pss;
     // What one process had at its highest, which may have been between two samples.
-    if (const auto highest = kilobytes_in(pid, "status", "VmHWM:"))
+    if (const auto highest = process_bytes(std::to_string(pid), "status", "VmHWM:"))
       peak_ = std::max(peak_.value_or(0), *highest);
   }
   if (!sum)

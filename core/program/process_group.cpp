@@ -5,53 +5,36 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "core/base/process_file.h"
+
 namespace batchscope::program {
 
-/// What /proc/PID/stat says of a process.
-struct ProcessGroup::Process {
+struct ProcessGroup::Process : ProcessStat {
   pid_t pid = 0;
-  char state = '?';
-  pid_t parent = 0;
-  pid_t session = 0;
-  std::uint64_t started = 0;
 };
 
 namespace {
 
-/// Empty for a process that has ended, also while it is read: read() then fails, which a stream's own functions note
-/// and its iterators throw.
-std::string whole_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::array<char, 4096> part{};
-  while (file.read(part.data(), part.size()) || file.gcount() > 0)
-    text.append(part.data(), static_cast<std::size_t>(file.gcount()));
-  return text;
-}
-
-std::string environment_file(pid_t pid) {
-  return whole_file(fmt::format("/proc/{}/environ", pid));
+std::string environment_of(pid_t pid) {
+  return process_file(std::to_string(pid), "environ");
 }
 
 } // namespace
 
 ProcessGroup::ProcessGroup(pid_t leader, std::string token) : leader_(leader), token_(std::move(token)) {
-  for (const Process& process : processes())
-    if (process.pid == leader)
-      leader_started_ = process.started;
+  if (const auto stat = process_stat(std::to_string(leader)))
+    leader_started_ = stat->started;
 }
 
 std::optional<ProcessGroup> ProcessGroup::of(pid_t leader) {
   const std::string assigned = std::string(variable) + "=";
-  std::istringstream variables(environment_file(leader));
+  std::istringstream variables(environment_of(leader));
   std::string line;
   while (std::getline(variables, line, '\0'))
     if (line.starts_with(assigned))
@@ -65,29 +48,19 @@ std::vector<ProcessGroup::Process> ProcessGroup::processes() {
   using Directory = std::filesystem::directory_iterator;
   for (Directory entry("/proc", ignored); entry != Directory(); entry.increment(ignored)) { // an error ends it
     const std::string name = entry->path().filename().string();
-    Process process;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), process.pid);
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (error != std::errc() || end != name.data() + name.size())
       continue;
-    const std::string text = whole_file("/proc/" + name + "/stat");
-    const std::size_t after_name = text.rfind(')'); // the name may have any characters
-    if (after_name == std::string::npos)
-      continue; // ended meanwhile
-    std::istringstream fields(text.substr(after_name + 1));
-    std::string skipped;
-    pid_t group = 0;
-    fields >> process.state >> process.parent >> group >> process.session;
-    for (int field = 7; field < 22; ++field)
-      fields >> skipped;
-    if (fields >> process.started)
-      found.push_back(process);
+    if (const auto stat = process_stat(name))
+      found.push_back({*stat, pid});
   }
   return found;
 }
 
 bool ProcessGroup::has_token(pid_t pid) const {
   const std::string wanted = fmt::format("{}={}", variable, token_);
-  std::istringstream variables(environment_file(pid));
+  std::istringstream variables(environment_of(pid));
   std::string line;
   while (std::getline(variables, line, '\0'))
     if (line == wanted)
@@ -135,7 +108,7 @@ std::vector<pid_t> ProcessGroup::members() {
   for (const Process& process : all) {
     if (!found.contains(process.pid))
       continue;
-    if (process.state != 'Z' && process.state != 'X')
+    if (!process.has_ended())
       living.push_back(process.pid);
     else if (process.parent == getpid() && process.pid != leader_)
       waitpid(process.pid, nullptr, WNOHANG);

@@ -1,6 +1,5 @@
 #include "core/program/detail/program_folder.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <random>
 
@@ -8,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/process_file.h"
 #include "core/program/client.h"
 
 namespace batchscope::program {
@@ -80,20 +80,9 @@ std::optional<ProgramFolder::Note> ProgramFolder::note() const {
               .socket = json["socket"].get<std::string>()};
 }
 
-/// Field 22 of /proc/PID/stat; the name of the program, field 2, may have spaces and parentheses.
 std::optional<std::uint64_t> start_of_process(pid_t pid) {
-  std::ifstream stream(fmt::format("/proc/{}/stat", pid));
-  std::string text;
-  std::getline(stream, text);
-  const std::size_t end = text.rfind(')');
-  if (end == std::string::npos)
-    return std::nullopt;
-  std::istringstream fields(text.substr(end + 1));
-  std::string field;
-  for (int number = 3; number <= 22; ++number)
-    if (!(fields >> field))
-      return std::nullopt;
-  return std::strtoull(field.c_str(), nullptr, 10);
+  const auto stat = process_stat(std::to_string(pid));
+  return stat ? std::optional(stat->started) : std::nullopt;
 }
 
 } // namespace batchscope::program

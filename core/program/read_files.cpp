@@ -1,7 +1,6 @@
 #include "core/program/read_files.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -88,13 +87,10 @@ std::vector<telemetry::StepRecord> ReadFiles::poll(bool ended) {
     read(*file, ended, values);
   next_ = std::chrono::steady_clock::now() + interval;
 
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const auto& known = telemetry::step_series();
   std::vector<telemetry::StepRecord> records;
   for (const auto& [step, series] : values) {
-    telemetry::StepRecord record;
-    record.step = step;
-    record.loss = record.learning_rate = record.grad_norm = unknown;
+    telemetry::StepRecord record = telemetry::unknown_record(step);
     for (const auto& [name, value] : series) {
       const auto found = std::find(known.begin(), known.end(), name);
       if (found == known.end())

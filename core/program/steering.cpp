@@ -60,11 +60,6 @@ std::optional<std::int64_t> steps_of(const schedule::ProgressionOptions& options
   return progression.next() ? std::nullopt : std::optional(progression.steps_done());
 }
 
-/// Whether the batch goes over the socket; a program that gets it in its command has it already.
-bool sets_batch(const run::RunSpec& spec) {
-  return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
-}
-
 /// Rank 0 alone says what it took.
 std::int64_t examples_of_rank_0(const data::StepTakes& takes) {
   std::int64_t examples = 0;
@@ -78,7 +73,7 @@ std::int64_t examples_of_rank_0(const data::StepTakes& takes) {
 run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
   run::RunStart start;
   start.batch =
-      sets_batch(spec) ? spec.batch.number : hello.batch.value_or(std::max<std::int64_t>(spec.batch.number, 0));
+      sends_batch(spec) ? spec.batch.number : hello.batch.value_or(std::max<std::int64_t>(spec.batch.number, 0));
   start.train_examples = hello.examples.value_or(0);
   if (level_of(hello) >= 2 && start.train_examples > 0)
     start.batch = std::clamp(start.batch, std::int64_t{1},
@@ -103,7 +98,7 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
                      if (!repeating_)
                        report_(event.step, event.kind.c_str(), run::schedule_event_json(event));
                    }),
-      budget_(spec.memory_budget), steers_(sets_batch(spec) || spec.accumulate > 1 || spec.schedule != "constant") {
+      budget_(spec.memory_budget), steers_(sends_batch(spec) || spec.accumulate > 1 || spec.schedule != "constant") {
   if (progression_.needs_noise())
     throw input_error("the schedule needs the gradient noise scale, which programs do not measure; accepted: a "
                       "schedule and a learning-rate rule without it",

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/saturated.h"
 #include "core/program/command.h"
 #include "core/telemetry/record.h"
 
@@ -41,16 +42,6 @@ ReadFiles files_of(const run::RunSpec& spec, const run::RunPlace& place, const P
 
 int level_in(const run::RunStart& start) {
   return start.program ? start.program->level : 0;
-}
-
-bool gets_batch_by_socket(const run::RunSpec& spec) {
-  return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
-}
-
-/// Of numbers that a program has printed.
-std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
-  std::int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
 } // namespace
@@ -165,18 +156,22 @@ void Supervisor::read_output(bool ended) {
     take_metrics(std::move(record));
   if (metrics_.empty())
     return;
+  if (!ended)
+    return read_lines(false);
   // What is there now: a process that the program has left behind may go on writing.
   std::error_code ignored;
   const std::uint64_t size = std::filesystem::file_size(folder_.output(), ignored);
   do {
-    for (const std::string& line : output_.poll(ended))
-      if (auto record = metrics_.take(line))
-        take_metrics(*std::move(record));
-  } while (ended && output_.has_more() && output_.position() < size);
-  if (!ended)
-    return;
+    read_lines(true);
+  } while (output_.has_more() && output_.position() < size);
   if (auto record = metrics_.finish())
     take_metrics(*std::move(record));
+}
+
+void Supervisor::read_lines(bool ended) {
+  for (const std::string& line : output_.poll(ended))
+    if (auto record = metrics_.take(line))
+      take_metrics(*std::move(record));
 }
 
 /// The program's own reports have the steps if it sends any.
@@ -257,7 +252,6 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   Ending ending{.exit = *exit_,
                 .output_tail = output_.tail(),
                 .stop_requested = stop_requested_,
-                .said_bye = conversation_.bye().has_value(),
                 .oom = conversation_.out_of_memory(),
                 .limit = spec_.program->attach ? std::nullopt : spec_.memory_budget,
                 .peak = peak()};
@@ -267,7 +261,7 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   verdict_ = verdict_on(ending);
   if (time_over_ && !stop_requested_)
     verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
-  if (verdict_.status == RunStatus::finished && conversation_.level() < 2 && gets_batch_by_socket(spec_))
+  if (verdict_.status == RunStatus::finished && conversation_.level() < 2 && sends_batch(spec_))
     verdict_ = {.status = RunStatus::failed,
                 .reason = "takes no batch size: put {batch} into its command line, or use batchscope's loader",
                 .out_of_memory = false,

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string_view>
 
@@ -58,16 +57,6 @@ std::optional<double> number_at(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() ? std::optional(value) : std::nullopt;
-}
-
-telemetry::StepRecord unknown_record(std::int64_t step) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  telemetry::StepRecord record;
-  record.step = step;
-  record.loss = unknown;
-  record.learning_rate = unknown;
-  record.grad_norm = unknown;
-  return record;
 }
 
 } // namespace
@@ -196,7 +185,7 @@ bool TextMetrics::complete() const {
 }
 
 telemetry::StepRecord TextMetrics::close() {
-  telemetry::StepRecord record = unknown_record(step_);
+  telemetry::StepRecord record = telemetry::unknown_record(step_);
   const auto& known = telemetry::step_series();
   for (std::size_t i = 0; i < series_.size(); ++i) {
     if (!values_[i])

@@ -15,7 +15,6 @@ struct Ending {
   Exit exit;
   std::string output_tail;             ///< OutputFollower::tail()
   bool stop_requested = false;         ///< it was asked to stop, or killed
-  bool said_bye = false;               ///< over the socket
   std::optional<telemetry::Event> oom; ///< `oom` over the socket that it did not survive
   std::optional<std::uint64_t> limit;  ///< RLIMIT_DATA that it had, bytes
   std::optional<std::uint64_t> peak;   ///< highest memory in use that was seen, bytes

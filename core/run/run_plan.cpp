@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/saturated.h"
 #include "core/schedule/shares.h"
 
 namespace batchscope::run {
@@ -17,12 +18,7 @@ constexpr std::size_t max_takes_counted = 20'000'000;
 /// Steps of a program that does not say how long it trains.
 constexpr std::int64_t longest_run = std::int64_t{1} << 40;
 
-/// Product of positive numbers; a saturated one is rejected when the plan is walked.
-std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  return b > 0 && a > most / b ? most : a * b;
-}
-
+/// A saturated one is rejected when the plan is walked.
 std::int64_t effective_batch(const schedule::ProgressionOptions& options) {
   const data::SamplerOptions& sampler = options.sampler;
   return sampler.effective_batch.value_or(

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,8 @@
 #include <sstream>
 
 #include <unistd.h>
+
+#include "core/base/process_file.h"
 
 namespace batchscope::store::detail {
 
@@ -39,22 +40,10 @@ std::string link_target(const char* link) {
 
 /// Start time of a process in /proc; 0 for a dead process, nothing if it cannot be read.
 std::optional<std::int64_t> start_of(const std::string& process) {
-  std::ifstream stream("/proc/" + process + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  // The second field is the program's name in parentheses and may contain anything, even parentheses.
-  const auto name_end = text.rfind(')');
-  if (name_end == std::string::npos)
+  const auto stat = process_stat(process);
+  if (!stat)
     return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
-  constexpr int state_field = 3;
-  constexpr int start_field = 22;
-  std::string field;
-  for (int number = state_field; number <= start_field; ++number) {
-    fields >> field;
-    if (number == state_field && (field == "Z" || field == "X"))
-      return 0;
-  }
-  return fields ? std::optional(std::stoll(field)) : std::nullopt;
+  return stat->has_ended() ? 0 : static_cast<std::int64_t>(stat->started);
 }
 
 /// Asks the kernel rather than /proc, which may hide other users' processes or belong to another PID namespace.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <type_traits>
 
 #include "core/telemetry/run_clock.h"
@@ -101,6 +102,16 @@ std::optional<StreamSeries> stream_series_from(const std::string& name) {
 bool is_known_series(const std::string& name) {
   const auto& known = known_series();
   return std::any_of(known.begin(), known.end(), [&](const SeriesInfo& series) { return series.name == name; });
+}
+
+StepRecord unknown_record(std::int64_t step) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  StepRecord record;
+  record.step = step;
+  record.loss = unknown;
+  record.learning_rate = unknown;
+  record.grad_norm = unknown;
+  return record;
 }
 
 void row(const StepRecord& record, std::vector<double>& values) {

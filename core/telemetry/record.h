@@ -33,6 +33,9 @@ struct StepRecord {
   std::vector<std::pair<std::string, double>> more;
 };
 
+/// A record of a step of which nothing else is known: its loss, learning rate and gradient norm are NaN.
+StepRecord unknown_record(std::int64_t step);
+
 /// Something that happened at a step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
 /// `detail_json` is one JSON object whose fields depend on the kind (an `oom`: attempted_batch, requested_bytes,
 /// in_use_bytes, limit_bytes, action, cause, ...).

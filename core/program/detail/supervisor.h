@@ -57,6 +57,7 @@ private:
   void pause_from_outside(bool paused);
   void kill();
   void read_output(bool ended);
+  void read_lines(bool ended);
   void take_metrics(telemetry::StepRecord record);
   void stop_if_due();
   void begin_stop();
