@@ -223,17 +223,16 @@ std::string what_it_has(const Goal& goal, const Metric& metric) {
 
 /// Why this setting: the best, or one that cannot be told from it.
 std::string reason(const std::vector<Standing>& standings, const Standing& chosen, const Goal& goal,
-                   const Metric& metric) {
+                   const std::string& what) {
   const Standing& best = standings.front();
-  const std::string what = what_it_has(goal, metric);
   if (&chosen == &best)
-    return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, value_text(best, goal, metric));
+    return fmt::format("{}: the best {}, {}.", capitalized(chosen.group.label()), what, best.text);
   const std::string by_knee = fmt::format("is within {:g} % of the best,", 100 * search::knee_tolerance);
   const std::string close = goal.kind != Goal::Kind::throughput ? "is within the spread of repeats of the best,"
                             : chosen.same_as_best               ? "cannot be told apart from the best,"
                                                                 : by_knee;
   return fmt::format("{}: {} {}, the smallest batch size that {} {} ({}).", capitalized(chosen.group.label()), what,
-                     value_text(chosen, goal, metric), close, best.group.label(), value_text(best, goal, metric));
+                     chosen.text, close, best.group.label(), best.text);
 }
 
 /// `batch size 32 and batch size 128 cannot be told apart from it.`
@@ -333,9 +332,10 @@ std::string speed_text(const std::vector<Standing>& standings, const Standing& c
   return fmt::format(" It trains {:.1f} times as fast as {}.", most / own, slowest->group.label());
 }
 
-Answer no_answer(std::string text, std::vector<Standing> standings) {
+Answer no_answer(std::string text, std::string result = {}, std::vector<Standing> standings = {}) {
   Answer answer;
   answer.text = std::move(text);
+  answer.result = std::move(result);
   answer.standings = std::move(standings);
   return answer;
 }
@@ -368,25 +368,30 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   const bool finished = std::any_of(
       runs.begin(), runs.end(), [](const ComparedRun& run) { return run.row.outcome.status == RunStatus::finished; });
   if (!finished)
-    return no_answer("No answer yet: none of the runs has finished.", {});
+    return no_answer("No answer yet: none of the runs has finished.");
   if (goal.kind != Goal::Kind::throughput && !metric.exists())
-    return no_answer("No answer: not all of the runs have a validation score. Goal throughput needs none.", {});
+    return no_answer("No answer: not all of the runs have a validation score. Goal throughput needs none.");
   auto standings = standings_of(comparison, goal, metric);
+  for (Standing& standing : standings)
+    if (!standing.values.empty())
+      standing.text = value_text(standing, goal, metric);
+  const std::string what = what_it_has(goal, metric);
   if (standings.front().values.empty())
     return no_answer(goal.kind == Goal::Kind::target ? fmt::format("No run reaches a {} of {}.", metric.name(),
                                                                    metric.text(metric.better(goal.value)))
                                                      : "No answer: no run has a result for this goal.",
-                     std::move(standings));
+                     what, std::move(standings));
   if (standings.size() == 1) {
-    std::string text = fmt::format("No answer: all of the runs have the same settings. {}: {}.",
-                                   capitalized(what_it_has(goal, metric)), value_text(standings.front(), goal, metric));
-    return no_answer(std::move(text), std::move(standings));
+    std::string text = fmt::format("No answer: all of the runs have the same settings. {}: {}.", capitalized(what),
+                                   standings.front().text);
+    return no_answer(std::move(text), what, std::move(standings));
   }
   const bool told = mark_ties(standings);
   const Standing& chosen = goal.kind == Goal::Kind::throughput ? knee_of(standings) : smallest_of_the_best(standings);
   Answer answer;
   answer.headline = capitalized(chosen.group.label());
-  answer.text = reason(standings, chosen, goal, metric) + ties_text(standings, chosen) +
+  answer.result = what;
+  answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
                 repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal);
   answer.batch = chosen.group.batch;

@@ -1,5 +1,8 @@
 #include "core/compare/cells.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace batchscope::compare {
 
 namespace {
@@ -20,6 +23,24 @@ void add_differences(Cells& cells, const Column& column, std::size_t baseline, s
     cells.rows[i].push_back(i == baseline ? "" : difference_text(column, i, baseline));
     cells.numbers[i].push_back(values[i]);
   }
+}
+
+std::vector<double> values_of(const Column& column, const std::vector<std::size_t>& runs) {
+  std::vector<double> values;
+  for (const std::size_t run : runs)
+    if (const Json& value = column.values[run]; value.is_number())
+      values.push_back(value.get<double>());
+  return values;
+}
+
+std::optional<double> mean(const Column& column, const std::vector<std::size_t>& runs) {
+  const Summary summary = summarize(values_of(column, runs));
+  return summary.n > 0 ? std::optional(summary.mean) : std::nullopt;
+}
+
+std::optional<double> highest(const Column& column, const std::vector<std::size_t>& runs) {
+  const std::vector<double> values = values_of(column, runs);
+  return values.empty() ? std::nullopt : std::optional(*std::max_element(values.begin(), values.end()));
 }
 
 /// So that nothing in a name becomes markup, or ends the cell.
@@ -49,6 +70,48 @@ Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& b
     add(cells, column);
     if (baseline && column.numeric)
       add_differences(cells, column, *baseline, runs[*baseline].row.id);
+  }
+  return cells;
+}
+
+Cells cells_of(const Comparison& comparison, const Answer& answer) {
+  const auto& standings = answer.standings;
+  Cells cells;
+  cells.rows.resize(standings.size());
+  cells.numbers.resize(standings.size());
+  const auto add_text = [&](std::size_t row, std::string text, std::optional<double> number = {}) {
+    cells.rows[row].push_back(std::move(text));
+    cells.numbers[row].push_back(number);
+  };
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : comparison.groups.front().values)
+    keys.push_back(key);
+  for (const Column& column : setting_columns(comparison.runs, keys)) {
+    cells.header.push_back({title(column), column.numeric});
+    for (std::size_t row = 0; row < standings.size(); ++row) {
+      const std::size_t run = standings[row].group.runs.front();
+      const Json& value = column.values[run];
+      add_text(row, text(column, run), value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
+    }
+  }
+  cells.header.push_back({"runs", true});
+  cells.header.push_back({answer.result, true});
+  for (std::size_t row = 0; row < standings.size(); ++row) {
+    const std::size_t runs = standings[row].group.runs.size();
+    add_text(row, std::to_string(runs), static_cast<double>(runs));
+    const bool known = !standings[row].results.empty();
+    add_text(row, known ? standings[row].text : "-",
+             known ? std::optional(summarize(standings[row].results).mean) : std::nullopt);
+  }
+  for (const Column& column : metric_columns(comparison)) {
+    if (column.key != "examples_per_second" && column.key != "peak_bytes")
+      continue;
+    cells.header.push_back({title(column), true});
+    for (std::size_t row = 0; row < standings.size(); ++row) {
+      const std::optional<double> value = column.key == "peak_bytes" ? highest(column, standings[row].group.runs)
+                                                                     : mean(column, standings[row].group.runs);
+      add_text(row, value ? text_of(column, *value) : "-", value);
+    }
   }
   return cells;
 }

@@ -23,25 +23,54 @@ std::string run_title(const store::RunRow& run) {
   return "run " + std::to_string(run.id) + (run.name.empty() ? "" : ": " + run.name);
 }
 
-void write_table(const compare::Cells& cells, const std::vector<ComparedRun>& runs, const compare::Answer& answer,
+/// `chosen`: rows that are marked. `names`: a last column; may be empty.
+void write_table(const compare::Cells& cells, const std::vector<bool>& chosen, const std::vector<std::string>& names,
                  std::ostream& out) {
   out << R"(<div class="scroll"><table class="sortable"><thead><tr>)";
   for (const auto& column : cells.header)
     out << fmt::format(R"(<th scope="col"{}><button type="button">{}</button></th>)",
                        column.numeric ? " class=\"number\"" : "", html_escaped(column.title));
-  out << "<th scope=\"col\"><button type=\"button\">name</button></th></tr></thead><tbody>";
+  out << (names.empty() ? "" : R"(<th scope="col"><button type="button">name</button></th>)") << "</tr></thead><tbody>";
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
-    const store::RunRow& run = runs[row].row;
-    const bool chosen = std::find(answer.runs.begin(), answer.runs.end(), run.id) != answer.runs.end();
-    out << (chosen ? "<tr class=\"chosen\">" : "<tr>");
+    out << (chosen[row] ? "<tr class=\"chosen\">" : "<tr>");
     for (std::size_t i = 0; i < cells.rows[row].size(); ++i) {
       const auto number = cells.numbers[row][i];
       out << fmt::format("<td{}{}>{}</td>", cells.header[i].numeric ? " class=\"number\"" : "",
                          number ? fmt::format(" data-sort=\"{}\"", *number) : "", html_escaped(cells.rows[row][i]));
     }
-    out << "<td>" << html_escaped(run.name) << "</td></tr>";
+    if (!names.empty())
+      out << "<td>" << html_escaped(names[row]) << "</td>";
+    out << "</tr>";
   }
   out << "</tbody></table></div>";
+}
+
+bool is_chosen(const store::RunRow& run, const compare::Answer& answer) {
+  return std::find(answer.runs.begin(), answer.runs.end(), run.id) != answer.runs.end();
+}
+
+void write_runs_table(const compare::Comparison& comparison, const compare::Answer& answer, std::ostream& out) {
+  std::vector<bool> chosen;
+  std::vector<std::string> names;
+  for (const ComparedRun& run : comparison.runs) {
+    chosen.push_back(is_chosen(run.row, answer));
+    names.push_back(run.row.name);
+  }
+  write_table(compare::cells_of(comparison, std::nullopt, false), chosen, names, out);
+}
+
+/// A row for each setting where there are repeats, with the single runs folded below it; else a row for each run.
+void write_tables(const compare::Comparison& comparison, const compare::Answer& answer, std::ostream& out) {
+  const std::size_t settings = answer.standings.size();
+  if (settings < 2 || settings == comparison.runs.size())
+    return write_runs_table(comparison, answer, out);
+  std::vector<bool> chosen;
+  for (const compare::Standing& standing : answer.standings)
+    chosen.push_back(is_chosen(comparison.runs[standing.group.runs.front()].row, answer));
+  write_table(compare::cells_of(comparison, answer), chosen, {}, out);
+  out << "<details><summary>Each run</summary>";
+  write_runs_table(comparison, answer, out);
+  out << "</details>";
 }
 
 /// Group of each run: runs with the same settings have one colour.
@@ -137,12 +166,15 @@ void write_plots(const store::RunReader& reader, const compare::Comparison& comp
   out << "</div>";
 }
 
-void write_same(const compare::Comparison& comparison, std::ostream& out) {
-  out << "<h2>The same in all runs</h2><dl>";
+void write_same(const compare::Comparison& comparison, const char* heading, std::ostream& out) {
+  constexpr std::size_t most_beside_others = 24; // characters of a value
+  out << fmt::format("<{0}>The same in all runs</{0}><dl>", heading);
   for (const compare::Column& column : compare::setting_columns(comparison.runs, comparison.settings.same)) {
     const std::string value = compare::text(column, 0);
     if (value != "-")
-      out << "<div><dt>" << html_escaped(compare::title(column)) << "</dt><dd>" << html_escaped(value) << "</dd></div>";
+      out << fmt::format("<div{}><dt>{}</dt><dd>{}</dd></div>",
+                         value.size() > most_beside_others ? " class=\"long\"" : "",
+                         html_escaped(compare::title(column)), html_escaped(value));
   }
   out << "</dl>";
 }
@@ -161,6 +193,55 @@ void write_runs(const store::RunReader& reader, const std::vector<ComparedRun>& 
   }
 }
 
+/// Runs that are compared with each other: those of a sweep, or of none.
+struct Part {
+  std::optional<std::int64_t> sweep;
+  std::string title;
+  compare::Goal goal;
+  std::vector<ComparedRun> runs;
+};
+
+/// Empty for a sweep of a file that was imported and has something else there.
+std::string member_text(const Json& json, const char* key) {
+  const bool is_text = json.is_object() && json.contains(key) && json[key].is_string();
+  return is_text ? json[key].get<std::string>() : std::string();
+}
+
+/// Without runs. A sweep says for what its runs are compared.
+Part part_of(const store::RunReader& reader, const std::optional<std::int64_t>& sweep) {
+  Part part{.sweep = sweep, .title = "Runs of no sweep", .goal = {}, .runs = {}};
+  if (!sweep)
+    return part;
+  const Json spec = parse_json(reader.sweep_json(*sweep));
+  const std::string name = member_text(spec, "name");
+  part.title = fmt::format("Sweep {}", *sweep) + (name.empty() ? "" : ": " + name);
+  if (const std::string goal = member_text(spec, "goal"); !goal.empty())
+    part.goal = compare::parse_goal(goal, "goal");
+  return part;
+}
+
+/// In the order of their first runs.
+std::vector<Part> parts_of(const store::RunReader& reader, const std::vector<ComparedRun>& runs) {
+  std::vector<Part> parts;
+  for (const ComparedRun& run : runs) {
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& each) { return each.sweep == run.row.sweep; });
+    if (part == parts.end())
+      part = parts.insert(parts.end(), part_of(reader, run.row.sweep));
+    part->runs.push_back(run);
+  }
+  return parts;
+}
+
+/// `heading`: the element of headings within the part.
+void write_part(const store::RunReader& reader, const Part& part, const char* heading, std::ostream& out) {
+  const compare::Comparison comparison(part.runs);
+  const compare::Answer answer = compare::answer(comparison, part.goal);
+  out << "<p class=\"answer\">" << html_escaped(answer.text) << "</p>";
+  write_tables(comparison, answer, out);
+  write_plots(reader, comparison, out);
+  write_same(comparison, heading, out);
+}
+
 class HtmlExporter final : public Exporter {
 public:
   std::string name() const override { return "html"; }
@@ -168,15 +249,17 @@ public:
   std::string extension() const override { return "html"; }
 
   void write(const store::RunReader& reader, const std::vector<std::int64_t>& ids, std::ostream& out) const override {
-    const compare::Comparison comparison(compare::read_runs(reader, ids));
-    const auto& runs = comparison.runs;
-    const compare::Answer answer = compare::answer(comparison, {});
-    const std::string title = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
+    const std::vector<ComparedRun> runs = compare::read_runs(reader, ids);
+    const std::vector<Part> parts = parts_of(reader, runs);
+    std::string title = fmt::format("{} {}", runs.size(), runs.size() == 1 ? "run" : "runs");
+    if (parts.size() > 1)
+      title += " of different sweeps";
     out << detail::html_head << "<title>BatchScope: " << title << "</title><main><h1>" << title << "</h1>";
-    out << "<p class=\"answer\">" << html_escaped(answer.text) << "</p>";
-    write_table(compare::cells_of(comparison, std::nullopt, false), runs, answer, out);
-    write_plots(reader, comparison, out);
-    write_same(comparison, out);
+    for (const Part& part : parts) {
+      if (parts.size() > 1)
+        out << "<h2>" << html_escaped(part.title) << "</h2>";
+      write_part(reader, part, parts.size() > 1 ? "h3" : "h2", out);
+    }
     write_runs(reader, runs, out);
     out << "</main>" << detail::html_script << "\n";
   }

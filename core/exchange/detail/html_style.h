@@ -15,6 +15,7 @@ inline constexpr const char* html_head = R"html(<!DOCTYPE html>
 body { margin: 0; background: var(--back); color: var(--text); font: 15px/1.5 system-ui, sans-serif }
 main { max-width: 1200px; margin: 0 auto; padding: 24px 16px }
 h1 { font-size: 24px; margin: 0 0 12px } h2 { font-size: 17px; margin: 28px 0 8px }
+h3 { font-size: 15px; margin: 20px 0 6px }
 .answer { font-size: 17px; border-left: 4px solid var(--good); background: var(--card); padding: 12px 16px; border-radius: 4px }
 .scroll { overflow: auto; max-height: 75vh } thead th { position: sticky; top: 0; background: var(--back) }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
@@ -35,7 +36,7 @@ svg .dot.c4 { fill: var(--c4) } svg .dot.c5 { fill: var(--c5) }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 2px 18px; padding: 0; margin: 24px 0 -12px; color: var(--dim) }
 .legend svg { display: inline-block; width: 10px; height: 10px; margin-right: 6px }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 2px 24px; margin: 0 }
-dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line) } dt { color: var(--dim) }
+dl div { display: flex; justify-content: space-between; gap: 12px; border-bottom: 1px solid var(--line) } dl .long { grid-column: 1 / -1 } dt { color: var(--dim) }
 dd { margin: 0; text-align: right; overflow-wrap: anywhere } details { margin: 4px 0 } small { color: var(--dim) }
 pre { background: var(--card); padding: 12px; border-radius: 4px; overflow-x: auto }
 @media (max-width: 600px) { .plots svg text { font-size: 15px } }

@@ -1,4 +1,6 @@
+#include <optional>
 #include <sstream>
+#include <tuple>
 
 #include <QTest>
 
@@ -17,20 +19,24 @@ private Q_SLOTS:
   void aRowForEachRun();
   void markdownHoldsNoMarkupOfNames();
   void aReportBringsNothingFromNames();
+  void aReportHasAPartForEachSweep();
 };
 
 namespace {
 
-std::int64_t add(store::RunStore& store, const std::string& name, const std::string& spec, double loss) {
+std::int64_t add(store::RunStore& store, const std::string& name, const std::string& spec, double loss,
+                 const std::optional<std::int64_t>& sweep = {}) {
   store::NewRun run;
   run.name = name;
   run.spec_json = spec;
+  run.sweep = sweep;
   auto outcome = store::test::outcome(telemetry::RunStatus::finished);
   outcome.batch = 16;
   outcome.loss = loss;
   outcome.validation_accuracy = 0.5;
   outcome.validation_loss = loss;
   outcome.peak_bytes = 123;
+  outcome.examples_per_second = 1000;
   return store.add_finished(run, outcome);
 }
 
@@ -91,6 +97,28 @@ void TestSummary::aReportBringsNothingFromNames() {
   for (const char* tag : {"table", "tr", "td", "svg", "details", "pre", "dl", "figure", "main"})
     QCOMPARE(text.count(QString("<%1>").arg(tag)) + text.count(QString("<%1 ").arg(tag)),
              text.count(QString("</%1>").arg(tag)));
+}
+
+void TestSummary::aReportHasAPartForEachSweep() {
+  const Folder folder;
+  store::RunStore store(folder.file());
+  const std::int64_t sizes = store.add_sweep(R"({"name":"<b>sizes","goal":"throughput"})");
+  const std::int64_t other = store.add_sweep(R"({"name":7,"goal":[]})");
+  std::vector<std::int64_t> ids;
+  for (const auto& [sweep, batch, seed] : std::vector<std::tuple<std::optional<std::int64_t>, int, int>>{
+           {sizes, 16, 1}, {other, 8, 1}, {sizes, 16, 2}, {sizes, 64, 1}, {sizes, 64, 2}, {other, 8, 2}, {{}, 4, 1}})
+    ids.push_back(
+        add(store, "x", QString(R"({"batch":%1,"seed":%2})").arg(batch).arg(seed).toStdString(), 0.25, sweep));
+  const QString text = exported(folder, ids, "html").join('\n');
+  QVERIFY(text.contains("<h1>7 runs of different sweeps</h1>"));
+  const QStringList titles{"<h2>Sweep 1: &lt;b&gt;sizes</h2>", "<h2>Sweep 2</h2>", "<h2>Runs of no sweep</h2>"};
+  for (int i = 1; i < titles.size(); ++i)
+    QVERIFY(text.indexOf(titles[i - 1]) >= 0 && text.indexOf(titles[i - 1]) < text.indexOf(titles[i]));
+  QVERIFY(text.contains("Batch size 16: the best throughput, 1,000 examples/s"));
+  QCOMPARE(text.count("<summary>Each run</summary>"), 1); // only there were settings repeated
+  QCOMPARE(text.count("over 2 seeds</td>"), 2);
+  QVERIFY(!text.contains("batch size 8 "));
+  QCOMPARE(text.count("<details>"), text.count("</details>"));
 }
 
 BATCHSCOPE_TEST(TestSummary)
