@@ -86,8 +86,9 @@ void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& c
   }
   for (const std::string& text : metrics_->results()) {
     auto [name, pattern] = named_value(text, "--metric", "NAME=REGEX");
-    std::erase_if(program.metrics, [&](const run::Metric& metric) { return metric.name == name; });
-    program.metrics.push_back({std::move(name), std::move(pattern)});
+    run::Metric metric{std::move(name), std::move(pattern)};
+    std::erase_if(program.metrics, [&](const run::Metric& other) { return other.name == metric.name; });
+    program.metrics.push_back(std::move(metric));
   }
   if (reads_->count() > 0)
     program.reads = reads_->results();
