@@ -156,7 +156,7 @@ class _Link:
         self._offset = 0  # bytes of the first unsent line that are sent
         self._received = bytearray()
         self._discarding = False  # the rest of a line that was too long
-        self._gap: Optional[List[int]] = None  # first and last message that went to the file while connected
+        self._in_file = 0  # the last message that went to the file
         self.malformed: Optional[str] = None  # the first line received that is no message
 
     @property
@@ -200,22 +200,31 @@ class _Link:
             self.spill.lost += 1
         elif self._socket is None:
             if numbered:
-                self.spill.write(line)
-        elif self._make_room(len(line)) or not numbered:
+                self._put_aside(self.seq, line)
+        else:
+            self._make_room(len(line))
             self._unsent.append((message["seq"] if numbered else 0, line))
             self._bytes += len(line)
             self.flush()
-        else:
-            self.spill.write(line)
-            self._gap = [self._gap[0] if self._gap else self.seq, self.seq]
 
-    def _make_room(self, size: int) -> bool:
-        """Moves the oldest lines that were sent but not stored to the file while memory is short."""
-        while self._bytes + size > self.most_bytes and self._sent:
-            number, line = self._sent.popleft()
-            self._bytes -= len(line)
+    def _put_aside(self, number: int, line: bytes) -> None:
+        """Into the file, which has the lines in their order, each once."""
+        if number > max(self.stored, self._in_file):
+            self._in_file = number
             self.spill.write(line)
-        return self._bytes + size <= self.most_bytes
+
+    def _make_room(self, size: int) -> None:
+        """Moves the oldest lines to the file while memory is short; BatchScope looks there when it misses one."""
+        kept: List[Tuple[int, bytes]] = []
+        while self._bytes + size > self.most_bytes and (self._sent or self._unsent):
+            sent = bool(self._sent)
+            number, line = (self._sent if sent else self._unsent).popleft()
+            self._put_aside(number, line)
+            if not sent and (number == 0 or (self._offset > 0 and not kept)):  # a line that was begun is sent to its end
+                kept.append((number, line))
+            else:
+                self._bytes -= len(line)
+        self._unsent.extendleft(reversed(kept))
 
     def flush(self) -> None:
         """Sends what the socket takes without waiting."""
@@ -236,10 +245,6 @@ class _Link:
                 self._sent.append((number, line))
             else:
                 self._bytes -= len(line)
-        if self._gap is not None and self._socket is not None:
-            first, last = self._gap
-            self._gap = None
-            self.post({"type": "spilled", "first": first, "last": last}, numbered=False)
 
     def receive(self) -> List[Message]:
         """All messages that have arrived; does not wait. Lines that are no messages are skipped."""
@@ -311,13 +316,11 @@ class _Link:
         self._next_try = time.monotonic() + RECONNECT_EVERY
         for lines in (self._sent, self._unsent):
             for number, line in lines:
-                if number > self.stored:
-                    self.spill.write(line)
+                self._put_aside(number, line)
             lines.clear()
         self._bytes = self._offset = 0
         self._received.clear()
         self._discarding = False
-        self._gap = None
 
     def wait(self, seconds: Optional[float]) -> None:
         """Waits until something arrives, the connection is lost, or the time is over."""

@@ -496,6 +496,31 @@ class Faults(Folder):
         child.end()
         self.assertEqual(self.steps(server), list(range(1, 5002)))
 
+    def test_the_file_is_in_order_when_batchscope_is_killed_while_it_stands_still(self):
+        """Whoever takes it in leaves out what comes after a later line, as it was known."""
+        server = self.server(stores=False)
+        child = self.program("""
+            import batchscope, sys
+            run = batchscope.start()
+            run._link.most_bytes = 20_000
+            run.report(1, loss=1)
+            sys.stdin.readline()
+            for step in range(2, 5001):
+                run.report(step, loss=step)
+            print("done", len(run._link._unsent) > 1)
+            sys.stdin.readline()
+            run.report(5001, loss=1)
+        """, server, self.spill)
+        server.wait_for(lambda m: m["type"] == "record")
+        server.stand_still()
+        child.tell()
+        self.assertEqual(child.line(), "done True")
+        server.kill()
+        child.tell()
+        child.end()
+        numbers = [m["seq"] for m in spilled(self.spill)]
+        self.assertEqual(numbers, list(range(1, 5003)))  # with the bye
+
     def test_ends_while_batchscope_stands_still(self):
         server = self.server()
         child = self.program("""
