@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENT = os.path.join(SOURCE, "resources", "python")
+TESTS = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = 60.0  # seconds until a test gives up
 
 Message = Dict[str, Any]
@@ -147,7 +148,8 @@ class Server:
 
     def environment(self, spill: Optional[str] = None) -> Dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BATCHSCOPE_S")}
-        environment.update(BATCHSCOPE_SOCKET=self.path, BATCHSCOPE_RUN="r", PYTHONPATH=CLIENT, PYTHONUNBUFFERED="1")
+        environment.update(BATCHSCOPE_SOCKET=self.path, BATCHSCOPE_RUN="r", PYTHONPATH=f"{CLIENT}:{TESTS}",
+                           PYTHONUNBUFFERED="1")
         if spill is not None:
             environment["BATCHSCOPE_SPILL"] = spill
         return environment

@@ -27,26 +27,10 @@ STEP_BY_STEP = """
         print(step)
 """
 
-# As above, through a loader that only pretends: sizes without torch.
+# Through a loader that only pretends: sizes without torch.
 PRETENDED_LOADER = """
     import batchscope, sys
-
-    class Sizes(batchscope.Loader):
-        def __init__(self, run, batch, examples):
-            self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
-            self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
-            self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
-            run._loader = self
-            run._describe(can=("batch", "accumulate"), examples=examples, batch=batch, accumulate=1)
-
-        def fetch(self):
-            self._run._before_fetch()
-            sizes = self._next_sizes()
-            if not sizes:
-                self._end_epoch()
-                sizes = self._next_sizes()
-            self._took(sizes)
-            return sizes
+    from pretended_loader import Sizes
 """
 
 

@@ -20,27 +20,11 @@
 
 namespace batchscope::test {
 
-/// Python programs with the client that wait for lines of the file `lines` before each step, so that a test decides
-/// when steps are made; without the file they wait for nothing. The loader only pretends, as in tests/python.
+/// Python programs with the client and its pretended loader (tests/python/pretended_loader.py). With wait_for() they
+/// wait for a file, so that a test decides when steps are made.
 inline constexpr const char* pretended_loader = R"(
 import batchscope, os, sys, time
-
-class Sizes(batchscope.Loader):
-    def __init__(self, run, batch, examples):
-        self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
-        self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
-        self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
-        run._loader = self
-        run._describe(can=("batch", "accumulate", "rate"), examples=examples, batch=batch, accumulate=1)
-
-    def fetch(self):
-        self._run._before_fetch()
-        sizes = self._next_sizes()
-        if not sizes:
-            self._end_epoch()
-            sizes = self._next_sizes()
-        self._took(sizes)
-        return sizes
+from pretended_loader import Sizes
 
 def wait_for(name):
     while not os.path.exists(os.path.join(sys.argv[1], name)):
@@ -54,7 +38,7 @@ class ProgramRuns {
 public:
   ProgramRuns() {
     qputenv("XDG_RUNTIME_DIR", runtime_.path().toUtf8());
-    qputenv("PYTHONPATH", BATCHSCOPE_SOURCE_DIR "/resources/python");
+    qputenv("PYTHONPATH", BATCHSCOPE_SOURCE_DIR "/resources/python:" BATCHSCOPE_SOURCE_DIR "/tests/python");
     qputenv("PYTHONDONTWRITEBYTECODE", "1");
   }
 
