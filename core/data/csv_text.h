@@ -11,8 +11,9 @@ namespace batchscope::data {
 /// commas and line breaks inside belong to the field). Empty lines are skipped. The text must outlive this object.
 class CsvText {
 public:
-  /// `path` is used in error messages.
-  CsvText(std::string_view text, std::string path) : text_(text), path_(std::move(path)) {}
+  /// `path` is used in error messages; `first_line`: the number of the text's first line in that file.
+  CsvText(std::string_view text, std::string path, std::int64_t first_line = 1)
+      : text_(text), path_(std::move(path)), next_line_(first_line) {}
 
   /// Reads the next row into `fields`; returns false at the end. Throws Error (input) naming the line of a quote that
   /// is not closed, or that is followed by anything but a comma or the end of the line.
@@ -31,7 +32,7 @@ private:
   std::string path_;
   std::size_t position_ = 0;
   std::int64_t line_ = 0;
-  std::int64_t next_line_ = 1;
+  std::int64_t next_line_;
 };
 
 } // namespace batchscope::data

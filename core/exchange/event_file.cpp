@@ -218,6 +218,10 @@ void EventWriter::record(std::string_view data) {
   out_ << head << data << tail;
 }
 
+EventReader::EventReader(std::istream& in, std::uint64_t position) : in_(in), position_(position) {
+  in_.seekg(static_cast<std::streamoff>(position));
+}
+
 std::optional<std::string> EventReader::record() {
   std::array<char, 12> head{};
   if (!in_.read(head.data(), head.size()))
@@ -240,8 +244,15 @@ std::optional<std::string> EventReader::record() {
 }
 
 void EventReader::read(const std::function<void(const ScalarEvent&)>& take) {
-  while (const auto data = record())
+  while (read_record(take))
+    continue;
+}
+
+bool EventReader::read_record(const std::function<void(const ScalarEvent&)>& take) {
+  const auto data = record();
+  if (data)
     read_event(*data, take);
+  return data.has_value();
 }
 
 } // namespace batchscope::exchange::detail

@@ -1,33 +1,10 @@
 #include "core/exchange/followed_files.h"
 
-#include <fmt/format.h>
+#include "core/exchange/detail/file_state.h"
 
 namespace batchscope::exchange {
 
-namespace {
-
 namespace fs = std::filesystem;
-
-std::string state_of_file(const fs::path& file) {
-  std::error_code ignored;
-  const auto size = fs::file_size(file, ignored);
-  const auto time = fs::last_write_time(file, ignored);
-  return fmt::format("{}:{}:{}\n", file.string(), size, time.time_since_epoch().count());
-}
-
-/// Changes when the file, or one in the folder, is written. A database in WAL mode is written in the file beside it.
-std::string state_of(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored))
-    return state_of_file(path) + state_of_file(path.string() + "-wal");
-  std::string state;
-  for (const auto& entry : fs::recursive_directory_iterator(path, ignored))
-    if (entry.is_regular_file(ignored))
-      state += state_of_file(entry.path());
-  return state;
-}
-
-} // namespace
 
 FollowedFiles::FollowedFiles(const std::vector<fs::path>& paths, ImportOptions options) : options_(std::move(options)) {
   options_.partial = true;
@@ -43,7 +20,7 @@ ImportedRuns FollowedFiles::read_changed() {
   std::map<File*, std::string> states;
   for (File& file : files_) {
     // Before reading: what is written meanwhile is read the next time.
-    std::string state = state_of(file.path);
+    std::string state = detail::state_of(file.path);
     if (state == file.state)
       continue;
     changed.add(read_runs_of(file.path, options_));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/exchange/follow.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::exchange {
@@ -48,6 +49,9 @@ public:
   virtual std::vector<ImportColumn> columns(const std::filesystem::path& /*path*/) const { return {}; }
   /// Returns no runs for a sound file without values. Throws Error (input) naming what is wrong and where.
   virtual ImportedRuns read(const std::filesystem::path& path, const ImportOptions& options) const = 0;
+  /// Reads the points of a file or folder while it grows. The importer must live longer. Files of a format that are
+  /// only appended to are read from where they ended; all others are read as a whole when they have changed.
+  virtual std::unique_ptr<SeriesFollower> follow(const std::filesystem::path& path) const;
 };
 
 /// All formats, in the order in which they are tried.

@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <exception>
 #include <fstream>
+#include <map>
+#include <utility>
 
+#include "core/base/error.h"
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
@@ -50,6 +54,71 @@ store::CompleteRun run_of(const fs::path& folder, const std::vector<fs::path>& f
   return run.finish(options);
 }
 
+/// Event files are only appended to.
+class EventFilesFollower final : public SeriesFollower {
+public:
+  explicit EventFilesFollower(fs::path path) : path_(std::move(path)) {}
+
+  /// A damaged file keeps no other from being read.
+  bool poll(const AddedPointSink& take, bool /*ended*/) override {
+    bool more = false;
+    std::exception_ptr damage;
+    for (const fs::path& file : event_files(path_)) {
+      try {
+        more = read_some(file, take) || more;
+      } catch (const Error&) {
+        damage = damage ? damage : std::current_exception();
+      }
+    }
+    if (damage)
+      std::rethrow_exception(damage);
+    return more;
+  }
+
+  Json position() const override { return read_; }
+  void go_on(const Json& position) override {
+    read_.clear();
+    for (const auto& [file, bytes] : position.items())
+      if (bytes.is_number_unsigned())
+        read_[file] = bytes.get<std::uint64_t>();
+  }
+
+private:
+  bool read_some(const fs::path& file, const AddedPointSink& take) {
+    constexpr std::uint64_t most_bytes = 4 << 20;
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file, error);
+    if (error)
+      return false; // not there yet
+    std::uint64_t& read = read_[file.string()];
+    if (size == read)
+      return false;
+    if (size < read)
+      read = 0; // written anew
+    const std::uint64_t begin = read;
+    std::ifstream in(file, std::ios::binary);
+    detail::EventReader reader(in, begin);
+    const std::string folder = file.parent_path().string();
+    while (read - begin < most_bytes &&
+           reader.read_record([&](const detail::ScalarEvent& event) { give(folder, event, take); }))
+      read = reader.position();
+    return read - begin >= most_bytes && read < size;
+  }
+
+  /// The event files of one folder are one run. Its loss is the first series that can be.
+  void give(const std::string& folder, const detail::ScalarEvent& event, const AddedPointSink& take) {
+    const std::string series = detail::series_name(event.tag, {});
+    if (!detail::is_training_loss(series))
+      return take({series, event.step, event.value});
+    const std::string& loss = losses_.try_emplace(folder, series).first->second;
+    take({series == loss ? "loss" : series, event.step, event.value});
+  }
+
+  const fs::path path_;
+  std::map<std::string, std::uint64_t> read_; ///< bytes of each file
+  std::map<std::string, std::string> losses_; ///< by folder
+};
+
 class TensorBoardImporter final : public Importer {
 public:
   std::string name() const override { return "tensorboard"; }
@@ -58,6 +127,10 @@ public:
   bool accepts(const fs::path& path) const override {
     std::error_code ignored;
     return fs::is_directory(path, ignored) ? !event_files(path).empty() : is_event_file(path);
+  }
+
+  std::unique_ptr<SeriesFollower> follow(const fs::path& path) const override {
+    return std::make_unique<EventFilesFollower>(path);
   }
 
   /// The event files of one folder are one run.

@@ -82,6 +82,14 @@ std::string series_name(const std::string& name, const ImportOptions& options) {
   return usual(name);
 }
 
+std::string name_of_loss(const std::function<bool(const std::string&)>& has_series) {
+  if (!has_series("loss"))
+    for (const char* name : {"train_loss", "train_loss_step"})
+      if (has_series(name))
+        return name;
+  return {};
+}
+
 bool is_training_loss(const std::string& series) {
   return series == "loss" || series == "train_loss" || series == "train_loss_step";
 }
@@ -126,14 +134,15 @@ telemetry::RunStatus ImportedRun::status(bool running) const {
   return status_ ? RunStatus::interrupted : RunStatus::finished;
 }
 
-/// A run without a series loss has it under another name. (transformers has both: train_loss is the mean of all steps.)
 void ImportedRun::name_loss(const ImportOptions& options) {
-  for (const char* name : {"train_loss", "train_loss_step"})
-    if (!series_.contains("loss") && !options.names.contains(name) && series_.contains(name)) {
-      auto series = series_.extract(name);
-      series.key() = "loss";
-      series_.insert(std::move(series));
-    }
+  const std::string name = name_of_loss([&](const std::string& series) {
+    return series_.contains(series) && (series == "loss" || !options.names.contains(series));
+  });
+  if (name.empty())
+    return;
+  auto series = series_.extract(name);
+  series.key() = "loss";
+  series_.insert(std::move(series));
 }
 
 /// Adds the settings that lists show, under our names.

@@ -36,18 +36,23 @@ private:
 /// Reads the scalars of an event file: values of the kinds simple_value and tensor; others are skipped.
 class EventReader {
 public:
-  explicit EventReader(std::istream& in) : in_(in) {}
+  /// `position`: of the first record to read; position() of an earlier reader.
+  explicit EventReader(std::istream& in, std::uint64_t position = 0);
 
   /// Calls `take` with each scalar. A last record that is cut off ends the reading without an error: its writer is
   /// still at work. Throws Error (input) for a file that is none of these, and at a record whose checksum is wrong,
   /// naming its position.
   void read(const std::function<void(const ScalarEvent&)>& take);
+  /// The same for the next record only; false at the end.
+  bool read_record(const std::function<void(const ScalarEvent&)>& take);
+  /// Bytes of the file before the next record.
+  std::uint64_t position() const { return position_; }
 
 private:
   std::optional<std::string> record();
 
   std::istream& in_;
-  std::uint64_t position_ = 0; ///< bytes before the next record
+  std::uint64_t position_ = 0;
 };
 
 } // namespace batchscope::exchange::detail

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -52,6 +53,9 @@ private:
 /// The series for a name in another program's file: the one that the options give, else the usual name of ours:
 /// `train/loss` is loss, `val/acc` and `eval_accuracy` validation_accuracy. Others keep their name.
 std::string series_name(const std::string& name, const ImportOptions& options);
+/// Of a run that has no series loss, the one that is its loss: train_loss or train_loss_step; else empty. (transformers
+/// has both loss and train_loss, the mean of all steps.)
+std::string name_of_loss(const std::function<bool(const std::string&)>& has_series);
 /// Whether a series has the training loss, the times of whose points are those of the steps.
 bool is_training_loss(const std::string& series);
 /// The whole text file, which may be empty; throws Error (input).

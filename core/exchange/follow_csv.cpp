@@ -1,0 +1,207 @@
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/exchange/detail/csv_table.h"
+#include "core/exchange/detail/imported_run.h"
+
+namespace batchscope::exchange::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t most_bytes_of_a_poll = 4 << 20;
+/// Bytes before the place up to which a table was read; if they differ, the table was written anew.
+constexpr std::uint64_t compared_bytes = 256;
+
+std::string bytes_of(const fs::path& file, std::uint64_t from, std::uint64_t count) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text(count, '\0');
+  in.seekg(static_cast<std::streamoff>(from));
+  in.read(text.data(), static_cast<std::streamsize>(count));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+  return text;
+}
+
+std::int64_t time_of(const fs::path& file) {
+  std::error_code ignored;
+  return fs::last_write_time(file, ignored).time_since_epoch().count();
+}
+
+/// How far a table was read. A plain value.
+struct Place {
+  std::uint64_t bytes = 0;   ///< up to the end of a row
+  std::int64_t lines = 0;    ///< in these bytes
+  std::int64_t rows = 0;     ///< of values
+  std::string before;        ///< digest of the last of these bytes
+  std::string first_row;     ///< digest of CsvTable::identity_of() the first row of values
+  std::int64_t modified = 0; ///< when the file was written last
+};
+
+class TableFollower {
+public:
+  explicit TableFollower(fs::path file, Place place = {}) : file_(std::move(file)), place_(std::move(place)) {}
+
+  /// As SeriesFollower::poll().
+  bool poll(const AddedPointSink& take, bool ended) {
+    std::error_code error;
+    const std::uint64_t size = fs::file_size(file_, error);
+    if (error)
+      return false; // taken away, as while it is replaced
+    const std::int64_t modified = time_of(file_);
+    if (size == place_.bytes && (!ended || modified == place_.modified))
+      return false;
+    if (!is_continued(size))
+      begin_anew(size);
+    const bool whole = size - place_.bytes <= most_bytes_of_a_poll;
+    const std::string text = bytes_of(file_, place_.bytes, std::min(size - place_.bytes, most_bytes_of_a_poll));
+    const std::string_view rows = whole_rows(text);
+    if (rows.empty() && !whole)
+      throw input_error(
+          fmt::format("{}, line {}: longer than {} bytes", file_.string(), place_.lines + 1, most_bytes_of_a_poll));
+    take_rows(rows, take);
+    place_.modified = modified;
+    return !whole;
+  }
+
+  const Place& place() const { return place_; }
+
+private:
+  /// The table has what was read of it, and more rows. One that was written again to the same size has none.
+  bool is_continued(std::uint64_t size) const { return size > place_.bytes && digest_before() == place_.before; }
+
+  std::string digest_before() const {
+    const std::uint64_t count = std::min(place_.bytes, compared_bytes);
+    return count == 0 ? std::string() : digest(bytes_of(file_, place_.bytes - count, count));
+  }
+
+  /// A table that got another column is written anew with the rows that it had: those are known.
+  void begin_anew(std::uint64_t size) {
+    known_rows_ = size > place_.bytes ? place_.rows : 0;
+    known_first_row_ = std::move(place_.first_row);
+    place_ = {};
+    columns_.reset();
+  }
+
+  void take_rows(std::string_view text, const AddedPointSink& take) {
+    if (text.empty())
+      return;
+    if (place_.bytes > 0 && !columns_)
+      read_header();
+    std::string_view rest = text;
+    if (place_.bytes == 0 && rest.starts_with("\xEF\xBB\xBF"))
+      rest.remove_prefix(3); // a byte order mark
+    data::CsvText csv(rest, file_.string(), place_.lines + 1);
+    std::vector<std::string> row;
+    if (!columns_ && csv.next(row))
+      set_columns(row);
+    std::vector<AddedPoint> points; // given only if the text is sound as a whole: it is then not read again
+    Place place = place_;
+    while (columns_ && csv.next(row))
+      add(row, csv, place, points);
+    place.bytes += text.size();
+    place.lines += std::count(text.begin(), text.end(), '\n');
+    place_ = std::move(place);
+    place_.before = digest_before();
+    for (const AddedPoint& point : points)
+      take(point);
+  }
+
+  void add(const std::vector<std::string>& row, const data::CsvText& csv, Place& place,
+           std::vector<AddedPoint>& points) {
+    const std::int64_t step = columns_->step_of(row, csv);
+    if (++place.rows == 1) {
+      place.first_row = digest(columns_->identity_of(row));
+      if (place.first_row != known_first_row_)
+        known_rows_ = 0; // of another run
+    }
+    if (place.rows <= known_rows_)
+      return;
+    columns_->values_of(row, [&](const std::string& series, double value) {
+      if (!series.empty())
+        points.push_back({series == loss_ ? "loss" : series, step, value});
+    });
+  }
+
+  void read_header() {
+    const std::string start = bytes_of(file_, 0, std::min(place_.bytes, most_bytes_of_a_poll));
+    std::vector<std::string> header;
+    std::string_view rest = start;
+    if (rest.starts_with("\xEF\xBB\xBF"))
+      rest.remove_prefix(3);
+    if (data::CsvText(rest, file_.string()).next(header))
+      set_columns(header);
+  }
+
+  void set_columns(const std::vector<std::string>& header) {
+    columns_.emplace(header, ImportOptions{});
+    loss_ = name_of_loss([&](const std::string& name) {
+      return std::find(columns_->series().begin(), columns_->series().end(), name) != columns_->series().end();
+    });
+  }
+
+  const fs::path file_;
+  Place place_;
+  std::optional<CsvTable> columns_;
+  std::string loss_;            ///< the series that is the loss
+  std::int64_t known_rows_ = 0; ///< first ones of a table that was written anew
+  std::string known_first_row_;
+};
+
+class TablesFollower final : public SeriesFollower {
+public:
+  explicit TablesFollower(fs::path path) : path_(std::move(path)) {}
+
+  bool poll(const AddedPointSink& take, bool ended) override {
+    bool more = false;
+    for (const fs::path& table : tables_of(path_))
+      more = tables_.try_emplace(table.string(), table).first->second.poll(take, ended) || more;
+    return more;
+  }
+
+  Json position() const override {
+    Json json = Json::object();
+    for (const auto& [file, table] : tables_) {
+      const Place& place = table.place();
+      json[file] = {{"bytes", place.bytes},   {"lines", place.lines},         {"rows", place.rows},
+                    {"before", place.before}, {"first_row", place.first_row}, {"modified", place.modified}};
+    }
+    return json;
+  }
+
+  void go_on(const Json& position) override {
+    tables_.clear();
+    for (const auto& [file, json] : position.items()) {
+      try {
+        tables_.try_emplace(file, file,
+                            Place{.bytes = json.at("bytes").get<std::uint64_t>(),
+                                  .lines = json.at("lines").get<std::int64_t>(),
+                                  .rows = json.at("rows").get<std::int64_t>(),
+                                  .before = json.at("before").get<std::string>(),
+                                  .first_row = json.at("first_row").get<std::string>(),
+                                  .modified = json.at("modified").get<std::int64_t>()});
+      } catch (const Json::exception&) {
+        continue; // no position of a table
+      }
+    }
+  }
+
+private:
+  const fs::path path_;
+  std::map<std::string, TableFollower> tables_; ///< by their files
+};
+
+} // namespace
+
+std::unique_ptr<SeriesFollower> follow_tables(const fs::path& path) {
+  return std::make_unique<TablesFollower>(path);
+}
+
+} // namespace batchscope::exchange::detail
