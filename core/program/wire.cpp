@@ -16,26 +16,43 @@ namespace {
 
 /// Nothing of the protocol is deeper; a line of 16 MiB could be a million levels deep.
 constexpr int deepest = 64;
+/// Of all objects of a message together: each name of an object is compared with all before it.
+constexpr std::size_t most_names = 1500;
+constexpr std::size_t longest_name = 128; ///< bytes
 
-bool is_too_deep(std::string_view line) {
+/// Throws Error (input) for a line that would take long to read: names and depth are counted without reading it.
+void check_size(std::string_view line) {
   int depth = 0;
+  std::size_t names = 0;
+  std::size_t text_begin = 0;
+  std::size_t text_size = 0; // of the last text: a name, if a colon follows
   bool in_text = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
     if (in_text) {
-      if (line[i] == '\\')
+      if (c == '\\') {
         ++i;
-      else if (line[i] == '"')
+      } else if (c == '"') {
         in_text = false;
-    } else if (line[i] == '"') {
+        text_size = i - text_begin;
+      }
+    } else if (c == '"') {
       in_text = true;
-    } else if (line[i] == '[' || line[i] == '{') {
-      if (++depth > deepest)
-        return true;
-    } else if (line[i] == ']' || line[i] == '}') {
+      text_begin = i + 1;
+    } else if (c == ':') {
+      ++names;
+      if (text_size > longest_name)
+        throw input_error(fmt::format("the name of a value has more than {} bytes", longest_name));
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
       --depth;
     }
+    if (depth > deepest)
+      throw input_error(fmt::format("nested deeper than {} levels", deepest));
+    if (names > most_names)
+      throw input_error(fmt::format("more than {} names of values", most_names));
   }
-  return false;
 }
 
 Hello hello_from(const Fields& fields) {
@@ -163,8 +180,7 @@ int level_of(const Hello& hello) {
 }
 
 Message parse(std::string_view line) {
-  if (is_too_deep(line))
-    throw input_error(fmt::format("nested deeper than {} levels", deepest));
+  check_size(line);
   const Json json = Json::parse(line, nullptr, false);
   if (json.is_discarded())
     throw input_error("not JSON");

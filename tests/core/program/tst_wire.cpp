@@ -133,6 +133,12 @@ private Q_SLOTS:
     row(R"({"type":"trace","seq":1,"batch":1,"events":[9223372036854775807]})");
     row(R"({"type":"trace","seq":1,"batch":1,"events":[8],"phases":[0]})");
     QTest::newRow("deep") << QByteArray(5000, '[');
+    QByteArray names = "{";
+    for (int i = 0; i < 1501; ++i)
+      names += "\"name " + QByteArray::number(i) + "\":1,";
+    QTest::newRow("many names") << names + "\"type\":\"bye\",\"seq\":1,\"status\":\"finished\"}";
+    QTest::newRow("a long name") << "{\"" + QByteArray(129, 'n') +
+                                        "\":1,\"type\":\"bye\",\"seq\":1,\"status\":\"finished\"}";
     QTest::newRow("a long text") << QByteArray("{\"type\":\"record\",\"seq\":1,\"step\":\"" + QByteArray(100'000, 'x') +
                                                "\"}");
   }
