@@ -10,6 +10,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/base/error.h"
+#include "core/base/standard_streams.h"
 #include "core/run/engine.h"
 
 namespace batchscope::cli {
@@ -87,6 +88,7 @@ int fail(int status, std::string message) {
 
 int main(int argc, char** argv) {
   using namespace batchscope;
+  open_standard_streams();
   run::set_openmp_wait();
   try {
     return cli::run(argc, argv);

@@ -12,6 +12,7 @@
 #include "app/window/options.h"
 #include "app/window/start_log.h"
 #include "core/base/resources.h"
+#include "core/base/standard_streams.h"
 #include "core/run/engine.h"
 #include "core/store/run_store.h"
 #include "ui/window/main_window.h"
@@ -67,6 +68,7 @@ int run(int& argc, char** argv, const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace batchscope::window;
+  batchscope::open_standard_streams();
   QCoreApplication::setApplicationName(QStringLiteral("batchscope"));
   QCoreApplication::setApplicationVersion(QStringLiteral(BATCHSCOPE_VERSION));
   QGuiApplication::setDesktopFileName(QStringLiteral("batchscope"));

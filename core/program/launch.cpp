@@ -93,6 +93,15 @@ std::filesystem::path find_program(const ChildStart& start, const Variables& var
   throw input_error(fmt::format("no program {} in PATH", in_quotes(name)), "program");
 }
 
+/// A file under another number than those of standard streams. Where this process has these closed, a new file gets
+/// such a number, which in the new process is another file's.
+Descriptor above_standard_streams(int number) {
+  Descriptor file(number);
+  if (number < 0 || number > STDERR_FILENO)
+    return file;
+  return Descriptor(fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
 /// What the new process needs, all made before fork.
 struct Prepared {
   const char* file;
@@ -161,12 +170,12 @@ pid_t fork_and_execute(const std::filesystem::path& file, const ChildStart& star
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> assignment_pointers = pointers(assignments);
   const std::string folder = start.folder.string();
-  const Descriptor input(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor input = above_standard_streams(open("/dev/null", O_RDONLY | O_CLOEXEC));
   std::array<int, 2> pipe_ends{-1, -1};
   if (input.get() < 0 || pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
     throw Error(Error::Kind::failed, fmt::format("cannot start a program: {}", std::strerror(errno)));
   const Descriptor report(pipe_ends[0]);
-  Descriptor report_from(pipe_ends[1]);
+  Descriptor report_from = above_standard_streams(pipe_ends[1]);
 
   const Prepared prepared{file.c_str(),
                           argument_pointers.data(),
@@ -215,7 +224,8 @@ pid_t launch(const ChildStart& start, const std::string& token) {
   check_folder(start);
   const Variables variables = variables_for(start, token);
   const std::filesystem::path file = find_program(start, variables);
-  const Descriptor output(open(start.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  const Descriptor output =
+      above_standard_streams(open(start.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (output.get() < 0)
     throw input_error(fmt::format("cannot write the program's output to {}: {}", in_quotes(start.output.string()),
                                   std::strerror(errno)));
