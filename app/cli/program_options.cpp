@@ -57,7 +57,8 @@ void ProgramOptions::add_to(CLI::App& app, bool several) {
   probe_steps_ = add_value(app, "--probe-steps", "N",
                            "In a search, a batch size fits when the program has reported N steps (default 3)");
   probe_seconds_ = add_value(app, "--probe-seconds", "S",
-                             "Or when it ran for S seconds without an error (default 120), or came to a good end");
+                             "Or when it ran for S seconds without an error (default 120), or came to a good end. A "
+                             "program that makes no step, or does not answer, for so long is given up");
   folder_ = add_value(app, "--cwd", "DIR", "Folder in which the program runs (default: the present one)");
   environment_ =
       add_repeatable(app, "--env", "NAME=VALUE", "A variable of the program's environment; never stored. Repeatable");

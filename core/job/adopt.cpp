@@ -1,5 +1,7 @@
 #include "core/job/adopt.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "core/base/error.h"
@@ -35,7 +37,8 @@ Adoptable find_adoptable(const std::filesystem::path& database, std::int64_t run
   if (telemetry::is_open(status))
     throw input_error(fmt::format("run {} is {}: a BatchScope watches its program; `watch {}` follows it", run,
                                   telemetry::to_string(status), run));
-  if (!program::is_left(database, adoptable.row.uid))
+  // One that has ended is stored whole, whatever it had no time to tidy.
+  if (status != telemetry::RunStatus::interrupted || !program::is_left(database, adoptable.row.uid))
     throw input_error(fmt::format("run {} is {} and has left nothing to take in", run, telemetry::to_string(status)));
   adoptable.spec = *spec;
   adoptable.start = run::stored_start(reader.start_json(run));
@@ -53,10 +56,15 @@ JobResult adopt_and_store(const Adoptable& adoptable, store::RunStore& store, Wa
 
 void adopt_ended(store::RunStore& store, const std::shared_ptr<run::JobControl>& control) {
   const std::filesystem::path database = store.file();
-  if (!std::filesystem::exists(program::folder_of_program(database, {})))
+  const std::vector<std::string> left = program::left_runs(database);
+  std::set<std::string> others(left.begin(), left.end());
+  if (others.empty())
     return;
-  for (const store::RunRow& row : store::RunReader(database).list("status = interrupted")) {
-    if (!program::is_left(database, row.uid) || program::program_lives(database, row.uid))
+  const store::RunReader reader(database);
+  for (const store::RunRow& row : reader.list("status = running"))
+    others.erase(row.uid);
+  for (const store::RunRow& row : reader.list("status = interrupted")) {
+    if (others.erase(row.uid) == 0 || program::program_lives(database, row.uid))
       continue;
     try {
       Watch nobody;
@@ -65,6 +73,12 @@ void adopt_ended(store::RunStore& store, const std::shared_ptr<run::JobControl>&
       continue; // it stays interrupted; `run --adopt` says why
     }
   }
+  if (others.empty())
+    return;
+  // A BatchScope that was killed after it had stored how they ended.
+  for (const store::RunRow& row : reader.list())
+    if (others.contains(row.uid) && !telemetry::is_open(row.outcome.status))
+      program::tidy_stored(database, row.uid);
 }
 
 } // namespace batchscope::job

@@ -28,7 +28,7 @@ JobResult adopt_and_store(const Adoptable& adoptable, store::RunStore& store, Wa
                           const std::shared_ptr<run::JobControl>& control);
 
 /// Adopts all runs of the store whose programs have ended while no BatchScope watched them: takes in what they had
-/// spilled, and how they ended. One that cannot be taken in is left as it is.
+/// spilled, and how they ended. One that cannot be taken in is left as it is. Also tidies runs whose outcome is stored.
 void adopt_ended(store::RunStore& store, const std::shared_ptr<run::JobControl>& control);
 
 } // namespace batchscope::job

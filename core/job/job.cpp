@@ -245,6 +245,7 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
   if (job.outcome.status == telemetry::RunStatus::stopped)
     job.outcome.reason = tee.reason();
   retry_transient(watch, *control, [&] { writer->finish(job.outcome); });
+  source.stored();
   watch.ended(job.id, job.outcome);
   return job;
 }

@@ -24,6 +24,25 @@ std::string new_token() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
+/// Whoever started this process may have left SIGCHLD ignored; the system then forgets how a child has ended.
+void keep_exit_statuses() {
+  struct sigaction action {};
+  if (sigaction(SIGCHLD, nullptr, &action) != 0 || action.sa_handler != SIG_IGN)
+    return;
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &action, nullptr);
+}
+
+/// Whether a child has ended, which stays to be reaped.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  int result = 0;
+  do
+    result = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  while (result != 0 && errno == EINTR);
+  return result != 0 || info.si_pid != 0; // another part of this process may have reaped it
+}
+
 } // namespace
 
 Child::Child(const ChildStart& start) : Child(launch(start)) {}
@@ -33,8 +52,9 @@ Child::Child(Started started)
       group_(started.pid, std::move(started.token)), oom_kills_at_start_(started.oom_kills) {}
 
 Child::Started Child::launch(const ChildStart& start) {
-  Started started{-1, new_token(), detail::kernel_oom_kills()};
+  Started started{-1, start.token.empty() ? new_token() : start.token, detail::kernel_oom_kills()};
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  keep_exit_statuses();
   started.pid = detail::launch(start, started.token);
   return started;
 }
@@ -55,13 +75,14 @@ Child::~Child() {
 std::optional<Exit> Child::poll() {
   if (exit_)
     return exit_;
+  if (!has_ended(pid_))
+    return std::nullopt;
+  group_.members(); // what it leaves behind is of its session, whose number nobody else has yet
   int status = 0;
   pid_t ended = -1;
   do
     ended = waitpid(pid_, &status, WNOHANG);
   while (ended < 0 && errno == EINTR);
-  if (ended == 0)
-    return std::nullopt;
   Exit exit;
   if (ended == pid_ && WIFSIGNALED(status))
     exit.signal = WTERMSIG(status);

@@ -21,6 +21,7 @@ struct ChildStart {
   /// Added to the environment of this process, which they replace where the names are the same.
   std::vector<std::pair<std::string, std::string>> environment;
   std::filesystem::path output; ///< file for stdout and stderr, made with mode 0600 or appended to; stdin is /dev/null
+  std::string token;            ///< by which its processes are known, ProcessGroup::variable; empty: a random one
   std::optional<std::uint64_t> data_limit; ///< of the whole process (RLIMIT_DATA), bytes
   /// Makes glibc give every freed block of 128 KiB or more back to the system at once, so that peaks of equal steps are
   /// equal and twice the batch fits into a limit; a step takes 1.2 to 2 times as long.
@@ -30,7 +31,7 @@ struct ChildStart {
 /// Throws as Child does, if the command or the folder does not exist. Starts nothing.
 void check_can_start(const ChildStart& start);
 
-/// How a process ended: `code` or `signal` is set.
+/// How a process ended: `code` or `signal` is set, or none where the system does not say.
 struct Exit {
   std::optional<int> code;
   std::optional<int> signal;

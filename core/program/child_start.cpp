@@ -20,8 +20,6 @@ std::string python_path(const Surroundings& surroundings, const ProgramFolder& f
   return rest.empty() ? folder.python().string() : fmt::format("{}:{}", folder.python().string(), rest);
 }
 
-} // namespace
-
 ChildStart child_start(const run::RunSpec& spec, const Surroundings& surroundings, const run::RunPlace& place,
                        const ProgramFolder& folder, const Link& link) {
   const run::ProgramSpec& program = *spec.program;
@@ -29,6 +27,7 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
                    .folder = program.folder,
                    .environment = surroundings.environment,
                    .output = folder.output(),
+                   .token = place.uid,
                    .data_limit = program.attach ? std::nullopt : spec.memory_budget,
                    .returns_freed_memory = surroundings.returns_freed_memory || spec.memory_budget.has_value()};
   start.environment.emplace_back("BATCHSCOPE_SOCKET", link.path().string());
@@ -39,6 +38,22 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
     start.environment.emplace_back("PYTHONPATH", python_path(surroundings, folder));
   }
   return start;
+}
+
+} // namespace
+
+std::unique_ptr<Child> start_child(const run::RunSpec& spec, const Surroundings& surroundings,
+                                   const run::RunPlace& place, const ProgramFolder& folder, const Link& link,
+                                   const Json& reads) {
+  folder.make(*spec.program);
+  const ChildStart start = child_start(spec, surroundings, place, folder, link);
+  ProgramFolder::Note note{.socket = link.path(), .reads = reads};
+  folder.write_note(note);
+  auto child = std::make_unique<Child>(start);
+  note.pid = child->pid();
+  note.started = child->group().started();
+  folder.write_note(note);
+  return child;
 }
 
 } // namespace batchscope::program

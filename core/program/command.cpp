@@ -127,4 +127,12 @@ void check_takes_batch(const run::ProgramSpec& program) {
                       "program");
 }
 
+Error takes_no_batch(int level) {
+  return input_error(
+      fmt::format("the program takes no batch size: it {} (level {}); put {{batch}} into its command, or "
+                  "use batchscope's loader",
+                  level == 0 ? "does not connect to BatchScope" : "only reports", level),
+      "program");
+}
+
 } // namespace batchscope::program

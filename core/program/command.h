@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/error.h"
 #include "core/run/run_spec.h"
 #include "core/run/source.h"
 
@@ -40,5 +41,7 @@ bool sends_batch(const run::RunSpec& spec);
 void check_command(const run::RunSpec& spec);
 /// The same for a search or a sweep over batch sizes, which must reach the program.
 void check_takes_batch(const run::ProgramSpec& program);
+/// Of a program that turned out to be below level 2 when it was sent a size.
+Error takes_no_batch(int level);
 
 } // namespace batchscope::program

@@ -59,6 +59,7 @@ void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
   start_ = start;
   level_ = start.program ? start.program->level : 0;
   said_paused_ = left.paused;
+  bye_ = left.bye;
   edits_ = left.edits;
   if (left.budget)
     spec_.memory_budget = left.budget;
@@ -155,7 +156,7 @@ void Conversation::message(const Message& message, bool live) {
   else if (const auto* applied = std::get_if<Applied>(&message); applied && steering_)
     inbox_.send(steering_->take(*applied));
   else if (const auto* bye = std::get_if<Bye>(&message))
-    bye_ = *bye;
+    take(*bye);
   to_confirm_.emplace_back(entries_, seq_of(message));
   if (!std::holds_alternative<Bye>(message) || !live)
     return;
@@ -218,6 +219,15 @@ void Conversation::take(const EventMessage& message) {
     out_of_memory_ = event;
   event.detail_json = detail_of(message);
   push(std::move(event));
+}
+
+/// Stored, because the program does not say it again to a BatchScope that takes the run over.
+void Conversation::take(const Bye& bye) {
+  bye_ = bye;
+  report("bye", json_text({{"message", fmt::format("the program says that it has {}", bye.status)},
+                           {"status", bye.status},
+                           {"reason", bye.reason},
+                           {"seq", bye.seq}}));
 }
 
 /// Once per pause and once per end of a pause, however many single steps are made in between.
@@ -345,8 +355,8 @@ void Conversation::record(const telemetry::StepRecord& record) {
   sink_.record(record);
 }
 
-void Conversation::values(std::vector<std::pair<std::string, double>> values) {
-  push({step_, run_seconds(), "", "{}", std::move(values)});
+void Conversation::values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step) {
+  push({step.value_or(step_), run_seconds(), "", "{}", std::move(values)});
 }
 
 void Conversation::push(telemetry::Event event) {

@@ -53,8 +53,8 @@ public:
   void report(const char* kind, std::string detail_json);
   /// A record from somewhere else, of a program that sends none.
   void record(const telemetry::StepRecord& record);
-  /// Values that become series at the last step.
-  void values(std::vector<std::pair<std::string, double>> values);
+  /// Values that become series at a step, without one at the last.
+  void values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step = {});
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -69,6 +69,7 @@ private:
   void describe(const Hello& hello);
   void take(const StepMessage& message, bool live);
   void take(const EventMessage& message);
+  void take(const Bye& bye);
   void fill_peak(telemetry::StepRecord& record);
   void take_status(const telemetry::Event& event);
   double run_seconds() const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/json.h"
-#include "core/program/detail/process.h"
 #include "core/program/detail/program_folder.h"
 
 namespace batchscope::program {
@@ -15,6 +14,27 @@ std::optional<std::int64_t> integer_of(const Json& detail, const char* field) {
   if (found == detail.end() || !found->is_number_integer())
     return std::nullopt;
   return found->get<std::int64_t>();
+}
+
+std::optional<int> exit_number_of(const Json& detail, const char* field) {
+  const auto number = integer_of(detail, field);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+std::string left_text_of(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<LeftRun::End> end_of(const Json& detail) {
+  const std::string status = left_text_of(detail, "status");
+  for (const auto known : {telemetry::RunStatus::finished, telemetry::RunStatus::stopped, telemetry::RunStatus::failed})
+    if (status == telemetry::to_string(known))
+      return LeftRun::End{
+          .exit = {.code = exit_number_of(detail, "exit_code"), .signal = exit_number_of(detail, "signal")},
+          .status = known,
+          .reason = left_text_of(detail, "reason")};
+  return std::nullopt;
 }
 
 std::optional<schedule::PlanEdit> edit_of(const Json& detail) {
@@ -35,6 +55,8 @@ void LeftRun::take(const telemetry::StepRecord& record) {
 
 void LeftRun::take(const telemetry::Event& event) {
   progress.take(event);
+  for (const auto& [name, value] : event.values)
+    last_steps[name] = event.step;
   if (event.kind.empty())
     return;
   ++events;
@@ -51,6 +73,10 @@ void LeftRun::take(const telemetry::Event& event) {
   } else if (event.kind == "budget" && !detail.contains("refused")) {
     if (const auto bytes = integer_of(detail, "budget_bytes"); bytes && *bytes > 0)
       budget = static_cast<std::uint64_t>(*bytes);
+  } else if (event.kind == "exit") {
+    end = end_of(detail);
+  } else if (event.kind == "bye") {
+    bye = Bye{.status = left_text_of(detail, "status"), .reason = left_text_of(detail, "reason")};
   } else if (event.kind == "status") {
     paused = detail.value("status", Json()) == Json("paused");
   }
@@ -59,11 +85,25 @@ void LeftRun::take(const telemetry::Event& event) {
 
 bool program_lives(const std::filesystem::path& database, const std::string& uid) {
   const auto note = ProgramFolder(folder_of_program(database, uid)).note();
-  return note && start_of_process(note->pid) == note->started && Process::left(note->pid).has_value();
+  return note && ProgramFolder::group_of(*note, uid).leader_lives();
 }
 
 bool is_left(const std::filesystem::path& database, const std::string& uid) {
   return ProgramFolder(folder_of_program(database, uid)).note().has_value();
+}
+
+std::vector<std::string> left_runs(const std::filesystem::path& database) {
+  std::vector<std::string> uids;
+  std::error_code ignored;
+  std::filesystem::directory_iterator entry(folder_of_program(database, {}), ignored);
+  for (; entry != std::filesystem::directory_iterator(); entry.increment(ignored))
+    if (ProgramFolder(entry->path()).note())
+      uids.push_back(entry->path().filename().string());
+  return uids;
+}
+
+void tidy_stored(const std::filesystem::path& database, const std::string& uid) {
+  ProgramFolder(folder_of_program(database, uid)).tidy();
 }
 
 } // namespace batchscope::program

@@ -4,14 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
 #include "core/base/error.h"
+#include "core/program/detail/owned_folder.h"
 #include "core/program/wire.h"
 
 namespace batchscope::program {
@@ -22,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* folder_prefix = "batchscope-";
 constexpr const char* socket_name = "socket";
-constexpr const char* owner_name = "owner";
 constexpr std::size_t most_connections = 256;
 constexpr std::size_t most_unsent = 16U << 20U;
 constexpr std::size_t most_at_once = 1U << 20U;
@@ -42,31 +40,11 @@ Error cannot(const std::string& what, const fs::path& path) {
   return {Error::Kind::failed, fmt::format("{} {}: {}", what, path.string(), std::strerror(errno))};
 }
 
-/// Locks the folder's owner file; nothing if a living process has it.
-Descriptor lock_owner(const fs::path& folder) {
-  const fs::path file = folder / owner_name;
-  while (true) {
-    Descriptor owner(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!owner || ::flock(owner.get(), LOCK_EX | LOCK_NB) != 0)
-      return {};
-    // Another process may have removed the folder between the two calls.
-    struct stat mine {
-    }, there{};
-    if (::fstat(owner.get(), &mine) == 0 && ::stat(file.c_str(), &there) == 0 && mine.st_ino == there.st_ino)
-      return owner;
-  }
-}
-
-/// The caller holds the lock of its owner file.
+/// Of this process, or without an owner.
 void remove_folder(const fs::path& folder) {
   ::unlink((folder / socket_name).c_str());
   ::unlink((folder / owner_name).c_str());
   ::rmdir(folder.c_str());
-}
-
-bool is_own_folder(const fs::path& folder) {
-  struct stat status {};
-  return ::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::getuid();
 }
 
 Descriptor listen_at(const fs::path& path) {
@@ -99,35 +77,15 @@ fs::path socket_folder(const std::string& uid) {
 }
 
 void remove_abandoned_sockets() {
-  std::error_code ignored;
-  for (const fs::path& root : {runtime_folder(), fs::path("/tmp")}) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(root, ignored)) {
-      const fs::path& folder = entry.path();
-      if (!folder.filename().string().starts_with(folder_prefix) || !is_own_folder(folder) ||
-          !fs::exists(folder / owner_name, ignored))
-        continue;
-      if (const Descriptor owner = lock_owner(folder))
-        remove_folder(folder);
-    }
-  }
+  for (const fs::path& root : {runtime_folder(), fs::path("/tmp")})
+    for_each_abandoned(root, folder_prefix, remove_folder);
 }
 
 Link::Link(const fs::path& folder) : path_(folder / socket_name) {
   if (!fits_an_address(path_))
     throw input_error(fmt::format("the socket's path {} has {} bytes; accepted: at most {}", path_.string(),
                                   path_.native().size(), sizeof(sockaddr_un::sun_path) - 1));
-  // Another process may remove the folder as abandoned before it is locked.
-  for (int attempt = 0; attempt < 100 && !owner_; ++attempt) {
-    if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
-      throw cannot("cannot make the folder", folder);
-    if (!is_own_folder(folder) || ::chmod(folder.c_str(), 0700) != 0)
-      throw input_error(fmt::format("{} belongs to another user", folder.string()));
-    owner_ = lock_owner(folder);
-    if (!owner_ && errno == EWOULDBLOCK)
-      throw input_error(fmt::format("another BatchScope listens at {}", path_.string()));
-  }
-  if (!owner_)
-    throw cannot("cannot lock", folder / owner_name);
+  owner_ = own_folder(folder);
   listener_ = listen_at(path_);
 }
 

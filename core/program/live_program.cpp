@@ -1,7 +1,6 @@
 #include "core/program/detail/live_program.h"
 
-#include <chrono>
-
+#include <fmt/format.h>
 #include <poll.h>
 
 #include "core/base/error.h"
@@ -19,36 +18,62 @@ constexpr int look_ms = 50; ///< how often `stop` is asked
 
 LiveProgram::LiveProgram(const run::RunSpec& spec, const Surroundings& surroundings, Welcome welcome,
                          std::function<bool()> stop)
-    : folder_(ProgramFolder::temporary(place_.uid)), link_(std::make_unique<Link>(socket_folder(place_.uid))),
-      inbox_(*link_, place_.uid, folder_.spill(), *this), welcome_(std::move(welcome)), stop_(std::move(stop)) {
-  welcome_.run = place_.uid;
-  folder_.make(*spec.program);
-  try {
-    child_ = std::make_unique<Child>(child_start(spec, surroundings, place_, folder_, *link_));
-  } catch (...) {
-    folder_.tidy(false);
-    throw;
-  }
+    : link_(std::make_unique<Link>(socket_folder(trial_.uid()))),
+      inbox_(*link_, trial_.uid(), trial_.folder().spill(), *this), welcome_(std::move(welcome)),
+      stop_(std::move(stop)), patience_(spec.program->probe_seconds) {
+  remove_abandoned_trials();
+  remove_abandoned_sockets();
+  welcome_.run = trial_.uid();
+  run::RunPlace place;
+  place.uid = trial_.uid();
+  child_ = start_child(spec, surroundings, place, trial_.folder(), *link_, {});
+  asked_at_ = last_step_ = Clock::now();
 }
 
 LiveProgram::~LiveProgram() {
-  child_.reset();
-  folder_.tidy(false);
+  child_.reset(); // before its socket and its folder go
 }
 
-std::optional<Message> LiveProgram::next(double most_seconds) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(most_seconds);
+void LiveProgram::ask(const std::string& line, std::int64_t steps) {
+  inbox_.send(line);
+  asked_at_ = last_step_ = Clock::now();
+  steps_ = 0;
+  most_steps_ = steps + most_other_steps;
+}
+
+bool LiveProgram::stands_still() const {
+  return Clock::now() - last_step_ >= patience_;
+}
+
+bool LiveProgram::made_too_many_steps() const {
+  return steps_ > most_steps_ && Clock::now() - asked_at_ >= patience_;
+}
+
+std::string LiveProgram::why_given_up() const {
+  if (stands_still())
+    return fmt::format("made no step in {:g} s (--probe-seconds)", patience_.count());
+  return fmt::format("made {} steps in {:g} s (--probe-seconds) without an answer to what it was asked", steps_,
+                     patience_.count());
+}
+
+std::optional<Message> LiveProgram::next() {
   while (true) {
-    inbox_.serve();
-    if (!messages_.empty()) {
-      Message message = std::move(messages_.front());
-      messages_.pop_front();
-      return message;
-    }
-    if (exit_ || std::chrono::steady_clock::now() >= end)
-      return std::nullopt;
     if (stop_ && stop_())
       throw Error(Error::Kind::failed, "stopped");
+    inbox_.serve();
+    // What has arrived meanwhile counts, but other messages without end do not.
+    const bool in_vain = made_too_many_steps() || Clock::now() - last_step_ >= 2 * patience_;
+    if (!messages_.empty() && !in_vain) {
+      Message message = std::move(messages_.front());
+      messages_.pop_front();
+      if (std::holds_alternative<StepMessage>(message)) {
+        last_step_ = Clock::now();
+        ++steps_;
+      }
+      return message;
+    }
+    if (exit_ || in_vain || stands_still())
+      return std::nullopt;
     std::vector<pollfd> waits{{child_->ended_fd(), POLLIN, 0}};
     link_->add_to(waits);
     ::poll(waits.data(), waits.size(), link_->has_more() ? 0 : look_ms);
@@ -58,8 +83,9 @@ std::optional<Message> LiveProgram::next(double most_seconds) {
 
 Verdict LiveProgram::verdict() const {
   return verdict_on({.exit = *exit_,
-                     .output_tail = OutputFollower(folder_.output()).tail(),
+                     .output_tail = OutputFollower(trial_.folder().output()).tail(),
                      .stop_requested = false,
+                     .said_finished = false,
                      .oom = out_of_memory_,
                      .limit = welcome_.limit_bytes,
                      .peak = std::nullopt});

@@ -1,13 +1,15 @@
 #include "core/program/live_trial.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/process_file.h"
+#include "core/base/text.h"
+#include "core/program/command.h"
 #include "core/program/detail/live_program.h"
 
 namespace batchscope::program {
@@ -22,8 +24,6 @@ constexpr std::int64_t steps_of_a_size = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
 /// Of a memory model; what follows is run as in a run.
 constexpr std::size_t traces_needed = 2;
-/// Of a program that is asked for a size: with the size before, and with the tails of epochs, which are smaller.
-constexpr std::int64_t most_other_steps = 64;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
@@ -65,7 +65,8 @@ LiveTrial::LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings,
 
 LiveTrial::~LiveTrial() = default;
 
-/// False if the program turns out to be below level 3.
+/// False if the program cannot be tried in one process: it is of level 2, lists no allocations, or does not fit with
+/// the smallest size. Throws Error for one that takes no batch size, fails, or makes no step.
 bool LiveTrial::start() {
   if (++starts_ > most_starts)
     throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
@@ -75,19 +76,41 @@ bool LiveTrial::start() {
   program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
   data_before_.reset();
   int steps = 0;
-  while (const auto message = program_->next(spec_.program->probe_seconds)) {
+  while (const auto message = program_->next()) {
     if (!std::holds_alternative<StepMessage>(*message))
       continue;
-    const std::optional<Hello>& hello = program_->hello();
-    if (!hello || level_of(*hello) < 3 || !hello->can.contains("trace") || !hello->examples)
+    const Hello& hello = *program_->hello(); // comes first
+    if (level_of(hello) < 2)
+      throw takes_no_batch(level_of(hello));
+    examples_ = hello.examples.value_or(0);
+    if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;
-    examples_ = *hello->examples;
     if (++steps < warm_up_steps)
       continue;
-    if (spec_.memory_budget && !hello->device.starts_with("cuda"))
+    if (spec_.memory_budget && !hello.device.starts_with("cuda"))
       data_before_ = data_at_boundary();
     return true;
   }
+  return ended_before_its_first_steps();
+}
+
+/// False for an end after which each size may have a process of its own; else throws.
+bool LiveTrial::ended_before_its_first_steps() {
+  if (!program_->ended())
+    throw program_->hello()
+        ? Error(Error::Kind::failed, fmt::format("the program {}", program_->why_given_up()))
+        : input_error(fmt::format("the program takes no batch size: it has not connected in {:g} s (--probe-seconds); "
+                                  "put {{batch}} into its command, or use batchscope's loader",
+                                  spec_.program->probe_seconds),
+                      "program");
+  const Verdict verdict = program_->verdict();
+  if (verdict.out_of_memory)
+    return false;
+  if (verdict.status == telemetry::RunStatus::failed)
+    throw Error(Error::Kind::failed, fmt::format("the program failed: {}", verdict.reason));
+  const int level = program_->hello() ? level_of(*program_->hello()) : 0;
+  if (level < 2)
+    throw takes_no_batch(level);
   return false;
 }
 
@@ -101,8 +124,9 @@ void LiveTrial::discard_first_trace() {
 }
 
 /// Waits until the program says that it is paused, or that it runs again; false if it does not.
-bool LiveTrial::wait_for_status(const char* status) {
-  while (const auto message = program_->next(spec_.program->probe_seconds)) {
+bool LiveTrial::ask_for_status(Order order, const char* status) {
+  program_->ask(to_line(order));
+  while (const auto message = program_->next()) {
     const auto* event = std::get_if<EventMessage>(&*message);
     if (!event || event->event.kind != "status")
       continue;
@@ -115,27 +139,17 @@ bool LiveTrial::wait_for_status(const char* status) {
 
 /// Lets the program stand at a step boundary, where only what lives between steps is in use.
 std::optional<std::uint64_t> LiveTrial::data_at_boundary() {
-  program_->send(to_line(Order::pause));
-  if (!wait_for_status("paused"))
+  if (!ask_for_status(Order::pause, "paused"))
     return std::nullopt;
   const auto data = data_of(program_->hello()->pid);
-  program_->send(to_line(Order::go_on));
-  wait_for_status("running"); // a pause that follows at once would be taken for this one
+  ask_for_status(Order::go_on, "running"); // a pause that follows at once would be taken for this one
   return data;
 }
 
 LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
-  program_->send(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false));
+  program_->ask(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false), steps);
   Result result;
-  std::int64_t made = 0;
-  const auto asked = std::chrono::steady_clock::now();
-  const auto patience = std::chrono::duration<double>(spec_.program->probe_seconds);
-  while (const auto message = program_->next(spec_.program->probe_seconds)) {
-    if (std::holds_alternative<StepMessage>(*message) && ++made > steps + most_other_steps &&
-        std::chrono::steady_clock::now() - asked > patience) {
-      program_.reset(); // it goes on without an answer; another one is asked
-      return result;
-    }
+  while (const auto message = program_->next()) {
     if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
       result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
     const auto* event = std::get_if<EventMessage>(&*message);
@@ -144,8 +158,13 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
     const Json detail = parse_json_or_discard(event->event.detail_json);
     if (!detail.is_object() || detail.value("batch", Json()) != Json(batch))
       continue;
-    const bool fits = detail.value("fits", Json()) == Json(true) && detail.value("taken", Json(batch)) == Json(batch);
-    result.outcome = fits ? search::Outcome::fits : search::Outcome::out_of_memory;
+    const Json taken = detail.value("taken", Json(batch));
+    const bool fits = detail.value("fits", Json()) == Json(true) && taken == Json(batch);
+    result.outcome = fits                   ? search::Outcome::fits
+                     : taken == Json(batch) ? search::Outcome::out_of_memory
+                                            : search::Outcome::error;
+    if (result.outcome == search::Outcome::error)
+      result.message = fmt::format("the program ran batch size {} instead", shortened(json_text(taken)));
     if (!fits)
       result.trace.reset();
     if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
@@ -158,7 +177,9 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
     return result;
   }
   if (!program_->ended()) {
-    result.message = "the program made no step in the time of --probe-seconds";
+    // One that trains on without an answer is asked once more, in another process.
+    if (program_->stands_still() || starts_ > 1)
+      result.message = fmt::format("the program {}", program_->why_given_up());
     program_.reset();
     return result;
   }
@@ -215,8 +236,14 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
 }
 
 std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
-  if (!program_ && !start())
-    return std::nullopt;
+  try {
+    if (!program_ && !start())
+      return std::nullopt;
+  } catch (const Error&) {
+    if (stop_ && stop_())
+      throw;
+    return std::nullopt; // what was found without it stays
+  }
   const Result result = probe(batch, false, steps_of_a_timing);
   if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
     return std::nullopt;
@@ -224,13 +251,14 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
                          *result.step_seconds * static_cast<double>(steps_of_a_timing)};
 }
 
-std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings,
-                                           std::function<bool()> stop) {
+OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {
   std::unique_ptr<LiveTrial> trial(new LiveTrial(spec, surroundings, std::move(stop)));
-  if (!trial->start())
-    return nullptr;
+  const bool started = trial->start();
+  const std::optional<std::int64_t> examples = trial->examples_ > 0 ? std::optional(trial->examples_) : std::nullopt;
+  if (!started)
+    return {nullptr, examples};
   trial->discard_first_trace();
-  return trial;
+  return {std::move(trial), examples};
 }
 
 } // namespace batchscope::program

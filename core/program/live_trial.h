@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/program/program_source.h"
+#include "core/program/wire.h"
 #include "core/search/finder.h"
 #include "core/search/throughput.h"
 
@@ -23,18 +24,18 @@ public:
   search::Probe run(const search::Proposal& proposal) override;
   /// The time of a step at a size known to fit; nothing if it did not fit after all.
   std::optional<search::Stretch> time(std::int64_t batch);
-  std::int64_t examples() const { return examples_; } ///< of an epoch: no batch is larger
   /// What the spec's budget leaves for tensors, bytes: on the host, what the program needs besides (threads, caches of
   /// libraries) counts for its limit, too. Nothing without a budget.
   std::optional<std::uint64_t> budget_bytes() const { return budget_; }
 
 private:
-  friend std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
+  friend struct OpenedTrial open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
   LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop);
 
   bool start();
+  bool ended_before_its_first_steps();
   void discard_first_trace();
-  bool wait_for_status(const char* status);
+  bool ask_for_status(Order order, const char* status);
   std::optional<std::uint64_t> data_at_boundary();
   struct Result;
   Result probe(std::int64_t batch, bool trace, std::int64_t steps);
@@ -52,10 +53,16 @@ private:
   int starts_ = 0;
 };
 
-/// Starts the program and waits for its first step; null if it cannot split steps (level 3), so that every size needs a
-/// process of its own. `spec`: of a program whose batch goes over the socket, with the budget of the search. Throws
-/// Error: failed ("stopped") if `stop` returns true, input if the program cannot be started.
-std::unique_ptr<LiveTrial> open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings,
-                                           std::function<bool()> stop);
+/// What the start of a program has shown.
+struct OpenedTrial {
+  std::unique_ptr<LiveTrial> trial;     ///< null: every size needs a process of its own
+  std::optional<std::int64_t> examples; ///< of an epoch, if the program says it: no batch is larger
+};
+
+/// Starts the program and waits for its first steps: one that can split steps (level 3) is tried live. `spec`: of a
+/// program whose batch goes over the socket, with the budget of the search. Throws Error: input for a program that
+/// takes no batch size (below level 2) or cannot be started; failed for one that fails, or makes no step in its
+/// `probe_seconds`, and "stopped" if `stop` returns true.
+OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop);
 
 } // namespace batchscope::program

@@ -14,22 +14,20 @@ Process Process::started(std::shared_ptr<Child> child) {
   return process;
 }
 
-std::optional<Process> Process::left(pid_t pid) {
+Process Process::left(ProcessGroup group) {
   Process process;
-  process.ended_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  process.group_ = ProcessGroup::of(pid);
-  if (!process.ended_ || !process.group_)
-    return std::nullopt;
+  process.ended_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, group.leader(), 0)));
+  if (!group.leader_lives()) // looked at after the descriptor was made: the number may be another process's
+    process.ended_ = Descriptor();
+  process.group_ = std::move(group);
   return process;
 }
 
 std::optional<Exit> Process::poll() {
   if (child_)
     return child_->poll();
-  if (!group_)
-    return Exit();
   pollfd wait{ended_.get(), POLLIN, 0};
-  if (::poll(&wait, 1, 0) <= 0)
+  if (ended_ && ::poll(&wait, 1, 0) <= 0)
     return std::nullopt;
   Exit exit;
   exit.killed_by_us = killed_;
@@ -49,7 +47,9 @@ void Process::signal(int number) {
 }
 
 std::optional<ProcessGroup> Process::group() const {
-  return child_ ? child_->group() : group_;
+  if (child_)
+    return child_->group();
+  return ended_ ? group_ : std::nullopt;
 }
 
 } // namespace batchscope::program

@@ -32,14 +32,20 @@ ProcessGroup::ProcessGroup(pid_t leader, std::string token) : leader_(leader), t
     leader_started_ = stat->started;
 }
 
-std::optional<ProcessGroup> ProcessGroup::of(pid_t leader) {
-  const std::string assigned = std::string(variable) + "=";
-  std::istringstream variables(environment_of(leader));
-  std::string line;
-  while (std::getline(variables, line, '\0'))
-    if (line.starts_with(assigned))
-      return ProcessGroup(leader, line.substr(assigned.size()));
+ProcessGroup::ProcessGroup(pid_t leader, std::uint64_t started, std::string token)
+    : leader_(leader), token_(std::move(token)), leader_started_(started) {}
+
+std::optional<ProcessGroup> ProcessGroup::find(const std::string& token) {
+  const ProcessGroup unknown(0, 0, token);
+  for (const Process& process : processes())
+    if (process.session == process.pid && !process.has_ended() && unknown.has_token(process.pid))
+      return ProcessGroup(process.pid, process.started, token);
   return std::nullopt;
+}
+
+bool ProcessGroup::leader_lives() const {
+  const auto stat = process_stat(std::to_string(leader_));
+  return stat && stat->started == leader_started_ && !stat->has_ended();
 }
 
 std::vector<ProcessGroup::Process> ProcessGroup::processes() {
@@ -85,9 +91,9 @@ bool ProcessGroup::is_root(const Process& process, bool our_session) {
 
 std::vector<pid_t> ProcessGroup::members() {
   const std::vector<Process> all = processes();
-  // The number of a session is not given away while it has processes; without its leader it may have been since.
-  const bool our_session = std::none_of(all.begin(), all.end(), [&](const Process& process) {
-    return process.pid == leader_ && process.started != leader_started_;
+  // Without its leader the number of a session may be another's.
+  const bool our_session = std::any_of(all.begin(), all.end(), [&](const Process& process) {
+    return process.pid == leader_ && process.started == leader_started_;
   });
   std::map<pid_t, std::uint64_t> found;
   for (const Process& process : all)

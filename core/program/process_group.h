@@ -20,10 +20,16 @@ public:
 
   /// `leader`: the process that was started first, alive or not reaped yet; `token`: the value of its variable.
   ProcessGroup(pid_t leader, std::string token);
-  /// The group of a process that another program started; nothing if it has ended or is of no group.
-  static std::optional<ProcessGroup> of(pid_t leader);
+  /// Of a process that another program started at that time (ProcessStat::started); it may have ended since, and its
+  /// number may be another's. Unlike those that it started, it needs no variable: programs may overwrite theirs.
+  ProcessGroup(pid_t leader, std::uint64_t started, std::string token);
+  /// Of the living process with this token that leads a session; nothing if there is none.
+  static std::optional<ProcessGroup> find(const std::string& token);
 
   pid_t leader() const { return leader_; }
+  std::uint64_t started() const { return leader_started_; } ///< when the leader was, ProcessStat::started
+  /// Whether the leader has not ended.
+  bool leader_lives() const;
   /// Those that live, the leader first if it does. Reads /proc (about 10 us for each process of the machine). Reaps
   /// ended processes that lost their parent and were given to this one.
   std::vector<pid_t> members();

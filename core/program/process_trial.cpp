@@ -7,7 +7,10 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/error.h"
+#include "core/program/command.h"
 
 namespace batchscope::program {
 
@@ -22,12 +25,21 @@ double time_since(Clock::time_point from) {
   return std::chrono::duration<double>(Clock::now() - from).count();
 }
 
-/// What a trial's program has shown so far.
+/// What a trial's program has shown so far. A size that goes over the socket must have reached it.
 class Steps final : public telemetry::Sink {
 public:
-  Steps(std::int64_t enough, run::JobControl& job) : enough_(enough), job_(job) {}
+  /// `sent`: the size, if it goes over the socket.
+  Steps(std::int64_t enough, std::optional<std::int64_t> sent, run::JobControl& job)
+      : enough_(enough), sent_(sent), job_(job) {}
 
+  void start_changed(const run::RunStart& start) { level_ = start.program ? start.program->level : 0; }
   void record(const telemetry::StepRecord& record) override {
+    if (sent_ && (level_ < 2 || record.batch != *sent_)) {
+      other_batch_ = record.batch;
+      if (level_ < 2 || ++others_ > most_others)
+        job_.stop();
+      return;
+    }
     ++count_;
     if (count_ == 1)
       first_ = record;
@@ -43,6 +55,11 @@ public:
   }
 
   bool enough() const { return count_ >= enough_; }
+  /// Whether the program was sent a size without a way to take it.
+  bool takes_no_batch() const { return sent_ && level_ < 2; }
+  int level() const { return level_; }
+  /// The size of steps that were made with another one than was sent; nothing if there were some with that.
+  std::optional<std::int64_t> other_batch() const { return count_ == 0 ? other_batch_ : std::nullopt; }
   bool out_of_memory() const { return out_of_memory_ && !enough(); }
   /// Seconds of a step; nothing for fewer than two steps. The first is left out: it begins with the program.
   std::optional<double> step_seconds() const {
@@ -53,9 +70,16 @@ public:
   }
 
 private:
+  /// An answer to the hello that comes late holds only from a later step on.
+  static constexpr std::int64_t most_others = 16;
+
   const std::int64_t enough_;
+  const std::optional<std::int64_t> sent_;
   run::JobControl& job_;
+  int level_ = 0;
   std::int64_t count_ = 0;
+  std::int64_t others_ = 0;
+  std::optional<std::int64_t> other_batch_;
   telemetry::StepRecord first_;
   telemetry::StepRecord last_;
   bool out_of_memory_ = false;
@@ -139,8 +163,11 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   const auto began = Clock::now();
   const auto job = std::make_shared<run::JobControl>();
   run::RunControl control(job);
-  Steps steps(enough, *job);
+  Steps steps(enough, sends_batch(spec) ? std::optional(batch) : std::nullopt, *job);
   const auto source = open_(spec, surroundings);
+  run::RunPlace place;
+  place.start_changed = [&](const run::RunStart& start) { steps.start_changed(start); };
+  source->set_place(place);
   Ender ender(spec.program->probe_seconds, stop_, *job);
   source->run(steps, control);
   ender.join();
@@ -151,6 +178,10 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   const Verdict& verdict = source->verdict();
   if (steps.out_of_memory() || (verdict.out_of_memory && !steps.enough()))
     result.outcome = search::Outcome::out_of_memory;
+  else if (steps.takes_no_batch() && (job->stopping() || (source->exit() && source->exit()->code == 0)))
+    throw takes_no_batch(steps.level());
+  else if (const auto other = steps.other_batch())
+    result.message = fmt::format("the program ran batch size {} instead", *other);
   else if (steps.enough() || ender.passed() || verdict.status == telemetry::RunStatus::finished)
     result.outcome = search::Outcome::fits;
   else

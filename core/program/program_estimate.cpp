@@ -20,12 +20,12 @@ EstimateMessage estimate_program(const run::RunSpec& spec, const Surroundings& s
                                  const std::vector<std::int64_t>& batches, const std::function<bool()>& stop) {
   LiveProgram program(spec, surroundings, {.batch = 1, .accumulate = 1, .rate_factor = {}, .limit_bytes = {}}, stop);
   bool asked = false;
-  while (const auto message = program.next(spec.program->probe_seconds)) {
+  while (const auto message = program.next()) {
     if (std::holds_alternative<StepMessage>(*message) && !asked) { // it has its optimizer now
       if (!program.hello() || !program.hello()->can.contains("estimate"))
         throw no_answer("only a Trainer of transformers that is attached to (--attach auto) can be estimated");
       asked = true;
-      program.send(estimate_line(batches));
+      program.ask(estimate_line(batches));
     }
     if (const auto* estimate = std::get_if<EstimateMessage>(&*message)) {
       if (!estimate->error.empty())
@@ -34,7 +34,7 @@ EstimateMessage estimate_program(const run::RunSpec& spec, const Surroundings& s
     }
   }
   if (!program.ended())
-    throw no_answer("the program has not answered in the time of --probe-seconds");
+    throw no_answer(fmt::format("the program {}", program.why_given_up()));
   const Verdict verdict = program.verdict();
   throw no_answer(verdict.reason.empty() ? "the program ended before it was asked" : verdict.reason);
 }

@@ -1,13 +1,12 @@
 #include "core/program/detail/program_folder.h"
 
 #include <fstream>
-#include <random>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/file_output.h"
 #include "core/base/json.h"
-#include "core/base/process_file.h"
 #include "core/program/client.h"
 
 namespace batchscope::program {
@@ -28,12 +27,6 @@ void write_file(const fs::path& file, std::string_view text) {
 
 } // namespace
 
-ProgramFolder ProgramFolder::temporary(std::string& uid) {
-  std::random_device random;
-  uid = fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
-  return ProgramFolder(fs::temp_directory_path() / ("batchscope-run-" + uid));
-}
-
 void ProgramFolder::make(const run::ProgramSpec& program) const {
   std::error_code error;
   fs::create_directories(out(), error);
@@ -49,12 +42,8 @@ void ProgramFolder::make(const run::ProgramSpec& program) const {
   write_file(python() / "sitecustomize.py", attach_source());
 }
 
-void ProgramFolder::tidy(bool stored) const {
+void ProgramFolder::tidy() const {
   std::error_code ignored;
-  if (!stored) {
-    fs::remove_all(path_, ignored);
-    return;
-  }
   fs::remove_all(python(), ignored);
   fs::remove(spill(), ignored);
   fs::remove(path_ / note_name, ignored);
@@ -62,10 +51,11 @@ void ProgramFolder::tidy(bool stored) const {
     fs::remove(out(), ignored);
 }
 
-void ProgramFolder::note(pid_t pid, const fs::path& socket) const {
-  write_file(
-      path_ / note_name,
-      json_text(Json{{"pid", pid}, {"started", start_of_process(pid).value_or(0)}, {"socket", socket.string()}}));
+void ProgramFolder::write_note(const Note& note) const {
+  FileOutput file(path_ / note_name, true); // whole at any time: this process may be killed
+  file.stream() << json_text(
+      Json{{"pid", note.pid}, {"started", note.started}, {"socket", note.socket.string()}, {"reads", note.reads}});
+  file.publish();
 }
 
 std::optional<ProgramFolder::Note> ProgramFolder::note() const {
@@ -77,12 +67,14 @@ std::optional<ProgramFolder::Note> ProgramFolder::note() const {
     return std::nullopt;
   return Note{.pid = json["pid"].get<pid_t>(),
               .started = json["started"].get<std::uint64_t>(),
-              .socket = json["socket"].get<std::string>()};
+              .socket = json["socket"].get<std::string>(),
+              .reads = json.value("reads", Json())};
 }
 
-std::optional<std::uint64_t> start_of_process(pid_t pid) {
-  const auto stat = process_stat(std::to_string(pid));
-  return stat ? std::optional(stat->started) : std::nullopt;
+ProcessGroup ProgramFolder::group_of(const Note& note, const std::string& uid) {
+  if (note.pid != 0)
+    return ProcessGroup(note.pid, note.started, uid);
+  return ProcessGroup::find(uid).value_or(ProcessGroup(0, 0, uid));
 }
 
 } // namespace batchscope::program

@@ -30,15 +30,16 @@ struct TimedTrial {
 
 TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
   // A size in the command line cannot change while the program lives.
-  if (!placeholders_of(*spec.program).contains("batch"))
-    if (auto live = open_live_trial(spec, surroundings, stop)) {
-      LiveTrial& trial = *live;
-      return {std::move(live), [&trial](std::int64_t batch) { return trial.time(batch); }, trial.examples(),
-              trial.budget_bytes()};
-    }
+  OpenedTrial live = sends_batch(spec) ? open_live_trial(spec, surroundings, stop) : OpenedTrial();
+  const std::int64_t largest = live.examples.value_or(largest_tried);
+  if (live.trial) {
+    LiveTrial& trial = *live.trial;
+    return {std::move(live.trial), [&trial](std::int64_t batch) { return trial.time(batch); }, largest,
+            trial.budget_bytes()};
+  }
   auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
   ProcessTrial& trial = *processes;
-  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest_tried,
+  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest,
           spec.memory_budget};
 }
 

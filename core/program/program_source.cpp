@@ -5,6 +5,7 @@
 #include "core/program/detail/child_start.h"
 #include "core/program/detail/program_folder.h"
 #include "core/program/detail/supervisor.h"
+#include "core/program/detail/trial_folder.h"
 #include "core/program/left_run.h"
 #include "core/program/link.h"
 
@@ -24,10 +25,13 @@ public:
 
   telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
     try {
+      remove_abandoned_trials();
       remove_abandoned_sockets();
-      const ProgramFolder folder = place_.uid.empty() ? ProgramFolder::temporary(place_.uid)
-                                                      : ProgramFolder(folder_of_program(place_.database, place_.uid));
-      return follow(folder, sink, control);
+      if (!place_.uid.empty())
+        return follow(ProgramFolder(folder_of_program(place_.database, place_.uid)), sink, control);
+      const TrialFolder trial;
+      place_.uid = trial.uid();
+      return follow(trial.folder(), sink, control);
     } catch (const std::exception& error) {
       verdict_.reason = error.what();
       control.close();
@@ -38,10 +42,13 @@ public:
     }
   }
 
+  void stored() override { ProgramFolder(folder_of_program(place_.database, place_.uid)).tidy(); }
+
   std::int64_t pid() const override { return pid_; }
   const Verdict& verdict() const override { return verdict_; }
   const std::optional<Exit>& exit() const override { return exit_; }
   std::optional<std::uint64_t> peak() const override { return peak_; }
+  const std::string& output_tail() const override { return output_tail_; }
 
 protected:
   virtual telemetry::RunOutcome follow(const ProgramFolder& folder, telemetry::Sink& sink,
@@ -52,7 +59,15 @@ protected:
     verdict_ = supervisor.verdict();
     exit_ = supervisor.exit();
     peak_ = supervisor.peak();
+    output_tail_ = supervisor.output_tail();
     return outcome;
+  }
+
+  /// The texts of --read may have placeholders, too: {out} is a folder of this run only.
+  ReadFiles files_in(const ProgramFolder& folder) const {
+    run::ProgramSpec program = *spec_.program;
+    program.command = program.reads;
+    return ReadFiles(filled_command(program, filling_of(spec_, place_, folder.out())), program.folder);
   }
 
   const run::RunSpec spec_;
@@ -63,6 +78,7 @@ private:
   Verdict verdict_;
   std::optional<Exit> exit_;
   std::optional<std::uint64_t> peak_;
+  std::string output_tail_;
 };
 
 class StartedRun final : public FollowedRun {
@@ -82,17 +98,18 @@ public:
 
 private:
   telemetry::RunOutcome follow(const ProgramFolder& folder, telemetry::Sink& sink, run::RunControl& control) override {
-    folder.make(*spec_.program);
     Link link(socket_folder(place_.uid));
-    const auto child = std::make_shared<Child>(child_start(spec_, surroundings_, place_, folder, link));
+    ReadFiles files = files_in(folder);
+    files.skip_present(); // of earlier programs
+    const std::shared_ptr<Child> child =
+        start_child(spec_, surroundings_, place_, folder, link, files.empty() ? Json() : files.position());
     pid_ = child->pid();
-    folder.note(child->pid(), link.path());
     if (place_.start_changed) { // also for a program that never speaks
       run::RunStart begun = start();
       begun.program->output = folder.output().string();
       place_.start_changed(begun);
     }
-    Supervisor supervisor(spec_, place_, folder, link, Process::started(child), sink);
+    Supervisor supervisor(spec_, place_, folder, link, Process::started(child), std::move(files), sink);
     return FollowedRun::follow(supervisor, control);
   }
 
@@ -113,11 +130,10 @@ private:
       throw input_error("its program has left nothing to take in");
     pid_ = note->pid;
     Link link(note->socket.parent_path());
-    Process process = Process::gone();
-    if (start_of_process(note->pid) == note->started)
-      if (auto left = Process::left(note->pid))
-        process = *std::move(left);
-    Supervisor supervisor(spec_, place_, folder, link, std::move(process), sink);
+    Process process = Process::left(ProgramFolder::group_of(*note, place_.uid));
+    ReadFiles files = files_in(folder);
+    files.go_on(note->reads);
+    Supervisor supervisor(spec_, place_, folder, link, std::move(process), std::move(files), sink);
     supervisor.go_on(left_, start_);
     return FollowedRun::follow(supervisor, control);
   }

@@ -32,6 +32,8 @@ public:
   virtual const std::optional<Exit>& exit() const = 0;
   /// Highest memory in use that was seen or reported, bytes; nothing if none was.
   virtual std::optional<std::uint64_t> peak() const = 0;
+  /// Of run(): the last that the program printed, OutputFollower::tail().
+  virtual const std::string& output_tail() const = 0;
 };
 
 /// A run of the spec's program. Checks what can be checked before the program starts: throws Error (input) for a

@@ -1,6 +1,7 @@
 #include "core/program/read_files.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,14 +22,27 @@ std::unique_ptr<exchange::Importer> importer_named(const std::string& name) {
   return nullptr;
 }
 
+telemetry::StepRecord record_of(std::int64_t step, const std::map<std::string, double>& series) {
+  const auto& known = telemetry::step_series();
+  telemetry::StepRecord record = telemetry::unknown_record(step);
+  for (const auto& [name, value] : series) {
+    const auto found = std::find(known.begin(), known.end(), name);
+    if (found == known.end())
+      record.more.emplace_back(name, value);
+    else if (name != "step")
+      telemetry::set(record, static_cast<std::size_t>(found - known.begin()), value);
+  }
+  return record;
+}
+
 } // namespace
 
-/// A file or folder, and how far each run in it has been read.
+/// A file or folder, and what was read of it and not given yet.
 struct ReadFiles::File {
   std::unique_ptr<exchange::Importer> importer;
   fs::path path;
-  /// Points of each series by the run's uid and its name.
-  std::map<std::pair<std::string, std::string>, std::size_t> taken;
+  std::unique_ptr<exchange::SeriesFollower> follower;
+  Values values;
 };
 
 ReadFiles::ReadFiles(const std::vector<std::string>& reads, const fs::path& folder) {
@@ -45,61 +59,72 @@ ReadFiles::ReadFiles(const std::vector<std::string>& reads, const fs::path& fold
     auto file = std::make_unique<File>();
     file->importer = importer_named(kind);
     file->path = folder / text.substr(colon + 1);
-    Values before;
-    read(*file, true, before);
+    file->follower = file->importer->follow(file->path);
     files_.push_back(std::move(file));
   }
 }
 
 ReadFiles::~ReadFiles() = default;
+ReadFiles::ReadFiles(ReadFiles&&) noexcept = default;
 
-void ReadFiles::read(File& file, bool ended, Values& values) {
-  exchange::ImportedRuns read;
+void ReadFiles::skip_present() {
+  for (const auto& file : files_) {
+    read(*file, true);
+    file->values.clear();
+  }
+}
+
+Json ReadFiles::position() const {
+  Json positions = Json::array();
+  for (const auto& file : files_)
+    positions.push_back(file->follower->position());
+  return positions;
+}
+
+void ReadFiles::go_on(const Json& position) {
+  if (!position.is_array() || position.size() != files_.size())
+    return;
+  for (std::size_t i = 0; i < files_.size(); ++i)
+    files_[i]->follower->go_on(position[i]);
+}
+
+/// Whether there is more to read.
+bool ReadFiles::read(File& file, bool ended) {
+  const auto take = [&](const exchange::AddedPoint& point) {
+    if (point.step >= 0)
+      file.values[point.step][point.series] = point.value;
+  };
   try {
-    if (!file.importer->accepts(file.path))
-      return; // not there yet
-    const exchange::ImportOptions options{.names = {}, .partial = true, .running = true};
-    read = file.importer->read(file.path, options);
+    bool more = false;
+    do
+      more = file.follower->poll(take, ended);
+    while (more && ended);
+    return more;
   } catch (const std::exception& error) { // also of the file system: a folder may go away while it is read
     problem_ = fmt::format("{}: {}", file.path.string(), error.what());
-    return;
+    return false;
   }
-  for (const store::CompleteRun& run : read.runs)
-    for (const auto& [name, points] : run.series) {
-      std::size_t& taken = file.taken[{run.uid, name}];
-      if (points.size() < taken)
-        taken = 0; // begun anew
-      // Several series of a step may be written one after the other.
-      const std::size_t end = ended || points.empty() ? points.size() : points.size() - 1;
-      for (; taken < end; ++taken)
-        values[points[taken].step][name] = points[taken].value;
-    }
 }
 
 std::vector<telemetry::StepRecord> ReadFiles::poll(bool ended) {
   constexpr std::chrono::seconds interval{1};
-  const auto now = std::chrono::steady_clock::now();
-  if (files_.empty() || (now < next_ && !ended))
+  if (files_.empty() || (std::chrono::steady_clock::now() < next_ && !more_ && !ended))
     return {};
   Values values;
   problem_.clear();
-  for (const auto& file : files_)
-    read(*file, ended, values);
+  more_ = false;
+  for (const auto& file : files_) {
+    more_ = read(*file, ended) || more_;
+    // Several series of a step may be written one after the other.
+    const auto last = ended || file->values.empty() ? file->values.end() : std::prev(file->values.end());
+    for (auto each = file->values.begin(); each != last; each = file->values.erase(each))
+      values[each->first].merge(each->second);
+  }
   next_ = std::chrono::steady_clock::now() + interval;
 
-  const auto& known = telemetry::step_series();
   std::vector<telemetry::StepRecord> records;
-  for (const auto& [step, series] : values) {
-    telemetry::StepRecord record = telemetry::unknown_record(step);
-    for (const auto& [name, value] : series) {
-      const auto found = std::find(known.begin(), known.end(), name);
-      if (found == known.end())
-        record.more.emplace_back(name, value);
-      else if (name != "step")
-        telemetry::set(record, static_cast<std::size_t>(found - known.begin()), value);
-    }
-    records.push_back(std::move(record));
-  }
+  for (const auto& [step, series] : values)
+    records.push_back(record_of(step, series));
   return records;
 }
 

@@ -33,13 +33,6 @@ double seconds_since(std::chrono::steady_clock::time_point from) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
 }
 
-/// The texts of --read may have placeholders, too: {out} is a folder of this run only.
-ReadFiles files_of(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder) {
-  run::ProgramSpec program = *spec.program;
-  program.command = program.reads;
-  return ReadFiles(filled_command(program, filling_of(spec, place, folder.out())), program.folder);
-}
-
 int level_in(const run::RunStart& start) {
   return start.program ? start.program->level : 0;
 }
@@ -57,11 +50,11 @@ void Supervisor::Counter::event(telemetry::Event event) {
 }
 
 Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
-                       Process process, telemetry::Sink& sink)
+                       Process process, ReadFiles files, telemetry::Sink& sink)
     : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
       conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
                     [this] { return seconds(); }),
-      output_(folder.output()), metrics_(spec.program->metrics), files_(files_of(spec, place, folder)),
+      output_(folder.output()), metrics_(spec.program->metrics), files_(std::move(files)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {
   if (auto group = process_.group())
     memory_.emplace(*std::move(group));
@@ -71,6 +64,8 @@ void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
   counter_.progress = left.progress;
   seconds_before_ = left.progress.outcome().seconds;
   left_step_ = last_step_ = left.step;
+  last_steps_ = left.last_steps;
+  left_end_ = left.end;
   if (left.paused && level_in(start) == 0)
     paused_at_ = Clock::now(); // from outside, as only the system can go on with it
   conversation_.go_on(left, start);
@@ -118,9 +113,9 @@ void Supervisor::wait() {
   std::vector<pollfd> waits{{process_.ended_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
   link_.add_to(waits);
   ::poll(waits.data(), waits.size(),
-         link_.has_more() || output_.has_more() ? 0
-         : metrics_.empty()                     ? interval_ms
-                                                : output_interval_ms);
+         link_.has_more() || output_.has_more() || files_.has_more() ? 0
+         : metrics_.empty()                                          ? interval_ms
+                                                                     : output_interval_ms);
   std::uint64_t changes = 0;
   [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &changes, sizeof changes);
 }
@@ -153,7 +148,7 @@ void Supervisor::kill() {
 
 void Supervisor::read_output(bool ended) {
   for (telemetry::StepRecord& record : files_.poll(ended))
-    take_metrics(std::move(record));
+    take_read(std::move(record));
   if (metrics_.empty())
     return;
   if (!ended)
@@ -178,23 +173,8 @@ void Supervisor::read_lines(bool ended) {
 void Supervisor::take_metrics(telemetry::StepRecord record) {
   if (record.step <= left_step_)
     return; // stored before the run was taken over
-  if (!conversation_.has_reports() && record.step > last_step_) {
-    last_step_ = record.step;
-    record.seconds = seconds();
-    if (spec_.batch.kind == run::BatchChoice::Kind::number && record.batch == 0)
-      record.batch = record.micro_batch = spec_.batch.number;
-    if (record.accumulate == 0)
-      record.accumulate = spec_.accumulate;
-    if (record.effective_batch == 0)
-      record.effective_batch = saturated_product(record.batch, record.accumulate);
-    if (record.examples_seen == 0)
-      record.examples_seen = saturated_product(record.step, record.effective_batch);
-    if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
-      record.allocated_bytes = static_cast<std::int64_t>(*bytes);
-    if (memory_)
-      record.peak_bytes = static_cast<std::int64_t>(memory_->peak().value_or(0));
-    return conversation_.record(record);
-  }
+  if (!conversation_.has_reports() && record.step > last_step_)
+    return make_step(std::move(record));
   std::vector<std::pair<std::string, double>> values = record.more;
   std::vector<double> row;
   telemetry::row(record, row);
@@ -206,6 +186,37 @@ void Supervisor::take_metrics(telemetry::StepRecord record) {
       values.emplace_back(name, row[i]);
   }
   conversation_.values(std::move(values));
+}
+
+/// What a file has belongs to the steps that the file names. A file that was written anew has steps that are known.
+void Supervisor::take_read(telemetry::StepRecord record) {
+  std::erase_if(record.more, [&](const auto& value) {
+    const auto [last, is_first] = last_steps_.try_emplace(value.first, record.step);
+    return !is_first && std::exchange(last->second, std::max(last->second, record.step)) >= record.step;
+  });
+  if (!conversation_.has_reports() && record.step > last_step_)
+    return make_step(std::move(record));
+  if (!record.more.empty())
+    conversation_.values(std::move(record.more), record.step);
+}
+
+/// A step of a program that reports none.
+void Supervisor::make_step(telemetry::StepRecord record) {
+  last_step_ = record.step;
+  record.seconds = seconds();
+  if (spec_.batch.kind == run::BatchChoice::Kind::number && record.batch == 0)
+    record.batch = record.micro_batch = spec_.batch.number;
+  if (record.accumulate == 0)
+    record.accumulate = spec_.accumulate;
+  if (record.effective_batch == 0)
+    record.effective_batch = saturated_product(record.batch, record.accumulate);
+  if (record.examples_seen == 0)
+    record.examples_seen = saturated_product(record.step, record.effective_batch);
+  if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
+    record.allocated_bytes = static_cast<std::int64_t>(*bytes);
+  if (memory_)
+    record.peak_bytes = static_cast<std::int64_t>(memory_->peak().value_or(0));
+  conversation_.record(record);
 }
 
 void Supervisor::stop_if_due() {
@@ -252,33 +263,30 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   Ending ending{.exit = *exit_,
                 .output_tail = output_.tail(),
                 .stop_requested = stop_requested_,
+                .said_finished = conversation_.bye() && conversation_.bye()->status == "finished",
                 .oom = conversation_.out_of_memory(),
                 .limit = spec_.program->attach ? std::nullopt : spec_.memory_budget,
                 .peak = peak()};
   const std::optional<Bye>& bye = conversation_.bye();
-  if (bye && !exit_->code && !exit_->signal) // not our child: its own word is all that is known
+  if (bye && !exit_->code && !exit_->signal) // its own word is all that is known
     ending.exit.code = bye->status == "failed" ? 1 : 0;
   verdict_ = verdict_on(ending);
   if (time_over_ && !stop_requested_)
     verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
   if (verdict_.status == RunStatus::finished && conversation_.level() < 2 && sends_batch(spec_))
     verdict_ = {.status = RunStatus::failed,
-                .reason = "takes no batch size: put {batch} into its command line, or use batchscope's loader",
+                .reason = takes_no_batch(conversation_.level()).what(),
                 .out_of_memory = false,
                 .cause = {}};
   if (!conversation_.failure().empty())
     verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
-  report_end();
-  if (place_.flush) {
-    try {
-      place_.flush();
-      folder_.tidy(true);
-    } catch (const Error&) {
-      // The store goes on trying; what the program has spilled stays.
-    }
+  if (left_end_) { // the program had ended when the run was taken over, and this was stored already
+    exit_ = left_end_->exit;
+    verdict_ = {.status = left_end_->status, .reason = left_end_->reason, .out_of_memory = false, .cause = {}};
   } else {
-    folder_.tidy(!place_.database.empty());
+    report_end();
   }
+  process_.signal(SIGKILL); // what the program has left behind
   telemetry::RunOutcome outcome = counter_.progress.outcome();
   outcome.status = verdict_.status;
   outcome.reason = verdict_.reason;
@@ -299,7 +307,10 @@ void Supervisor::report_end() {
   if (verdict_.status == RunStatus::failed)
     conversation_.report("output", json_text({{"tail", output_.tail()}, {"file", folder_.output().string()}}));
   const auto or_null = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
-  conversation_.report("exit", json_text({{"exit_code", or_null(exit_->code)}, {"signal", or_null(exit_->signal)}}));
+  conversation_.report("exit", json_text({{"exit_code", or_null(exit_->code)},
+                                          {"signal", or_null(exit_->signal)},
+                                          {"status", telemetry::to_string(verdict_.status)},
+                                          {"reason", verdict_.reason}}));
 }
 
 } // namespace batchscope::program

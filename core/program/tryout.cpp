@@ -6,10 +6,10 @@
 #include <mutex>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "core/base/json.h"
 #include "core/base/median.h"
-#include "core/program/detail/program_folder.h"
-#include "core/program/output.h"
 #include "core/program/program_source.h"
 
 namespace batchscope::program {
@@ -67,10 +67,23 @@ public:
       tryout_.remarks.push_back(text("text"));
   }
 
-  /// Any thread: whether it has neither connected nor reported a step.
-  bool silent() const { return silent_; }
+  /// Any thread: seconds since its start, since it has connected, or since its last step.
+  double silent_for() const { return passed_since(last_progress_.load()); }
+  /// Another thread: ends a program that was waited for in vain.
+  void give_up(double seconds) {
+    if (control_.stopping())
+      return;
+    gave_up_after_ = seconds;
+    control_.stop();
+  }
   /// After the run.
   Tryout finished() {
+    if (const double seconds = gave_up_after_; seconds > 0)
+      tryout_.reason = fmt::format("stopped, because it {} for {:g} s",
+                                   tryout_.steps > 0   ? "reported no further step"
+                                   : tryout_.level > 0 ? "has connected, but made no step"
+                                                       : "neither connected nor reported a step",
+                                   seconds);
     if (step_seconds_.size() > 1)
       tryout_.step_seconds = median({step_seconds_.begin() + 1, step_seconds_.end()});
     return std::move(tryout_);
@@ -102,7 +115,7 @@ private:
   }
 
   void progressed() {
-    silent_ = false;
+    last_progress_ = Clock::now();
     if (on_progress_)
       on_progress_(tryout_);
   }
@@ -114,7 +127,8 @@ private:
   std::optional<Clock::time_point> asked_at_; ///< for another size
   std::optional<double> last_seconds_;
   std::vector<double> step_seconds_;
-  std::atomic<bool> silent_{true};
+  std::atomic<Clock::time_point> last_progress_{Clock::now()};
+  std::atomic<double> gave_up_after_{0}; ///< seconds; 0: it did not
 };
 
 /// Calls `look` from time to time on a thread of its own until it is destroyed.
@@ -143,47 +157,35 @@ private:
   std::thread thread_;
 };
 
-/// A folder that is removed at the end.
-struct Scratch {
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder.path(), ignored);
-  }
-  std::string uid;
-  ProgramFolder folder = ProgramFolder::temporary(uid);
-};
-
 } // namespace
 
 Tryout try_out(const run::RunSpec& spec, double silent_seconds, const std::function<bool()>& stop,
                const std::function<void(const Tryout&)>& on_progress) {
   const auto began = Clock::now();
   const auto source = open_program(spec);
-  const Scratch scratch;
   run::RunControl control;
   Observer observer(*spec.program, control, on_progress);
-  const std::filesystem::path database = scratch.folder.path() / "test";
-  source->set_place({.run = 0,
-                     .uid = scratch.uid,
-                     .database = database,
-                     .spec_json = {},
-                     .flush = {},
-                     .start_changed = [&](const run::RunStart& start) { observer.start_changed(start); }});
+  run::RunPlace place;
+  place.start_changed = [&](const run::RunStart& start) { observer.start_changed(start); };
+  source->set_place(place);
   telemetry::RunOutcome outcome;
   {
     const Lookout lookout([&] {
-      if (stop() || (observer.silent() && passed_since(began) > silent_seconds))
+      if (stop())
         control.stop();
+      else if (observer.silent_for() > silent_seconds)
+        observer.give_up(silent_seconds);
     });
     outcome = source->run(observer, control);
   }
   Tryout tryout = observer.finished();
   tryout.seconds = passed_since(began);
   tryout.status = outcome.status;
-  tryout.reason = outcome.reason;
+  if (outcome.status != telemetry::RunStatus::stopped)
+    tryout.reason = outcome.reason;
   if (!tryout.peak_bytes)
     tryout.peak_bytes = source->peak();
-  tryout.output = OutputFollower(ProgramFolder(folder_of_program(database, scratch.uid)).output()).tail();
+  tryout.output = source->output_tail();
   return tryout;
 }
 

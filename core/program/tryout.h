@@ -25,15 +25,17 @@ struct Tryout {
   std::optional<std::int64_t> changed_batch; ///< of the first step with another size, as it was asked for
   std::optional<std::uint64_t> peak_bytes;   ///< highest memory in use that was reported or seen
   std::string output;                        ///< the last that it wrote
-  /// `stopped` after the steps, `finished` if it has fewer, else `failed` with the reason.
+  /// `stopped` after the steps, or for a reason: it was waited for in vain; `finished` if it has fewer, else `failed`
+  /// with the reason.
   telemetry::RunStatus status = telemetry::RunStatus::stopped;
   std::string reason;
 };
 
-/// Runs the spec's program until it has made `spec.program->probe_steps` steps, at least 3, or, if it reports none for
-/// `silent_seconds` after its start, and stops it. A program that can change its size is asked for a smaller one after
-/// the first step. Nothing is stored. `stop`: true ends it early, with what is known by then. `on_progress` is called
-/// after each step and when the program has connected. Throws Error (input) for a program that cannot be started.
+/// Runs the spec's program until it has made `spec.program->probe_steps` steps, at least 3, or makes none for
+/// `silent_seconds` after its start, after it has connected or after its last step, and stops it. A program that can
+/// change its size is asked for a smaller one after the first step. Nothing is stored. `stop`: true ends it early, with
+/// what is known by then. `on_progress` is called after each step and when the program has connected. Throws Error
+/// (input) for a program that cannot be started.
 Tryout try_out(const run::RunSpec& spec, double silent_seconds, const std::function<bool()>& stop,
                const std::function<void(const Tryout&)>& on_progress = {});
 

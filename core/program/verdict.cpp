@@ -180,7 +180,7 @@ Verdict on_exit(const Ending& ending) {
 } // namespace
 
 Verdict verdict_on(const Ending& ending) {
-  if (ending.stop_requested)
+  if (ending.stop_requested && !(ending.said_finished && ending.exit.code == 0))
     return {telemetry::RunStatus::stopped, {}, false, {}};
   if (ending.exit.code == 0)
     return {telemetry::RunStatus::finished, {}, false, {}};

@@ -15,6 +15,7 @@ struct Ending {
   Exit exit;
   std::string output_tail;             ///< OutputFollower::tail()
   bool stop_requested = false;         ///< it was asked to stop, or killed
+  bool said_finished = false;          ///< over the socket: it has done all that it had to
   std::optional<telemetry::Event> oom; ///< `oom` over the socket that it did not survive
   std::optional<std::uint64_t> limit;  ///< RLIMIT_DATA that it had, bytes
   std::optional<std::uint64_t> peak;   ///< highest memory in use that was seen, bytes
@@ -30,8 +31,8 @@ struct Verdict {
   std::string cause;
 };
 
-/// Reads an end, in this order: what was asked for, exit status 0, `oom` over the socket, the text of an exception at
-/// the end of the output, the exit.
+/// Reads an end, in this order: what was asked for, unless the program was through before, exit status 0, `oom` over
+/// the socket, the text of an exception at the end of the output, the exit.
 Verdict verdict_on(const Ending& ending);
 
 } // namespace batchscope::program

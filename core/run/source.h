@@ -52,6 +52,9 @@ public:
   /// Executes the run until it ends, is stopped or fails, and reports to `sink`. A failure of the run is a status, not
   /// an exception. Call it once.
   virtual telemetry::RunOutcome run(telemetry::Sink& sink, RunControl& control) = 0;
+  /// Called once the outcome of run() is stored: what the run has kept to be taken up after a kill is not needed any
+  /// more.
+  virtual void stored() {}
 };
 
 } // namespace batchscope::run

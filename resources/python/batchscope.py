@@ -870,6 +870,8 @@ class Run:
         self._report_faults()
         self._ended = True
         self._budget.remove()
+        if self._stop and status == "finished":
+            status = "stopped"  # it ends because it was asked to
         message: Message = {"type": "bye", "status": status, "reason": reason}
         if self._link.spill.lines:
             message["spilled"] = self._link.spill.lines

@@ -156,6 +156,7 @@ class Orders(Folder):
                 print(step, flush=True)
                 sys.stdin.readline()
             print("saved")
+            run.finish()
         """, server)
         self.assertEqual(child.line(), "1")
         server.send(type="stop", save=True)

@@ -154,6 +154,7 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
       {"protocol", EventTexts::tr("message not understood"), "message", true},
       {"second", EventTexts::tr("second program"), "message"},
       {"silent", EventTexts::tr("no step for a long time"), "message", true},
+      {"bye", EventTexts::tr("last word of the program"), "status"},
       {"no-bye", EventTexts::tr("ended without a word"), "message"},
       {"unread", EventTexts::tr("series not read"), "message"},
       {"late", EventTexts::tr("answer came too late"), "message"},

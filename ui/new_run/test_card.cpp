@@ -98,7 +98,7 @@ void TestCard::show_result(const program::Tryout& tried) {
                               : tr("Test: ran for %1, reported no step").arg(took));
   set_alarming(failed);
   text_->setText(QString::fromStdString(tried.reason));
-  text_->setVisible(failed && !tried.reason.empty());
+  text_->setVisible(!tried.reason.empty());
   facts_->setText(facts_of(tried));
   facts_->setVisible(!facts_->text().isEmpty());
   show_output(QString::fromStdString(tried.output));

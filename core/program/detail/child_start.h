@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "core/base/json.h"
 #include "core/program/child.h"
 #include "core/program/detail/program_folder.h"
 #include "core/program/link.h"
@@ -9,9 +12,11 @@
 
 namespace batchscope::program {
 
-/// How the spec's program is started: its command with all placeholders replaced, and the variables by which the client
-/// finds the socket. Throws Error (input) as filled_command().
-ChildStart child_start(const run::RunSpec& spec, const Surroundings& surroundings, const run::RunPlace& place,
-                       const ProgramFolder& folder, const Link& link);
+/// Starts the spec's program in its folder, which is made: its command with all placeholders replaced, and the
+/// variables by which the client finds the socket. The folder's note says what was started, with `reads`, also for a
+/// BatchScope that comes after this one was killed. Throws Error as filled_command(), ProgramFolder and Child do.
+std::unique_ptr<Child> start_child(const run::RunSpec& spec, const Surroundings& surroundings,
+                                   const run::RunPlace& place, const ProgramFolder& folder, const Link& link,
+                                   const Json& reads);
 
 } // namespace batchscope::program

@@ -14,15 +14,13 @@ namespace batchscope::program {
 class Process {
 public:
   static Process started(std::shared_ptr<Child> child);
-  /// Nothing if it has ended. How it ends is not told to anybody but its parent: its Exit is empty.
-  static std::optional<Process> left(pid_t pid);
-  /// One that has ended while nobody watched it.
-  static Process gone() { return {}; }
+  /// It may have ended since. How it ends is told to nobody but its parent: its Exit is empty.
+  static Process left(ProcessGroup group);
 
-  std::optional<Exit> poll(); ///< set once it has ended
-  int ended_fd() const;       ///< readable once it has ended; -1 for one that is gone
-  void signal(int number);    ///< to all of its processes
-  std::optional<ProcessGroup> group() const;
+  std::optional<Exit> poll();                ///< set once it has ended
+  int ended_fd() const;                      ///< readable once it has ended; -1 for one that had ended already
+  void signal(int number);                   ///< to all of its processes, also after its end
+  std::optional<ProcessGroup> group() const; ///< nothing for a program that had ended already
 
 private:
   Process() = default;

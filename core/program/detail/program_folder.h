@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "core/base/json.h"
+#include "core/program/process_group.h"
 #include "core/run/program_spec.h"
 
 namespace batchscope::program {
@@ -15,9 +17,6 @@ namespace batchscope::program {
 class ProgramFolder {
 public:
   explicit ProgramFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  /// A new one for a run that is not stored; sets its uid. Throws Error (failed) if it cannot be made.
-  static ProgramFolder temporary(std::string& uid);
-
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path output() const { return path_ / "output"; } ///< what the program prints
   std::filesystem::path spill() const { return path_ / "spill"; }   ///< what it could not send
@@ -26,23 +25,24 @@ public:
 
   /// Makes the folder, and what the program needs in it. Throws Error (failed) naming what cannot be made.
   void make(const run::ProgramSpec& program) const;
-  /// Removes all but the output and what is in out(), or everything of a run that is not stored.
-  void tidy(bool stored) const;
+  /// Removes all but the output and what is in out(): the run is stored with its outcome.
+  void tidy() const;
 
-  /// The process of the run, for a BatchScope that takes over from one that was killed.
+  /// The process of the run, for a BatchScope that comes after one that was killed.
   struct Note {
-    pid_t pid = 0;
-    std::uint64_t started = 0; ///< clock ticks after the boot: another process may get the number
+    pid_t pid = 0;             ///< 0: it is being started
+    std::uint64_t started = 0; ///< ProcessStat::started: another process may get the number
     std::filesystem::path socket;
+    Json reads; ///< ReadFiles::position() before it was started
   };
-  void note(pid_t pid, const std::filesystem::path& socket) const;
+  /// Throws Error (failed) if it cannot be written.
+  void write_note(const Note& note) const;
   std::optional<Note> note() const; ///< nothing if there is none that can be read
+  /// The processes of the note.
+  static ProcessGroup group_of(const Note& note, const std::string& uid);
 
 private:
   std::filesystem::path path_;
 };
-
-/// When a process was started, in clock ticks after the boot; nothing if there is none.
-std::optional<std::uint64_t> start_of_process(pid_t pid);
 
 } // namespace batchscope::program

@@ -26,7 +26,7 @@ namespace batchscope::program {
 class Supervisor {
 public:
   Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
-             Process process, telemetry::Sink& sink);
+             Process process, ReadFiles files, telemetry::Sink& sink);
 
   /// For a run that goes on, before run().
   void go_on(const LeftRun& left, const run::RunStart& start);
@@ -36,6 +36,7 @@ public:
   const Verdict& verdict() const { return verdict_; }
   const std::optional<Exit>& exit() const { return exit_; }
   std::optional<std::uint64_t> peak() const;
+  std::string output_tail() const { return output_.tail(); }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -59,6 +60,8 @@ private:
   void read_output(bool ended);
   void read_lines(bool ended);
   void take_metrics(telemetry::StepRecord record);
+  void take_read(telemetry::StepRecord record);
+  void make_step(telemetry::StepRecord record);
   void stop_if_due();
   void begin_stop();
   void escalate();
@@ -76,10 +79,12 @@ private:
   OutputFollower output_;
   TextMetrics metrics_;
   ReadFiles files_;
-  std::int64_t last_step_ = 0;        ///< of what metrics and files gave
-  std::int64_t left_step_ = 0;        ///< the last one stored when the run was taken over
-  std::optional<GroupMemory> memory_; ///< nothing for a program that is gone
-  Descriptor wake_;                   ///< an eventfd: the run's control has changed
+  std::int64_t last_step_ = 0;                     ///< of what metrics and files gave
+  std::int64_t left_step_ = 0;                     ///< the last one stored when the run was taken over
+  std::map<std::string, std::int64_t> last_steps_; ///< of the series that files gave
+  std::optional<LeftRun::End> left_end_;           ///< of the run that was taken over
+  std::optional<GroupMemory> memory_;              ///< nothing for a program that is gone
+  Descriptor wake_;                                ///< an eventfd: the run's control has changed
 
   Clock::time_point began_;
   std::optional<Clock::time_point> paused_at_; ///< while it is paused from outside

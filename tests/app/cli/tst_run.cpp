@@ -1,5 +1,7 @@
 #include <csignal>
 
+#include <QDirIterator>
+
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
@@ -96,6 +98,23 @@ private Q_SLOTS:
     QCOMPARE(outcome.json()["steps"].toInt(-1), 0);
   }
 
+  /// Whatever this program gets as its standard streams, none of its files is one of them.
+  void closedStandardStreams() {
+    const Runs runs;
+    const QStringList command{"-c",           "exec \"$0\" \"$@\" <&- >&- 2>&-",
+                              BATCHSCOPE_CLI, "run",
+                              "--db",         runs.path("closed.db"),
+                              "--",           "sh",
+                              "-c",           "echo printed"};
+    QProcess::execute("sh", command);
+    const Outcome shown = runs.CliProgram::run({"show", "1", "--json", "--db", runs.path("closed.db")});
+    QVERIFY2(shown.json()["summary"].toObject()["status"] == "finished", shown.shown().constData());
+    QDirIterator outputs(runs.path("closed.db-programs"), {"output"}, QDir::Files, QDirIterator::Subdirectories);
+    QFile output(outputs.next());
+    QVERIFY(output.open(QIODevice::ReadOnly));
+    QCOMPARE(output.readAll(), QByteArray("printed\n"));
+  }
+
   void manyLines() {
     const Runs runs;
     const Outcome outcome =
@@ -142,6 +161,10 @@ private Q_SLOTS:
     QCOMPARE(found.json()["largest"].toInt(), 4);
     const QJsonObject probe = found.json()["probes"].toArray().first().toObject();
     QCOMPARE(probe["how"].toString(), QString("process"));
+    const Outcome unsized = runs.run({"--attach", "auto"}, {"true"}, "find");
+    QCOMPARE(unsized.status, 2);
+    QVERIFY2(unsized.err.contains("the program takes no batch size"), unsized.shown().constData());
+    QCOMPARE(unsized.err.trimmed().count('\n'), 0);
     QVERIFY(probe["pid"].toInt() > 1);
 
     const Outcome swept = runs.run({"--batch", "1,2", "--set", "count=2,3", "--metric", "loss=loss (\\S+)", "--quiet"},

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 #include <QTest>
 
 #include "core/job/adopt.h"
+#include "core/program/program_search.h"
 #include "tests/core/program/program_runs.h"
 #include "tests/core/store/second_process.h"
 
@@ -33,32 +35,51 @@ while not os.path.exists(os.path.join(sys.argv[1], "finish")):
 print(step)
 )";
 
-/// TestFile::before: `--run FILE SPEC` and `--adopt FILE RUN` do what the command line does.
+/// Is killed when its run is over, before the outcome is stored.
+class DyingRun final : public run::Source {
+public:
+  explicit DyingRun(run::Source& source) : source_(source) {}
+  run::RunStart start() const override { return source_.start(); }
+  run::Environment environment() const override { return source_.environment(); }
+  void set_place(const run::RunPlace& place) override {
+    flush_ = place.flush;
+    source_.set_place(place);
+  }
+  telemetry::RunOutcome run(telemetry::Sink& sink, run::RunControl& control) override {
+    telemetry::RunOutcome outcome = source_.run(sink, control);
+    flush_();
+    raise(SIGKILL);
+    return outcome;
+  }
+
+private:
+  run::Source& source_;
+  std::function<void()> flush_;
+};
+
+/// TestFile::before: `--run FILE SPEC`, `--adopt FILE RUN` and `--find SPEC` do what the command line does; `--die FILE
+/// SPEC` ends before the outcome of a run is stored.
 inline int run_program_if_asked(int count, char** arguments) {
   const std::vector<std::string> given(arguments + 1, arguments + count);
-  if (given.empty() || (given[0] != "--run" && given[0] != "--adopt"))
+  if (given.empty() || !given[0].starts_with("--"))
     return -1;
+  if (given[0] == "--find") {
+    program::find_batch(program::search_spec(run::run_spec_from_json(given.at(1))), {}, {}, {});
+    return 0;
+  }
   job::Watch nobody;
   const auto control = std::make_shared<run::JobControl>();
   store::RunStore store(given.at(1));
-  if (given[0] == "--run") {
+  if (given[0] != "--adopt") {
     const run::RunSpec spec = run::run_spec_from_json(given.at(2));
     const auto source = program::open_program(spec);
-    job::run_and_store(*source, spec, {}, store, {}, nobody, control);
+    DyingRun dying(*source);
+    run::Source& run = given[0] == "--die" ? static_cast<run::Source&>(dying) : *source;
+    job::run_and_store(run, spec, {}, store, {}, nobody, control);
   } else {
     job::adopt_and_store(job::find_adoptable(given.at(1), std::stoll(given.at(2))), store, nobody, control);
   }
   return 0;
-}
-
-/// Waits until the condition holds; false after a long time.
-template <typename Condition> bool wait_until(const Condition& condition) {
-  for (int i = 0; i < 60'000; ++i) {
-    if (condition())
-      return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
 }
 
 /// The last step that the program had reported, by what it printed.

@@ -33,6 +33,16 @@ def wait_for(name):
 run = batchscope.start(name="pretended", config={"lr": 0.1})
 )";
 
+/// Waits until the condition holds; false after a long time.
+template <typename Condition> bool wait_until(const Condition& condition) {
+  for (int i = 0; i < 60'000; ++i) {
+    if (condition())
+      return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 /// A folder with a database, in which programs are run and stored as jobs.
 class ProgramRuns {
 public:

@@ -271,18 +271,73 @@ private Q_SLOTS:
 
   void programIsLeft() {
     const Programs programs;
+    ChildStart start = programs.shell("exec sleep 1000");
+    start.token = "of-this-test";
     pid_t pid = 0;
+    std::uint64_t started = 0;
     {
-      Child child(programs.shell("sleep 1000"));
+      Child child(start);
       pid = child.pid();
+      started = child.group().started();
       child.leave();
     }
     QVERIFY(lives(pid));
-    auto group = ProcessGroup::of(pid); // as another BatchScope finds it
-    QVERIFY(group);
+    auto group = ProcessGroup::find("of-this-test"); // as another BatchScope finds it
+    QVERIFY(group && group->leader_lives());
+    QCOMPARE(group->leader(), pid);
+    QVERIFY(!ProcessGroup(pid, started + 1, "of-another").leader_lives());
+    QCOMPARE(ProcessGroup(pid, started + 1, "of-another").members(), std::vector<pid_t>());
+    QCOMPARE(ProcessGroup(pid, started, {}).members(), std::vector<pid_t>{pid});
     group->signal(SIGKILL);
     QTRY_VERIFY_WITH_TIMEOUT(group->members().empty(), patience);
-    QVERIFY(!ProcessGroup::of(getpid()));
+    QVERIFY(!ProcessGroup::find("of-this-test"));
+  }
+
+  /// A new file gets the number of a stream that is closed.
+  void closedStandardStream() {
+    const Programs programs;
+    const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+    close(STDIN_FILENO);
+    Exit exit;
+    {
+      Child child(programs.shell("echo printed; cat; exit 4"));
+      exit = wait_for(child);
+    }
+    dup2(input, STDIN_FILENO);
+    close(input);
+    QCOMPARE(exit.code, std::optional(4));
+    QCOMPARE(programs.output(), std::string("printed\n"));
+  }
+
+  /// As whoever starts this process may leave it.
+  void signalOfChildrenIgnored() {
+    const Programs programs;
+    signal(SIGCHLD, SIG_IGN);
+    {
+      Child child(programs.shell("exit 4"));
+      QCOMPARE(wait_for(child).code, std::optional(4));
+    }
+    {
+      Child child(programs.shell("exit 4"));
+      signal(SIGCHLD, SIG_IGN);
+      const Exit exit = wait_for(child); // nobody knows how
+      QVERIFY(!exit.code || exit.code == 4);
+      QVERIFY(!exit.signal);
+    }
+    signal(SIGCHLD, SIG_DFL);
+  }
+
+  /// What leaves its program's session, its parent and its environment behind is known while its program lives.
+  void processWithoutEnvironmentIsEnded() {
+    const Programs programs;
+    pid_t other = 0;
+    {
+      Child child(programs.shell("env -i sleep 1000 & echo $!; exit 0"));
+      QCOMPARE(wait_for(child).code, std::optional(0));
+      other = number_in(programs.output());
+      QVERIFY(other > 0);
+    }
+    QVERIFY(!lives(other));
   }
 
   void limitIsTheProgramsOnly() {

@@ -62,9 +62,18 @@ run::RunSpec spec_of(const ProgramRuns& runs, const std::string& last) {
 }
 
 search::SearchResult find(LiveTrial& trial, std::uint64_t budget) {
-  const search::FinderOptions options{.max_batch = trial.examples(), .budget_bytes = budget};
+  const search::FinderOptions options{.max_batch = 5000, .budget_bytes = budget};
   const auto finder = search::make_finder("predictive", options);
   return search::run_search(*finder, trial, options);
+}
+
+std::string why_refused(const run::RunSpec& spec) {
+  try {
+    open_live_trial(spec, {}, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 int failed(const search::SearchResult& result) {
@@ -85,9 +94,9 @@ private Q_SLOTS:
     const ProgramRuns runs;
     run::RunSpec spec = spec_of(runs, "10**9");
     spec.memory_budget = 60'000'000;
-    const auto trial = open_live_trial(spec, {}, {});
+    const auto [trial, examples] = open_live_trial(spec, {}, {});
     QVERIFY(trial != nullptr);
-    QCOMPARE(trial->examples(), 5000);
+    QCOMPARE(examples, std::optional<std::int64_t>(5000));
     const search::SearchResult result = find(*trial, *spec.memory_budget);
     const auto largest =
         static_cast<std::int64_t>((*spec.memory_budget - bytes_of_the_model - 640) / bytes_of_an_example);
@@ -105,7 +114,7 @@ private Q_SLOTS:
     const ProgramRuns runs;
     run::RunSpec spec = spec_of(runs, "9");
     spec.memory_budget = 60'000'000;
-    const auto trial = open_live_trial(spec, {}, {});
+    const auto trial = open_live_trial(spec, {}, {}).trial;
     QVERIFY(trial != nullptr);
     const search::SearchResult result = find(*trial, *spec.memory_budget);
     QVERIFY(result.found && result.largest_is_exact);
@@ -115,8 +124,73 @@ private Q_SLOTS:
     const ProgramRuns runs;
     run::RunSpec spec =
         runs.loader("loader = Sizes(run, 8, 100)\nwhile True:\n    loader.fetch()\n    run.step(loss=1)\n");
-    QVERIFY(open_live_trial(spec, {}, {}) == nullptr);
-    QVERIFY(open_live_trial(runs.command({"true"}), {}, {}) == nullptr);
+    const OpenedTrial opened = open_live_trial(spec, {}, {});
+    QVERIFY(opened.trial == nullptr);
+    QCOMPARE(opened.examples, std::optional<std::int64_t>(100));
+  }
+
+  void aProgramThatTakesNoSizeIsRefused_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("ends") << ""
+                          << "it only reports (level 1); put {batch} into its command";
+    QTest::newRow("reports") << "run.report(1, loss=1)\nwait_for('ever')"
+                             << "it only reports (level 1); put {batch} into its command";
+    QTest::newRow("fails") << "raise ValueError('no data')"
+                           << "the program failed: exit status 1: ValueError: no data";
+  }
+  void aProgramThatTakesNoSizeIsRefused() {
+    QFETCH(QString, source);
+    QFETCH(QString, why);
+    const ProgramRuns runs;
+    const std::string said = why_refused(runs.loader(source.toStdString()));
+    QVERIFY2(said.find(why.toStdString()) != std::string::npos, said.c_str());
+    QCOMPARE(runs.sockets_left(), 0U);
+  }
+
+  void aProgramThatDoesNotConnectIsRefused() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.command({"sleep", "1000"});
+    spec.program->probe_seconds = 0.1;
+    QVERIFY(why_refused(spec).starts_with("the program takes no batch size: it has not connected in 0.1 s"));
+    QVERIFY(why_refused(runs.command({"true"})).find("does not connect") != std::string::npos);
+  }
+
+  /// Nothing is waited for without an end.
+  void aProgramThatMakesNoStepIsGivenUp() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader("while True:\n    run.event('busy')\n    time.sleep(0.001)");
+    spec.program->probe_seconds = 0.5;
+    QVERIFY(why_refused(spec).find("--probe-seconds") != std::string::npos);
+  }
+
+  void aProgramThatDoesNotAnswerIsGivenUp() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9");
+    spec.program->command.at(2).insert(spec.program->command.at(2).find("made = 0"),
+                                       "run._take_estimate = lambda message: None\n");
+    spec.program->probe_seconds = 0.5;
+    std::string said;
+    try {
+      estimate_program(spec, {}, {8}, {});
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    QVERIFY2(said.find("--probe-seconds") != std::string::npos, said.c_str());
+  }
+
+  void aSizeThatIsNotTheOneAskedForFitsNothing() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9");
+    spec.program->command.at(2).insert(spec.program->command.at(2).find("made = 0"), R"(
+event = run.event
+run.event = lambda kind, **detail: event(kind, **({**detail, "taken": 5} if kind == "probe" else detail))
+)");
+    const auto trial = open_live_trial(spec, {}, {}).trial;
+    QVERIFY(trial != nullptr);
+    const search::Probe probe = trial->run({.batch = 64});
+    QVERIFY(probe.outcome == search::Outcome::error);
+    QCOMPARE(probe.message, std::string("the program ran batch size 5 instead"));
   }
 
   void stopsWhenAskedTo() {
@@ -152,7 +226,7 @@ private Q_SLOTS:
         runs.command({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/hf_trainer.py", "--epochs", "1000"});
     spec.program->attach = true;
     spec.memory_budget = 60'000'000;
-    const auto trial = open_live_trial(spec, {}, {});
+    const auto trial = open_live_trial(spec, {}, {}).trial;
     QVERIFY(trial != nullptr);
     const search::SearchResult result = find(*trial, *trial->budget_bytes());
     QVERIFY(result.found && result.largest_is_exact);

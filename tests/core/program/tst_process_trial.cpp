@@ -92,6 +92,50 @@ private Q_SLOTS:
     QVERIFY(probe.outcome == Outcome::fits);
   }
 
+  /// A size that goes over the socket must have reached the program.
+  void sizeThatDoesNotReachTheProgram_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("no client") << "print('loss 1', flush=True)\nwait_for('ever')"
+                               << "does not connect";
+    QTest::newRow("level 1") << "run = batchscope.start()\nrun.report(1, loss=1)\nwait_for('ever')"
+                             << "(level 1)";
+  }
+  void sizeThatDoesNotReachTheProgram() {
+    QFETCH(QString, source);
+    QFETCH(QString, why);
+    const ProgramRuns runs;
+    std::string program = batchscope::test::pretended_loader;
+    program.erase(program.find("run = "));
+    run::RunSpec spec = runs.python(program + source.toStdString());
+    spec.program->attach = true;
+    spec.program->metrics = {{"loss", "loss (\\S+)"}};
+    std::string said;
+    try {
+      ProcessTrial(spec, {}, {}).run({.batch = 4});
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    QVERIFY2(said.find(why.toStdString()) != std::string::npos, said.c_str());
+    QVERIFY(said.find("put {batch} into its command") != std::string::npos);
+  }
+
+  void otherSizeThanTheOneSent() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+Sizes.batch = property(lambda loader: 7, lambda loader, size: None)
+loader = Sizes(run, 7, 1000)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+)");
+    spec.program->attach = true;
+    const search::Probe probe = ProcessTrial(spec, {}, {}).run({.batch = 4});
+    QVERIFY(probe.outcome == Outcome::error);
+    QCOMPARE(probe.message, std::string("the program ran batch size 7 instead"));
+    QVERIFY(ProcessTrial(spec, {}, {}).run({.batch = 7}).outcome == Outcome::fits);
+  }
+
   void stopped() {
     const ProgramRuns runs;
     bool stop = false;

@@ -80,6 +80,89 @@ run.event("evaluation", values={"validation_loss": 0.25, "f1": 0.5})
     QVERIFY(!std::filesystem::exists(program::folder_of_program(runs.file(), run.row.uid) / "spill"));
   }
 
+  void valuesOfAFileBelongToItsSteps() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python(R"(
+import batchscope, os, sys
+run = batchscope.start()
+for step in range(1, 21):
+    run.report(step, loss=1 / step)
+with open(os.path.join(sys.argv[1], "log.csv"), "w") as log:
+    log.write("step,loss,score\n4,9,0.4\n8,9,0.8\n16,9,1.6\n")
+)");
+    spec.program->reads = {"csv:" + runs.path("log.csv").string()};
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    QCOMPARE(stored(runs, job).records.at(3).loss, 0.25);
+    std::vector<std::int64_t> steps;
+    for (const store::Point& point : store::RunReader(runs.file()).series(job.result.id, "score"))
+      steps.push_back(point.step);
+    QCOMPARE(steps, (std::vector<std::int64_t>{4, 8, 16}));
+  }
+
+  /// What it has written before anybody looks is its own; only what was there before its start is not.
+  void aFileIsReadFromTheProgramsStartOn() {
+    const ProgramRuns runs;
+    std::ofstream(runs.path("log.csv")) << "step,loss\n1,9\n2,9\n";
+    run::RunSpec spec = runs.python(R"(
+import os, sys
+with open(os.path.join(sys.argv[1], "log.csv"), "a") as log:
+    log.write("1,0.5\n2,0.25\n")
+open(os.path.join(sys.argv[1], "written"), "w").close()
+)");
+    spec.program->reads = {"csv:" + runs.path("log.csv").string()};
+    struct Losses final : telemetry::Sink {
+      void record(const telemetry::StepRecord& record) override { losses.push_back(record.loss); }
+      void event(telemetry::Event) override {}
+      std::vector<double> losses;
+    } sink;
+    const auto source = program::open_program(spec);
+    run::RunPlace place;
+    place.start_changed = [&](const run::RunStart&) {
+      QVERIFY(wait_until([&] { return std::filesystem::exists(runs.path("written")); }));
+    };
+    source->set_place(place);
+    run::RunControl control;
+    QCOMPARE(telemetry::to_string(source->run(sink, control).status), std::string("finished"));
+    QCOMPARE(sink.losses, (std::vector<double>{0.5, 0.25}));
+  }
+
+  void aPatternThatMatchesNothingIsSaid() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.command({"echo", "nothing"});
+    spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    ProgramJob job(runs, spec);
+    job.end();
+    QVERIFY(stored(runs, job).of("unread").at(0)["message"] == Json("--metric loss: no line of the output matches"));
+  }
+
+  /// A socket's path is short.
+  void aLongFolderOfSocketsIsNotUsed() {
+    const ProgramRuns runs;
+    const std::filesystem::path folder = runs.path(std::string(120, 'x'));
+    std::filesystem::create_directory(folder);
+    qputenv("XDG_RUNTIME_DIR", QByteArray::fromStdString(folder.string()));
+    ProgramJob job(runs, runs.python("import batchscope; batchscope.start().report(1, loss=1)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    QCOMPARE(stored(runs, job).steps(), one_to(1));
+    QVERIFY(std::filesystem::is_empty(folder));
+  }
+
+  void aStopThatComesWhenTheProgramIsThroughChangesNothing() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.loader(R"(
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+run.report(1, loss=1)
+run.finish()
+wait_for("end")
+)"));
+    job.wait_for_event("bye");
+    job.control().stop();
+    runs.allow("end");
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+  }
+
   void aScheduleDecidesTheSizes() {
     const ProgramRuns runs;
     run::RunSpec spec = runs.loader(R"(

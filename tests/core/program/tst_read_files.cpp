@@ -57,11 +57,18 @@ private Q_SLOTS:
     std::ofstream table(folder.path("log.csv"));
     table << "step,loss\n1,2.5\n2,2.0\n" << std::flush;
     ReadFiles files({"csv:log.csv"}, folder.path());
-    QVERIFY(files.poll(true).empty());
+    files.skip_present();
+    const Json position = files.position();
     table << "3,1.5\n" << std::flush;
     const auto records = files.poll(true);
     QCOMPARE(records.size(), 1U);
     QCOMPARE(records[0].step, 3);
+    ReadFiles later({"csv:log.csv"}, folder.path());
+    later.go_on(position);
+    QCOMPARE(later.poll(true).size(), 1U);
+    ReadFiles of_others({"csv:log.csv", "csv:more.csv"}, folder.path());
+    of_others.go_on(position);
+    QCOMPARE(of_others.poll(true).size(), 3U);
   }
 
   void trainerState() {

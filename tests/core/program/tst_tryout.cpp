@@ -86,6 +86,52 @@ while not run.stopping:
     QCOMPARE(tried.output, std::string("here\n"));
   }
 
+  void aProgramThatConnectsButMakesNoStepIsStopped() {
+    const ProgramRuns runs;
+    const auto tried = program::try_out(runs.loader("wait_for('ever')"), 1, never);
+    QCOMPARE(tried.steps, 0);
+    QVERIFY(tried.status == RunStatus::stopped);
+    QVERIFY2(tried.reason.starts_with("stopped, because it"), tried.reason.c_str());
+    QVERIFY(tried.reason.ends_with("for 1 s"));
+  }
+
+  /// A program that goes wrong is ended, and one line says what it did.
+  void faults_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("reason");
+    QTest::addColumn<bool>("steps");
+    QTest::newRow("prints without end") << "while True: print('loss 1')"
+                                        << "" << true;
+    QTest::newRow("prints nothing") << "time.sleep(1000)"
+                                    << "stopped, because it neither connected nor reported a step for 1 s" << false;
+    QTest::newRow("matches nothing") << "while True: print('none'); time.sleep(0.01)"
+                                     << "stopped, because it neither connected nor reported a step for 1 s" << false;
+    QTest::newRow("ends as a daemon") << "if os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)"
+                                      << "" << false;
+    QTest::newRow("fills its disk") << "import resource, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+                                       "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+                                       "for i in range(1000): print('a line of output', i)"
+                                    << "exit status" << false;
+    QTest::newRow("sends garbage") << "import socket\ns = socket.socket(socket.AF_UNIX)\n"
+                                      "s.connect(os.environ['BATCHSCOPE_SOCKET'])\n"
+                                      "s.send(b'\\x00\\xff garbage\\n{\"type\": 5}\\n')\nprint('loss 1')"
+                                   << "" << true;
+  }
+  void faults() {
+    QFETCH(QString, source);
+    QFETCH(QString, reason);
+    QFETCH(bool, steps);
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python(source.prepend("import os, sys, time\n").toStdString());
+    spec.program->metrics = {{"loss", "loss (\\S+)"}};
+    const auto tried = program::try_out(spec, reason.startsWith("stopped") ? 1 : 60, never);
+    QVERIFY2(reason.isEmpty() ? tried.reason.empty() : tried.reason.find(reason.toStdString()) != std::string::npos,
+             tried.reason.c_str());
+    QVERIFY(tried.reason.find('\n') == std::string::npos);
+    QCOMPARE(tried.steps > 0, steps);
+    QVERIFY(tried.output.size() <= 17'000);
+  }
+
   void theUserCanStopIt() {
     const ProgramRuns runs;
     const auto tried = program::try_out(runs.command({"sleep", "600"}), 600, [] { return true; });

@@ -74,6 +74,21 @@ private Q_SLOTS:
     }
   }
 
+  /// A stop that comes while the program ends by itself changes nothing of what it has done.
+  void stoppedWhenItWasThrough() {
+    Ending ending = exit_with(0);
+    ending.stop_requested = ending.said_finished = true;
+    QVERIFY(verdict_on(ending).status == RunStatus::finished);
+    ending.exit.code = 1;
+    QVERIFY(verdict_on(ending).status == RunStatus::stopped);
+  }
+
+  void endThatTheSystemDoesNotTell() {
+    const Verdict verdict = verdict_on(Ending{});
+    QVERIFY(verdict.status == RunStatus::failed);
+    QCOMPARE(verdict.reason, std::string("ended; how is not known"));
+  }
+
   void textsOfMemoryErrors_data() {
     QTest::addColumn<QString>("line");
     QTest::addColumn<QString>("cause");
