@@ -118,6 +118,10 @@ Resumable find_resumable(const std::filesystem::path& database, std::int64_t run
   if (!spec)
     throw input_error(
         fmt::format("run {} was made by another program or a newer version, which alone can resume it", run));
+  if (spec->program)
+    throw input_error(fmt::format("run {} is of a program of your own, whose checkpoints only the program can read; "
+                                  "start it again with `run`; `run --adopt {}` goes on with one that still trains",
+                                  run, run));
   found.spec = *spec;
   found.start = run::stored_start(reader.start_json(run));
   found.environment_json = reader.environment_json(run);

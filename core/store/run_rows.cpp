@@ -69,7 +69,7 @@ constexpr const char* settings_columns =
     "'$.data'), json_extract(valid, '$.schedule'), "
     "json_extract(valid, '$.optimizer'), json_extract(valid, '$.device'), "
     "coalesce(json_extract(valid, '$.lr'), iif(json_valid(start), json_extract(start, '$.learning_rate'), NULL)), "
-    "json_extract(valid, '$.seed')";
+    "json_extract(valid, '$.seed'), coalesce(json_type(valid, '$.program') = 'object', 0)";
 
 std::optional<std::string> optional_text(const SQLite::Column& column) {
   return column.isText() ? std::optional(column.getString()) : std::nullopt;
@@ -96,9 +96,10 @@ RunSettings read_settings(SQLite::Statement& query, int first) {
           .optimizer = optional_text(column(3)),
           .device = optional_text(column(4)),
           .learning_rate = rate.isFloat() || rate.isInteger() ? std::optional(rate.getDouble()) : std::nullopt,
-          .seed = seed.isInteger() ? std::optional<std::int64_t>(seed.getInt64()) : std::nullopt};
+          .seed = seed.isInteger() ? std::optional<std::int64_t>(seed.getInt64()) : std::nullopt,
+          .program = column(7).getInt64() != 0};
 }
-constexpr int settings_count = 7;
+constexpr int settings_count = 8;
 constexpr int before_settings = 8;
 constexpr int before_outcome = before_settings + settings_count;
 

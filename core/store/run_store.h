@@ -77,6 +77,7 @@ struct RunSettings {
   /// With the optimizer's default filled in; nothing for a run with that default which an earlier version stored.
   std::optional<double> learning_rate;
   std::optional<std::int64_t> seed;
+  bool program = false; ///< a training program of the user's own, whose command is `model`
 };
 
 /// A value of a list that a run may lack, and that is a number in some runs and a text in others.

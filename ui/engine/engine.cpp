@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/job/adopt.h"
 #include "core/job/resume.h"
 #include "core/program/program_search.h"
 #include "core/program/program_source.h"
@@ -45,6 +46,12 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
   if (search)
     watch.found(*search);
   fail_as(job::run_and_store(*session, spec, search, store, {}, watch, watch.control()));
+}
+
+/// Its program goes on with the run, or has ended unwatched and has left what is to be taken in.
+void adopt_one(std::int64_t run, JobWatch& watch, store::RunStore& store) {
+  const job::Adoptable adoptable = job::find_adoptable(store.file(), run);
+  fail_as(job::adopt_and_store(adoptable, store, watch, watch.control()));
 }
 
 void resume_one(std::int64_t run, const Pool& pool, JobWatch& watch, store::RunStore& store) {
@@ -315,7 +322,12 @@ Job* Engine::train(const run::RunSpec& spec) {
 
 Job* Engine::resume_run(std::int64_t run, const run::RunSpec& spec) {
   return add({.kind = Job::Kind::train, .title = tr("Run %1, resumed").arg(run), .spec = spec},
-             [run, pool = data_](JobWatch& watch, store::RunStore* store) { resume_one(run, pool, watch, *store); });
+             [run, program = spec.program.has_value(), pool = data_](JobWatch& watch, store::RunStore* store) {
+               if (program)
+                 adopt_one(run, watch, *store);
+               else
+                 resume_one(run, pool, watch, *store);
+             });
 }
 
 Job* Engine::find(const FindRequest& request) {

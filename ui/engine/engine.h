@@ -157,8 +157,8 @@ public:
 
   // Each returns the job, which the engine owns. An invalid spec makes the job fail.
   Job* train(const run::RunSpec& spec);
-  /// Goes on with a stored run from its last checkpoint; `spec` are its settings. Fails if it has none, or has not
-  /// ended.
+  /// Goes on with a stored run from its last checkpoint, or, if it is of a program, adopts it; `spec` are its settings.
+  /// Fails if there is nothing to go on with, or it has not ended.
   Job* resume_run(std::int64_t run, const run::RunSpec& spec);
   Job* find(const FindRequest& request);
   Job* sweep(const sweep::SweepSpec& spec);

@@ -29,7 +29,8 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
                      tr("Fill the New run form with the settings of this run"), &RunActions::train_current_again);
   train_again_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_T));
   resume_ = add(tr("Resume run"), QStringLiteral("play"),
-                tr("Go on with the selected run from its last checkpoint, exactly as if it had not ended"),
+                tr("Go on with the selected run from its last checkpoint, exactly as if it had not ended; of your own "
+                   "program: watch it again if it still trains"),
                 &RunActions::resume_current);
   auto* rename = add(tr("Rename run"), QStringLiteral("rename"), tr("Rename the current run in place"),
                      &RunActions::rename_current);
@@ -51,7 +52,6 @@ RunActions::RunActions(Workbench& workbench, QUndoStack& undo, RunTable& table, 
   make_export_menu();
   connect(&table, &RunTable::selection_changed, this, &RunActions::update);
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &RunActions::update);
-  connect(&workbench.run_database(), &RunDatabase::runs_changed, this, &RunActions::update);
   connect(&table, &RunTable::chosen, this, &RunActions::open_selected);
   update();
 }
@@ -204,10 +204,17 @@ QString RunActions::why_not_resumable() const {
   const int row = selected.size() == 1 ? runs_.row_of(selected.front()) : -1;
   if (row < 0)
     return tr("Select one run that was interrupted, was stopped or failed");
-  const telemetry::RunStatus status = runs_.run(row).outcome.status;
+  const store::RunRow& run = runs_.run(row);
+  const telemetry::RunStatus status = run.outcome.status;
   if (telemetry::is_open(status))
     return tr("The run has not ended");
-  return status == telemetry::RunStatus::finished ? tr("The run has finished") : QString();
+  if (status == telemetry::RunStatus::finished)
+    return tr("The run has finished");
+  // What an interrupted one has left, its program or what it wrote, is taken in.
+  return run.settings.program && status != telemetry::RunStatus::interrupted
+             ? tr("Its program has ended; only the program can go on from a checkpoint of its own. Train it again "
+                  "instead.")
+             : QString();
 }
 
 void RunActions::copy_tabs() {

@@ -31,11 +31,11 @@ public:
   QAction* train_again() const { return train_again_; }
   QMenu* export_menu() const { return export_menu_; }
   QList<QAction*> all() const;
+  void update(); ///< what is allowed: after a change of the runs in the table
 
 private:
   QAction* add(const QString& text, const QString& icon, const QString& help, void (RunActions::*slot)());
   void make_export_menu();
-  void update();
 
   void open_selected();
   void compare_selected();

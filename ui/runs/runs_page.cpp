@@ -211,6 +211,7 @@ void RunsPage::show_changes(const store::ListChanges& changes) {
     return show_runs();
   table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
   ask_for_lengths(changes.rows);
+  actions_->update();
   show_place();
   select_wanted();
 }
@@ -219,6 +220,7 @@ void RunsPage::show_runs() {
   const auto& runs = workbench_.run_database().runs();
   table_->change_rows([&] { runs_->set_runs(runs); });
   ask_for_lengths(runs);
+  actions_->update();
   show_place();
   select_wanted();
 }
