@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/shell_words.h"
 #include "core/store/step_times.h"
 
 namespace batchscope::compare {
@@ -48,6 +49,33 @@ std::vector<Score> scores_of(const store::RunReader& reader, const store::RunRow
   return scores;
 }
 
+/// The long options of a command as settings of their own, so that those in which runs differ are seen, and the rest
+/// as `command`: `python train.py --lr=0.1 --bf16` is command `python train.py`, --lr `0.1` and --bf16 `on`.
+void add_command(const Json& words, Json& spec) {
+  const auto is_option = [](const std::string& word) { return word.size() > 2 && word.starts_with("--"); };
+  std::vector<std::string> rest;
+  const auto all = words.get<std::vector<std::string>>();
+  for (auto word = all.begin(); word != all.end(); ++word) {
+    if (!is_option(*word)) {
+      rest.push_back(*word);
+      continue;
+    }
+    const std::size_t equals = std::min(word->find('='), word->size());
+    const std::string name = word->substr(0, equals);
+    std::string value = "on";
+    if (equals < word->size())
+      value = word->substr(equals + 1);
+    else if (std::next(word) != all.end() && !is_option(*std::next(word)))
+      value = *++word;
+    spec[name] = spec.contains(name) ? spec[name].get<std::string>() + ' ' + value : value;
+  }
+  spec["command"] = shell_line(rest);
+}
+
+bool is_command(const Json& value) {
+  return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& word) { return word.is_string(); });
+}
+
 /// The fields of a program as settings of their own, and so the texts for its placeholders.
 Json with_program_fields(Json spec) {
   const auto found = spec.find("program");
@@ -56,7 +84,9 @@ Json with_program_fields(Json spec) {
   const Json program = std::move(*found);
   spec.erase(found);
   for (const auto& [key, value] : program.items()) {
-    if (key != "set" || !value.is_object())
+    if (key == "command" && is_command(value))
+      add_command(value, spec);
+    else if (key != "set" || !value.is_object())
       spec[key] = value;
     else
       for (const auto& [name, text] : value.items())
@@ -155,7 +185,8 @@ std::string Group::label() const {
   std::string text;
   for (const auto& [key, value] : values) {
     std::string name = key == "batch" ? "batch size" : key;
-    std::replace(name.begin(), name.end(), '_', ' ');
+    if (!name.starts_with("--"))
+      std::replace(name.begin(), name.end(), '_', ' ');
     const bool resolved = key == "batch" && batch && std::to_string(*batch) != value; // a share, or one of a search
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, resolved ? std::to_string(*batch) : value);
     if (resolved)

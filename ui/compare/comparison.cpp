@@ -1,8 +1,10 @@
 #include "ui/compare/comparison.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "ui/plot/units.h"
@@ -15,11 +17,26 @@ using telemetry::ValueKind;
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
+/// A number, or the text of one: arguments of a program are texts.
+std::optional<double> number_in(const Json& value) {
+  if (value.is_number())
+    return value.get<double>();
+  if (!value.is_string())
+    return std::nullopt;
+  const auto& text = value.get_ref<const std::string&>();
+  double number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
 /// Numbers before texts; no other values are compared.
 bool value_less(const Json& a, const Json& b) {
-  if (a.is_number() != b.is_number())
-    return a.is_number();
-  return a.is_number() ? a.get<double>() < b.get<double>() : a < b;
+  const auto one = number_in(a);
+  const auto other = number_in(b);
+  if (one && other && *one != *other)
+    return *one < *other;
+  return one.has_value() != other.has_value() ? one.has_value() : a < b;
 }
 
 bool has_value(const Json& value) {
@@ -35,9 +52,9 @@ void rank_values(CompareField& field) {
   order.erase(std::unique(order.begin(), order.end(), [](const Json* a, const Json* b) { return *a == *b; }),
               order.end());
   field.different = static_cast<int>(order.size());
-  field.ordinal = std::any_of(order.begin(), order.end(), [](const Json* value) { return !value->is_number(); });
+  field.ordinal = std::any_of(order.begin(), order.end(), [](const Json* value) { return !number_in(*value); });
   for (const Json& value : field.column.values) {
-    field.numbers.push_back(value.is_number() ? value.get<double>() : none);
+    field.numbers.push_back(number_in(value).value_or(none));
     const auto found = std::lower_bound(order.begin(), order.end(), &value,
                                         [](const Json* a, const Json* b) { return value_less(*a, *b); });
     field.ranks.push_back(has_value(value) ? static_cast<int>(found - order.begin()) : -1);

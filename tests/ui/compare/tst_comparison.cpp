@@ -54,6 +54,22 @@ private Q_SLOTS:
         QCOMPARE(peak.numbers[a] < peak.numbers[b], peak.ranks[a] < peak.ranks[b]);
   }
 
+  /// Arguments of a program are texts.
+  void textsOfNumbersAreNumbers() {
+    auto runs = compared_sweep();
+    const char* const texts[] = {"16", "8", "1e-3", "8"};
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      runs[i].run.spec["--size"] = texts[i % 4];
+    const Comparison comparison = make_comparison(runs);
+    const CompareField& size = field(comparison, "--size");
+    QVERIFY(!size.ordinal);
+    QCOMPARE(size.numbers[0], 16.0);
+    QCOMPARE(size.text(2), QString("1e-3"));
+    QVERIFY(size.ranks[2] < size.ranks[1] && size.ranks[1] < size.ranks[0]);
+    runs[0].run.spec["--size"] = "large";
+    QVERIFY(field(make_comparison(runs), "--size").ordinal);
+  }
+
   void groupsRunsByRepeatsAndByField() {
     const Comparison comparison = make_comparison(compared_sweep());
     const RunGroups repeats = group_by(comparison, "repeats");
