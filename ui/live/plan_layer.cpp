@@ -15,8 +15,12 @@ PlanLayer::PlanLayer(LinkedPlots& plots, QUndoStack& undo, QObject* parent)
       editor_.drag(id, std::llround(y));
   });
   connect(&plots, &LinkedPlots::handle_dropped, this, [this](qint64 id, double y) {
-    if (planning() && id != limit_handle)
-      editor_.drop(id, std::llround(y));
+    if (id == limit_handle)
+      return;
+    if (planning())
+      return editor_.drop(id, std::llround(y));
+    if (const QString why = refusal(); !why.isEmpty())
+      Q_EMIT problem(why);
   });
   connect(&editor_, &PlanEditor::apply_refused, this, [this](const QString& error) {
     editor_.discard();
@@ -29,8 +33,19 @@ bool PlanLayer::planning() const {
   return axis_ != series::Axis::seconds && run != nullptr && run->running() && run->plannable();
 }
 
+/// Why a stretch that is let go now cannot be changed: the run may have ended since it was taken hold of.
+QString PlanLayer::refusal() const {
+  if (!shown_)
+    return {};
+  if (!shown_->running())
+    return tr("The plan was not changed: %1").arg(PlanEditor::too_late(shown_));
+  const QString fixed = shown_->not_steerable();
+  return fixed.isEmpty() ? QString() : tr("The plan was not changed. %1.").arg(fixed);
+}
+
 void PlanLayer::show(OpenRun* run, series::Axis axis, std::optional<int> series) {
   axis_ = axis;
+  shown_ = run;
   together_ = series.has_value();
   curves_.clear();
   peak_ = batch_ = micro_ = parts_ = coverage_ = nullptr;

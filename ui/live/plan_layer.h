@@ -38,9 +38,11 @@ private:
   void show_handles();
   LiveCurve& add(int panel, const QString& name, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style);
   bool planning() const;
+  QString refusal() const;
 
   LinkedPlots& plots_;
   PlanEditor editor_;
+  QPointer<OpenRun> shown_; ///< whether or not it is planned
   series::Axis axis_ = series::Axis::step;
   std::shared_ptr<DerivedCurve> peak_;
   std::shared_ptr<DerivedCurve> batch_;

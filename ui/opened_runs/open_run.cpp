@@ -24,6 +24,14 @@ double last(const series::History& history, const char* name) {
 
 } // namespace
 
+bool says_something(const series::History& history, const std::string& series) {
+  const series::Series* found = history.find(series);
+  if (found == nullptr || found->values.size() == 0)
+    return true;
+  const series::Extremes all = found->values.extremes(0, found->values.size());
+  return all.finite > 0 && (all.min != 0 || all.max != 0);
+}
+
 OpenRun::OpenRun(const Job::LiveRun& run, Job& job, QObject* parent)
     : QObject(parent), id_(run.id), name_(run.spec.name), spec_(run.spec), start_(run.start),
       history_(std::make_shared<series::History>()), status_("running"), queue_(run.queue), control_(run.control) {
@@ -108,6 +116,10 @@ QString OpenRun::not_steerable() const {
 
 bool OpenRun::reports_steps() const {
   return spec_ && (!spec_->program || (start_ && start_->program && start_->program->level >= 1));
+}
+
+bool OpenRun::tells(const std::string& series) const {
+  return !spec_ || !spec_->program || says_something(*history_, series);
 }
 
 bool OpenRun::plannable() const {
@@ -230,6 +242,28 @@ void OpenRun::set_budget(std::uint64_t bytes) {
   Q_EMIT plan_changed();
 }
 
+void OpenRun::set_shares(const std::string& shares) {
+  if (!running())
+    return;
+  asked_shares_ = shares;
+  if (control_ && !control_->edit({.schedule = {}, .shares = shares}))
+    return refuse_late_edits();
+  if (!control_)
+    send("shares", json_text(Json{{"shares", shares}}), [this] {
+      asked_shares_.reset();
+      Q_EMIT plan_changed();
+    });
+  Q_EMIT plan_changed();
+}
+
+std::string OpenRun::shares() const {
+  if (asked_shares_)
+    return *asked_shares_;
+  if (!applied_shares_.empty())
+    return *applied_shares_.back().shares;
+  return spec_ ? spec_->shares : std::string();
+}
+
 std::uint64_t OpenRun::budget() const {
   if (asked_budget_ && running())
     return *asked_budget_;
@@ -242,20 +276,26 @@ std::optional<run::ScheduleEdit> OpenRun::pending_edit() const {
 
 /// The run has made its last step: rejects the edits that still wait for one.
 void OpenRun::refuse_late_edits() {
-  if (pending_.empty())
+  if (!has_pending())
     return;
+  const QString late = pending_.empty() ? tr("The shares of %1 were not changed: the run ended before its next step.")
+                                        : tr("The schedule of %1 was not changed: the run ended before its next step.");
   pending_.clear();
+  asked_shares_.reset();
   Q_EMIT plan_changed();
-  Q_EMIT problem(tr("The schedule of %1 was not changed: the run ended before its next step.").arg(name()));
+  Q_EMIT problem(late.arg(name()));
 }
 
-/// An edit was applied or rejected. The run handles edits in order, with those of others between them.
-void OpenRun::settle(const std::string& schedule) {
+/// An edit was applied or rejected; whether it was requested here. The run handles edits in order, with those of others
+/// between them.
+bool OpenRun::settle(const std::string& schedule) {
   const auto settled = std::find_if(pending_.begin(), pending_.end(),
                                     [&](const run::ScheduleEdit& edit) { return edit.schedule == schedule; });
-  if (settled != pending_.end())
+  const bool ours = settled != pending_.end();
+  if (ours)
     pending_.erase(pending_.begin(), settled + 1);
   Q_EMIT plan_changed();
+  return ours;
 }
 
 std::string OpenRun::schedule() const {
@@ -307,33 +347,47 @@ void OpenRun::take(telemetry::Event event) {
 /// Edits and pauses change the state only once the run itself reports them.
 void OpenRun::apply_command(const telemetry::Event& event) {
   try {
+    if (event.kind == "budget")
+      return apply_budget(event);
+    if (event.kind == "shares")
+      return apply_shares(event);
     const Json detail = parse_json_or_discard(event.detail_json);
     if (event.kind == "status")
       return apply_status(detail.at("status").get<std::string>());
-    if (event.kind == "budget") {
-      asked_budget_.reset();
-      budget_ = detail.at("budget_bytes").get<std::uint64_t>();
-      if (detail.contains("refused"))
-        Q_EMIT problem(tr("The memory budget was not changed: %1")
-                           .arg(QString::fromStdString(detail["refused"].get<std::string>())));
-      Q_EMIT plan_changed();
-      return;
-    }
-    if (event.kind == "shares") {
-      if (!detail.contains("refused"))
-        applied_shares_.push_back(
-            {detail.at("applies_from_step").get<std::int64_t>() - 1, {}, {}, detail.at("shares").get<std::string>()});
-      Q_EMIT plan_changed();
-      return;
-    }
     const auto schedule = detail.at("schedule").get<std::string>();
     if (!detail.contains("refused"))
       applied_.push_back(
           {detail.at("applies_from_step").get<std::int64_t>() - 1, schedule, detail.at("batch").get<std::int64_t>()});
-    settle(schedule);
+    if (settle(schedule) && detail.contains("refused"))
+      Q_EMIT problem(tr("The schedule of %1 was not changed: %2")
+                         .arg(name(), QString::fromStdString(detail["refused"].get<std::string>())));
   } catch (const Json::exception&) {
     // Damaged, or from another version: listed as an event, otherwise ignored.
   }
+}
+
+void OpenRun::apply_budget(const telemetry::Event& event) {
+  const Json detail = parse_json_or_discard(event.detail_json);
+  budget_ = detail.at("budget_bytes").get<std::uint64_t>();
+  const bool asked = std::exchange(asked_budget_, std::nullopt).has_value();
+  if (asked && detail.contains("refused"))
+    Q_EMIT problem(
+        tr("The memory budget was not changed: %1").arg(QString::fromStdString(detail["refused"].get<std::string>())));
+  Q_EMIT plan_changed();
+}
+
+void OpenRun::apply_shares(const telemetry::Event& event) {
+  const Json detail = parse_json_or_discard(event.detail_json);
+  const auto shares = detail.at("shares").get<std::string>();
+  const bool asked = asked_shares_ == shares;
+  if (asked)
+    asked_shares_.reset();
+  if (!detail.contains("refused"))
+    applied_shares_.push_back({detail.at("applies_from_step").get<std::int64_t>() - 1, {}, {}, shares});
+  else if (asked)
+    Q_EMIT problem(tr("The shares of the data streams were not changed: %1")
+                       .arg(QString::fromStdString(detail["refused"].get<std::string>())));
+  Q_EMIT plan_changed();
 }
 
 void OpenRun::apply_status(const std::string& status) {

@@ -17,6 +17,9 @@
 
 namespace batchscope::ui {
 
+/// Whether a series has any value but 0 and NaN, or has none yet.
+bool says_something(const series::History& history, const std::string& series);
+
 /// A run as the window shows it, from any source: trained by this window's engine (records come directly from its
 /// queue), by another process (read from the database, at most a second late), or an old one. UI thread.
 class OpenRun : public QObject {
@@ -36,11 +39,13 @@ public:
   const std::optional<run::RunSpec>& spec() const { return spec_; }
   const std::optional<run::RunStart>& start() const { return start_; }
   /// Why the batch size, the schedule and the budget of the run cannot be changed while it runs: its program does not
-  /// take such changes. Empty if they can, and for other runs.
+  /// take such changes. A sentence without its period; empty if they can, and for other runs.
   QString not_steerable() const;
   /// Whether the run tells when a step ends, so that it can make one step and pause again; false for a program of level
   /// 0.
   bool reports_steps() const;
+  /// Whether the run reports this series: a program may not, and has 0 or NaN in its records then.
+  bool tells(const std::string& series) const;
   /// Whether the steps of the whole run can be planned: not of a program whose batch size is its own.
   bool plannable() const;
   const std::shared_ptr<series::History>& history() const { return history_; }
@@ -70,14 +75,23 @@ public:
   void edit(const run::ScheduleEdit& edit);
   /// Requests another memory budget in bytes; it applies from the run's next step on.
   void set_budget(std::uint64_t bytes);
+  /// Requests other shares of the data streams, as schedule::ShareSchedule reads them. If they come too late, problem()
+  /// reports it.
+  void set_shares(const std::string& shares);
   /// The memory budget in bytes: the one requested last, until the run has answered, or that of its last step; 0 if it
   /// is not known.
   std::uint64_t budget() const;
   /// The edit that waits for its step boundary, if any; the last one if there are several.
   std::optional<run::ScheduleEdit> pending_edit() const;
+  /// The shares of the data streams that wait for their step boundary, if any.
+  const std::optional<std::string>& pending_shares() const { return asked_shares_; }
+  bool has_pending() const { return !pending_.empty() || asked_shares_; } ///< an edit, or shares
 
   /// The current schedule: the first one, or that of the last applied edit.
   std::string schedule() const;
+  /// The shares of the data streams: those requested last, until the run has answered, or those in force; empty for
+  /// shares in proportion to the streams' examples.
+  std::string shares() const;
   /// The whole plan of the run, including all applied edits. Empty unless it is plannable().
   schedule::PlanRequest plan_request() const;
   /// Sets the length of the plan, for expected_steps() and seconds_left().
@@ -97,7 +111,9 @@ private:
   void take(telemetry::Event event);
   void apply_command(const telemetry::Event& event);
   void apply_status(const std::string& status);
-  void settle(const std::string& schedule);
+  bool settle(const std::string& schedule);
+  void apply_budget(const telemetry::Event& event);
+  void apply_shares(const telemetry::Event& event);
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
   double recent_examples_per_second() const;
@@ -120,6 +136,7 @@ private:
   std::vector<run::ScheduleEdit> pending_;    ///< oldest first
   std::optional<std::uint64_t> budget_;       ///< of the last answer to a request
   std::optional<std::uint64_t> asked_budget_; ///< not answered yet
+  std::optional<std::string> asked_shares_;   ///< not answered yet
   std::vector<schedule::PlanEdit> applied_;
   std::vector<schedule::PlanEdit> applied_shares_; ///< changes of the shares of data streams
   std::optional<std::int64_t> planned_steps_;

@@ -69,6 +69,7 @@ void PlanEditor::drop_preview() {
 }
 
 void PlanEditor::edit_run(OpenRun* run) {
+  refuse_if_over();
   if (run_)
     run_->disconnect(this);
   forget();
@@ -94,11 +95,18 @@ void PlanEditor::follow_run() {
 void PlanEditor::follow_status() {
   if (run_->running() && segments_.empty())
     replan(); // it was being read, and is running
+  refuse_if_over();
   if (!run_->running()) {
     discard();
     segments_.clear();
   }
   Q_EMIT plan_changed();
+}
+
+/// A change whose plan is still computed when the run ends comes too late.
+void PlanEditor::refuse_if_over() {
+  if (run_ && !run_->running() && std::exchange(apply_wanted_, false))
+    Q_EMIT apply_refused(too_late(run_));
 }
 
 /// Stretches that have passed cannot be dragged any more.
@@ -113,7 +121,7 @@ void PlanEditor::pass_stretches() {
   const bool wanted = apply_wanted_; // nothing remains of the dragged stretches
   end_drag();
   if (wanted)
-    Q_EMIT apply_refused(too_late());
+    Q_EMIT apply_refused(too_late(run_));
 }
 
 void PlanEditor::edit_draft(const DraftPlan& draft) {
@@ -266,11 +274,12 @@ void PlanEditor::drop(std::int64_t name, std::int64_t batch) {
   if (drag(name, batch))
     return apply();
   discard();
-  Q_EMIT apply_refused(too_late());
+  Q_EMIT apply_refused(too_late(run_));
 }
 
-QString PlanEditor::too_late() {
-  return tr("the run has already passed the dragged segment");
+QString PlanEditor::too_late(const OpenRun* run) {
+  return run != nullptr && !run->running() ? tr("the run has ended")
+                                           : tr("the run has already passed the dragged segment");
 }
 
 /// The stretches that differ from before the drag. A stretch is identified by its end: its beginning moves with the
@@ -372,6 +381,8 @@ void PlanEditor::replan() {
   };
   if (const auto pending = run_->pending_edit())
     add_edit(pending->schedule, pending->batch);
+  if (const auto& shares = run_->pending_shares())
+    request.edits.push_back({changeable_from() - 1, {}, std::nullopt, *shares});
   if (preview_) {
     const PlanText plan_text = preview_->from(changeable_from());
     add_edit(plan_text.schedule.toStdString(), plan_text.batch);

@@ -74,6 +74,8 @@ public:
   /// their original sizes, there is no preview.
   bool drag(std::int64_t name, std::int64_t batch);
   void drop(std::int64_t name, std::int64_t batch); ///< drags it and applies
+  /// Why drag() returns false for this run: it has ended, or has passed the stretch. A clause.
+  static QString too_late(const OpenRun* run);
   void discard();
   /// Makes the preview the plan once it is known to be valid: for a draft at once, for a run as an edit at the next
   /// step boundary. Emits applied() or apply_refused(), or neither if another preview came first.
@@ -106,7 +108,7 @@ private:
   void take_segments(const Segments& segments);
   Segments changed() const;
   void end_drag();
-  static QString too_late();
+  void refuse_if_over();
   void drop_preview();
   void refuse(const QString& error);
   void set_error(const QString& error);

@@ -16,7 +16,9 @@
 #include "core/run/spec_fields.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/schedule/schedule_kind.h"
+#include "ui/opened_runs/open_run.h"
 #include "ui/schedule/presets.h"
+#include "ui/schedule/shares_field.h"
 #include "ui/widgets/labelled_edit.h"
 #include "ui/widgets/widgets.h"
 
@@ -44,7 +46,7 @@ QWidget* beside_fields(QWidget* widget, QWidget* parent) {
 
 ScheduleForm::ScheduleForm(QWidget* parent)
     : QWidget(parent), schedule_(new LabelledEdit(tr("Batch size schedule"), this)),
-      presets_(plain_button(tr("Examples"), this)), menu_(new QMenu(this)),
+      presets_(plain_button(tr("Examples"), this)), menu_(new QMenu(this)), shares_(new SharesField(this)),
       batch_(new LabelledEdit(tr("First batch"), this)), length_(new LabelledEdit(tr("Length"), this)),
       unit_(new QComboBox(this)) {
   schedule_->setObjectName(QStringLiteral("schedule"));
@@ -52,7 +54,7 @@ ScheduleForm::ScheduleForm(QWidget* parent)
   for (const std::string& form : schedule::schedule_forms())
     forms << QString::fromStdString(form);
   schedule_->set_help(tr("One of: %1").arg(forms.join(QStringLiteral("\n"))));
-  set_changeable(true);
+  set_changeable({});
   schedule_->edit()->installEventFilter(this);
   connect(schedule_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::typed);
   connect(schedule_->edit(), &QLineEdit::returnPressed, this, &ScheduleForm::entered);
@@ -66,6 +68,13 @@ ScheduleForm::ScheduleForm(QWidget* parent)
     unit_->addItem(tr(unit), QString::fromLatin1(unit));
   unit_->setObjectName(QStringLiteral("unit"));
   unit_->setAccessibleName(tr("Unit of the length"));
+  connect(shares_, &SharesField::entered, this, &ScheduleForm::entered);
+  connect(shares_, &SharesField::dismissed, this, &ScheduleForm::dismissed);
+  connect(shares_, &SharesField::typed, this, [this] {
+    if (batch_->isVisibleTo(this))
+      read_draft();
+    Q_EMIT shares_typed();
+  });
   connect(batch_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::read_draft);
   connect(length_->edit(), &QLineEdit::textEdited, this, &ScheduleForm::read_draft);
   connect(unit_, &QComboBox::activated, this, &ScheduleForm::read_draft);
@@ -75,6 +84,7 @@ ScheduleForm::ScheduleForm(QWidget* parent)
   row->setSpacing(8);
   row->addWidget(schedule_, 6);
   row->addWidget(beside_fields(presets_, this));
+  row->addWidget(shares_, 3);
   row->addWidget(batch_, 1);
   row->addWidget(length_, 1);
   of_draft_ = {batch_, length_, beside_fields(unit_, this)};
@@ -94,7 +104,8 @@ void ScheduleForm::show_draft(const DraftPlan& draft) {
   draft_ = draft;
   for (QWidget* widget : of_draft_)
     widget->show();
-  set_changeable(true);
+  set_changeable({});
+  shares_->show_shares(draft.spec, draft.spec.shares, true);
   if (batch_->error().isEmpty() || !batch_->edit()->hasFocus()) {
     batch_->set_text(QString::number(draft.batch));
     batch_->set_error({});
@@ -111,22 +122,29 @@ void ScheduleForm::show_length() {
   length_->set_text(QString::fromStdString(run::field_text(draft_.spec, unit)));
 }
 
-void ScheduleForm::show_run(bool running) {
+void ScheduleForm::show_run(const OpenRun& run, bool changeable) {
   for (QWidget* widget : of_draft_)
     widget->hide();
-  set_changeable(running);
+  const QString fixed = run.running() ? run.not_steerable() : QString();
+  set_changeable(changeable        ? QString()
+                 : fixed.isEmpty() ? tr("The schedule can be changed only until the run ends")
+                                   : fixed);
+  if (run.spec())
+    shares_->show_shares(*run.spec(), run.shares(), changeable);
+  else
+    shares_->show_none();
 }
 
-void ScheduleForm::set_changeable(bool changeable) {
-  schedule_->setEnabled(changeable);
-  presets_->setEnabled(changeable);
+void ScheduleForm::set_changeable(const QString& why_not) {
+  schedule_->setEnabled(why_not.isEmpty());
+  presets_->setEnabled(why_not.isEmpty());
   QStringList kinds;
   for (const schedule::ScheduleKind* kind : schedule::schedule_kinds())
     kinds << QString::fromUtf8(kind->name);
   // There in good times too, so that the plots do not jump while a schedule is typed.
-  schedule_->set_hint(changeable
+  schedule_->set_hint(why_not.isEmpty()
                           ? tr("%1; press Enter to apply, Escape to discard").arg(kinds.join(QStringLiteral(", ")))
-                          : tr("The schedule can be changed only until the run ends"));
+                          : why_not);
 }
 
 void ScheduleForm::focus_schedule() {
@@ -214,7 +232,9 @@ void ScheduleForm::read_draft() {
       if (key == unit)
         throw input_error(message);
   });
-  if (!good)
+  if (shares_->changed() && shares_->error().isEmpty())
+    draft.spec.shares = shares_->text().toStdString();
+  if (!good || !shares_->error().isEmpty())
     return;
   draft_ = draft;
   Q_EMIT draft_edited(draft);

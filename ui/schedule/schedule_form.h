@@ -12,6 +12,8 @@ class QPushButton;
 namespace batchscope::ui {
 
 class LabelledEdit;
+class OpenRun;
+class SharesField;
 
 /// The schedule as text, with examples, and for a draft its first batch and length; each field shows its own error.
 class ScheduleForm : public QWidget {
@@ -21,10 +23,11 @@ public:
   explicit ScheduleForm(QWidget* parent = nullptr);
 
   void show_draft(const DraftPlan& draft);
-  /// For a run, first batch and length are fixed; if it has ended, the schedule is, too.
-  void show_run(bool running);
+  /// For a run, first batch and length are fixed; if it cannot be changed (any more), the schedule is, too.
+  void show_run(const OpenRun& run, bool changeable);
   void set_schedule(const QString& text);
   QString schedule() const;
+  SharesField& shares() { return *shares_; }
   /// Focuses the schedule field and selects its text, so that typing replaces it.
   void focus_schedule();
   /// Shows an error of the plan at the field that it is about.
@@ -37,7 +40,8 @@ public:
 
 Q_SIGNALS:
   void typed(const QString& schedule);
-  void entered();   ///< Return, or an example was chosen
+  void shares_typed();
+  void entered();   ///< Return in any field, or an example was chosen
   void dismissed(); ///< Escape
   void draft_edited(const batchscope::ui::DraftPlan& draft);
 
@@ -46,7 +50,8 @@ protected:
 
 private:
   void read_draft();
-  void set_changeable(bool changeable);
+  /// `why_not`: empty if the schedule can be changed.
+  void set_changeable(const QString& why_not);
   void show_length();
 
   bool batch_refused_ = false; ///< rejected by the plan, although it is a valid number
@@ -55,6 +60,7 @@ private:
   LabelledEdit* schedule_;
   QPushButton* presets_;
   QMenu* menu_;
+  SharesField* shares_;
   LabelledEdit* batch_;
   LabelledEdit* length_;
   QComboBox* unit_;

@@ -21,8 +21,8 @@ QString says_of(const OpenRun* run) {
     return {};
   const QString step = format_count(run->steps());
   if (const QString fixed = run->not_steerable(); run->running() && !fixed.isEmpty())
-    return ScheduleHeader::tr("step %1; %2").arg(step, fixed);
-  if (!run->pending_edit())
+    return ScheduleHeader::tr("step %1 · %2").arg(step, fixed);
+  if (!run->has_pending())
     return ScheduleHeader::tr("step %1").arg(step);
   return run->paused() ? ScheduleHeader::tr("takes effect at the next step; the run is paused at step %1").arg(step)
                        : ScheduleHeader::tr("takes effect at the next step");
@@ -82,7 +82,7 @@ void ScheduleHeader::show_pill(const State& state) {
     pill_->show_text(tr("draft"), Pill::Tone::neutral);
   else if (state.preview)
     pill_->show_text(tr("not applied yet"), Pill::Tone::warning);
-  else if (state.run->pending_edit())
+  else if (state.run->has_pending())
     pill_->show_text(tr("pending"), Pill::Tone::warning);
   else
     pill_->show_text(status_text(state.run->status()), state.run->running() ? Pill::Tone::accent : Pill::Tone::neutral);

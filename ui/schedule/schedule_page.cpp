@@ -16,6 +16,8 @@
 #include "ui/schedule/schedule_form.h"
 #include "ui/schedule/schedule_header.h"
 #include "ui/schedule/schedule_plots.h"
+#include "ui/schedule/share_change.h"
+#include "ui/schedule/shares_field.h"
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/workbench/known_memory.h"
@@ -66,7 +68,7 @@ SchedulePage::SchedulePage(Workbench& workbench, QWidget* parent)
 void SchedulePage::make_actions() {
   apply_action_ = make_command(this, tr("Apply the schedule"), tr("Apply the change at the next step of the run"),
                                Qt::CTRL | Qt::Key_Return);
-  connect(apply_action_, &QAction::triggered, &editor_, &PlanEditor::apply);
+  connect(apply_action_, &QAction::triggered, this, &SchedulePage::apply);
   discard_action_ =
       make_command(this, tr("Discard the change"), tr("Go back to the current plan"), Qt::CTRL | Qt::Key_Backspace);
   connect(discard_action_, &QAction::triggered, this, [this] {
@@ -74,6 +76,7 @@ void SchedulePage::make_actions() {
     editor_.discard();
     form_->set_schedule(editor_.schedule());
     form_->set_error({});
+    form_->shares().discard();
     show_header();
   });
   start_action_ =
@@ -145,7 +148,11 @@ void SchedulePage::connect_parts() {
     if (std::exchange(start_wanted_, false))
       start(draft_spec());
   });
-  connect(&editor_, &PlanEditor::apply_refused, this, [this] { start_wanted_ = false; });
+  connect(&editor_, &PlanEditor::apply_refused, this, [this](const QString& why) {
+    start_wanted_ = false;
+    if (editor_.error().isEmpty()) // else it is shown at the field
+      Q_EMIT workbench_.problem(tr("The plan was not changed: %1").arg(why));
+  });
   connect(&editor_, &PlanEditor::draft_changed, this, [this] {
     if (editor_.is_draft())
       show_draft();
@@ -153,7 +160,8 @@ void SchedulePage::connect_parts() {
       return_to_draft(); // makes the undone change visible
   });
   connect(form_, &ScheduleForm::typed, this, &SchedulePage::type);
-  connect(form_, &ScheduleForm::entered, &editor_, &PlanEditor::apply);
+  connect(form_, &ScheduleForm::shares_typed, this, &SchedulePage::show_header);
+  connect(form_, &ScheduleForm::entered, this, &SchedulePage::apply);
   connect(form_, &ScheduleForm::dismissed, discard_action_, &QAction::trigger);
   connect(form_, &ScheduleForm::draft_edited, this, &SchedulePage::change_draft);
   connect(plots_, &SchedulePlots::dragged, this, &SchedulePage::drag);
@@ -205,8 +213,8 @@ void SchedulePage::connect_parts() {
 
 void SchedulePage::show_header() {
   const bool draft = editor_.run() == nullptr;
-  const bool preview = editor_.has_preview();
-  const bool good = editor_.error().isEmpty();
+  const bool preview = editor_.has_preview() || (!draft && form_->shares().changed());
+  const bool good = editor_.error().isEmpty() && form_->shares().error().isEmpty();
   const QString& read_only = workbench_.run_database().read_only();
   header_->show_state({.run = editor_.run(),
                        .has_draft = has_draft_,
@@ -266,6 +274,7 @@ void SchedulePage::take_keyboard() {
 void SchedulePage::let_go_of_run() {
   if (OpenRun* run = editor_.run())
     run->disconnect(this);
+  form_->shares().show_none();
   start_wanted_ = false;
 }
 
@@ -364,6 +373,16 @@ void SchedulePage::type(const QString& schedule) {
   show_header();
 }
 
+void SchedulePage::apply() {
+  const SharesField& shares = form_->shares();
+  if (OpenRun* run = editor_.run(); run != nullptr && shares.changed() && shares.error().isEmpty()) {
+    workbench_.undo_stack().push(new ShareChange(*run, shares.text().toStdString()));
+    form_->show_run(*run, changeable());
+  }
+  editor_.apply();
+  show_header();
+}
+
 void SchedulePage::drag(qint64 stretch, qint64 batch) {
   start_wanted_ = false;
   editor_.drag(stretch, batch);
@@ -375,7 +394,7 @@ void SchedulePage::drop(qint64 stretch, qint64 batch) {
   if (editor_.is_draft())
     editor_.drop(stretch, batch);
   else if (!editor_.drag(stretch, batch)) // waits for confirmation, since it cannot be undone before it is applied
-    Q_EMIT workbench_.problem(tr("The run has already passed the dragged segment."));
+    Q_EMIT workbench_.problem(tr("The plan was not changed: %1").arg(PlanEditor::too_late(editor_.run())));
   form_->set_schedule(editor_.schedule());
   show_header();
 }
@@ -391,7 +410,7 @@ void SchedulePage::show_plan() {
   if (editor_.is_draft())
     form_->show_draft(editor_.draft());
   else
-    form_->show_run(changeable());
+    form_->show_run(*editor_.run(), changeable());
   if (!editor_.has_preview())
     form_->set_schedule(editor_.schedule());
   if (const auto& plan = editor_.plan(); plan && !editor_.segments().empty())

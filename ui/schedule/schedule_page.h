@@ -65,6 +65,7 @@ private:
   void show_header();
   void show_prediction();
   void type(const QString& schedule);
+  void apply();
   void drag(qint64 stretch, qint64 batch);
   void drop(qint64 stretch, qint64 batch);
   void start_draft();

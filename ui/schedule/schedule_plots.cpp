@@ -64,6 +64,15 @@ bool SchedulePlots::has_future(const PlanEditor& editor) {
   return run == nullptr || (run->running() && run->plannable()) || run->status() == QLatin1String("loading");
 }
 
+/// What is drawn of a plan, or what a program reports.
+QStringList SchedulePlots::told(const PlanEditor& editor) const {
+  QStringList told;
+  for (const Value& value : values_)
+    if (editor.run() == nullptr || has_future(editor) || editor.run()->tells(value.series))
+      told << QString::fromLatin1(value.series);
+  return told;
+}
+
 void SchedulePlots::show_edited(const PlanEditor& editor) {
   plots_->clear_curves();
   // Cursors on another run's axis are meaningless here.
@@ -71,6 +80,9 @@ void SchedulePlots::show_edited(const PlanEditor& editor) {
     plots_->set_cursors(std::nullopt, std::nullopt);
   drawn_ = nullptr;
   future_drawn_ = has_future(editor);
+  told_ = told(editor);
+  for (const Value& value : values_)
+    plots_->set_panel_visible(value.panel, told_.contains(value.series));
   const auto add = [this](Panel panel, const std::shared_ptr<DerivedCurve>& curve, const CurveStyle& style) {
     if (future_drawn_)
       plots_->add_curve(panel, curve, style);
@@ -98,14 +110,15 @@ void SchedulePlots::add_happened(const OpenRun& run) {
     plots_->add_curve(panel, std::make_shared<HistoryCurve>(run.history(), series, series::Axis::step, scale), style);
   };
   for (const Value& value : values_)
-    add(value.panel, value.series, value.scale, value.style);
+    if (run.tells(value.series))
+      add(value.panel, value.series, value.scale, value.style);
   add(memory, "peak_bytes", to_megabytes, {.name = tr("peak"), .series = 0, .role = {}, .steps = true});
 }
 
 void SchedulePlots::update_plan(const PlanEditor& editor) {
   if (values_.front().curve == nullptr)
     return;
-  if (future_drawn_ != has_future(editor))
+  if (future_drawn_ != has_future(editor) || told_ != told(editor))
     return show_edited(editor);
   const OpenRun* run = editor.run();
   plots_->set_caption(run != nullptr ? tr("Run %1: %2").arg(run->id()).arg(run->name()) : tr("Draft"));

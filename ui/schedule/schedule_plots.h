@@ -44,6 +44,7 @@ private:
   };
 
   static bool has_future(const PlanEditor& editor);
+  QStringList told(const PlanEditor& editor) const;
   void add_happened(const OpenRun& run);
   void follow_plan(const PlanEditor& editor);
   static CurveStyle micro_style(bool named);
@@ -60,6 +61,7 @@ private:
   std::shared_ptr<const schedule::Plan> drawn_;
   std::int64_t edited_ = 0; ///< number of the run; 0: a draft
   bool future_drawn_ = false;
+  QStringList told_; ///< series that were drawn
   bool in_parts_ = false;
   int micro_curve_ = 0;
 };

@@ -31,6 +31,14 @@ private:
   int added_ = 0;
 };
 
+run::RunSpec run_of_two_streams() {
+  run::RunSpec spec = small_run(100'000);
+  spec.model = "mlp:hidden=8";
+  spec.data = "a=synthetic:examples=400,shape=1x8x8,classes=4,b=synthetic:examples=99,shape=1x8x8,classes=4";
+  spec.shares = "a=0.25,b=0.75";
+  return spec;
+}
+
 } // namespace
 
 /// The future of a run that goes on, typed and dragged.
@@ -40,6 +48,8 @@ class TestRunning : public QObject {
 private Q_SLOTS:
   void a_typed_schedule_waits_for_its_step_and_is_stored_there();
   void a_stretch_is_dragged_and_applied_and_taken_back();
+  void shares_of_streams_are_changed_at_the_next_step();
+  void shares_that_come_too_late_are_refused();
   void sizes_that_will_not_fit_are_marked();
   void events_that_come_at_once_are_shown_at_once();
   void an_out_of_memory_is_marked_at_the_size_that_was_tried();
@@ -157,6 +167,59 @@ void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
     if (event.kind == "edit")
       edited.push_back(event.step);
   QCOMPARE(edited, (std::vector<std::int64_t>{done, done + 1, done + 2}));
+}
+
+void TestRunning::shares_of_streams_are_changed_at_the_next_step() {
+  ScheduleHere here;
+  here.begin_paused(run_of_two_streams());
+  QTRY_VERIFY(here.field("shares")->isVisible());
+  QCOMPARE(here.field("shares")->text(), QString("a=0.25,b=0.75"));
+  here.type("shares", "a=0.5,b=0.75");
+  QVERIFY2(here.error_of("shares").contains("add up to 1.25"), qPrintable(here.error_of("shares")));
+  QVERIFY(!here.named("apply")->isEnabled());
+  QTest::keyClick(here.field("shares"), Qt::Key_Escape);
+  QCOMPARE(here.field("shares")->text(), QString("a=0.25,b=0.75"));
+  QVERIFY(here.error_of("shares").isEmpty());
+
+  here.type("shares", "a=0.75,b=0.25");
+  QVERIFY(here.named("apply")->isEnabled());
+  here.keep_picture("shares");
+  QTest::keyClick(here.field("shares"), Qt::Key_Return);
+  QVERIFY(here.run()->pending_shares());
+  QVERIFY2(here.texts("header").contains("pending"), qPrintable(here.texts("header")));
+  const auto step = [&here](const std::string& shares) {
+    const std::int64_t done = here.run()->steps();
+    here.run()->step_once();
+    QTRY_COMPARE_WITH_TIMEOUT(here.run()->steps(), done + 1, patience_ms);
+    QTRY_VERIFY(!here.run()->pending_shares());
+    QCOMPARE(here.run()->shares(), shares);
+  };
+  step("a=0.75,b=0.25");
+  QTest::mouseClick(here.named<QToolButton>("undo"), Qt::LeftButton);
+  QTRY_COMPARE(here.field("shares")->text(), QString("a=0.25,b=0.75"));
+  step("a=0.25,b=0.75");
+  here.run()->stop();
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+  QTRY_VERIFY(!here.field("shares")->isEnabled());
+
+  const auto examples = store::RunReader(here.database()).series(1, "examples/a");
+  QVERIFY(examples.size() > 2);
+  QCOMPARE(examples[examples.size() - 3].value, 4.0); // of batches of 16
+  QCOMPARE(examples[examples.size() - 2].value, 12.0);
+  QCOMPARE(examples[examples.size() - 1].value, 4.0);
+}
+
+void TestRunning::shares_that_come_too_late_are_refused() {
+  ScheduleHere here;
+  here.begin_paused(run_of_two_streams());
+  QTRY_VERIFY(here.field("shares")->isVisible());
+  QSignalSpy problem(&here.bench(), &Workbench::problem);
+  here.run()->stop();
+  here.run()->set_shares("a=0.75,b=0.25");
+  QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("stopped"), patience_ms);
+  QCOMPARE(problem.count(), 1);
+  QVERIFY2(problem[0][0].toString().contains("shares"), qPrintable(problem[0][0].toString()));
+  QCOMPARE(here.run()->shares(), std::string("a=0.25,b=0.75"));
 }
 
 void TestRunning::sizes_that_will_not_fit_are_marked() {
