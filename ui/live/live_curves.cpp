@@ -85,6 +85,8 @@ void LiveCurves::show(const QList<OpenRun*>& runs, series::Axis axis) {
   others_.clear();
   has_streams_ = false;
   plots_.set_panel_visible(others_panel, false);
+  for (const int panel : {batch_panel, coverage_panel})
+    plots_.set_panel_visible(panel, true);
   if (runs.size() == 1) {
     show_alone(*runs.first(), axis);
     return;
@@ -111,34 +113,47 @@ std::shared_ptr<SmoothedCurve> LiveCurves::smoothed(const OpenRun& run, series::
 }
 
 void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
-  add(memory_panel, CurveTexts::tr("reserved by allocator"), series_of(run, "reserved_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("reserved by allocator"),
-       .role = Role::dimmed,
-       .steps = true,
-       .faint = true,
-       .help = CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
-  add(memory_panel, CurveTexts::tr("in use after step"), series_of(run, "allocated_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("in use after step"),
-       .series = 4,
-       .faint = true,
-       .help = CurveTexts::tr("Memory in use by tensors after the step")});
-  add(memory_panel, CurveTexts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
-      {.name = CurveTexts::tr("peak"),
-       .series = 0,
-       .steps = true,
-       .highlighted = true,
-       .help = CurveTexts::tr("Highest memory in use during the step")});
+  of_program_ = run.spec() && run.spec()->program;
+  alone_ = run.history();
+  silent_ = silent_series();
+  const auto told = [this](const char* name) {
+    return std::find(silent_.begin(), silent_.end(), name) == silent_.end();
+  };
+  plots_.set_panel_visible(batch_panel, told("batch") || told("effective_batch") || told("micro_batch"));
+  plots_.set_panel_visible(coverage_panel, told("train_coverage"));
+  if (told("reserved_bytes"))
+    add(memory_panel, CurveTexts::tr("reserved by allocator"), series_of(run, "reserved_bytes", axis, to_megabytes),
+        {.name = CurveTexts::tr("reserved by allocator"),
+         .role = Role::dimmed,
+         .steps = true,
+         .faint = true,
+         .help = CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
+  if (told("allocated_bytes"))
+    add(memory_panel, CurveTexts::tr("in use after step"), series_of(run, "allocated_bytes", axis, to_megabytes),
+        {.name = CurveTexts::tr("in use after step"),
+         .series = 4,
+         .faint = true,
+         .help = CurveTexts::tr("Memory in use by tensors after the step")});
+  if (told("peak_bytes"))
+    add(memory_panel, CurveTexts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
+        {.name = CurveTexts::tr("peak"),
+         .series = 0,
+         .steps = true,
+         .highlighted = true,
+         .help = CurveTexts::tr("Highest memory in use during the step")});
   add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
       {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
   add(loss_panel, CurveTexts::tr("loss, smoothed"), smoothed(run, axis),
       {.name = CurveTexts::tr("smoothed"), .series = 5, .highlighted = true});
   add(loss_panel, CurveTexts::tr("validation loss"), series_of(run, "validation_loss", axis),
       {.name = CurveTexts::tr("validation"), .series = 2, .dashed = true, .points = true});
-  add(batch_panel, CurveTexts::tr("effective batch"), series_of(run, "effective_batch", axis),
-      {.name = CurveTexts::tr("effective"), .series = 3, .steps = true, .faint = true});
-  add(batch_panel, CurveTexts::tr("micro batches"), series_of(run, "micro_batch", axis),
-      {.name = CurveTexts::tr("micro batch"), .series = 4, .steps = true})
-      .parts = series_of(run, "micro_batches", axis);
+  if (told("effective_batch"))
+    add(batch_panel, CurveTexts::tr("effective batch"), series_of(run, "effective_batch", axis),
+        {.name = CurveTexts::tr("effective"), .series = 3, .steps = true, .faint = true});
+  if (told("micro_batch"))
+    add(batch_panel, CurveTexts::tr("micro batches"), series_of(run, "micro_batch", axis),
+        {.name = CurveTexts::tr("micro batch"), .series = 4, .steps = true})
+        .parts = series_of(run, "micro_batches", axis);
   if (run.history()->find(telemetry::noise_scale) != nullptr)
     add(batch_panel, CurveTexts::tr("noise scale"), series_of(run, telemetry::noise_scale, axis),
         {.name = CurveTexts::tr("noise scale"),
@@ -146,19 +161,23 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
          .dashed = true,
          .help = CurveTexts::tr("Gradient noise scale, smoothed: the effective batch size beyond which larger batches "
                                 "save far fewer steps than in proportion to their size")});
-  add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
-      {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
-  add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
-      {.name = CurveTexts::tr("train_coverage"), .series = 3});
-  add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
-  add(no_panel, CurveTexts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
-  add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
+  if (told("batch"))
+    add(batch_panel, CurveTexts::tr("batch"), series_of(run, "batch", axis),
+        {.name = CurveTexts::tr("batch"), .series = 2, .steps = true, .highlighted = true});
+  if (told("train_coverage"))
+    add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent),
+        {.name = CurveTexts::tr("train_coverage"), .series = 3});
+  if (told("epoch"))
+    add(no_panel, CurveTexts::tr("epoch"), series_of(run, "epoch", axis), {});
+  if (told("learning_rate"))
+    add(no_panel, CurveTexts::tr("learning rate"), series_of(run, "learning_rate", axis), {});
+  if (told("grad_norm"))
+    add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
   show_others(run, axis);
 }
 
 /// Series that no other panel shows: of other programs, or recorded without a place of their own.
 void LiveCurves::show_others(const OpenRun& run, series::Axis axis) {
-  alone_ = run.history();
   others_ = alone_->others();
   int series = 0;
   std::vector<std::string> streams; // each has its own colour in all panels
@@ -202,8 +221,18 @@ void LiveCurves::show_stream(const OpenRun& run, const std::string& series, int 
       {.name = stream, .series = look, .dashed = true, .steps = panel == batch_panel});
 }
 
+/// Those that the program of the run that is shown alone does not report.
+std::vector<std::string> LiveCurves::silent_series() const {
+  std::vector<std::string> silent;
+  for (const char* name : {"reserved_bytes", "allocated_bytes", "peak_bytes", "effective_batch", "micro_batch", "batch",
+                           "train_coverage", "epoch", "learning_rate", "grad_norm"})
+    if (of_program_ && !says_something(*alone_, name))
+      silent.emplace_back(name);
+  return silent;
+}
+
 bool LiveCurves::outdated() const {
-  return alone_ && alone_->others() != others_;
+  return alone_ && (alone_->others() != others_ || silent_series() != silent_);
 }
 
 void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Axis axis, int look, bool current) {
@@ -221,8 +250,9 @@ void LiveCurves::show_beside(const OpenRun& run, const QString& name, series::Ax
          staircase);
   of_run(loss_panel, CurveTexts::tr("smoothed loss, %1").arg(name), smoothed(run, axis), style);
   of_run(loss_panel, CurveTexts::tr("validation, %1").arg(name), series_of(run, "validation_loss", axis), points);
-  of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
-  if (current)
+  if (run.tells("batch"))
+    of_run(batch_panel, CurveTexts::tr("batch, %1").arg(name), series_of(run, "batch", axis), staircase);
+  if (current && run.tells("train_coverage"))
     add(coverage_panel, CurveTexts::tr("train_coverage"), series_of(run, "train_coverage", axis, to_percent), style);
 }
 

@@ -62,12 +62,15 @@ private:
   LiveCurve& add(int panel, const QString& name, std::shared_ptr<const CurveSource> source, const CurveStyle& style);
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 
+  std::vector<std::string> silent_series() const;
   void show_others(const OpenRun& run, series::Axis axis);
   void show_stream(const OpenRun& run, const std::string& series, int look, series::Axis axis);
 
   LinkedPlots& plots_;
   std::shared_ptr<const series::History> alone_; ///< of a run that is shown alone
   std::vector<std::string> others_;              ///< names of its further series
+  std::vector<std::string> silent_;              ///< those that its program does not report
+  bool of_program_ = false;
   bool by_stream_ = true;
   bool has_streams_ = false;
   double weight_ = 0.6;

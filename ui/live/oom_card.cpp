@@ -93,9 +93,12 @@ void OomCard::show_event(const OomDetails& details) {
                        ? tr("Out of memory in evaluation, step %1").arg(format_count(details.step))
                        : tr("Out of memory at step %1").arg(format_count(details.step)));
   const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
-  QList<FactList::Fact> facts{{.name = tr("requested"), .value = bytes(details.requested_bytes)},
-                              {.name = tr("in use"), .value = bytes(details.in_use_bytes)},
-                              {.name = tr("budget"), .value = bytes(details.limit_bytes)}};
+  QList<FactList::Fact> facts;
+  for (const auto& [name, count] : {std::pair(tr("requested"), details.requested_bytes),
+                                    {tr("in use"), details.in_use_bytes},
+                                    {tr("budget"), details.limit_bytes}})
+    if (count > 0) // a program may not know it
+      facts += {.name = name, .value = bytes(count)};
   if (details.short_by() > 0)
     facts += {.name = tr("short by"), .value = bytes(details.short_by()), .alarming = true};
   facts_->set_facts(facts);

@@ -85,6 +85,9 @@ void ReadingCard::show_at(const QString& title, const std::vector<LiveCurve>& cu
   card_->set_title(title);
   facts_->set_facts(facts);
   facts_->setVisible(!facts.isEmpty());
+  const bool beside =
+      std::any_of(curves.begin(), curves.end(), [](const LiveCurve& curve) { return !curve.run.isEmpty(); });
+  card_->setVisible(beside || !facts.isEmpty());
 }
 
 BetweenCard::BetweenCard(const Theme& theme, QWidget* parent)

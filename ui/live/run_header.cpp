@@ -157,7 +157,7 @@ void RunHeader::update_state() {
   again_button_->setVisible(again_->isEnabled());
   if (run_)
     status_->show_text(status_text(run_->status()), tone_of(run_->status()));
-  pending_->setVisible(running && run_->pending_edit().has_value());
+  pending_->setVisible(running && run_->has_pending());
   progress_->setVisible(running || loading);
   reserved_ = 0;
   update_figures();
@@ -174,10 +174,12 @@ QList<RunHeader::Part> RunHeader::progress_parts() const {
     return {{tr("%1 steps loaded").arg(format_count(run_->steps())), 0}};
   QList<Part> parts;
   const auto expected = run_->expected_steps();
-  parts += {expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
-                     : tr("step %1").arg(format_count(run_->steps())),
+  const bool silent = run_->spec() && !run_->reports_steps() && run_->steps() == 0;
+  parts += {silent     ? tr("reports no steps")
+            : expected ? tr("step %1 of %2").arg(format_count(run_->steps()), format_count(*expected))
+                       : tr("step %1").arg(format_count(run_->steps())),
             0};
-  if (const auto epoch = newest(*run_, "epoch"))
+  if (const auto epoch = newest(*run_, "epoch"); epoch && run_->tells("epoch"))
     parts += {tr("epoch %1").arg(QLocale().toString(*epoch, 'f', 2)), 3};
   if (const double rate = run_->examples_per_second(); rate > 0)
     parts += {tr("%1 examples/s").arg(format_count(std::llround(rate))), 2};

@@ -40,6 +40,13 @@ template <auto Member> std::optional<double> of_steps(const RunRow& run) {
   return run.outcome.steps > 0 ? of_outcome<Member>(run) : std::nullopt;
 }
 
+using Number = std::optional<double> (*)(const RunRow&);
+
+/// A program that does not report its examples has no epochs and no throughput.
+template <Number Get> std::optional<double> of_examples(const RunRow& run) {
+  return run.settings.program && run.outcome.examples_seen == 0 ? std::nullopt : Get(run);
+}
+
 std::optional<double> peak_bytes(const RunRow& run) {
   return run.outcome.peak_bytes == 0 ? std::nullopt : std::optional(static_cast<double>(run.outcome.peak_bytes));
 }
@@ -63,8 +70,6 @@ std::optional<double> learning_rate(const RunRow& run) {
 std::string status_of(const RunRow& run) {
   return telemetry::to_string(run.outcome.status);
 }
-
-using Number = std::optional<double> (*)(const RunRow&);
 
 template <Number Get> QString plain(const RunRow& run) {
   const auto value = Get(run);
@@ -145,8 +150,8 @@ const std::vector<RunColumn>& run_columns() {
        nullptr, whole<of_outcome<&Out::batch>>},
       {"steps", TEXT("Steps"), TEXT("Optimizer steps done"), 6, true, false, of_outcome<&Out::steps>, nullptr,
        whole<of_outcome<&Out::steps>>},
-      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false, of_outcome<&Out::epoch>,
-       nullptr, fixed<of_outcome<&Out::epoch>, 2>},
+      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false,
+       of_examples<of_outcome<&Out::epoch>>, nullptr, fixed<of_examples<of_outcome<&Out::epoch>>, 2>},
       {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 7, true, false, of_outcome<&Out::loss>, nullptr,
        significant<of_outcome<&Out::loss>>},
       {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
@@ -157,7 +162,8 @@ const std::vector<RunColumn>& run_columns() {
        fixed<peak_bytes, 1, 1, bytes_in_megabyte>},
       {"examples_per_second", TEXT("Examples/s"),
        TEXT("Examples per second of training; pauses and evaluations are excluded"), 7, true, false,
-       of_steps<&Out::examples_per_second>, nullptr, whole<of_steps<&Out::examples_per_second>>},
+       of_examples<of_steps<&Out::examples_per_second>>, nullptr,
+       whole<of_examples<of_steps<&Out::examples_per_second>>>},
       {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors during the run"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
       {"seconds", TEXT("Time s"), TEXT("Time since the start of the run; pauses are excluded, evaluations included"), 7,

@@ -17,7 +17,7 @@ std::uint64_t bytes_in(const QJsonObject& detail, const QString& name) {
 
 std::uint64_t OomDetails::short_by() const {
   const std::uint64_t wanted = in_use_bytes + requested_bytes;
-  return wanted > limit_bytes ? wanted - limit_bytes : 0;
+  return limit_bytes > 0 && wanted > limit_bytes ? wanted - limit_bytes : 0;
 }
 
 std::optional<OomDetails> oom_details(const telemetry::Event& event) {

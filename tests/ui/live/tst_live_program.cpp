@@ -19,6 +19,16 @@ double newest_value(const OpenRun& run, const char* name) {
   return series == nullptr || series->values.size() == 0 ? 0 : series->values.back();
 }
 
+/// Changes the last segment of the plan, again if it has not been computed yet.
+void drop_end(LiveHere& here, double batch) {
+  QTRY_VERIFY_WITH_TIMEOUT(
+      [&] {
+        Q_EMIT here.plots().handle_dropped(PlanEditor::to_the_end, batch);
+        return here.run()->pending_edit().has_value() || newest_value(*here.run(), "batch") == batch;
+      }(),
+      patience_ms);
+}
+
 /// Ends the run that the page shows.
 void end_run(LiveHere& here) {
   here.run()->stop();
@@ -50,18 +60,63 @@ while True:
     QVERIFY(here.action("Edit the schedule")->isEnabled());
     QCOMPARE(here.run()->start()->train_examples, 1000);
     QTRY_VERIFY_WITH_TIMEOUT(here.run()->expected_steps().has_value(), patience_ms);
-    // The plan's last segment; it is dropped before it was computed if it has not come yet.
-    QSignalSpy problem(&here.bench(), &Workbench::problem);
-    QTRY_VERIFY_WITH_TIMEOUT(
-        [&] {
-          Q_EMIT here.plots().handle_dropped(PlanEditor::to_the_end, 8);
-          return here.run()->pending_edit().has_value() || newest_value(*here.run(), "batch") == 8.0;
-        }(),
-        patience_ms);
+    drop_end(here, 8);
     QTRY_COMPARE_WITH_TIMEOUT(newest_value(*here.run(), "batch"), 8.0, patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(!here.run()->pending_edit(), patience_ms);
     end_run(here);
     QCOMPARE(here.run()->status(), QString("stopped"));
+  }
+
+  /// A stretch may be held by the pointer when the run ends.
+  void a_stretch_that_is_let_go_after_the_end_is_refused() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+run._describe(epochs=1)
+for step in range(3):
+    loader.fetch()
+    run.step(loss=1)
+)"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->status() == "finished", patience_ms);
+    QSignalSpy problem(&here.bench(), &Workbench::problem);
+    Q_EMIT here.plots().handle_dropped(PlanEditor::to_the_end, 8);
+    QCOMPARE(problem.count(), 1);
+    QCOMPARE(problem[0][0].toString(), QString("The plan was not changed: the run has ended"));
+  }
+
+  /// It stands still when the plan is changed, and then dies.
+  void a_change_that_a_program_did_not_live_to_see_is_refused() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.loader(R"(
+import os, threading
+def die():
+    wait_for("die")
+    os.kill(os.getpid(), 9)
+threading.Thread(target=die, daemon=True).start()
+loader = Sizes(run, 16, 1000)
+run._describe(epochs=500)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+    time.sleep(0.005)
+)"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->plannable() && here.run()->steps() > 3, patience_ms);
+    here.run()->pause();
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+    drop_end(here, 8);
+    QVERIFY(here.run()->pending_edit());
+    QSignalSpy problem(&here.bench(), &Workbench::problem);
+    runs.allow("die");
+    QTRY_VERIFY_WITH_TIMEOUT(here.run()->status() == "failed", patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
+    QStringList refusals;
+    for (const auto& each : problem)
+      if (each[0].toString().contains("not changed"))
+        refusals << each[0].toString();
+    QCOMPARE(refusals.size(), 1);
+    QVERIFY2(refusals[0].contains("schedule"), qPrintable(refusals[0]));
   }
 
   void a_program_that_only_reports_cannot_be_steered() {
@@ -81,6 +136,10 @@ while not run.stopping:
     QTRY_VERIFY_WITH_TIMEOUT(why_not(edit).contains("level 1"), patience_ms);
     QVERIFY(!here.run()->plannable());
     QVERIFY(!here.run()->expected_steps());
+    QSignalSpy problem(&here.bench(), &Workbench::problem);
+    Q_EMIT here.plots().handle_dropped(PlanEditor::to_the_end, 8);
+    QCOMPARE(problem.count(), 1);
+    QVERIFY2(problem[0][0].toString().contains("level 1"), qPrintable(problem[0][0].toString()));
     here.run()->pause();
     QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
     QTRY_VERIFY_WITH_TIMEOUT(here.action("Run one step")->isEnabled(), patience_ms);
@@ -101,6 +160,19 @@ while not run.stopping:
     QVERIFY(why_not(*here.action("Run one step")).contains("level 0"));
     end_run(here);
     QCOMPARE(here.run()->status(), QString("stopped"));
+  }
+
+  void what_a_program_does_not_report_is_not_shown() {
+    const ProgramRuns runs;
+    LiveHere here;
+    run::RunSpec spec = runs.command({"sh", "-c", "for i in 1 2 3; do echo loss=0.$i; done"});
+    spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    here.bench().start_run(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->status() == "finished", patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        here.texts("reading-facts").contains("loss") && !here.texts("reading-facts").contains("batch"), patience_ms);
+    QVERIFY2(!here.texts("reading-facts").contains("NaN"), qPrintable(here.texts("reading-facts")));
+    QVERIFY(!here.named<QLabel>("run-figures")->text().contains("epoch"));
   }
 
   void a_run_that_another_process_makes_is_shown_alike() {
