@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "ui/texts/spec_texts.h"
+#include "ui/texts/terminal_text.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -47,8 +48,9 @@ EventText out_of_memory(const telemetry::Event& event) {
   text.what = details.phase.isEmpty() ? EventTexts::tr("out of memory")
                                       : EventTexts::tr("out of memory (%1)").arg(details.phase);
   text.tried = format_parts(details.parts_before, details.attempted);
-  text.asked = format_bytes(static_cast<double>(details.requested_bytes));
-  text.in_use = format_bytes(static_cast<double>(details.in_use_bytes));
+  // A program may not know them.
+  text.asked = details.requested_bytes > 0 ? format_bytes(static_cast<double>(details.requested_bytes)) : QString();
+  text.in_use = details.in_use_bytes > 0 ? format_bytes(static_cast<double>(details.in_use_bytes)) : QString();
   text.action = details.action;
   if (details.end != OomDetails::End::run_failed)
     text.now = format_parts(details.parts_after, details.size_after);
@@ -136,7 +138,8 @@ EventText exit(const QJsonObject& detail) {
 EventText output(const QJsonObject& detail) {
   EventText text;
   text.what = EventTexts::tr("last output");
-  text.action = detail.value("tail").toString().trimmed().section(u'\n', -1);
+  const QStringList lines = terminal_lines(detail.value("tail").toString());
+  text.action = lines.isEmpty() ? QString() : lines.last();
   text.alarming = true;
   return text;
 }
@@ -248,8 +251,10 @@ EventText event_text(const telemetry::Event& event) {
     return text;
   }
   if (event.kind == "shares") {
-    text.what = EventTexts::tr("shares of the streams");
     text.alarming = detail.contains("refused");
+    text.what = text.alarming ? EventTexts::tr("shares not changed") : EventTexts::tr("shares changed");
+    if (text.action.isEmpty())
+      text.action = detail.value("refused").toString();
     return text;
   }
   if (event.kind == "checkpoint" || event.kind == "resumed") {

@@ -78,8 +78,8 @@ void CommandCard::show_hint(const QString& hint) {
 }
 
 void CommandCard::show_command() {
-  const int columns = text_->width() / std::max(text_->fontMetrics().horizontalAdvance(u'x'), 1);
-  text_->setText(broken_command(command_, columns));
+  const double column = QFontMetricsF(text_->font()).horizontalAdvance(u'x'); // not a whole number of pixels
+  text_->setText(broken_command(command_, static_cast<int>(text_->width() / std::max(column, 1.0))));
 }
 
 bool CommandCard::eventFilter(QObject* watched, QEvent* event) {

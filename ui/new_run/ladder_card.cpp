@@ -92,6 +92,8 @@ QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
   else if (tried.level == 3 && !tried.framework.empty() && attach)
     sentences.append(tr("Attached without a change to your code. Until you steer it, its weights are bit for bit those "
                         "of the same program without BatchScope."));
+  else if (tried.status == telemetry::RunStatus::failed && tried.steps == 0 && tried.level == 0)
+    sentences.append(tr("It failed before its first step, so it is not known what works on it."));
   else if (tried.level == 0)
     sentences.append(
         tr("It reported nothing: it uses neither a Trainer that BatchScope knows nor batchscope.start()."));

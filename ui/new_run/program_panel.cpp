@@ -94,6 +94,7 @@ void ProgramPanel::test() {
   tried_.reset();
   job_ = workbench_.engine().try_out(*form().spec());
   test_->show_working({});
+  scroll_to(*test_);
   show_ladder();
   connect(job_, &Job::progressed, this, &ProgramPanel::show_job);
   connect(job_, &Job::state_changed, this, &ProgramPanel::show_job);
@@ -119,6 +120,7 @@ void ProgramPanel::show_job() {
     test_->show_result(*tried_);
   else
     test_->show_none();
+  scroll_to(*test_);
   show_ladder();
   Q_EMIT testing_changed();
 }

@@ -41,6 +41,11 @@ RunPanel::RunPanel(FormKind kind, QWidget* parent)
   help_->show_field(*form_fields(kind).front());
 }
 
+void RunPanel::scroll_to(QWidget& card) {
+  QMetaObject::invokeMethod(
+      this, [this, &card] { scroll_->ensureWidgetVisible(&card, 0, panel_gap); }, Qt::QueuedConnection);
+}
+
 void RunPanel::lay_out(QWidget* below, const QList<QWidget*>& side) {
   auto* row = new QHBoxLayout(this);
   row->setContentsMargins(0, 0, 0, 0);

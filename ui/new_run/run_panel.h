@@ -30,6 +30,8 @@ public:
   virtual void show_waiting(const QString& /*job*/) {}
 
 protected:
+  /// Shows a card of the main column, once it has been laid out.
+  void scroll_to(QWidget& card);
   /// Places its cards; call it once, with what is below the form (or null) and the cards beside it, above the help.
   void lay_out(QWidget* below, const QList<QWidget*>& side);
 

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/program/tryout.h"
+#include "ui/texts/terminal_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 
@@ -111,9 +112,9 @@ void TestCard::show_failure(const QString& error) {
 }
 
 void TestCard::show_output(const QString& output) {
-  const QStringList lines = output.trimmed().split(u'\n');
+  const QStringList lines = terminal_lines(output);
   const qsizetype shown = std::min(lines.size(), most_lines);
-  output_->setVisible(!output.trimmed().isEmpty());
+  output_->setVisible(!lines.isEmpty());
   output_->setPlainText(lines.last(shown).join(u'\n'));
   output_->setFixedHeight(static_cast<int>(shown) * output_->fontMetrics().lineSpacing() + Theme::lines(1.5));
 }
