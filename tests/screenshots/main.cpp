@@ -178,7 +178,21 @@ void fit_into_a_card(Workbench& bench, Photographer& photographer) {
   Q_EMIT targets->activated(0);
 }
 
-/// New run for a program of the user's own, before and after its test.
+/// The sweep of a program that reports its training loss only.
+void take_program_sweep(Workbench& bench, Photographer& photographer, run::RunSpec base) {
+  base.program->command = {"sh", "-c", "for i in 1 2 3; do echo loss=0.{lr}$i; done"};
+  base.program->set = {{"lr", "1"}};
+  sweep::SweepSpec spec;
+  spec.base = base;
+  spec.vary = {{.field = "set.lr", .values = {"1", "3", "9"}, .interval = {}},
+               {.field = "batch", .values = {"16", "32"}, .interval = {}}};
+  Job* job = bench.start_sweep(spec);
+  until("the sweep of a program", [&] { return job->over(); });
+  photographer.take_sizes("sweep", "sweep-program");
+  photographer.take_sizes("runs", "runs-program");
+}
+
+/// New run for a program of the user's own, before and after its test; its runs and its sweep.
 void take_program(Workbench& bench, Photographer& photographer) {
   run::RunSpec spec;
   spec.batch = {run::BatchChoice::Kind::number, 32};
@@ -190,6 +204,12 @@ void take_program(Workbench& bench, Photographer& photographer) {
   photographer.find<NewRunPage>({})->test();
   until("the program to be tested", [&] { return bench.engine().idle(); });
   photographer.take_sizes("new-run", "new-run-program-tested");
+  train_to_the_end(bench, spec);
+  photographer.take_sizes("live", "live-program");
+  spec.program->command = {"sh", "-c", "echo 'RuntimeError: no such data' >&2; exit 3"};
+  train_to_the_end(bench, spec);
+  photographer.take_sizes("live", "live-program-failed");
+  take_program_sweep(bench, photographer, spec);
 }
 
 /// Files of other programs that are to be imported, and a table whose columns have names of its own.

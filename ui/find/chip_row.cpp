@@ -12,6 +12,8 @@ ChipRow::ChipRow(QWidget* parent) : QWidget(parent) {
 }
 
 void ChipRow::set_chips(const QList<Chip>& chips) {
+  while (pills_.size() > chips.size())
+    delete pills_.takeLast();
   while (pills_.size() < chips.size())
     pills_ << new Pill(this);
   for (qsizetype i = 0; i < chips.size(); ++i) {

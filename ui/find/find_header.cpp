@@ -10,11 +10,14 @@
 
 #include "core/search/strategy.h"
 #include "ui/find/chip_row.h"
+#include "ui/theme/theme.h"
 #include "ui/widgets/widgets.h"
 
 namespace batchscope::ui {
 
 namespace {
+
+constexpr double longest_chip = 22; ///< lines of text; a command may be much longer
 
 /// "binary: double until OOM, then bisect"
 QString strategy_help(const search::Strategy& strategy) {
@@ -75,11 +78,15 @@ QPushButton* FindHeader::bind(QPushButton* button, QAction* action, const char* 
   return button;
 }
 
-void FindHeader::show_settings(const QStringList& settings) {
-  const QStringList names{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
+void FindHeader::show_settings(const QStringList& settings, bool program) {
+  const QStringList names = program
+                                ? QStringList{tr("Command"), tr("Memory budget")}
+                                : QStringList{tr("Model"), tr("Data"), tr("Optimizer"), tr("Device and memory budget")};
   QList<ChipRow::Chip> chips;
-  for (qsizetype i = 0; i < settings.size(); ++i)
-    chips << ChipRow::Chip{settings[i], names[i]};
+  for (qsizetype i = 0; i < settings.size(); ++i) {
+    const QString shown = fontMetrics().elidedText(settings[i], Qt::ElideMiddle, Theme::lines(longest_chip));
+    chips << ChipRow::Chip{shown, shown == settings[i] ? names[i] : tr("%1: %2").arg(names[i], settings[i])};
+  }
   chips_->set_chips(chips);
 }
 

@@ -35,8 +35,8 @@ public:
   explicit FindHeader(const Actions& actions, QWidget* parent = nullptr);
 
   void show_state(const State& state);
-  /// The settings that are searched, in the order of described().
-  void show_settings(const QStringList& settings);
+  /// The settings that are searched, in the order of described(); `program`: of the user's own program.
+  void show_settings(const QStringList& settings, bool program);
 
   QString strategy() const;
   void set_strategy(const QString& strategy); ///< an unknown one is ignored

@@ -274,7 +274,8 @@ void FindPage::show_lists() {
 
 /// For the shown answer, whatever is searched next; without an answer, for the next search.
 void FindPage::show_settings() {
-  header_->show_settings(described(shown_ ? shown_.spec() : setup_->spec()));
+  const run::RunSpec spec = shown_ ? shown_.spec() : setup_->spec();
+  header_->show_settings(described(spec), spec.program.has_value());
 }
 
 void FindPage::show_header() {

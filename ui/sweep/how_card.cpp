@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/spec_fields.h"
+#include "ui/texts/spec_texts.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/labelled_edit.h"
@@ -110,15 +111,24 @@ void HowCard::show_facts() {
   const auto field = [&](const char* key) {
     return varied_or(spec_, {key}, QString::fromStdString(run::field_text(base, key)));
   };
-  const QString budget =
-      base.memory_budget ? format_bytes(static_cast<double>(*base.memory_budget)) : tr("80 % of free memory");
-  QList<FactList::Fact> facts{
-      {.name = tr("model"), .value = field("model")},
-      {.name = tr("data"), .value = field("data")},
+  const QString budget = base.memory_budget ? format_bytes(static_cast<double>(*base.memory_budget))
+                         : base.program     ? tr("no memory limit")
+                                            : tr("80 % of free memory");
+  QList<FactList::Fact> facts;
+  if (base.program)
+    facts << FactList::Fact{.name = tr("program"),
+                            .value = subject_of(base),
+                            .help = QString::fromStdString(run::command_text(*base.program))};
+  else
+    facts << FactList::Fact{.name = tr("model"), .value = field("model")}
+          << FactList::Fact{.name = tr("data"), .value = field("data")};
+  facts << QList<FactList::Fact>{
       {.name = tr("device"),
        .value = QStringLiteral("%1, %2").arg(field("device"), varied_or(spec_, {"memory_budget"}, budget))},
       {.name = tr("runs"), .value = format_count(static_cast<std::int64_t>(runs_))},
-      {.name = tr("each"), .value = varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))},
+      {.name = tr("each"),
+       .value = base.program ? tr("until the program ends")
+                             : varied_or(spec_, {"steps", "epochs", "examples"}, length_text(base))},
       {.name = tr("order"),
        .value = spec_.random ? tr("as drawn") : tr("as listed"),
        .help = tr("Runs that wait can be moved in the table")},

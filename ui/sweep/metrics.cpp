@@ -20,7 +20,8 @@ QString metric_tr(const char* text) {
 } // namespace
 
 const QList<Metric>& metrics() {
-  static const QList<Metric> all{Metric::accuracy, Metric::loss, Metric::throughput, Metric::peak, Metric::time};
+  static const QList<Metric> all{Metric::accuracy,   Metric::loss, Metric::training_loss,
+                                 Metric::throughput, Metric::peak, Metric::time};
   return all;
 }
 
@@ -30,6 +31,8 @@ QString metric_key(Metric metric) {
     return QStringLiteral("accuracy");
   case Metric::loss:
     return QStringLiteral("loss");
+  case Metric::training_loss:
+    return QStringLiteral("training_loss");
   case Metric::throughput:
     return QStringLiteral("throughput");
   case Metric::peak:
@@ -46,6 +49,8 @@ QString metric_title(Metric metric) {
     return metric_tr("Validation accuracy");
   case Metric::loss:
     return metric_tr("Validation loss");
+  case Metric::training_loss:
+    return metric_tr("Training loss");
   case Metric::throughput:
     return metric_tr("Examples/s");
   case Metric::peak:
@@ -62,6 +67,8 @@ QString metric_column(Metric metric) {
     return metric_tr("Accuracy %");
   case Metric::loss:
     return metric_tr("Val. loss");
+  case Metric::training_loss:
+    return metric_tr("Train. loss");
   case Metric::peak:
     return metric_tr("Peak MB");
   default:
@@ -81,6 +88,9 @@ std::optional<double> metric_value(Metric metric, const telemetry::RunOutcome& o
     break;
   case Metric::loss:
     value = outcome.validation_loss;
+    break;
+  case Metric::training_loss:
+    value = outcome.loss;
     break;
   case Metric::throughput:
     if (outcome.examples_per_second > 0)
@@ -102,6 +112,7 @@ QString metric_number(Metric metric, double value) {
   case Metric::accuracy:
     return QString::number(value * 100, 'f', 1);
   case Metric::loss:
+  case Metric::training_loss:
     return format_number(value, loss_digits);
   case Metric::throughput:
     return format_count(std::llround(value));
@@ -124,6 +135,7 @@ QString metric_spread(Metric metric, double deviation) {
   case Metric::accuracy:
     return QString::number(deviation * 100, 'f', deviation < 0.001 ? 2 : 1);
   case Metric::loss:
+  case Metric::training_loss:
     return format_number(deviation, 2);
   default:
     return metric_number(metric, deviation);

@@ -10,7 +10,8 @@
 // What the cells and the table of a sweep can show of a run.
 namespace batchscope::ui {
 
-enum class Metric { accuracy, loss, throughput, peak, time };
+/// `loss` is of validation; `training_loss` of the last step, for programs that report nothing else.
+enum class Metric { accuracy, loss, training_loss, throughput, peak, time };
 
 const QList<Metric>& metrics();
 QString metric_key(Metric metric);    ///< in the state of a page

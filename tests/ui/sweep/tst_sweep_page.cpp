@@ -261,8 +261,8 @@ void TestSweepPage::the_answer_follows_the_goal() {
   // And the cells follow the metric.
   QTRY_VERIFY_WITH_TIMEOUT(here.cells().legend().contains("%"), patience_ms);
   auto* metric = here.named<QComboBox>("metric");
-  metric->setCurrentIndex(3);
-  Q_EMIT metric->activated(3);
+  metric->setCurrentIndex(metric->findData("peak"));
+  Q_EMIT metric->activated(metric->currentIndex());
   QVERIFY(here.cells().legend().contains("MB"));
 }
 
@@ -302,7 +302,7 @@ void TestSweepPage::its_state_comes_back() {
     SweepHere here;
     here.plan(small_sweep("16,48", 8, 3));
     auto* metric = here.named<QComboBox>("metric");
-    Q_EMIT metric->activated(2);
+    Q_EMIT metric->activated(metric->findData("throughput"));
     kept = here.page().state();
   }
   SweepHere here;
