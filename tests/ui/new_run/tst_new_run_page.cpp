@@ -1,22 +1,12 @@
 #include <QAbstractItemView>
 #include <QClipboard>
-#include <QComboBox>
-#include <QDialogButtonBox>
-#include <QFile>
-#include <QFileDialog>
-#include <QLabel>
 #include <QProcess>
-#include <QPushButton>
 #include <QSignalSpy>
-#include <QTest>
 #include <QUndoStack>
 
-#include "ui/memory/forecast_card.h"
 #include "ui/new_run/command_card.h"
-#include "ui/new_run/new_run_page.h"
-#include "ui/new_run/new_run_test.h"
+#include "ui/new_run/new_run_here.h"
 #include "ui/new_run/presets.h"
-#include "ui/workbench_test.h"
 
 #include "test_program.h"
 #include "tests/core/base/file_locks.h"
@@ -25,69 +15,13 @@ using namespace batchscope;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
-namespace {
-
-struct PageHere {
-  PageHere() {
-    page.resize(1340, 820);
-    page.show();
-    if (!QTest::qWaitForWindowActive(&page))
-      qFatal("the page was not shown");
-  }
-  QPushButton* button(const QString& text) {
-    for (auto* button : page.findChildren<QPushButton*>())
-      if (button->text() == text && button->isVisible())
-        return button;
-    return nullptr;
-  }
-  void click(const QString& text) { QTest::mouseClick(button(text), Qt::LeftButton); }
-  QComboBox* presets() {
-    for (auto* combo : page.findChildren<QComboBox*>())
-      if (combo->accessibleName() == "Presets")
-        return combo;
-    return nullptr;
-  }
-  void choose_preset(int index) {
-    presets()->setFocus();
-    presets()->setCurrentIndex(index);
-    Q_EMIT presets()->activated(index);
-  }
-  bool shows_forecast() {
-    const auto labels = page.findChild<ForecastCard*>()->findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(),
-                       [](const QLabel* each) { return each->text().startsWith("Memory at batch size"); }) &&
-           page.findChild<QLabel*>("forecast-remark")->isHidden();
-  }
-  QString label(const char* name) { return page.findChild<QLabel*>(name)->text(); }
-  void choose_file(const QString& file, QDialogButtonBox::StandardButton button) {
-    auto* dialog = page.findChild<QFileDialog*>();
-    QVERIFY(dialog && dialog->isVisible());
-    dialog->findChild<QLineEdit*>("fileNameEdit")->setText(file);
-    QTest::mouseClick(dialog->findChild<QDialogButtonBox*>()->button(button), Qt::LeftButton);
-    QTRY_VERIFY(!page.findChild<QFileDialog*>());
-  }
-  QString write(const QString& name, const QByteArray& content) {
-    QFile file(folder.filePath(name));
-    if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
-      qFatal("a test's file could not be written");
-    return file.fileName();
-  }
-
-  QTemporaryDir folder;
-  WorkbenchHere bench;
-  NewRunPage page{*bench};
-  SpecForm& form = *page.findChild<SpecForm*>("network-form");
-};
-
-} // namespace
-
 /// The page with real runs, files and the real command line.
 class TestNewRunPage : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
   void what_was_typed_is_what_runs() {
-    PageHere here;
+    NewRunHere here;
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
     for (const auto& [key, text] : every_field())
       type(here.form, key, text);
@@ -120,7 +54,7 @@ private Q_SLOTS:
   void the_command_line_does_the_same() {
     QFETCH(QString, json);
     const run::RunSpec spec = run::run_spec_from_json(json.toStdString());
-    PageHere here;
+    NewRunHere here;
     QSignalSpy note(&*here.bench, &Workbench::note);
     here.form.set_spec(spec);
     here.click("Copy as command line");
@@ -139,7 +73,7 @@ private Q_SLOTS:
   }
 
   void nothing_starts_while_a_field_is_wrong() {
-    PageHere here;
+    NewRunHere here;
     type(here.form, "lr", "fast");
     QVERIFY(here.label("command").contains("One field has an error"));
     QVERIFY(here.label("outlook").contains("One field"));
@@ -169,7 +103,7 @@ private Q_SLOTS:
   void what_the_engine_refuses_is_said_at_its_field() {
     QFETCH(QString, key);
     QFETCH(QString, text);
-    PageHere here;
+    NewRunHere here;
     type(here.form, "batch", "8");
     type(here.form, key.toStdString(), text);
     QVERIFY(here.form.spec());
@@ -184,7 +118,7 @@ private Q_SLOTS:
   }
 
   void an_error_of_an_older_form_is_not_said_at_a_field() {
-    PageHere here;
+    NewRunHere here;
     QSignalSpy problem(&*here.bench, &Workbench::problem);
     type(here.form, "data", "text:/nowhere");
     here.click("Start");
@@ -196,7 +130,7 @@ private Q_SLOTS:
   }
 
   void an_error_moves_nothing_below() {
-    PageHere here;
+    NewRunHere here;
     here.page.resize(820, 480);
     const auto places = [&here] {
       for (int round = 0; round < 3; ++round)
@@ -223,7 +157,7 @@ private Q_SLOTS:
   }
 
   void a_preset_can_be_taken_back() {
-    PageHere here;
+    NewRunHere here;
     QUndoStack& undo = *here.page.undo_stack();
     QSignalSpy note(&*here.bench, &Workbench::note);
     QVERIFY(!undo.canUndo());
@@ -259,7 +193,7 @@ private Q_SLOTS:
   }
 
   void whatever_fills_the_form_can_be_taken_back() {
-    PageHere here;
+    NewRunHere here;
     QUndoStack& undo = *here.page.undo_stack();
     type(here.form, "lr", "fast"); // wrong values, too
     const QJsonObject mine = here.form.texts();
@@ -285,7 +219,7 @@ private Q_SLOTS:
   }
 
   void undo_belongs_to_the_form_not_to_its_fields() {
-    PageHere here;
+    NewRunHere here;
     for (const char* key : {"name", "model"}) { // a line, and a list to type into
       QWidget* control = here.form.editor(key)->focusProxy();
       control->setFocus();
@@ -299,13 +233,13 @@ private Q_SLOTS:
   }
 
   void the_command_line_names_another_database() {
-    PageHere here;
+    NewRunHere here;
     QVERIFY(here.page.findChild<CommandCard*>()->command().endsWith(
         " --db " + QString::fromStdString(here.bench.database().string())));
   }
 
   void the_open_database_is_no_file_to_read_or_write() {
-    PageHere here;
+    NewRunHere here;
     const std::string database = here.bench.database().string();
     const QString file = QString::fromStdString(database);
     here.form.set_spec(small_run(2));
@@ -324,7 +258,7 @@ private Q_SLOTS:
   }
 
   void a_search_takes_the_form() {
-    PageHere here;
+    NewRunHere here;
     here.form.set_spec(small_run(10));
     type(here.form, "margin", "0.4");
     type(here.form, "max_batch", "32");
@@ -342,7 +276,7 @@ private Q_SLOTS:
   }
 
   void presets_fill_the_form() {
-    PageHere here;
+    NewRunHere here;
     QCOMPARE(here.presets()->currentIndex(), -1);
     for (std::size_t i = 0; i < presets().size(); ++i) {
       here.choose_preset(int(i));
@@ -366,7 +300,7 @@ private Q_SLOTS:
   }
 
   void all_presets_are_seen_at_once() {
-    PageHere here;
+    NewRunHere here;
     auto* combo = here.presets();
     combo->setStyleSheet(QStringLiteral("QComboBox { combobox-popup: 0; }")); // the theme's: a list, not a menu
     combo->showPopup();
@@ -380,7 +314,7 @@ private Q_SLOTS:
   void the_last_one_started_can_be_had_again() {
     QJsonObject kept;
     {
-      PageHere here;
+      NewRunHere here;
       QCOMPARE(here.presets()->findText("Last started run"), -1);
       here.form.set_spec(small_run(3));
       here.click("Start");
@@ -388,7 +322,7 @@ private Q_SLOTS:
       here.choose_preset(here.presets()->findText("Defaults"));
       kept = here.page.state();
     }
-    PageHere here;
+    NewRunHere here;
     here.page.restore(kept);
     QCOMPARE(run::to_json(*here.form.spec()), run::to_json(run::RunSpec{}));
     here.choose_preset(here.presets()->findText("Last started run"));
@@ -398,7 +332,7 @@ private Q_SLOTS:
   }
 
   void descriptions_are_saved_and_loaded() {
-    PageHere here;
+    NewRunHere here;
     for (const auto& [key, text] : every_field())
       type(here.form, key, text);
     const QString file = here.folder.filePath("my run.json");
@@ -432,7 +366,7 @@ private Q_SLOTS:
   }
 
   void files_are_chosen_for_the_data() {
-    PageHere here;
+    NewRunHere here;
     const QString table = here.write("iris.csv", "length,width,\"the kind\"\n1,2,a\n");
     here.click("Browse…");
     here.choose_file(table, QDialogButtonBox::Open);
@@ -486,7 +420,7 @@ private Q_SLOTS:
   }
 
   void a_file_is_chosen_for_the_model() {
-    PageHere here;
+    NewRunHere here;
     const QString script = here.write("net.pt", "x");
     here.click("Your own…");
     here.choose_file(script, QDialogButtonBox::Open);
@@ -498,7 +432,7 @@ private Q_SLOTS:
   }
 
   void a_run_proposed_elsewhere_fills_it() {
-    PageHere here;
+    NewRunHere here;
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
     here.bench->propose_run(spec_of(every_field()));
     QCOMPARE(run::to_json(*here.form.spec()), run::to_json(spec_of(every_field())));
@@ -506,7 +440,7 @@ private Q_SLOTS:
   }
 
   void help_follows_the_keyboard() {
-    PageHere here;
+    NewRunHere here;
     type(here.form, "lr", "0.1");
     QStringList texts;
     for (const QLabel* label : here.page.findChildren<QLabel*>())

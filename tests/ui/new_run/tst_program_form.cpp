@@ -4,17 +4,11 @@
 #include <QSignalSpy>
 #include <QUndoStack>
 
-#include <QLabel>
-#include <QPushButton>
-#include <QTemporaryDir>
-
 #include "core/program/client.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/command_edit.h"
-#include "ui/new_run/new_run_page.h"
-#include "ui/new_run/new_run_test.h"
-#include "ui/workbench_test.h"
+#include "ui/new_run/new_run_here.h"
 
 #include "test_program.h"
 
@@ -24,43 +18,9 @@ using namespace batchscope::ui::test;
 
 namespace {
 
-struct ProgramHere {
-  ProgramHere() {
-    page.resize(1340, 820);
-    page.choose(FormKind::program);
-    page.show();
-    if (!QTest::qWaitForWindowActive(&page))
-      qFatal("the page was not shown");
-  }
-  QPushButton* button(const QString& text) {
-    for (auto* button : page.findChildren<QPushButton*>())
-      if (button->text() == text && button->isVisible())
-        return button;
-    return nullptr;
-  }
-  void click(const QString& text) {
-    QVERIFY2(button(text), qPrintable(text));
-    QTest::mouseClick(button(text), Qt::LeftButton);
-  }
-  void set(const std::string& key, const QString& text) { form.editor(key)->set_text(key, text); }
-  QString error(const std::string& key) const { return form.editor(key)->error(); }
-  QStringList texts() {
-    QStringList texts;
-    for (const auto* label : page.findChildren<QLabel*>())
-      if (label->isVisible())
-        texts += label->text();
-    return texts;
-  }
-  bool says(const QString& part) {
-    const QStringList all = texts();
-    return std::any_of(all.begin(), all.end(), [&](const QString& text) { return text.contains(part); });
-  }
-  std::string json() const { return form.spec() ? run::to_json(*form.spec()) : "wrong"; }
-
-  QTemporaryDir folder;
-  WorkbenchHere bench;
-  NewRunPage page{*bench};
-  SpecForm& form = *page.findChild<SpecForm*>("program-form");
+/// The page with the form of a program.
+struct ProgramHere : NewRunHere {
+  ProgramHere() : NewRunHere(FormKind::program) {}
 };
 
 run::RunSpec every_program_field() {
