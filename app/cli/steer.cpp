@@ -40,6 +40,7 @@ struct SteerOptions {
   CLI::Option* text = nullptr;
   CLI::Option* batch = nullptr;
   CLI::Option* sweep = nullptr;
+  CLI::Option* save = nullptr;
 };
 
 struct CommandName {
@@ -64,8 +65,10 @@ const CommandName& command_of(const SteerOptions& options) {
   const std::string name = *text_of(options.command);
   const auto found =
       std::find_if(commands.begin(), commands.end(), [&](const CommandName& command) { return command.name == name; });
-  if (options.sweep->count() > 0 && name != "stop")
-    throw input_error(fmt::format("--sweep: not accepted with {}; use it with stop", name));
+  for (const CLI::Option* option : {options.sweep, options.save})
+    if (option->count() > 0 && name != "stop")
+      throw input_error(fmt::format("{}: not accepted with {}; use it with stop", option->get_name(), name));
+  exclude(options.sweep, options.save);
   if (found == commands.end())
     throw input_error(fmt::format("unknown command {}; accepted: {}", in_quotes(name), accepted));
   if (name == "schedule")
@@ -140,6 +143,14 @@ std::string shares_json(const SteerOptions& options, const store::RunReader& rea
   return json_text(Json{{"shares", text}});
 }
 
+/// Returns a stop that asks for a checkpoint first; throws for a run of no program, which keeps its own checkpoints.
+std::string save_json(const store::RunReader& reader, const store::RunRow& run) {
+  const auto spec = run::stored_spec(reader.spec_json(run.id));
+  if (!spec || !spec->program)
+    throw input_error(fmt::format("--save: run {} is not one of a program of your own; accepted: without it", run.id));
+  return json_text(Json{{"save", true}});
+}
+
 Error too_late(std::int64_t run, telemetry::RunStatus status) {
   return {Error::Kind::failed,
           fmt::format("run {} {} already {}; the command had no effect", run,
@@ -208,6 +219,8 @@ int run_steer(const SteerOptions& options, const Context& context) {
     command.detail_json = edit_json(options, reader, run);
   else if (asked.name == std::string("shares"))
     command.detail_json = shares_json(options, reader, run);
+  else if (options.save->count() > 0)
+    command.detail_json = save_json(reader, run);
   else if (options.text->count() > 0)
     command.detail_json = json_text(Json{{"bytes", parse_size(*text_of(options.text), "budget")}});
   const std::int64_t number = store::RunStore(context.database()).send(id, command);
@@ -239,6 +252,8 @@ Verb add_steer(CLI::App& program) {
                                "The new schedule, the new memory budget such as 400MB, or the new "
                                "shares of the data streams such as a=0.7,b=0.3");
   options->sweep = add_switch(*app, "--sweep", "With stop: also stop the run's sweep");
+  options->save = add_switch(
+      *app, "--save", "With stop: ask a program of your own whose Trainer is attached to for a checkpoint first");
   options->batch = add_value(*app, "--batch", "N", "With schedule: batch size of the next step (default: unchanged)");
   app->footer(schedule_help());
   return {app, [options](const Context& context) { return run_steer(*options, context); }};

@@ -44,6 +44,11 @@ run::BudgetChange budget_of(const store::Command& command) {
   return change;
 }
 
+bool asks_to_save(const store::Command& command) {
+  const Json detail = parse_json_or_discard(command.detail_json);
+  return detail.is_object() && detail.value("save", Json()) == Json(true);
+}
+
 } // namespace
 
 void apply_command(run::RunControl& run, run::JobControl& job, const store::Command& command) {
@@ -54,7 +59,7 @@ void apply_command(run::RunControl& run, run::JobControl& job, const store::Comm
   else if (command.verb == "step")
     run.step_once();
   else if (command.verb == "stop")
-    run.stop();
+    run.stop(asks_to_save(command));
   else if (command.verb == "stop-job")
     job.stop();
   else if (command.verb == "budget")

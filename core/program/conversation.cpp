@@ -269,7 +269,7 @@ void Conversation::need_level_2() {
 void Conversation::follow(const run::RunControl::Orders& orders) {
   if (orders.stop && !stopping_) {
     stopping_ = true;
-    inbox_.send(stop_line(false));
+    inbox_.send(stop_line(orders.save));
   }
   if (orders.paused != paused_) {
     paused_ = orders.paused;

@@ -223,7 +223,7 @@ void Supervisor::stop_if_due() {
   const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
   if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
     time_over_ = true;
-    conversation_.follow({.stop = true, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
+    conversation_.follow({.stop = true, .save = false, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
     begin_stop();
   }
   if (!conversation_.failure().empty() && ending_ == Stage::none)

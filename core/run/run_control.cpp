@@ -51,9 +51,10 @@ bool RunControl::step_once() {
   return true;
 }
 
-void RunControl::stop() {
+void RunControl::stop(bool save) {
   const std::lock_guard lock(mutex_);
   stop_ = true;
+  save_ = save_ || save;
   note_pending();
   changed_.notify_all();
 }
@@ -105,6 +106,7 @@ void RunControl::notify(std::function<void()> changed) {
 RunControl::Orders RunControl::take() {
   const std::lock_guard lock(mutex_);
   Orders orders{.stop = stop_ || job_stopping(),
+                .save = save_,
                 .paused = paused_,
                 .single_steps = std::exchange(single_steps_, 0),
                 .edits = {},

@@ -43,8 +43,9 @@ public:
   bool step_once(); ///< lets a paused run make one optimizer step; also false if it is not paused
   [[nodiscard]] bool edit(ScheduleEdit edit);
   bool set_budget(const BudgetChange& change);
-  /// Ends this run, not its job, at the next step boundary; wakes a paused run and ends an evaluation.
-  void stop();
+  /// Ends this run, not its job, at the next step boundary; wakes a paused run and ends an evaluation. `save`: a
+  /// program is asked for a checkpoint before.
+  void stop(bool save = false);
 
   bool paused() const;
   bool stopping() const;                                   ///< the run or its job
@@ -66,6 +67,7 @@ public:
   // --- for a run whose steps another process makes: it is told what to do, and nobody waits here ---
   struct Orders {
     bool stop = false;
+    bool save = false; ///< a checkpoint before the stop
     bool paused = false;
     int single_steps = 0;            ///< to make while paused, since the last call
     std::vector<ScheduleEdit> edits; ///< as in Requests
@@ -89,6 +91,7 @@ private:
   std::function<void()> notify_;
   bool paused_ = false;
   bool stop_ = false;
+  bool save_ = false;
   bool closed_ = false;
   int single_steps_ = 0;
   std::vector<ScheduleEdit> edits_;

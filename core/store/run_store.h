@@ -30,7 +30,7 @@ public:
 struct Command {
   std::string
       verb; ///< pause, continue, step, stop, stop-job (the run and all that follows in its job), edit, budget, shares
-  std::string detail_json = "{}"; ///< for an edit: {"schedule": TEXT, "batch": N or null}
+  std::string detail_json = "{}"; ///< for an edit: {"schedule": TEXT, "batch": N or null}; a stop: {"save": BOOL}
   std::int64_t number = 0;        ///< of a received command: what RunStore::send() returned
 };
 

@@ -289,6 +289,9 @@ void TestSteer::refused_data() {
   row("1 pause now", "\"now\"");
   row("1 pause --batch 3", "--batch");
   row("1 pause --sweep", "--sweep");
+  row("1 pause --save", "--save");
+  row("1 stop --save", "not one of a program");
+  row("1 stop --save --sweep", "--sweep");
   row("1 schedule edited:10-20=9", "'base=' is missing");
   row("9 pause", "there is no run 9");
   row("1 schedule nope", "nope");

@@ -222,6 +222,23 @@ while True:
     QVERIFY(run.of("differs").empty());
   }
 
+  void aStopMayAskForACheckpoint() {
+    for (const bool save : {false, true}) {
+      const ProgramRuns runs;
+      ProgramJob job(runs, runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+while not run.stopping:
+    loader.fetch()
+    run.step(loss=1)
+run.event("asked", save=run._save)
+)"));
+      job.wait_for_step(1);
+      job.control().stop(save);
+      QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+      QVERIFY(stored(runs, job).of("asked").at(0)["save"] == Json(save));
+    }
+  }
+
   void aProgramThatOnlyReportsCannotBeSteered() {
     const ProgramRuns runs;
     const std::string source = R"(

@@ -172,11 +172,13 @@ class Steered(WithTrainer):
         self.assertEqual(sizes, [1, 1, 1, 1, 1, 2, 2, 1, 2, 2, 3, 3])
 
     def test_stop_ends_the_training_in_order(self):
-        server, _ = self.connect(answer=lambda record: server.send(type="stop", save=True) or {}, welcome={"hold": 1})
-        trainer = self.attached(gpt())
-        trainer.train()
-        self.assertLess(trainer.state.global_step, 4)
-        self.assertTrue(any(name.startswith("checkpoint") for name in os.listdir(self.folder.name)))
+        for save in (False, True):
+            server, _ = self.connect(answer=lambda record: server.send(type="stop", save=save) or {},
+                                     welcome={"hold": 1})
+            trainer = self.attached(gpt())
+            trainer.train()
+            self.assertLess(trainer.state.global_step, 4)
+            self.assertEqual(any(name.startswith("checkpoint") for name in os.listdir(self.folder.name)), save)
 
     def test_what_is_only_watched_says_why(self):
         class OwnBatches(Trainer):
