@@ -854,12 +854,21 @@ class Run:
 
     def event(self, kind: str, **detail: Any) -> None:
         """Sends something that happened. Numbers in a dict `values` become series."""
+        self._event_at(self._step, kind, detail)
+
+    def _event_at(self, step: int, kind: str, detail: Message) -> None:
         if self._link.silent or self._ended:
             return
         self._greet()
         values = detail.pop("values", {})
-        self._link.post({"type": "event", "step": self._step, "seconds": self._seconds(), "kind": kind,
+        self._link.post({"type": "event", "step": step, "seconds": self._seconds(), "kind": kind,
                          "detail": detail, "values": values})
+
+    def _report_shortage(self, detail: Message) -> None:
+        """An out-of-memory error in the step that is being made."""
+        self._event_at(self._step + 1, "oom", detail)
+        if self._probe is not None:
+            self._probe.fits = False
 
     def finish(self, status: str = "finished", reason: Optional[str] = None) -> None:
         """Ends the run; what is sent later is ignored. Called when the interpreter ends, if not before."""
@@ -1203,6 +1212,7 @@ class Run:
             self.on_oom = message["on_oom"]
         if message.get("limit_bytes") is not None:
             self._want_limit(message["limit_bytes"])
+            self._apply_limit()
         self._apply(message)
         self._set_hold(message.get("hold", 0), self._step + 1)
 
@@ -2106,9 +2116,7 @@ class _Splitter:
         run = self._run
         for rank, details in enumerate(ranks.gather_objects(self._untold)):
             for detail in details if run._rank == 0 else ():
-                run.event("oom", rank=rank, **detail)
-                if run._probe is not None:
-                    run._probe.fits = False
+                run._report_shortage({"rank": rank, **detail})
 
     def _alone(self, window: Window, method: _Method) -> Any:
         saved = _Saved(method.model)
@@ -2178,8 +2186,6 @@ class _Splitter:
             reason = "a single example does not fit"
         elif method.key not in self._mean_over:
             reason = self._find_mean(window, method)
-        if run._probe is not None:
-            run._probe.fits = False
         detail: Message = {
             "attempted_batch": size, "requested_bytes": _requested_bytes(text), "in_use_bytes": in_use,
             "limit_bytes": run._budget.bytes, "cause": "training step", "text": text,
@@ -2187,7 +2193,7 @@ class _Splitter:
         if run._ranks is not None and run._rank > 0:
             self._untold.append(detail)
         else:
-            run.event("oom", **detail)
+            run._report_shortage(detail)
         if reason:
             raise error from RuntimeError(f"batchscope did not split this step: {reason}")
         self.limit = max(1, size // 2)

@@ -1,0 +1,113 @@
+"""A budget that is halved from outside while a program trains, under the real batchscope-cli."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from torch_programs import HERE, SOURCE, difference
+
+import torch
+from pretended_batchscope import PATIENCE
+
+CLI = os.path.join(SOURCE, "build", "bin", "batchscope-cli")
+PROGRAM = os.path.join(HERE, "budget_programs.py")
+
+
+@unittest.skipUnless(os.path.exists(CLI), f"no {CLI}: it is made by make build")
+class Halved(unittest.TestCase):
+    """The budgets are about one and a half times what a step takes, so that half of it is too little."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="batchscope-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BATCHSCOPE_")}
+        self.environment.update(XDG_RUNTIME_DIR=self.folder, OMP_NUM_THREADS="1")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def cli(self, *arguments):
+        output = subprocess.run([CLI, *arguments, "--db", self.path("runs.db"), "--json"], env=self.environment,
+                                text=True, capture_output=True)
+        self.assertEqual(output.returncode, 0, output.stderr)
+        return json.loads(output.stdout)
+
+    def wait_for(self, process, path):
+        end = time.monotonic() + PATIENCE
+        while not os.path.exists(path):
+            if process.poll() is not None or time.monotonic() > end:
+                self.fail(f"the program has not begun: {process.communicate()}")
+            time.sleep(0.02)
+
+    def halved(self, what, megabytes):
+        """Runs the program and halves its budget; returns the run, with what the program has kept."""
+        kept = self.path("halved")
+        process = subprocess.Popen(
+            [CLI, "run", "--db", self.path("runs.db"), "--json", "--quiet", "--attach", "auto", "--memory-budget",
+             f"{megabytes}MB", "--", sys.executable, PROGRAM, what, kept], env=self.environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            self.wait_for(process, kept + ".begun")
+            self.cli("steer", "1", "budget", f"{megabytes // 2}MB")
+            output, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            if process.poll() is None:
+                process.terminate()  # the run and its program end in order
+                process.communicate()
+        self.assertEqual(process.returncode, 0, output + errors)
+        return self.cli("show", "1"), self.kept("halved")
+
+    def kept(self, name):
+        """What a program has kept; the gradients of each step as one tensor."""
+        with open(self.path(name + ".json")) as file:
+            kept = json.load(file)
+        with open(self.path(name), "rb") as file:
+            numbers = torch.frombuffer(bytearray(file.read()), dtype=torch.float64)
+        return {**kept, "gradients": numbers.reshape(len(kept["limited"]), -1)}
+
+    def check(self, what, megabytes, batch):
+        run, halved = self.halved(what, megabytes)
+        steps = len(halved["gradients"])
+        subprocess.run([sys.executable, PROGRAM, what, self.path("enough"), str(steps)], env=self.environment,
+                       stdout=subprocess.DEVNULL, check=True)
+        enough = self.kept("enough")
+        series = self.series("micro_batches", "effective_batch", "examples_seen")
+        self.assertEqual(list(series["micro_batches"]), list(range(1, steps + 1)))
+        self.check_events(run, megabytes, {step: count for step, count in series["micro_batches"].items()
+                                           if series["effective_batch"][step] == batch})  # but for an epoch's tail
+        self.assertEqual((set(halved["limited"]), set(enough["limited"])), ({True}, {False}))
+        seen = int(series["examples_seen"][steps])
+        self.assertGreaterEqual(min(len(halved["examples"]), len(enough["examples"])), seen)
+        self.assertEqual(halved["examples"][:seen], enough["examples"][:seen])
+        for step, both in enumerate(zip(halved["gradients"], enough["gradients"], strict=True), 1):
+            self.assertLess(difference(*([gradient] for gradient in both)), 1e-6, f"step {step} of {steps}")
+
+    def series(self, *names):
+        shown = self.cli("show", "1", "--series", ",".join(names))["series"]
+        return {name: dict(shown[name]) for name in names}
+
+    def check_events(self, run, megabytes, micro_batches):
+        changed, = [event for event in run["events"] if event["kind"] == "budget"]
+        self.assertEqual(changed["budget_bytes"], megabytes // 2 * 1_000_000)
+        errors = [event for event in run["events"] if event["kind"] == "oom"]
+        self.assertEqual(errors[0]["step"], changed["applies_from_step"])
+        for error in errors:
+            self.assertEqual(error["limit_bytes"], changed["budget_bytes"])
+            self.assertIn("split into micro batches", error["action"])
+        for step, count in micro_batches.items():
+            self.assertEqual(count > 1, step >= changed["applies_from_step"], f"step {step}")
+
+    def test_a_plain_loop_goes_on_with_the_same_gradients(self):
+        self.check("plain", 60, 512)
+
+    def test_a_trainer_goes_on_with_the_same_gradients(self):
+        self.check("trainer", 90, 16)
+
+
+if __name__ == "__main__":
+    unittest.main()
