@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/process_file.h"
 #include "core/base/text.h"
 #include "core/program/command.h"
 #include "core/program/detail/live_program.h"
@@ -16,9 +14,12 @@ namespace batchscope::program {
 
 namespace {
 
-/// Steps of this size warm the program up.
-constexpr std::int64_t small_batch = 4;
+/// Steps of this size warm the program up. With fewer examples, tensors would be so small that they stay in the C
+/// library's heap, which large ones cannot use.
+constexpr std::int64_t warm_up_batch = 16;
 constexpr int warm_up_steps = 2;
+/// Of the trace that is discarded.
+constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is tried: the first has one-time allocations, the last is what a run repeats.
 constexpr std::int64_t steps_of_a_size = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
@@ -28,20 +29,7 @@ constexpr std::size_t traces_needed = 2;
 constexpr int most_starts = 20;
 
 Welcome welcome_of(const run::RunSpec& spec) {
-  return {.batch = small_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = spec.memory_budget};
-}
-
-/// Bytes of private data that a process has mapped, which its limit counts; nothing if it has ended.
-std::optional<std::uint64_t> data_of(std::int64_t pid) {
-  return process_bytes(std::to_string(pid), "status", "VmData:");
-}
-
-/// The limit itself; nothing if it has none.
-std::optional<std::uint64_t> data_limit_of(std::int64_t pid) {
-  rlimit limit{};
-  if (::prlimit(static_cast<pid_t>(pid), RLIMIT_DATA, nullptr, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return std::nullopt;
-  return limit.rlim_cur;
+  return {.batch = warm_up_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = spec.memory_budget};
 }
 
 std::optional<double> number_in(const Json& detail, const char* field) {
@@ -56,6 +44,7 @@ struct LiveTrial::Result {
   search::Outcome outcome = search::Outcome::error;
   std::shared_ptr<const telemetry::Trace> trace;
   std::optional<std::uint64_t> peak_bytes;
+  std::optional<std::uint64_t> room_bytes; ///< for a step, beside what lives between steps
   std::optional<double> step_seconds;
   std::string message;
 };
@@ -74,7 +63,6 @@ bool LiveTrial::start() {
   surroundings.returns_freed_memory = true;
   program_.reset(); // its socket first
   program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
-  data_before_.reset();
   int steps = 0;
   while (const auto message = program_->next()) {
     if (!std::holds_alternative<StepMessage>(*message))
@@ -85,11 +73,8 @@ bool LiveTrial::start() {
     examples_ = hello.examples.value_or(0);
     if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;
-    if (++steps < warm_up_steps)
-      continue;
-    if (spec_.memory_budget && !hello.device.starts_with("cuda"))
-      data_before_ = data_at_boundary();
-    return true;
+    if (++steps == warm_up_steps)
+      return true;
   }
   return ended_before_its_first_steps();
 }
@@ -116,34 +101,10 @@ bool LiveTrial::ended_before_its_first_steps() {
 
 /// The first step that is listed differs from all later ones; it tells what is in use between steps.
 void LiveTrial::discard_first_trace() {
-  const std::optional<std::uint64_t> limit = data_before_ ? data_limit_of(program_->hello()->pid) : std::nullopt;
   const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_size);
   budget_ = spec_.memory_budget;
-  if (limit && result.trace && *limit + result.trace->start_bytes > *data_before_)
-    budget_ = std::min(*budget_, *limit + result.trace->start_bytes - *data_before_);
-}
-
-/// Waits until the program says that it is paused, or that it runs again; false if it does not.
-bool LiveTrial::ask_for_status(Order order, const char* status) {
-  program_->ask(to_line(order));
-  while (const auto message = program_->next()) {
-    const auto* event = std::get_if<EventMessage>(&*message);
-    if (!event || event->event.kind != "status")
-      continue;
-    const Json detail = parse_json_or_discard(event->event.detail_json);
-    if (detail.is_object() && detail.value("status", Json()) == Json(status))
-      return true;
-  }
-  return false;
-}
-
-/// Lets the program stand at a step boundary, where only what lives between steps is in use.
-std::optional<std::uint64_t> LiveTrial::data_at_boundary() {
-  if (!ask_for_status(Order::pause, "paused"))
-    return std::nullopt;
-  const auto data = data_of(program_->hello()->pid);
-  ask_for_status(Order::go_on, "running"); // a pause that follows at once would be taken for this one
-  return data;
+  if (budget_ && result.room_bytes && result.trace)
+    budget_ = std::min(*budget_, *result.room_bytes + result.trace->start_bytes);
 }
 
 LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
@@ -169,6 +130,8 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
       result.trace.reset();
     if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
       result.peak_bytes = static_cast<std::uint64_t>(*bytes);
+    if (const auto bytes = number_in(detail, "room_bytes"); bytes && *bytes >= 0)
+      result.room_bytes = static_cast<std::uint64_t>(*bytes);
     const auto seconds = number_in(detail, "seconds");
     const auto count = number_in(detail, "steps");
     if (seconds && count && *count > 0)

@@ -35,8 +35,6 @@ private:
   bool start();
   bool ended_before_its_first_steps();
   void discard_first_trace();
-  bool ask_for_status(Order order, const char* status);
-  std::optional<std::uint64_t> data_at_boundary();
   struct Result;
   Result probe(std::int64_t batch, bool trace, std::int64_t steps);
   std::optional<std::uint64_t> tensor_peak(const Result& result);
@@ -48,8 +46,7 @@ private:
   std::int64_t examples_ = 0;
   std::set<std::int64_t> traced_; ///< sizes
   std::optional<std::uint64_t> budget_;
-  std::optional<std::uint64_t> data_before_; ///< bytes of the process (VmData) before anything was traced
-  std::uint64_t beside_tensors_ = 0;         ///< of the process at its peak, when it was last listed
+  std::uint64_t beside_tensors_ = 0; ///< of the process at its peak, when it was last listed
   int starts_ = 0;
 };
 

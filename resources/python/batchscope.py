@@ -503,6 +503,7 @@ class _Budget:
     def __init__(self) -> None:
         self.bytes: Optional[int] = None
         self._base: Optional[int] = None  # bytes of the host's data that do not count
+        self._own: Optional[int] = None  # bytes of the host's data that the training has between steps
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
         self._pid = os.getpid()
@@ -530,7 +531,31 @@ class _Budget:
             self._base = _status_bytes("VmData") - own_bytes
             os.register_at_fork(after_in_child=self._lift)
             _use_fixed_map_threshold()
-        soft = self._before[0] if limit is None else self._base + limit
+        self._limit_data(self._before[0] if limit is None else self._base + limit)
+
+    def begin_probe(self) -> Optional[int]:
+        """Bytes that a step may allocate; None without a limit on the host.
+
+        It is the same for each size that is tried: what the profiler keeps of a step, and what small tensors of earlier
+        sizes have left unused in glibc's heap, which large ones cannot use, is not the training's.
+        """
+        if self._base is None or self.bytes is None:
+            return None
+        data = _status_bytes("VmData")
+        if self._own is None:
+            mallinfo = _c_function("mallinfo2", _Mallinfo)
+            self._own = data - (int(mallinfo().fordblks) if mallinfo is not None else 0)
+        room = max(0, self._base + self.bytes - self._own)
+        self._limit_data(data + room)
+        return room
+
+    def end_probes(self) -> None:
+        if self._base is not None and self.bytes is not None:
+            self._limit_data(self._base + self.bytes)
+
+    def _limit_data(self, soft: int) -> None:
+        """Sets RLIMIT_DATA, as far as the system lets it."""
+        import resource
         hard = self._before[1]
         if hard != resource.RLIM_INFINITY and (soft == resource.RLIM_INFINITY or soft > hard):
             soft = hard
@@ -764,6 +789,7 @@ class _Probe:
         self.steps = 0
         self.fits = True
         self.peak = 0
+        self.room: Optional[int] = None  # bytes
         self.began = time.monotonic()
 
 
@@ -1318,6 +1344,7 @@ class Run:
         probe, loader = self._probe, self._loader
         loader.batch, loader.accumulate = probe.sizes[0]["batch"], 1
         probe.steps, probe.fits, probe.peak, probe.began = 0, True, 0, time.monotonic()
+        probe.room = self._budget.begin_probe()
         self._forget_limit()
         self._start_trace()
 
@@ -1348,12 +1375,13 @@ class Run:
                 self._start_trace()
             return
         self.event("probe", batch=entry["batch"], taken=loader.batch, fits=probe.fits, steps=probe.steps,
-                   seconds=time.monotonic() - probe.began, peak_bytes=probe.peak)
+                   seconds=time.monotonic() - probe.began, peak_bytes=probe.peak, room_bytes=probe.room)
         probe.sizes.pop(0)
         if probe.sizes:
             self._start_probe()
             return
         self._probe = None
+        self._budget.end_probes()
         self._forget_limit()
         loader.batch, loader.accumulate = probe.before
         if probe.then == "stop":

@@ -53,8 +53,8 @@ while made < LAST:
     made += 1
 )";
 
-run::RunSpec spec_of(const ProgramRuns& runs, const std::string& last) {
-  std::string source = pretended_level_3;
+run::RunSpec spec_of(const ProgramRuns& runs, const std::string& last, const std::string& before = {}) {
+  std::string source = before + pretended_level_3;
   source.replace(source.find("LAST"), 4, last);
   run::RunSpec spec = runs.loader(source);
   spec.program->attach = true;
@@ -108,6 +108,16 @@ private Q_SLOTS:
       QCOMPARE(probe.how, std::string("live"));
     }
     QVERIFY(trial->time(8).has_value());
+  }
+
+  void whatTheProcessNeedsBesidesIsNotForTensors() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9", "run._budget.begin_probe = lambda: 40_000_000\n");
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {});
+    QVERIFY(trial != nullptr);
+    QCOMPARE(trial->budget_bytes(), std::optional<std::uint64_t>(40'000'000 + bytes_of_the_model));
+    QVERIFY(trial->run({.batch = 600}).outcome == search::Outcome::fits);
   }
 
   void aProgramThatIsThroughIsStartedAgain() {
