@@ -806,7 +806,7 @@ class Run:
                  schedule: Optional[Callable[[int, int], Optional[int]]]) -> None:
         self._link = link
         self._schedule = schedule
-        self._rank = int(os.environ.get("RANK", "0") or 0)
+        self._rank = int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0)  # Lightning sets the second
         self._world = int(os.environ.get("WORLD_SIZE", "1") or 1)
         self._ranks: Optional[_Ranks] = None  # set if all ranks of this training act together
         self._met = False  # whether rank 0 has told the first size
@@ -968,19 +968,23 @@ class Run:
             return self._can
         return ["report"] if self._ranks is not None else ["report", "pause"]
 
-    def _join_ranks(self) -> Optional[str]:
-        """Lets the ranks of this training act together; returns why they cannot. All of them must call it."""
+    def _join_ranks(self, one_machine: bool = False) -> Optional[str]:
+        """Lets the ranks of this training act together; returns why they cannot. All of them must call it.
+
+        `one_machine`: it is known that all of them run on this one.
+        """
         distributed = getattr(sys.modules.get("torch"), "distributed", None)
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             self._rank, self._world = distributed.get_rank(), distributed.get_world_size()
+            self._describe(rank=self._rank, world=self._world)
         elif self._world > 1:
             return "torch.distributed was not initialized before"
         if self._world == 1 or self._ranks is not None:
             return None
-        if os.environ.get("LOCAL_WORLD_SIZE") != str(self._world):  # BatchScope is not on the other machines
+        if not one_machine and os.environ.get("LOCAL_WORLD_SIZE") != str(self._world):  # where no BatchScope is
             return "its ranks run on several machines, or LOCAL_WORLD_SIZE is not set"
         self._ranks = _Ranks()
-        self._describe(rank=self._rank, world=self._world)
+        self._describe()
         return None
 
     def _know_model(self, model: Any) -> None:
@@ -2857,6 +2861,7 @@ class _LightningMethod(_Method):
         self._backward = backward
         self._mark = mark
         self.model = trainer.lightning_module
+        self.wrapped = trainer.strategy.model
         self.extra: Dict[str, Any] = {}
 
     def _output(self, part: Any) -> Any:
@@ -2899,14 +2904,17 @@ def _why_not_lightning(trainer: Any, module: Any) -> Optional[str]:
         (fit_loop, "setup_data"), (fit_loop, "_data_source"), (fit_loop, "_data_fetcher"), (fit_loop, "max_batches"),
         (fit_loop.epoch_loop.automatic_optimization, "_make_closure"),
         (fit_loop.epoch_loop.automatic_optimization, "_training_step"),
-        (module, "_on_before_batch_transfer"), (trainer.strategy, "batch_to_device"))
+        (module, "_on_before_batch_transfer"), (trainer.strategy, "batch_to_device"),
+        (trainer._data_connector, "_prepare_dataloader"))
     missing = [name for owner, name in private if not hasattr(owner, name)]
     limit = trainer.limit_train_batches
     schedules = [c.scheduling for c in trainer.callbacks if type(c).__name__ == "GradientAccumulationScheduler"]
     reasons = (
         (bool(missing), f"this version of lightning has no {', '.join(missing)}"),
         (not module.automatic_optimization, "manual optimization"),
-        (trainer.world_size > 1, "several processes must agree on a size"),
+        (trainer.world_size > 1 and type(trainer.strategy).__name__ != "DDPStrategy",
+         f"several processes with {type(trainer.strategy).__name__}; with DDPStrategy their size can be changed"),
+        (trainer.num_nodes > 1, "its ranks run on several machines"),
         (not (isinstance(limit, float) and limit == 1.0), "limit_train_batches"),
         (bool(trainer.overfit_batches), "overfit_batches"),
         (any(len(schedule) > 1 for schedule in schedules), "its own schedule of accumulate_grad_batches"),
@@ -2926,7 +2934,7 @@ class _Lightning:
         self._result_class = result
         self._replaced: List[Tuple[Any, str, Any]] = []
         self._first = (0, 0)
-        self._told_rate = False
+        self._told_rate = self._told_log = False
         self._steps = 0
 
     def replace(self, owner: Any, name: str, function: Any) -> Any:
@@ -2946,10 +2954,14 @@ class _Lightning:
         fit_loop = trainer.fit_loop
         run._know_model(module)
         run._splitter = _Splitter(run)  # what was learnt of another module does not hold for this one
-        reason = _why_not_lightning(trainer, module)
+        reason = _why_not_lightning(trainer, module) or run._join_ranks(one_machine=True)
         if reason is not None:
+            run._rank, run._world = trainer.global_rank, trainer.world_size
+            run._describe(rank=run._rank, world=run._world)
             _only_level_1(run, reason)
             return
+        if run._ranks is not None:
+            self._stock_log = self.replace(module, "log", self.log)
         optimization = fit_loop.epoch_loop.automatic_optimization
         self._stock_loader = self.replace(fit_loop._data_source, "dataloader", self.dataloader)
         self._stock_setup = self.replace(fit_loop, "setup_data", self.setup_data)
@@ -2967,12 +2979,28 @@ class _Lightning:
 
         stock = self.replace(owner, name, for_each)
 
+    def log(self, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """A mean over the ranks would wait for ever where one runs more pieces than another."""
+        if kwargs.get("sync_dist") and self.trainer.lightning_module._current_fx_name == "training_step":
+            kwargs["sync_dist"] = False
+            if not self._told_log and self.run._rank == 0:
+                self._told_log = True
+                self.run.event("lint", text="self.log in training_step: each rank logs its own value, not the mean")
+        return self._stock_log(name, value, *args, **kwargs)
+
     def dataloader(self) -> Any:
         trainer, run = self.trainer, self.run
         dataloader = self._stock_loader()
         try:
+            if run._ranks is not None:  # with the sampler that Lightning would set later
+                dataloader = trainer._data_connector._prepare_dataloader(dataloader, True, trainer.state.stage)
+            reason = _why_not_divided(dataloader, run._ranks)
+            if reason is not None:
+                raise TypeError(reason)
             loader = Loader(run, dataloader)
         except TypeError as error:
+            run._ranks = None
+            run._describe()
             _only_level_1(run, str(error))
             return dataloader
         self.loader = run._loader = loader
@@ -2981,6 +3009,8 @@ class _Lightning:
         steps = trainer.max_steps if trainer.max_steps > 0 else None
         run._describe(accumulate=loader.accumulate, epochs=None if steps else trainer.max_epochs, steps=steps)
         run._greet(wait=True)
+        if run._ranks is not None:
+            run._share_orders()
         self._first = loader.batch, loader.accumulate
         return _LightningLoader(loader)
 

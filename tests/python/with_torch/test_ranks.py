@@ -15,14 +15,16 @@ from pretended_batchscope import CLIENT, PATIENCE, Server
 class WithRanks(unittest.TestCase):
     program = "ranks_plain.py"
 
+    def launcher(self, ranks):
+        return ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}"]
+
     def start(self, what, ranks=2, server=None):
         environment = server.environment() if server else {**os.environ, "PYTHONPATH": CLIENT}
         environment.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive")
         errors = tempfile.TemporaryFile("w+")
         self.addCleanup(errors.close)
-        child = subprocess.Popen(
-            [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={ranks}",
-             os.path.join(HERE, self.program), what], env=environment, text=True, stdout=subprocess.PIPE, stderr=errors)
+        child = subprocess.Popen([sys.executable, *self.launcher(ranks), os.path.join(HERE, self.program), what],
+                                 env=environment, text=True, stdout=subprocess.PIPE, stderr=errors)
         child.errors = errors
         self.addCleanup(self.end, child)
         return child
