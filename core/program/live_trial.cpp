@@ -20,8 +20,9 @@ constexpr std::int64_t warm_up_batch = 16;
 constexpr int warm_up_steps = 2;
 /// Of the trace that is discarded.
 constexpr std::int64_t small_batch = 4;
-/// Steps of a size that is tried: the first has one-time allocations, the last is what a run repeats.
-constexpr std::int64_t steps_of_a_size = 2;
+/// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that are
+/// tried later one step shows whether they fit.
+constexpr std::int64_t steps_of_a_trace = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
 /// Of a memory model; what follows is run as in a run.
 constexpr std::size_t traces_needed = 2;
@@ -101,7 +102,7 @@ bool LiveTrial::ended_before_its_first_steps() {
 
 /// The first step that is listed differs from all later ones; it tells what is in use between steps.
 void LiveTrial::discard_first_trace() {
-  const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_size);
+  const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_trace);
   budget_ = spec_.memory_budget;
   if (budget_ && result.room_bytes && result.trace)
     budget_ = std::min(*budget_, *result.room_bytes + result.trace->start_bytes);
@@ -157,10 +158,12 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
 /// The highest bytes of tensors. Without a list of allocations the program knows what its whole process used: what that
 /// had besides when there was a list is left out.
 std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result) {
-  if (!result.trace)
-    return result.peak_bytes && *result.peak_bytes > beside_tensors_
-               ? std::optional(*result.peak_bytes - beside_tensors_)
-               : std::nullopt;
+  if (!result.trace) {
+    if (!result.peak_bytes || *result.peak_bytes <= beside_tensors_)
+      return std::nullopt;
+    const std::uint64_t peak = *result.peak_bytes - beside_tensors_;
+    return budget_ ? std::min(peak, *budget_) : peak; // it would not have got more
+  }
   const std::uint64_t peak = result.trace->peak_bytes;
   beside_tensors_ = std::max(result.peak_bytes.value_or(peak), peak) - peak;
   return peak;
@@ -182,7 +185,7 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
         continue;
     }
     probe.pid = program_->pid();
-    result = this->probe(proposal.batch, trace, steps_of_a_size);
+    result = this->probe(proposal.batch, trace, trace ? steps_of_a_trace : 1);
     if (result.trace)
       traced_.insert(proposal.batch);
   } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through

@@ -541,6 +541,9 @@ class _Budget:
         """
         if self._base is None or self.bytes is None:
             return None
+        _return_freed_memory()  # garbage of earlier sizes might be collected in a step
+        if not gc.get_freeze_count():
+            gc.freeze()  # all later collections look at what is new only
         data = _status_bytes("VmData")
         if self._own is None:
             mallinfo = _c_function("mallinfo2", _Mallinfo)
@@ -550,6 +553,7 @@ class _Budget:
         return room
 
     def end_probes(self) -> None:
+        gc.unfreeze()
         if self._base is not None and self.bytes is not None:
             self._limit_data(self._base + self.bytes)
 
