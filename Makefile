@@ -15,7 +15,7 @@ help:
 	@echo 'make test-python  test the Python client; with BATCHSCOPE_TEST_PYTHON also with torch and both Trainers'
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
-	@echo 'make bench    compare speed with PyTorch and a bare LibTorch loop; measure store and plan rates'
+	@echo 'make bench    compare speed with PyTorch and what people use; measure store and plan rates'
 	@echo 'make science  measure on Fashion-MNIST what is said about batch sizes (about an hour): build/science'
 	@echo 'make soak     run the long tests'
 	@echo 'make screenshots  save pictures of every page into build/screenshots'
@@ -27,7 +27,8 @@ help:
 	@echo 'BATCHSCOPE_GPU=yes|no downloads the GPU libraries or not (default: only with an NVIDIA driver).'
 	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (for another distribution that has them).'
 	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with, and in which test-python tests'
-	@echo '    the client; for that it needs transformers, accelerate and lightning, too.'
+	@echo '    the client; for both it needs transformers, accelerate and lightning, too; wandb, tensorboard and mlflow'
+	@echo '    are compared with if it has them.'
 	@echo 'JOBS=n runs n compile jobs in parallel, and n + 1 tests.'
 
 setup:
@@ -69,7 +70,9 @@ bench: build
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	GOMP_SPINCOUNT=10000 build/bin/batchscope_bench
 	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py && \
-	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/finder_twin.py; \
+	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/finder_twin.py && \
+	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/program_finder_twin.py && \
+	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/program_cost.py; \
 	else echo 'No comparison with PyTorch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
 
 science: build

@@ -17,10 +17,10 @@ import batchscope
 
 
 class Autoencoder(lightning.LightningModule):
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self.encode = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 4))
-        self.decode = torch.nn.Sequential(torch.nn.Linear(4, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64))
+        self.encode = torch.nn.Sequential(torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 4))
+        self.decode = torch.nn.Sequential(torch.nn.Linear(4, width), torch.nn.ReLU(), torch.nn.Linear(width, 64))
 
     def error(self, batch: list) -> torch.Tensor:
         return torch.nn.functional.mse_loss(self.decode(self.encode(batch[0])), batch[0])
@@ -44,12 +44,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--width", type=int, default=128, help="of the hidden layers")
     arguments = parser.parse_args()
 
     lightning.seed_everything(0)
     trainer = lightning.Trainer(max_epochs=arguments.epochs, logger=False, enable_checkpointing=False)
     batchscope.attach(trainer)  # not needed with --attach auto
-    trainer.fit(Autoencoder(), DataLoader(waves(4000), batch_size=arguments.batch, shuffle=True),
+    trainer.fit(Autoencoder(arguments.width), DataLoader(waves(4000), batch_size=arguments.batch, shuffle=True),
                 DataLoader(waves(500), batch_size=100))
 
 
