@@ -114,7 +114,7 @@ private Q_SLOTS:
     const ProgramRuns runs;
     run::RunSpec spec = spec_of(runs, "10**9", "run._budget.begin_probe = lambda: 40_000_000\n");
     spec.memory_budget = 60'000'000;
-    const auto trial = open_live_trial(spec, {}, {});
+    const auto trial = open_live_trial(spec, {}, {}).trial;
     QVERIFY(trial != nullptr);
     QCOMPARE(trial->budget_bytes(), std::optional<std::uint64_t>(40'000'000 + bytes_of_the_model));
     QVERIFY(trial->run({.batch = 600}).outcome == search::Outcome::fits);
