@@ -70,7 +70,7 @@ private Q_SLOTS:
   /// Each line is a step, and what is no text is no reason to stand still: the window's loop turns while they come.
   void a_program_that_writes_more_than_can_be_read_holds_nothing_up_data() {
     QTest::addColumn<QString>("source");
-    QTest::newRow("lines") << "for i in range(200000): print('step', i, 'loss=0.5')";
+    QTest::newRow("lines") << "for i in range(100000): print('step', i, 'loss=0.5')";
     QTest::newRow("garbage") << "import os\nfor i in range(200): os.write(1, os.urandom(65536))\nprint('\\nloss=0.5')";
     QTest::newRow("one line") << "print('x' * 20000000)\nprint('loss=0.5')";
   }
