@@ -217,6 +217,8 @@ void Conversation::take(const EventMessage& message) {
     return take_status(event);
   if (event.kind == "oom" && !survived(event))
     out_of_memory_ = event;
+  if (event.kind == "budget" && steering_)
+    steering_->returned_to_budget(parse_json_or_discard(event.detail_json));
   event.detail_json = detail_of(message);
   push(std::move(event));
 }

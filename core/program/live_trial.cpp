@@ -20,8 +20,8 @@ constexpr std::int64_t warm_up_batch = 16;
 constexpr int warm_up_steps = 2;
 /// Of the trace that is discarded.
 constexpr std::int64_t small_batch = 4;
-/// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that are
-/// tried later one step shows whether they fit.
+/// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
+/// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
 constexpr std::int64_t steps_of_a_timing = 3;
 /// Of a memory model; what follows is run as in a run.

@@ -302,10 +302,16 @@ void Steering::report_budget(const run::BudgetChange& change, bool taken) {
     budget_ = change.bytes;
     json["applies_from_step"] = progression_.steps_done() + 1;
   } else {
-    json["refused"] = change.bytes == 0 ? "accepted: bytes, above 0" : "the program has not taken it over";
+    json["refused"] = change.bytes == 0 ? "accepted: bytes, above 0"
+                                        : "the program uses more than that between its steps, or cannot change it now";
   }
   json["budget_bytes"] = budget_ ? Json(*budget_) : Json(nullptr);
   send_event("budget", json_text(json));
+}
+
+void Steering::returned_to_budget(const Json& detail) {
+  const Json bytes = detail.is_object() ? detail.value("budget_bytes", Json()) : Json();
+  budget_ = bytes.is_number_unsigned() ? std::optional(bytes.get<std::uint64_t>()) : std::nullopt;
 }
 
 void Steering::close() {

@@ -37,6 +37,8 @@ public:
 
   const run::RunStart& start() const { return start_; } ///< with the steps of the whole run, if they can be known
   std::optional<std::uint64_t> budget() const { return budget_; } ///< bytes
+  /// The program could make no step with the one that was set; `detail` of its event has `budget_bytes`, null for none.
+  void returned_to_budget(const Json& detail);
 
   /// Goes to where a program is that has made steps already, applying the edits that it had followed. Reports nothing.
   void repeat(const std::vector<schedule::PlanEdit>& edits, std::int64_t steps);

@@ -409,6 +409,12 @@ def _status_bytes(name: str) -> int:
     return 0
 
 
+def _data_in_use(data: int) -> int:
+    """Of the bytes of a process's data, without what small tensors have left unused in glibc's heap."""
+    mallinfo = _c_function("mallinfo2", _Mallinfo)
+    return data - (int(mallinfo().fordblks) if mallinfo is not None else 0)
+
+
 class _HostMemory:
     """What this process uses beyond what it used when the training began, parameters included."""
 
@@ -507,14 +513,72 @@ class _Budget:
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
         self._pid = os.getpid()
+        self._for_updates: Optional[int] = None  # bytes; None: no limit
+        self._updated = False  # whether the optimizer has made an update
+        self._earlier: Optional[Tuple[Optional[int]]] = None  # the limit before one that no step has been made with
 
     def set(self, limit: Optional[int], own_bytes: int, device: Any) -> None:
         """Sets, changes or removes (None) the limit. Raises nothing if the system refuses."""
-        self.bytes = limit
+        before, self.bytes = self.bytes, limit
+        if not self._updated or limit is None or (self._for_updates is not None and limit > self._for_updates):
+            self._for_updates = limit
+        if self._updated and limit is not None and (before is None or limit < before):
+            self._earlier = self._earlier or (before,)
+        else:
+            self._earlier = None
         if device is not None and device.type == "cuda":
             self._set_cuda(limit, device)
         else:
             self._set_host(limit, own_bytes)
+
+    def least(self, own_bytes: int, device: Any) -> int:
+        """Bytes that are in use now, between two steps: no step can be made with less."""
+        if not self._updated:
+            return 0
+        if device is not None and device.type == "cuda":
+            import torch
+            return int(torch.cuda.memory_allocated(device))
+        _return_freed_memory()
+        data = _status_bytes("VmData")
+        return _data_in_use(data) - (data - own_bytes if self._base is None else self._base)
+
+    def begin_update(self) -> None:
+        """An update can be neither split nor repeated: it has the largest limit that training has had."""
+        if self.bytes is not None and self._for_updates != self.bytes:
+            self._limit(self._for_updates)
+
+    def end_update(self) -> None:
+        if self.bytes is not None and self._for_updates != self.bytes:
+            self._limit(self.bytes)
+        self._updated, self._earlier = True, None
+
+    def take_back(self) -> bool:
+        """Returns to the limit before one that no step has been made with."""
+        if self._earlier is None:
+            return False
+        (self.bytes,), self._earlier = self._earlier, None
+        self._limit(self.bytes)
+        return True
+
+    @contextlib.contextmanager
+    def lifted(self) -> Iterator[None]:
+        """For what is no part of training. A GPU has no memory for that beyond its own."""
+        if self._before is None:
+            yield
+            return
+        import resource
+        present = resource.getrlimit(resource.RLIMIT_DATA)
+        self._lift()
+        try:
+            yield
+        finally:
+            self._limit_data(present[0])
+
+    def _limit(self, limit: Optional[int]) -> None:
+        if self._device is not None:
+            self._set_cuda(limit, self._device)
+        elif self._before is not None:
+            self._limit_data(self._before[0] if limit is None else self._base + limit)
 
     def _set_cuda(self, limit: Optional[int], device: Any) -> None:
         import torch
@@ -531,7 +595,7 @@ class _Budget:
             self._base = _status_bytes("VmData") - own_bytes
             os.register_at_fork(after_in_child=self._lift)
             _use_fixed_map_threshold()
-        self._limit_data(self._before[0] if limit is None else self._base + limit)
+        self._limit(limit)
 
     def begin_probe(self) -> Optional[int]:
         """Bytes that a step may allocate; None without a limit on the host.
@@ -546,8 +610,7 @@ class _Budget:
             gc.freeze()  # all later collections look at what is new only
         data = _status_bytes("VmData")
         if self._own is None:
-            mallinfo = _c_function("mallinfo2", _Mallinfo)
-            self._own = data - (int(mallinfo().fordblks) if mallinfo is not None else 0)
+            self._own = _data_in_use(data)
         room = max(0, self._base + self.bytes - self._own)
         self._limit_data(data + room)
         return room
@@ -1031,6 +1094,7 @@ class Run:
             for group, rate in zip(optimizer.param_groups, rates):
                 group["lr"] = rate * self.rate_factor
             self._splitter.updating = True
+            self._budget.begin_update()
             if self._tracer is not None:
                 self._tracer.mark("update")
 
@@ -1038,6 +1102,7 @@ class Run:
             for group, rate in zip(optimizer.param_groups, rates):
                 group["lr"] = rate
             self._splitter.updating = False
+            self._budget.end_update()
 
         optimizer.register_step_pre_hook(scale)
         optimizer.register_step_post_hook(restore)
@@ -1341,10 +1406,23 @@ class Run:
             return  # the model's own bytes are not known yet
         limit = self._wanted_limit[0]
         self._wanted_limit = None
+        if self._ranks is None and limit is not None and limit <= self._budget.least(self._own_bytes, self._device()):
+            return  # the answer to BatchScope has the limit that stays
         before = self._budget.bytes
         self._budget.set(limit, self._own_bytes, self._device())
         if limit is None or (before is not None and limit > before):
             self._splitter.limit = None  # larger pieces may fit now
+
+    def _take_budget_back(self, reason: str) -> bool:
+        """After an error with a lower budget; false if the budget has not been lowered since the last step."""
+        lower = self._budget.bytes
+        if self._ranks is not None or not self._budget.take_back():
+            return False
+        self._splitter.limit = None
+        self._event_at(self._step + 1, "budget", {
+            "before_bytes": lower, "budget_bytes": self._budget.bytes,
+            "message": f"the step could not be made: {reason}; the budget is the earlier one again"})
+        return True
 
     # ---- probes ----
 
@@ -2230,9 +2308,10 @@ class _Splitter:
             self._untold.append(detail)
         else:
             run._report_shortage(detail)
-        if reason:
+        if reason is None:
+            self.limit = max(1, size // 2)
+        elif not run._take_budget_back(reason):
             raise error from RuntimeError(f"batchscope did not split this step: {reason}")
-        self.limit = max(1, size // 2)
 
     # ---- what the loss is the mean over ----
 
@@ -2242,7 +2321,7 @@ class _Splitter:
         if window.sizes[index] < 2:
             return "a single example does not fit"
         try:
-            with _evaluating(method.model):
+            with self._run._budget.lifted(), _evaluating(method.model):
                 for strength in (0.0, 0.3, 1.0, 3.0):
                     with _shaken(method.model, strength):
                         answer = self._solve(window, index, method)

@@ -671,6 +671,34 @@ class Memory(Folder):
         """, server)
         self.assertEqual(child.end(), "out of memory True\n7\nTrue\n")
 
+    def test_a_lowered_budget_is_not_one_of_updates(self):
+        child = self.program("""
+            import batchscope, os, resource
+            def fits(count):
+                try:
+                    return len(bytearray(count)) == count
+                except MemoryError:
+                    return False
+            budget = batchscope._Budget()
+            budget.set(200_000_000, 0, None)
+            print(budget.least(0, None))  # before the first update nothing is known of it
+            budget.end_update()
+            keep = bytearray(30_000_000)
+            print(15_000_000 <= budget.least(0, None) < 35_000_000)
+            budget.set(60_000_000, 0, None)
+            print(fits(100_000_000))
+            with budget.lifted():
+                print(fits(300_000_000))
+            budget.begin_update()
+            print(fits(100_000_000), fits(300_000_000))
+            budget.end_update()
+            print(fits(100_000_000), budget.take_back())  # a step was made with it
+            budget.set(50_000_000, 0, None)
+            budget.set(40_000_000, 0, None)
+            print(budget.take_back(), budget.bytes, fits(100_000_000))
+        """, self.server())
+        self.assertEqual(child.end(), "0\nTrue\nFalse\nTrue\nTrue False\nFalse False\nTrue 60000000 False\n")
+
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
             import batchscope
