@@ -116,7 +116,7 @@ void check_command(const run::RunSpec& spec) {
                         "program");
   if (filling.batch)
     check_takes_batch(program);
-  TextMetrics{program.metrics};
+  static_cast<void>(TextMetrics(program.metrics)); // throws for a pattern that is not valid
   ReadFiles{program.reads, program.folder};
 }
 

@@ -20,8 +20,6 @@
 #include "core/base/text.h"
 #include "core/program/detail/descriptor.h"
 
-extern char** environ;
-
 namespace batchscope::program::detail {
 
 namespace {
@@ -72,7 +70,7 @@ std::filesystem::path find_program(const ChildStart& start, const Variables& var
   const std::string& name = start.command.front();
   const std::filesystem::path base = start.folder.empty() ? std::filesystem::path() : start.folder;
   if (name.find('/') != std::string::npos) {
-    const std::filesystem::path file = base / name;
+    std::filesystem::path file = base / name;
     if (is_program(file))
       return file;
     std::error_code ignored;
@@ -155,6 +153,7 @@ int reported_error(int descriptor) {
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
+  result.reserve(texts.size() + 1);
   for (std::string& text : texts)
     result.push_back(text.data());
   result.push_back(nullptr);

@@ -55,7 +55,7 @@ protected:
                                        run::RunControl& control) = 0;
 
   telemetry::RunOutcome follow(Supervisor& supervisor, run::RunControl& control) {
-    const telemetry::RunOutcome outcome = supervisor.run(control);
+    telemetry::RunOutcome outcome = supervisor.run(control);
     verdict_ = supervisor.verdict();
     exit_ = supervisor.exit();
     peak_ = supervisor.peak();

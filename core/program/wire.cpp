@@ -158,7 +158,7 @@ Bye bye_from(const Fields& fields) {
   return bye;
 }
 
-std::string line_of(Json json) {
+std::string line_of(const Json& json) {
   return json_text(json) + "\n";
 }
 
