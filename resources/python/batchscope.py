@@ -509,6 +509,7 @@ class _Budget:
     def __init__(self) -> None:
         self.bytes: Optional[int] = None
         self._base: Optional[int] = None  # bytes of the host's data that do not count
+        self._first: Optional[Tuple[int, int]] = None  # base, and all data between steps, after the first update
         self._own: Optional[int] = None  # bytes of the host's data that the training has between steps
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
@@ -542,6 +543,20 @@ class _Budget:
         data = _status_bytes("VmData")
         return _data_in_use(data) - (data - own_bytes if self._base is None else self._base)
 
+    def between_steps(self) -> None:
+        """What has come to stay since the first step does not count: kernels that were compiled for new sizes, and what
+        small tensors have left unused in glibc's heap. Else a run whose sizes change would have less and less.
+        """
+        if self.bytes is None or self._before is None or not self._updated:
+            return
+        data = _status_bytes("VmData")
+        if self._first is None:
+            self._first = self._base, data
+        base = self._first[0] + max(0, data - self._first[1])
+        if base != self._base:
+            self._base = base
+            self._limit(self.bytes)
+
     def begin_update(self) -> None:
         """An update can be neither split nor repeated: it has the largest limit that training has had."""
         if self.bytes is not None and self._for_updates != self.bytes:
@@ -562,17 +577,26 @@ class _Budget:
 
     @contextlib.contextmanager
     def lifted(self) -> Iterator[None]:
-        """For what is no part of training. A GPU has no memory for that beyond its own."""
+        """For what is no part of training, with what stays of it (kernels that were compiled, say).
+
+        A GPU has no memory for that beyond its own.
+        """
         if self._before is None:
             yield
             return
         import resource
-        present = resource.getrlimit(resource.RLIMIT_DATA)
+        present = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        data = _status_bytes("VmData")
         self._lift()
         try:
             yield
         finally:
-            self._limit_data(present[0])
+            _return_freed_memory()
+            stays = max(0, _status_bytes("VmData") - data)
+            self._base += stays
+            if self._first is not None:
+                self._first = self._first[0] + stays, self._first[1] + stays
+            self._limit_data(present if present == resource.RLIM_INFINITY else present + stays)
 
     def _limit(self, limit: Optional[int]) -> None:
         if self._device is not None:
@@ -1255,6 +1279,8 @@ class Run:
         if self._probe is not None:
             self._advance_probe()
         self._apply_limit()
+        if self._probe is None:
+            self._budget.between_steps()
 
     def _await_answer(self) -> None:
         end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
@@ -2292,6 +2318,8 @@ class _Splitter:
         method.model.zero_grad(set_to_none=True)
         saved.restore()
         _return_freed_memory()
+        if self._run._probe is None:
+            self._run._budget.between_steps()
         run, size, text = self._run, self._running, f"{type(error).__name__}: {error}"[:500]
         reason = None
         if run.on_oom == "fail":
