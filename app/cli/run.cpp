@@ -147,8 +147,10 @@ const std::map<std::string, std::string>& helps_for_programs() {
       {"--max-batch", "Upper limit on the batch size for schedules (default the number of training examples)"},
       {"--max-seconds", "Stop the program after so many seconds (default no limit)"},
       {"--device", "Device on which the program trains: cpu, or cuda:N (default cpu)"},
-      {"--memory-budget", "Memory that the program may allocate, such as 4GB; beyond its model if it attaches or uses "
-                          "batchscope's client, else all of it, the interpreter included (default no limit)"},
+      {"--memory-budget",
+       "Memory that the program may allocate, such as 4GB: with --attach auto by its training, model "
+       "and optimizer included; else by the whole process, the interpreter included (default no "
+       "limit)"},
       {"--on-oom", "Of a program that splits its steps: shrink retries the same examples as smaller micro batches, "
                    "fail ends the run (default shrink)"}};
   return helps;
