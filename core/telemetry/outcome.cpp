@@ -15,6 +15,16 @@ constexpr std::array<std::pair<RunStatus, const char*>, 6> statuses = {{{RunStat
                                                                         {RunStatus::failed, "failed"},
                                                                         {RunStatus::interrupted, "interrupted"}}};
 
+/// Of an evaluation, or of a step of a program that prints its scores.
+void take_scores(const std::vector<std::pair<std::string, double>>& values, RunOutcome& outcome) {
+  for (const auto& [name, value] : values) {
+    if (name == "validation_loss")
+      outcome.validation_loss = value;
+    if (name == "validation_accuracy")
+      outcome.validation_accuracy = value;
+  }
+}
+
 } // namespace
 
 std::string to_string(RunStatus status) {
@@ -57,18 +67,14 @@ void RunProgress::take(const StepRecord& record) {
   outcome_.loss = record.loss;
   outcome_.peak_bytes =
       std::max(outcome_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));
+  take_scores(record.more, outcome_);
   clock_.take(record);
   take_time();
 }
 
 void RunProgress::take(const Event& event) {
   outcome_.oom_events += event.kind == "oom" ? 1 : 0;
-  for (const auto& [name, value] : event.values) {
-    if (name == "validation_loss")
-      outcome_.validation_loss = value;
-    if (name == "validation_accuracy")
-      outcome_.validation_accuracy = value;
-  }
+  take_scores(event.values, outcome_);
   clock_.take(event);
   take_time();
 }

@@ -185,6 +185,11 @@ void TestRunStore::events_and_their_values() {
   QCOMPARE(so_far.oom_events, std::int64_t(1));
   QCOMPARE(*so_far.validation_loss, 0.5);
   QCOMPARE(*so_far.validation_accuracy, 0.9);
+  telemetry::StepRecord scored = record_at(3); // of a program that prints its scores with its steps
+  scored.more = {{"validation_loss", 0.25}};
+  run->sink().record(scored);
+  store.flush();
+  QCOMPARE(*reader.run(run->id()).outcome.validation_loss, 0.25);
   const auto points = reader.series(run->id(), "validation_accuracy");
   QCOMPARE(points.size(), std::size_t(1));
   QCOMPARE(points[0].step, std::int64_t(2));
