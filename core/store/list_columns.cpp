@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -18,9 +20,16 @@ namespace {
 constexpr std::string_view setting_prefix = "setting.";
 constexpr std::array<const char*, 3> summaries = {"last", "min", "max"};
 
+constexpr std::string_view placeholder_prefix = "set.";
+
 /// A member of the spec, whatever its name.
 std::string path_of(const std::string& key) {
   return "$.\"" + key + '"';
+}
+
+/// The text for a placeholder of a program's command, by its key `set.NAME`.
+std::string path_of_placeholder(const std::string& key) {
+  return "$.\"program\".\"set\".\"" + key.substr(placeholder_prefix.size()) + '"';
 }
 
 std::vector<std::string> texts(SQLite::Database& database, const char* query) {
@@ -45,8 +54,15 @@ Json json_of(const ListValue& value) {
 std::optional<double> number_of(const ListValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value))
     return static_cast<double>(*integer);
-  const auto* real = std::get_if<double>(&value);
-  return real ? std::optional(*real) : std::nullopt;
+  if (const auto* real = std::get_if<double>(&value))
+    return *real;
+  const auto* text = std::get_if<std::string>(&value); // the settings of programs are texts
+  double number = 0;
+  if (!text || text->empty())
+    return std::nullopt;
+  const char* end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  return error == std::errc() && stop == end && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
 std::optional<std::string> text_of(const ListValue& value) {
@@ -72,8 +88,12 @@ std::optional<ListColumns::Column> ListColumns::look_up(const std::string& name)
   const std::string key = name.starts_with(setting_prefix) ? name.substr(setting_prefix.size()) : name;
   if (key.empty() || key.find('"') != std::string::npos)
     return std::nullopt;
-  if (any("SELECT 1 FROM run WHERE iif(json_valid(spec), json_type(spec, ?), NULL) IS NOT NULL LIMIT 1", path_of(key)))
-    return Column{name, {}, path_of(key)};
+  std::vector<std::string> paths{path_of(key)};
+  if (key.starts_with(placeholder_prefix))
+    paths.push_back(path_of_placeholder(key));
+  for (std::string& path : paths)
+    if (any("SELECT 1 FROM run WHERE iif(json_valid(spec), json_type(spec, ?), NULL) IS NOT NULL LIMIT 1", path))
+      return Column{name, {}, std::move(path)};
   return std::nullopt;
 }
 
@@ -94,8 +114,12 @@ std::string ListColumns::accepted() const {
   for (std::string& key : texts(database_, "SELECT DISTINCT key FROM run, json_each(iif(json_valid(spec), spec, '{}')) "
                                            "WHERE deleted IS NULL"))
     settings.insert(std::move(key));
-  for (const char* other : {"version", "name"})
+  for (const char* other : {"version", "name", "program"})
     settings.erase(other);
+  constexpr const char* placeholders = "SELECT DISTINCT key FROM run, json_each(iif(json_valid(spec), spec, '{}'), "
+                                       "'$.program.set') WHERE deleted IS NULL";
+  for (const std::string& name : texts(database_, placeholders))
+    settings.insert(std::string(placeholder_prefix) + name);
   for (const RunField& field : run_fields())
     if (settings.erase(field.name) > 0)
       settings.insert(std::string(setting_prefix) + field.name);

@@ -42,6 +42,7 @@ class TestListColumns : public QObject {
 private Q_SLOTS:
   void init();
   void filters();
+  void placeholders();
   void columns();
   void unknown_names();
   void deleted_runs();
@@ -62,6 +63,20 @@ void TestListColumns::init() {
                 R"({"batch": 16, "dropout": 0, "memory_budget": 32000000, "drop_last": false, "x.last": "it's"})",
                 {5, not_a_number});
   add_with_spec(*store_, "not JSON");
+}
+
+/// The settings of a program of the user's own are texts; one that is a number is compared as one.
+void TestListColumns::placeholders() {
+  add_with_spec(*store_, R"({"program": {"command": ["train"], "set": {"lr": "0.1", "data": "a.csv"}}})");
+  add_with_spec(*store_, R"({"program": {"command": ["train"], "set": {"lr": "1e-2", "data": "b.csv"}}})");
+  const RunReader reader(folder_->file());
+  QCOMPARE(ids_matching(reader, "set.lr = 0.10"), Ids{4});
+  QCOMPARE(ids_matching(reader, "set.lr < 0.05 and set.data != a.csv"), Ids{5});
+  QCOMPARE(ids_matching(reader, "setting.set.data = a.csv"), Ids{4});
+  const RunList list = reader.table("", {"set.lr"});
+  QCOMPARE(*list.columns.at(0).text(list.rows.back()), std::string("1e-2"));
+  const std::string error = error_of([&] { reader.list("set.rate = 1"); });
+  QVERIFY2(error.find("set.data, set.lr, setting.batch, x.last") != std::string::npos, error.c_str());
 }
 
 void TestListColumns::filters() {
