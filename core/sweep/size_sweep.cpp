@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/compare/answer.h"
+#include "core/sweep/detail/seeds.h"
 
 namespace batchscope::sweep {
 
@@ -64,7 +65,7 @@ SweepSpec size_sweep(const run::RunSpec& spec, const search::SearchResult& resul
     throw input_error("--goal: the search found no size that could be trained");
   SweepSpec sweep;
   sweep.base = spec;
-  sweep.repeats = 3;
+  sweep.repeats = detail::takes_seed(spec) ? 3 : 1;
   sweep.goal = goal;
   sweep.search = search;
   Variation batches{.field = "batch", .values = {}, .interval = {}};

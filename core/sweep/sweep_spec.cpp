@@ -14,6 +14,7 @@
 #include "core/compare/answer.h"
 #include "core/filter/condition.h"
 #include "core/run/spec_fields.h"
+#include "core/sweep/detail/seeds.h"
 
 namespace batchscope::sweep {
 
@@ -170,6 +171,13 @@ std::vector<RunSpec> without_repeats(const SweepSpec& sweep) {
   return runs;
 }
 
+void check_repeats(const SweepSpec& spec) {
+  if ((spec.repeats > 1 || varies(spec, "seed")) && !detail::takes_seed(spec.base))
+    throw input_error(fmt::format("{}: the command has no {{seed}}, so runs with different seeds would be the same "
+                                  "training; accepted: {{seed}} in the command, such as --seed {{seed}}",
+                                  spec.repeats > 1 ? "--repeats" : "--vary seed"));
+}
+
 void check_values(const SweepSpec& spec, const Variation& variation) {
   const SpecField& field = run::spec_field(variation.field);
   if (spec.repeats > 1 && variation.field == "seed")
@@ -242,6 +250,7 @@ void check(const SweepSpec& spec) {
   if (spec.base.program && spec.stop_weak != StopWeak::never)
     throw input_error("--stop-weak: median is not accepted for a program, whose length is not known before it runs; "
                       "accepted: never");
+  check_repeats(spec);
   if (!spec.goal.empty())
     compare::parse_goal(spec.goal, "--goal");
   if (!spec.base.save.empty() || varies(spec, "save"))

@@ -167,6 +167,13 @@ void TestSweepSpec::placeholdersOfAProgram() {
   const SweepSpec more = extended(spec, {.values = {parse_values("set.width", "5")}, .repeats = {}, .random = {}});
   QCOMPARE(combinations(more).size(), 6U);
 
+  spec.repeats = 2;
+  QVERIFY(message_of([&] { check(spec); }).starts_with("--repeats: the command has no {seed}"));
+  spec.base.program->attach = true;
+  check(spec);
+  spec.base.program->attach = false;
+  spec.base.program->command.emplace_back("--seed={seed}");
+  check(spec);
   spec.stop_weak = StopWeak::median;
   QVERIFY_EXCEPTION_THROWN(check(spec), Error);
   spec.stop_weak = StopWeak::never;
