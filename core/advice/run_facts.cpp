@@ -136,6 +136,11 @@ void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& serie
   if (const auto* batch = find(series, "batch"); batch != nullptr && batch->max >= 1 && !fixed)
     facts.last_effective =
         std::max<std::int64_t>(facts.effective_batch.value_or(0), whole(batch->max) * facts.accumulate);
+  if (const auto* rate = find(series, "learning_rate");
+      !facts.first_rate && rate != nullptr && std::isfinite(rate->max) && rate->max > 0) {
+    facts.first_rate = rate->max;
+    facts.rate_of_steps = true;
+  }
   if (const auto* updates = find(series, "ema_updates"); updates != nullptr && updates->last_step > 0)
     facts.ema_updates_per_step = updates->last / static_cast<double>(updates->last_step);
 }

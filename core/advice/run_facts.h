@@ -29,6 +29,7 @@ struct RunFacts {
   std::optional<std::int64_t> reference_batch; ///< at which the learning rate is not scaled
   std::optional<double> learning_rate;         ///< at the reference batch
   std::optional<double> first_rate;            ///< scaled to the first effective batch, without warm-up
+  bool rate_of_steps = false;                  ///< that is the highest one of the steps; no setting says it
   std::optional<std::int64_t> warmup_steps;
   std::optional<std::int64_t> train_examples;
   std::optional<double> epochs; ///< length of the training, planned or done

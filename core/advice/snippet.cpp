@@ -87,6 +87,9 @@ Settings settings_of(const RunFacts& run) {
     take_spec(settings, run);
   else if (run.epochs && *run.epochs >= 1)
     settings.epochs = std::llround(*run.epochs);
+  if (run.rate_of_steps)
+    settings.remarks.emplace_back("The learning rate is the highest one of the run's steps; its decay and warm-up, and "
+                                  "the optimizer's settings, are those of the run's program.");
   if (run.ema)
     settings.remarks.push_back(fmt::format("The run averaged its weights (EMA, decay {}); update the average once per "
                                            "optimizer step.",

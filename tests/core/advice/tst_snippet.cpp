@@ -185,6 +185,9 @@ void TestSnippet::foreignRun() {
   QVERIFY_EXCEPTION_THROWN(settings_of(facts), Error);
   facts.first_rate = 1e-5;
   facts.row.outcome.steps = 40;
+  QVERIFY(settings_of(facts).remarks.empty());
+  facts.rate_of_steps = true;
+  QVERIFY(settings_of(facts).remarks.at(0).starts_with("The learning rate is the highest one"));
   QCOMPARE(settings_of(facts).micro_batch, 16);
   QCOMPARE(settings_of(facts).steps, 40);
 }
