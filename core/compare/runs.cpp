@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/shell_words.h"
 #include "core/store/step_times.h"
@@ -72,6 +73,15 @@ void add_command(const Json& words, Json& spec) {
   spec["command"] = shell_line(rest);
 }
 
+/// `loss, validation_accuracy`: which series were read. How they look in the output does not change the training.
+std::string names_of(const Json& metrics) {
+  std::vector<std::string> names;
+  for (const auto& [name, pattern] : metrics.items())
+    names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 bool is_command(const Json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& word) { return word.is_string(); });
 }
@@ -86,6 +96,8 @@ Json with_program_fields(Json spec) {
   for (const auto& [key, value] : program.items()) {
     if (key == "command" && is_command(value))
       add_command(value, spec);
+    else if (key == "metrics" && value.is_object())
+      spec[key] = names_of(value);
     else if (key != "set" || !value.is_object())
       spec[key] = value;
     else

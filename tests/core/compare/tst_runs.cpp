@@ -45,6 +45,22 @@ private Q_SLOTS:
     QCOMPARE(title(setting_columns(runs.runs, {"--batch_size"}).front()), std::string("--batch_size"));
   }
 
+  void patternsOfSeriesAreNoSetting() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    std::vector<std::int64_t> ids;
+    for (const char* pattern : {"a (.*)", "b (.*)"}) {
+      run::RunSpec spec;
+      spec.program = run::ProgramSpec{.command = {"train"}, .metrics = {{"loss", pattern}, {"acc", "x"}}};
+      store::NewRun run;
+      run.spec_json = run::to_json(spec);
+      ids.push_back(store.add_finished(run, {}));
+    }
+    const Comparison runs(read_runs(store::RunReader(folder.file()), ids));
+    QVERIFY(runs.settings.differing.empty());
+    QCOMPARE(setting_text(runs.runs[0], "metrics"), std::string("acc, loss"));
+  }
+
   void anOptionMayBeAloneOrComeTwice() {
     const Comparison runs = compared_commands({{"train", "--bf16", "--tag=a", "--tag", "b"}, {"train"}});
     QCOMPARE(setting_text(runs.runs[0], "--bf16"), std::string("on"));
