@@ -7,8 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/error.h"
+#include "core/base/shell_words.h"
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
+#include "core/program/command.h"
 #include "core/run/automatic_batch.h"
 #include "core/search/run_search.h"
 #include "core/telemetry/outcome_fields.h"
@@ -98,15 +101,29 @@ std::string describe_exit(const Json& detail) {
   return "the program ended";
 }
 
-/// What the program told of itself.
+/// What works on a program that has connected, by its level.
+std::string what_works(std::int64_t level) {
+  if (level >= 3)
+    return "its batch size can be changed while it trains, and an out-of-memory error costs no example";
+  return level == 2 ? "its batch size can be changed while it trains" : "it reports its steps";
+}
+
+/// What the program told of itself, and what works on it: `lightning 2.6.6, cpu, 2,000 examples: ...`.
 std::string describe_program(const Json& detail) {
-  std::string text = fmt::format("connected to the program, level {}", count_or_dash(count_in(detail, "level")));
+  std::vector<std::string> parts;
   for (const char* field : {"framework", "device"})
     if (const auto value = text_in(detail, field); !value.empty())
-      text += ", " + value;
+      parts.push_back(value);
   if (const auto examples = count_in(detail, "examples"))
-    text += fmt::format(", {} examples", format_count(*examples));
-  return text;
+    parts.push_back(fmt::format("{} examples", format_count(*examples)));
+  return fmt::format("the program has connected{}{}: {}", parts.empty() ? "" : ", ", fmt::join(parts, ", "),
+                     what_works(count_in(detail, "level").value_or(1)));
+}
+
+/// The last that the program said of itself.
+std::string describe_bye(const Json& detail) {
+  const std::string reason = text_in(detail, "reason");
+  return fmt::format("the program has {}{}{}", text_in(detail, "status"), reason.empty() ? "" : ": ", reason);
 }
 
 /// The last line; all that was kept is in the event.
@@ -168,6 +185,8 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_program(detail);
   if (kind == "output")
     return describe_output(detail);
+  if (kind == "bye")
+    return describe_bye(detail);
   if (kind == "status")
     return text_in(detail, "status") == "running" ? "resumed" : text_in(detail, "status");
   if (const auto message = text_in(detail, "message"); !message.empty())
@@ -185,6 +204,20 @@ std::string bar(double fraction, int width) {
   return '[' + std::string(filled, '#') + std::string(static_cast<std::size_t>(width) - filled, '.') + ']';
 }
 
+std::string command_shown(const run::RunSpec& spec, const run::RunStart& start, std::int64_t run,
+                          const std::filesystem::path& out) {
+  run::RunPlace place;
+  place.run = run;
+  program::Filling filling = program::filling_of(spec, place, out);
+  if (!filling.batch && start.batch > 0)
+    filling.batch = start.batch;
+  try {
+    return shell_line(program::filled_command(*spec.program, filling));
+  } catch (const Error&) { // made by another version
+    return run::command_text(*spec.program);
+  }
+}
+
 Json summary_json(const telemetry::RunOutcome& outcome) {
   Json json = telemetry::to_json(outcome);
   if (outcome.reason.empty())
@@ -195,7 +228,8 @@ Json summary_json(const telemetry::RunOutcome& outcome) {
   const Json accuracy = json["validation_accuracy"];
   json.erase("validation_loss");
   json.erase("validation_accuracy");
-  json["validation"] = loss.is_null() ? Json(nullptr) : Json{{"loss", loss}, {"accuracy", accuracy}};
+  json["validation"] =
+      loss.is_null() && accuracy.is_null() ? Json(nullptr) : Json{{"loss", loss}, {"accuracy", accuracy}};
   return json;
 }
 

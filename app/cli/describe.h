@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "app/cli/output.h"
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -15,6 +18,11 @@ Colour colour_of_event(const std::string& kind);
 
 /// `[#####.....]`, filled to `fraction` (0..1).
 std::string bar(double fraction, int width);
+
+/// The command of a run of a program of the user's own, with what its placeholders stood for; as it is stored if they
+/// cannot be filled.
+std::string command_shown(const run::RunSpec& spec, const run::RunStart& start, std::int64_t run,
+                          const std::filesystem::path& out);
 
 /// The outcome of a run, as `train` and `show` print it in JSON.
 Json summary_json(const telemetry::RunOutcome& outcome);

@@ -100,7 +100,8 @@ void Display::timing(const search::Timing& timing) {
 void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunStart& start,
                       const std::shared_ptr<run::RunControl>& /*control*/) {
   if (spec.program) {
-    say(fmt::format("run {}: {}", id, shortened(run::command_text(*spec.program))));
+    const std::string command = command_shown(spec, start, id, "{out}"); // a folder that has no name yet
+    say(fmt::format("run {}: {}", id, shortened(command)));
     return begin({}, 0); // how long it is, the program knows
   }
   say(fmt::format(

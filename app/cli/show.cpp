@@ -10,8 +10,9 @@
 #include "app/cli/run_document.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/run/environment.h"
-#include "core/run/run_start.h"
+#include "core/program/program_source.h"
+#include "core/run/made_with.h"
+#include "core/run/spec_fields.h"
 #include "core/store/run_store.h"
 
 namespace batchscope::cli {
@@ -24,7 +25,28 @@ struct ShowOptions {
   CLI::Option* search = nullptr;
 };
 
-void show_text(const store::RunReader& reader, const store::RunRow& row) {
+/// What was run, for a training program of the user's own with the values that its placeholders had; for one of the
+/// built-in networks the options that differ from the defaults.
+std::string settings_text(const store::RunRow& row, const run::RunSpec& spec, const run::RunStart& start,
+                          const std::string& database) {
+  if (!spec.program)
+    return facts({{"settings", run::to_command_line(spec)}});
+  const run::ProgramSpec& program = *spec.program;
+  std::vector<std::pair<std::string, std::string>> rows{
+      {"command", command_shown(spec, start, row.id, program::folder_of_program(database, row.uid) / "out")},
+      {"folder", program.folder}};
+  std::vector<std::string> set;
+  for (const auto& [name, text] : program.set)
+    set.push_back(fmt::format("{}={}", name, text));
+  if (!set.empty())
+    rows.emplace_back("set", fmt::format("{}", fmt::join(set, ", ")));
+  rows.emplace_back("schedule", spec.schedule);
+  if (spec.memory_budget)
+    rows.emplace_back("memory budget", format_bytes(*spec.memory_budget));
+  return facts(rows);
+}
+
+void show_text(const store::RunReader& reader, const store::RunRow& row, const std::string& database) {
   const Palette palette = Palette::for_stdout();
   print(palette.paint(Colour::accent, fmt::format("run {}{}{}, started {}", row.id, row.name.empty() ? "" : ": ",
                                                   row.name, row.started)) +
@@ -33,8 +55,11 @@ void show_text(const store::RunReader& reader, const store::RunRow& row) {
     print(row.note + '\n');
   if (!row.tags.empty())
     print(fmt::format("tags: {}\n", fmt::join(row.tags, ", ")));
-  print('\n' + summary_text(row.outcome, run::stored_start(reader.start_json(row.id)).batch_reason));
-  if (const auto environment = run::environment_text(reader.environment_json(row.id)); !environment.empty())
+  const run::RunStart start = run::stored_start(reader.start_json(row.id));
+  if (const auto spec = run::stored_spec(reader.spec_json(row.id)))
+    print('\n' + settings_text(row, *spec, start, database));
+  print('\n' + summary_text(row.outcome, start.batch_reason));
+  if (const auto environment = run::made_with(reader.environment_json(row.id), start); !environment.empty())
     print("made with " + environment + '\n');
   const auto events = reader.events(row.id);
   if (!events.empty())
@@ -127,7 +152,7 @@ int run_show(const ShowOptions& options, const Context& context) {
   else if (context.json)
     show_document(reader, row);
   else
-    show_text(reader, row);
+    show_text(reader, row, context.database());
   return exit_status::done;
 }
 

@@ -9,7 +9,7 @@
 #include "core/exchange/detail/html_style.h"
 #include "core/exchange/detail/svg_plot.h"
 #include "core/exchange/export.h"
-#include "core/run/environment.h"
+#include "core/run/made_with.h"
 
 namespace batchscope::exchange {
 
@@ -182,7 +182,8 @@ void write_same(const compare::Comparison& comparison, const char* heading, std:
 void write_runs(const store::RunReader& reader, const std::vector<ComparedRun>& runs, std::ostream& out) {
   out << "<h2>Settings and environment of each run</h2>";
   for (const ComparedRun& run : runs) {
-    const std::string environment = run::environment_text(reader.environment_json(run.row.id));
+    const std::string environment =
+        run::made_with(reader.environment_json(run.row.id), run::stored_start(reader.start_json(run.row.id)));
     out << "<details><summary>" << html_escaped(run_title(run.row)) << " <small>" << html_escaped(run.row.started)
         << "</small></summary>" << (run.row.note.empty() ? "" : "<p>" + html_escaped(run.row.note) + "</p>")
         << (run.row.tags.empty()

@@ -106,6 +106,13 @@ EventText evaluation(const QJsonObject& detail) {
   return text;
 }
 
+/// What works on a program that has connected, by its level.
+QString what_works(int level) {
+  if (level >= 3)
+    return EventTexts::tr("its batch size can be changed, and out of memory costs no example");
+  return level == 2 ? EventTexts::tr("its batch size can be changed") : EventTexts::tr("reports its steps");
+}
+
 EventText program(const QJsonObject& detail) {
   EventText text;
   text.what = EventTexts::tr("program connected");
@@ -113,7 +120,7 @@ EventText program(const QJsonObject& detail) {
   if (const QString framework = detail.value("framework").toString(); !framework.isEmpty())
     parts += framework;
   if (detail.value("level").isDouble())
-    parts += EventTexts::tr("level %1 of 3").arg(count_in(detail, "level"));
+    parts += what_works(detail.value("level").toInt());
   if (const QString examples = count_in(detail, "examples"); !examples.isEmpty())
     parts += EventTexts::tr("%1 examples").arg(examples);
   text.now = count_in(detail, "batch");

@@ -2,6 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/run/environment.h"
+#include "core/run/made_with.h"
 #include "test_program.h"
 
 using namespace batchscope;
@@ -33,6 +34,22 @@ private Q_SLOTS:
     QCOMPARE(QString::fromStdString(environment_text(to_json(environment))),
              QString("BatchScope 1.2, LibTorch 2.15.0, A processor, 1 thread, data CRC-32C 00e3069a"));
     QVERIFY(parse_json(to_json(environment))["driver"].is_null());
+  }
+
+  void ofATrainingProgram() {
+    Environment environment;
+    environment.program = "1.2";
+    environment.cpu = "A processor";
+    RunStart start;
+    QCOMPARE(made_with(to_json(environment), start), std::string("BatchScope 1.2, A processor"));
+    start.program = ProgramStart();
+    QCOMPARE(made_with(to_json(environment), start), std::string("BatchScope 1.2, A processor"));
+    start.program->framework = "lightning 2.6.6";
+    start.program->torch = "2.11.0";
+    start.program->device = "cuda:0";
+    QCOMPARE(made_with(to_json(environment), start),
+             std::string("BatchScope 1.2, A processor; lightning 2.6.6, PyTorch 2.11.0, device cuda:0"));
+    QCOMPARE(made_with("", start), std::string("lightning 2.6.6, PyTorch 2.11.0, device cuda:0"));
   }
 
   void ofOtherPrograms() {

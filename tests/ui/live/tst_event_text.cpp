@@ -51,7 +51,13 @@ void TestEventText::words_data() {
   QTest::newRow("program")
       << QByteArray("program")
       << QByteArray(R"({"framework":"transformers 5.23.0","level":3,"examples":1024,"batch":32})")
-      << QStringList{"program connected", "", "32", "", "", "transformers 5.23.0, level 3 of 3, 1,024 examples"}
+      << QStringList{"program connected",
+                     "",
+                     "32",
+                     "",
+                     "",
+                     "transformers 5.23.0, its batch size can be changed, and out of memory costs no example, 1,024 "
+                     "examples"}
       << false;
   QTest::newRow("exit") << QByteArray("exit") << QByteArray(R"({"exit_code":1,"signal":null})")
                         << QStringList{"program ended", "", "", "", "", "exit status 1"} << true;
