@@ -8,6 +8,7 @@
 
 #include "app/cli/arguments.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/data/input_file.h"
 #include "core/run/spec_fields.h"
@@ -111,8 +112,14 @@ namespace {
 
 template <class Spec>
 Spec spec_from_file(const std::string& file, Spec (*parse)(const std::string& text, const Spec& base)) {
+  const std::string text = read_spec_file(file);
+  if (!trimmed(text).starts_with('{') && parse_json_or_discard(text).is_discarded())
+    throw input_error(fmt::format(
+        "{}: not a specification in JSON; accepted: such a file, or -- and then a program with its arguments, "
+        "such as -- python train.py",
+        file));
   try {
-    Spec spec = parse(read_spec_file(file), {});
+    Spec spec = parse(text, {});
     check(spec);
     return spec;
   } catch (const Error& error) {

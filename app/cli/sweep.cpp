@@ -112,12 +112,13 @@ void print_result(std::int64_t id, const sweep::SweepResult& result, const Conte
     print_json({{"sweep", id}, {"runs", result.runs}});
     return;
   }
-  const auto rows = store::RunReader(context.database()).present(result.runs);
+  const store::RunReader reader(context.database());
+  const auto rows = reader.present(result.runs);
   print(runs_table(rows, Palette::for_stdout()));
-  print(fmt::format("\nsweep {}: {} of {} runs finished\n", id,
-                    std::count_if(rows.begin(), rows.end(),
-                                  [](const auto& row) { return row.outcome.status == telemetry::RunStatus::finished; }),
-                    rows.size()));
+  const auto finished = std::count_if(
+      rows.begin(), rows.end(), [](const auto& row) { return row.outcome.status == telemetry::RunStatus::finished; });
+  const std::size_t waiting = reader.waiting_runs(id).size(); // of a sweep that was stopped
+  print(fmt::format("\nsweep {}: {} of {} runs finished\n", id, finished, rows.size() + waiting));
 }
 
 /// Whether any run of the sweep is finished, those of earlier times included.

@@ -63,7 +63,9 @@ void refuse_engine_fields(const RunSpec& spec) {
   for (const SpecField& field : spec_fields())
     if (!field.for_programs && field.member->text(spec) != field.member->text(standard))
       throw input_error(
-          fmt::format("{}: the program decides this itself; accepted: without {}", field.option, field.option),
+          fmt::format("{}: the program decides this itself; accepted: without {}, or --set {}=VALUE with {{{}}} in the "
+                      "command",
+                      field.option, field.option, field.key, field.key),
           field.key.c_str());
 }
 

@@ -178,6 +178,37 @@ private Q_SLOTS:
     QCOMPARE(resumed.json()["runs"].toArray().size(), 6);
   }
 
+  /// What it prints of its scores is the run's result, wherever results are shown, and what it was given a setting.
+  void scoresAndSettings() {
+    const Runs runs;
+    const QString source = "print('step 1 loss 2'); print('step 1 accuracy 0.5'); print('step 2 loss 1'); "
+                           "print('step 2 accuracy 0.75')";
+    const Outcome outcome =
+        runs.run({"--batch", "8", "--set", "lr=0.1", "--metric", "loss=step (?<step>\\d+) loss (\\S+)", "--metric",
+                  "validation_accuracy=step (?<step>\\d+) accuracy (\\S+)", "--cwd", runs.path("")},
+                 {"python3", "-c", source, "{batch}", "{lr}"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    QCOMPARE(outcome.json()["validation"].toObject()["accuracy"].toDouble(), 0.75);
+    const auto text_of = [&](const QStringList& arguments) { return runs.CliProgram::run(arguments).out; };
+    const QByteArray shown = text_of({"show", "1"});
+    QVERIFY2(shown.contains("validation accuracy   75.00 %"), shown.constData());
+    QVERIFY2(shown.contains(" 8 0.1\n") && shown.contains("lr=0.1") && shown.contains("constant"), shown.constData());
+    QVERIFY2(shown.contains(runs.path("").toUtf8()), shown.constData());
+    QVERIFY(text_of({"list"}).contains("75.00 %"));
+    QCOMPARE(runs.CliProgram::run({"export", "1", "--format", "summary", "-o", runs.path("runs.csv")}).status, 0);
+    QFile summary(runs.path("runs.csv"));
+    QVERIFY(summary.open(QIODevice::ReadOnly));
+    QVERIFY(summary.readAll().contains(",0.75,"));
+    const QByteArray listed = text_of({"list", "--where", "set.lr > 0.05 and accuracy = 75%", "--columns", "set.lr"});
+    QVERIFY2(listed.contains("set.lr") && listed.contains("0.1"), listed.constData());
+    QCOMPARE(runs.CliProgram::run({"list", "--where", "set.rate = 1"}).status, 2);
+  }
+
+  void programWithoutDashes() {
+    const Runs runs;
+    VERIFY_REFUSED(runs, runs.CliProgram::run({"run", "train.py"}), "such as -- python train.py");
+  }
+
   void client() {
     const Runs runs;
     const Outcome written = runs.CliProgram::run({"python-client", "-o", "batchscope.py"});
@@ -218,6 +249,8 @@ private Q_SLOTS:
     row("find --metric loss=(1) --capacity 5", "--metric is of a program of your own");
     row("find --model mlp -- echo {batch}", "--model");
     row("sweep --batch 1,2 -- true", "put {batch} into its command");
+    row("sweep --batch 1,2 --repeats 2 -- echo {batch}", "the command has no {seed}");
+    row("sweep --lr 0.1,0.2 -- echo 1", "--set lr=VALUE with {lr}");
     row("sweep --stop-weak median --batch 1,2 -- echo {batch}", "--stop-weak");
   }
   void refused() {

@@ -114,7 +114,9 @@ private Q_SLOTS:
       said = "--grace: -1 is not accepted; accepted: a number, at least 0";
     } else if (what == "epochs") {
       spec.dropout = 0.5;
-      said = "--dropout: the program decides this itself; accepted: without --dropout";
+      said = "--dropout: the program decides this itself; accepted: without --dropout, or --set dropout=VALUE with "
+             "{dropout} "
+             "in the command";
     } else {
       spec.batch = {BatchChoice::Kind::largest, 0, 0};
       said = "--batch: auto:largest is not accepted for a program; accepted: a number";
