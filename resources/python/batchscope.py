@@ -510,7 +510,7 @@ class _Budget:
         self.bytes: Optional[int] = None
         self._base: Optional[int] = None  # bytes of the host's data that do not count
         self._first: Optional[Tuple[int, int]] = None  # base, and all data between steps, after the first update
-        self._own: Optional[int] = None  # bytes of the host's data that the training has between steps
+        self._own: Optional[int] = None  # bytes beyond the base that the training had when sizes were first tried
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
         self._pid = os.getpid()
@@ -634,8 +634,8 @@ class _Budget:
             gc.freeze()  # all later collections look at what is new only
         data = _status_bytes("VmData")
         if self._own is None:
-            self._own = _data_in_use(data)
-        room = max(0, self._base + self.bytes - self._own)
+            self._own = _data_in_use(data) - self._base
+        room = max(0, self.bytes - self._own)
         self._limit_data(data + room)
         return room
 
