@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/program/command.h"
 
 namespace batchscope::program {
@@ -29,8 +30,9 @@ double time_since(Clock::time_point from) {
 class Steps final : public telemetry::Sink {
 public:
   /// `sent`: the size, if it goes over the socket.
-  Steps(std::int64_t enough, std::optional<std::int64_t> sent, run::JobControl& job)
-      : enough_(enough), sent_(sent), job_(job) {}
+  /// `timed`: the steps are to take long enough to be timed, too.
+  Steps(std::int64_t enough, bool timed, std::optional<std::int64_t> sent, run::JobControl& job)
+      : enough_(enough), timed_(timed), sent_(sent), job_(job) {}
 
   void start_changed(const run::RunStart& start) { level_ = start.program ? start.program->level : 0; }
   void record(const telemetry::StepRecord& record) override {
@@ -40,11 +42,13 @@ public:
         job_.stop();
       return;
     }
+    if (job_.stopping()) // lines that were printed together have one time: the first of them ends the timing
+      return;
     ++count_;
     if (count_ == 1)
       first_ = record;
     last_ = record;
-    if (count_ == enough_)
+    if (enough() && (!timed_ || step_seconds()))
       job_.stop();
   }
   void event(telemetry::Event event) override {
@@ -61,10 +65,13 @@ public:
   /// The size of steps that were made with another one than was sent; nothing if there were some with that.
   std::optional<std::int64_t> other_batch() const { return count_ == 0 ? other_batch_ : std::nullopt; }
   bool out_of_memory() const { return out_of_memory_ && !enough(); }
-  /// Seconds of a step; nothing for fewer than two steps. The first is left out: it begins with the program.
+  bool made_steps() const { return count_ > 0; }
+  /// Seconds of a step; nothing for fewer than two steps. The first is left out: it begins with the program. Steps that
+  /// were read from output have the time at which they were seen, which must be much longer than it takes to look.
   std::optional<double> step_seconds() const {
+    constexpr double shortest_seen = 0.1;
     const double seconds = last_.seconds - first_.seconds;
-    if (last_.step <= first_.step || !(seconds > 0))
+    if (last_.step <= first_.step || !(seconds > (level_ == 0 ? shortest_seen : 0)))
       return std::nullopt;
     return seconds / static_cast<double>(last_.step - first_.step);
   }
@@ -74,6 +81,7 @@ private:
   static constexpr std::int64_t most_others = 16;
 
   const std::int64_t enough_;
+  const bool timed_;
   const std::optional<std::int64_t> sent_;
   run::JobControl& job_;
   int level_ = 0;
@@ -134,6 +142,13 @@ private:
   std::thread thread_; ///< last: it uses all of the above
 };
 
+/// Whether the program has used its budget up.
+bool near_budget(const run::RunSpec& spec, const ProgramRun& source) {
+  constexpr double near = 0.9;
+  const auto peak = source.peak();
+  return spec.memory_budget && peak && static_cast<double>(*peak) >= near * static_cast<double>(*spec.memory_budget);
+}
+
 } // namespace
 
 struct ProcessTrial::Result {
@@ -142,6 +157,7 @@ struct ProcessTrial::Result {
   std::int64_t pid = 0;
   std::optional<std::uint64_t> peak_bytes;
   std::optional<double> step_seconds;
+  bool made_steps = false;
   double spent_seconds = 0;
 };
 
@@ -163,7 +179,7 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   const auto began = Clock::now();
   const auto job = std::make_shared<run::JobControl>();
   run::RunControl control(job);
-  Steps steps(enough, sends_batch(spec) ? std::optional(batch) : std::nullopt, *job);
+  Steps steps(enough, for_time, sends_batch(spec) ? std::optional(batch) : std::nullopt, *job);
   const auto source = open_(spec, surroundings);
   run::RunPlace place;
   place.start_changed = [&](const run::RunStart& start) { steps.start_changed(start); };
@@ -185,7 +201,12 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   else if (steps.enough() || ender.passed() || verdict.status == telemetry::RunStatus::finished)
     result.outcome = search::Outcome::fits;
   else
-    result.message = verdict.reason;
+    result.message =
+        !steps.made_steps() && near_budget(spec, *source)
+            ? fmt::format("the program made no step within {} (--memory-budget; its libraries count, too): {}",
+                          format_bytes(*spec.memory_budget), verdict.reason)
+            : verdict.reason;
+  result.made_steps = steps.made_steps();
   result.pid = source->pid();
   result.peak_bytes = source->peak();
   result.step_seconds = steps.step_seconds();
@@ -211,6 +232,7 @@ search::Probe ProcessTrial::run(const search::Proposal& proposal) {
 
 std::optional<search::Stretch> ProcessTrial::time(std::int64_t batch) {
   const Result result = start(batch, true);
+  too_short_ = result.made_steps && !result.step_seconds;
   if (result.outcome != search::Outcome::fits || !result.step_seconds)
     return std::nullopt;
   return search::Stretch{.step_seconds = *result.step_seconds,

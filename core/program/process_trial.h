@@ -26,6 +26,8 @@ public:
   /// The time of a step, without the setting of the memory allocator that trials have. Nothing if the size did not fit
   /// or the program reported fewer than two steps. Throws as run() does.
   std::optional<search::Stretch> time(std::int64_t batch);
+  /// Whether the last time() saw steps, but all of them in too short a time.
+  bool too_short() const { return too_short_; }
 
 private:
   struct Result;
@@ -35,6 +37,7 @@ private:
   const Surroundings surroundings_;
   const std::function<bool()> stop_;
   const Open open_;
+  bool too_short_ = false;
 };
 
 } // namespace batchscope::program

@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/base/device_name.h"
 #include "core/base/host.h"
 #include "core/program/command.h"
@@ -26,6 +28,7 @@ struct TimedTrial {
   search::TimeStretch time;
   std::int64_t largest = largest_tried;
   std::optional<std::uint64_t> budget; ///< for what it measures
+  const ProcessTrial* processes = nullptr;
 };
 
 TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
@@ -39,21 +42,48 @@ TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings
   }
   auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
   ProcessTrial& trial = *processes;
-  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest,
-          spec.memory_budget};
+  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest, spec.memory_budget,
+          &trial};
+}
+
+void add_reason(search::SearchResult& result, const std::string& reason) {
+  result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
 /// Measures throughput to find the recommended size.
 void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
   result.timings = search::measure_throughput(search::sizes_to_time(result), trial.time, options.on_timing);
   result.recommended = search::knee(result.timings);
-  const std::string separator = result.reason.empty() ? "" : "; ";
   if (result.recommended)
-    result.reason += separator + search::knee_reason(result.timings, *result.recommended);
+    add_reason(result, search::knee_reason(result.timings, *result.recommended));
+  else if (trial.processes && trial.processes->too_short())
+    add_reason(result, "the throughput is not known, because all steps were printed in too short a time; let the "
+                       "program make more steps, or use batchscope's client");
   else
-    result.reason += separator + "the throughput is not known, because the program reported no steps; name a number in "
-                                 "its output with --metric, or use batchscope's client";
+    add_reason(result, "the throughput is not known, because the program reported no steps; name a number in its "
+                       "output with --metric, or use batchscope's client");
   result.automatic = result.recommended;
+}
+
+/// A program that ignores its batch size fits with any.
+void check_depends_on_batch(search::SearchResult& result) {
+  constexpr std::int64_t many_times = 8;
+  constexpr double same_peak = 1.02, same_time = 1.1;
+  const search::Probe *small = nullptr, *large = nullptr;
+  for (const search::Probe& probe : result.probes) {
+    if (probe.outcome != search::Outcome::fits || !probe.peak_bytes)
+      continue;
+    small = !small || probe.batch < small->batch ? &probe : small;
+    large = !large || probe.batch > large->batch ? &probe : large;
+  }
+  if (!small || large->batch / small->batch < many_times ||
+      static_cast<double>(*large->peak_bytes) > same_peak * static_cast<double>(*small->peak_bytes))
+    return;
+  const bool timed = result.timings.size() >= 2;
+  if (timed && result.timings.back().seconds > same_time * result.timings.front().seconds)
+    return;
+  add_reason(result, fmt::format("{} on the batch size: does the program use {{batch}}?",
+                                 timed ? "neither memory nor the time of a step depends" : "memory does not depend"));
 }
 
 } // namespace
@@ -84,6 +114,8 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
   result.budget_bytes = spec.memory_budget;
   if (result.found && options.timings)
     time_sizes(trial, options, result);
+  if (trial.processes)
+    check_depends_on_batch(result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

@@ -40,6 +40,7 @@ constexpr std::array symptoms = {
     Symptom{"can't start new thread", "host"},
     Symptom{"libgomp: Thread creation failed", "host"},
     Symptom{"std::bad_alloc", "host"},
+    Symptom{"Cannot allocate memory", "host"},
 };
 
 const char* cause_of(std::string_view line) {
@@ -169,8 +170,10 @@ Verdict on_exit(const Ending& ending) {
       return out_of_memory("kernel", {});
     return {telemetry::RunStatus::failed, "killed (SIGKILL), by whom is not known", false, {}};
   }
-  if (signal == SIGSEGV && near_limit(ending))
-    return out_of_memory("host", "SIGSEGV within 10 % of the memory limit");
+  // A std::bad_alloc aborts, too, and may have no memory to say so; a failed assertion says that.
+  const bool may_want_memory = signal == SIGSEGV || (signal == SIGABRT && last.find("ssertion") == std::string::npos);
+  if (may_want_memory && near_limit(ending))
+    return out_of_memory("host", fmt::format("{} within 10 % of the memory limit", signal_name(*signal)));
   const std::string how = ending.exit.signal ? fmt::format("ended by {}", signal_name(*ending.exit.signal))
                           : ending.exit.code ? fmt::format("exit status {}", *ending.exit.code)
                                              : std::string("ended; how is not known");

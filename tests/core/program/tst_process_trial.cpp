@@ -40,6 +40,27 @@ search::Probe run_once(const run::RunSpec& spec, std::int64_t batch = 4) {
   return ProcessTrial(spec, {}, {}).run({.batch = batch});
 }
 
+/// A program that has made no step.
+class FailedRun final : public ProgramRun {
+public:
+  FailedRun(std::uint64_t peak, const std::string& reason) : peak_(peak) { verdict_.reason = reason; }
+
+  run::RunStart start() const override { return {}; }
+  run::Environment environment() const override { return {}; }
+  telemetry::RunOutcome run(telemetry::Sink&, run::RunControl&) override { return {}; }
+  std::int64_t pid() const override { return 1; }
+  const Verdict& verdict() const override { return verdict_; }
+  const std::optional<Exit>& exit() const override { return exit_; }
+  std::optional<std::uint64_t> peak() const override { return peak_; }
+  const std::string& output_tail() const override { return tail_; }
+
+private:
+  const std::uint64_t peak_;
+  Verdict verdict_;
+  std::optional<Exit> exit_;
+  std::string tail_;
+};
+
 } // namespace
 
 class TestProcessTrial : public QObject {
@@ -54,6 +75,45 @@ private Q_SLOTS:
     QVERIFY(probe.peak_bytes.value() >= 40U << 20);
     QCOMPARE(probe.how, std::string("process"));
     QVERIFY(probe.pid.value() > 1);
+  }
+
+  /// Lines that arrive together say nothing of the time of a step; those of a program that goes on do.
+  void stepsThatCannotBeTimed() {
+    const ProgramRuns runs;
+    ProcessTrial burst(pretended("for i in range(6): print('loss', i)"), {}, {});
+    QVERIFY(!burst.time(4));
+    QVERIFY(burst.too_short());
+    ProcessTrial silent(pretended("print('nothing that matches')"), {}, {});
+    QVERIFY(!silent.time(4) && !silent.too_short());
+    ProcessTrial goes_on(pretended(endless), {}, {});
+    const auto stretch = goes_on.time(4);
+    QVERIFY(stretch && stretch->step_seconds >= 0.001); // it sleeps so long
+    QVERIFY(!goes_on.too_short());
+  }
+
+  void noStepWithinTheBudget() {
+    run::RunSpec spec = pretended("");
+    spec.memory_budget = 300'000'000;
+    ProcessTrial trial(spec, {}, {}, [](const run::RunSpec&, const Surroundings&) {
+      return std::make_unique<FailedRun>(290'000'000, "exit status 1: SystemError");
+    });
+    QCOMPARE(trial.run({.batch = 4}).message,
+             std::string("the program made no step within 300.0 MB (--memory-budget; its libraries count, too): exit "
+                         "status 1: SystemError"));
+    ProcessTrial small(spec, {}, {}, [](const run::RunSpec&, const Surroundings&) {
+      return std::make_unique<FailedRun>(90'000'000, "exit status 1: KeyError");
+    });
+    QCOMPARE(small.run({.batch = 4}).message, std::string("exit status 1: KeyError"));
+  }
+
+  void aBatchSizeThatIsIgnored() {
+    const ProgramRuns runs;
+    run::RunSpec spec = pretended("held = bytearray(1 << 28)\nfor i in range(3): print('loss', i)");
+    spec.max_batch = 8;
+    const search::SearchResult result = find_batch(
+        search_spec(spec), {}, {.strategy = "power", .start = 1, .timings = false, .on_timing = {}, .stop = {}}, {});
+    QCOMPARE(result.largest.value(), 8);
+    QVERIFY2(result.reason.find("does the program use {batch}?") != std::string::npos, result.reason.c_str());
   }
 
   void goodEnd() {
