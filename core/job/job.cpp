@@ -230,6 +230,7 @@ JobResult run_and_store(run::Source& source, const run::RunSpec& spec,
                     .uid = writer->uid(),
                     .database = store.file(),
                     .spec_json = run.spec_json,
+                    .compared = options.sweep.has_value(),
                     .flush = [&store] { store.flush(); },
                     .stored = [&writer] { return writer->stored(); },
                     .start_changed =

@@ -105,6 +105,30 @@ bool sends_batch(const run::RunSpec& spec) {
   return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
 }
 
+std::string sent_to(const run::RunSpec& spec) {
+  if (spec.schedule != "constant")
+    return fmt::format("the schedule {}", spec.schedule);
+  if (sends_batch(spec))
+    return fmt::format("batch size {}", spec.batch.number);
+  if (spec.accumulate > 1 && !placeholders_of(*spec.program).contains("accumulate"))
+    return fmt::format("accumulation {}", spec.accumulate);
+  return {};
+}
+
+std::string why_not_steered(int level) {
+  return level == 0 ? "the program has not connected to BatchScope" : "the program only reports its steps";
+}
+
+std::string not_followed(const run::RunSpec& spec, int level) {
+  std::vector<std::string> ways;
+  if (spec.schedule == "constant")
+    ways.push_back(fmt::format("put {{{}}} into its command", sends_batch(spec) ? "batch" : "accumulate"));
+  if (!spec.program->attach)
+    ways.emplace_back("use --attach auto for a program with a Trainer");
+  ways.emplace_back("take its batches from run.loader(...) of batchscope");
+  return fmt::format("{} is not followed: {}; {}", sent_to(spec), why_not_steered(level), fmt::join(ways, ", or "));
+}
+
 void check_command(const run::RunSpec& spec) {
   const run::ProgramSpec& program = *spec.program;
   const std::set<std::string> names = placeholders_of(program);
@@ -122,8 +146,8 @@ void check_command(const run::RunSpec& spec) {
 
 void check_takes_batch(const run::ProgramSpec& program) {
   if (!program.attach && !placeholders_of(program).contains("batch"))
-    throw input_error("the program takes no batch size: put {batch} into its command, or use --attach auto for a "
-                      "program with a Trainer or batchscope's loader",
+    throw input_error("the program takes no batch size: put {batch} into its command, or add --attach auto, "
+                      "which sends the size to a Trainer or to run.loader(...) of batchscope",
                       "program");
 }
 

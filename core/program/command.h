@@ -36,6 +36,14 @@ std::set<std::string> placeholders_of(const run::ProgramSpec& program);
 /// Whether the run sets a batch size that reaches the program over the socket; one in its command is there already.
 bool sends_batch(const run::RunSpec& spec);
 
+/// What the run sets that reaches the program over the socket only, in words: `batch size 64`, `the schedule
+/// linear:max=64`; empty for nothing.
+std::string sent_to(const run::RunSpec& spec);
+/// Why a program of this level, below 2, cannot be steered: `the program only reports its steps`.
+std::string why_not_steered(int level);
+/// That the program does not follow what is sent to it, why not, and what makes it do so.
+std::string not_followed(const run::RunSpec& spec, int level);
+
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
 /// is set has a way to the program. Throws Error (input).
 void check_command(const run::RunSpec& spec);

@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/median.h"
 #include "core/base/text.h"
+#include "core/program/command.h"
 #include "core/run/apply_edit.h"
 
 namespace batchscope::program {
@@ -255,15 +256,19 @@ void Conversation::gone() {
 }
 
 void Conversation::need_level_2() {
-  const char* wanted = spec_.schedule != "constant" ? "a schedule other than constant"
-                       : spec_.accumulate > 1       ? "another accumulation"
-                                                    : nullptr;
-  if (!wanted || !failure_.empty())
+  if (sent_to(spec_).empty() || !failure_.empty())
     return;
-  failure_ = fmt::format("{} needs a program whose batch size can be changed (level 2), and this one only reports: use "
-                         "batchscope's loader or --attach auto",
-                         wanted);
+  failure_ = not_followed(spec_, level_);
   inbox_.send(stop_line(false));
+}
+
+void Conversation::say_what_is_not_followed() {
+  if (level_ >= 2 || sent_to(spec_).empty() || std::exchange(said_not_followed_, true))
+    return;
+  if (place_.compared)
+    failure_ = not_followed(spec_, level_);
+  else
+    report("not-followed", json_text({{"message", not_followed(spec_, level_)}}));
 }
 
 // --- what the run says ---
@@ -289,15 +294,22 @@ void Conversation::follow(const run::RunControl::Orders& orders) {
     if (steering_)
       inbox_.send(steering_->request(change));
     else
-      report("budget", json_text({{"asked_bytes", change.bytes},
-                                  {"refused", "the program's budget cannot be changed while it runs (level 2)"}}));
+      refuse(change);
   }
+}
+
+void Conversation::refuse(const run::BudgetChange& change) {
+  Json detail{
+      {"asked_bytes", change.bytes},
+      {"refused", fmt::format("{}: its memory budget cannot be changed while it trains", why_not_steered(level_))}};
+  if (change.command)
+    detail["command"] = *change.command;
+  report("budget", json_text(detail));
 }
 
 void Conversation::refuse(const run::ScheduleEdit& edit) {
   run::EditAnswer answer =
-      run::refused(edit, level_ == 0 ? "the program has not connected: its batch size cannot be changed"
-                                     : "the program only reports (level 1): its batch size cannot be changed");
+      run::refused(edit, fmt::format("{}: its batch size cannot be changed", why_not_steered(level_)));
   report(answer.kind, std::move(answer.detail_json));
 }
 

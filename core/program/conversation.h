@@ -35,6 +35,9 @@ public:
   void follow(const run::RunControl::Orders& orders); ///< passes on what the run is asked for
   void confirm();                                     ///< tells the program what is stored
   void watch_for_silence();                           ///< reports a program without records once
+  /// Reports once what the run sets and what the program, below level 2, does not follow. In a sweep, whose runs are
+  /// compared by that, it is a failure().
+  void say_what_is_not_followed();
   /// The program has ended: takes what it has left, and answers what was asked for too late.
   void end(const std::vector<run::ScheduleEdit>& late);
 
@@ -75,6 +78,7 @@ private:
   double run_seconds() const;
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
+  void refuse(const run::BudgetChange& change);
   void need_level_2();
 
   run::RunSpec spec_;
@@ -110,6 +114,7 @@ private:
   Clock::time_point last_record_{};
   std::deque<double> step_seconds_; ///< of the last steps
   bool said_silent_ = false;
+  bool said_not_followed_ = false;
 };
 
 } // namespace batchscope::program

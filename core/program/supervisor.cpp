@@ -104,6 +104,7 @@ telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
       memory_->sample();
     stop_if_due();
     conversation_.watch_for_silence();
+    watch_for_connection();
     conversation_.confirm();
   }
   return finish(control);
@@ -169,6 +170,17 @@ void Supervisor::read_lines(bool ended) {
       take_metrics(*std::move(record));
 }
 
+/// What the run sets is of no use to a program that trains without listening. It may still connect: a run of a sweep
+/// fails for that at its end only.
+void Supervisor::watch_for_connection() {
+  if (conversation_.level() > 0 || place_.compared)
+    return;
+  constexpr std::int64_t enough_steps = 3;
+  constexpr double enough_seconds = 60;
+  if (last_step_ - left_step_ >= enough_steps || seconds_since(began_) >= enough_seconds)
+    conversation_.say_what_is_not_followed();
+}
+
 /// The program's own reports have the steps if it sends any.
 void Supervisor::take_metrics(telemetry::StepRecord record) {
   if (record.step <= left_step_)
@@ -204,7 +216,8 @@ void Supervisor::take_read(telemetry::StepRecord record) {
 void Supervisor::make_step(telemetry::StepRecord record) {
   last_step_ = record.step;
   record.seconds = seconds();
-  if (spec_.batch.kind == run::BatchChoice::Kind::number && record.batch == 0)
+  const bool reached = spec_.batch.kind == run::BatchChoice::Kind::number && !sends_batch(spec_);
+  if (reached && record.batch == 0)
     record.batch = record.micro_batch = spec_.batch.number;
   if (record.accumulate == 0)
     record.accumulate = spec_.accumulate;
@@ -223,6 +236,9 @@ void Supervisor::stop_if_due() {
   const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
   if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
     time_over_ = true;
+    conversation_.report("time-over",
+                         json_text({{"message", fmt::format("the program is stopped after {:g} s (--max-seconds)",
+                                                            *spec_.max_seconds)}}));
     conversation_.follow({.stop = true, .save = false, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
     begin_stop();
   }
@@ -273,11 +289,8 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   verdict_ = verdict_on(ending);
   if (time_over_ && !stop_requested_)
     verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
-  if (verdict_.status == RunStatus::finished && conversation_.level() < 2 && sends_batch(spec_))
-    verdict_ = {.status = RunStatus::failed,
-                .reason = takes_no_batch(conversation_.level()).what(),
-                .out_of_memory = false,
-                .cause = {}};
+  if (verdict_.status == RunStatus::finished && !left_end_)
+    conversation_.say_what_is_not_followed();
   if (!conversation_.failure().empty())
     verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
   if (left_end_) { // the program had ended when the run was taken over, and this was stored already
@@ -296,7 +309,21 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   return outcome;
 }
 
+/// As an error that the program reports itself, with what is known of it from outside.
+void Supervisor::report_out_of_memory() {
+  Json detail{{"cause", verdict_.cause}, {"text", verdict_.reason}, {"action", "the program has ended"}};
+  if (spec_.batch.kind == run::BatchChoice::Kind::number)
+    detail["attempted_batch"] = spec_.batch.number;
+  if (const auto bytes = peak())
+    detail["in_use_bytes"] = *bytes;
+  if (spec_.memory_budget)
+    detail["limit_bytes"] = *spec_.memory_budget;
+  conversation_.report("oom", json_text(detail));
+}
+
 void Supervisor::report_end() {
+  if (verdict_.out_of_memory && !conversation_.out_of_memory())
+    report_out_of_memory();
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
   for (const std::string& name : metrics_.unmatched())

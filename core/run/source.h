@@ -21,6 +21,7 @@ struct RunPlace {
   std::string uid;      ///< the same in every database that holds a copy of the run
   std::filesystem::path database;
   std::string spec_json;
+  bool compared = false; ///< its result stands for its settings in a sweep
   /// Waits until all that the run has reported so far is stored. Throws Error if it cannot be. Any thread. May be
   /// empty.
   std::function<void()> flush;

@@ -165,6 +165,8 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
       {"second", EventTexts::tr("second program"), "message"},
       {"silent", EventTexts::tr("no step for a long time"), "message", true},
       {"bye", EventTexts::tr("last word of the program"), "status"},
+      {"not-followed", EventTexts::tr("settings not followed"), "message", true},
+      {"time-over", EventTexts::tr("time is over"), "message"},
       {"no-bye", EventTexts::tr("ended without a word"), "message"},
       {"unread", EventTexts::tr("series not read"), "message"},
       {"late", EventTexts::tr("answer came too late"), "message"},

@@ -57,6 +57,7 @@ private:
   void follow(const run::RunControl::Orders& orders);
   void pause_from_outside(bool paused);
   void kill();
+  void watch_for_connection();
   void read_output(bool ended);
   void read_lines(bool ended);
   void take_metrics(telemetry::StepRecord record);
@@ -67,6 +68,7 @@ private:
   void escalate();
   telemetry::RunOutcome finish(run::RunControl& control);
   void report_end();
+  void report_out_of_memory();
   double seconds() const;
 
   const run::RunSpec spec_;

@@ -254,13 +254,62 @@ while True:
     spec.schedule = "step:interval=5,increment=1";
     ProgramJob asked_for_too_much(runs, spec);
     QCOMPARE(telemetry::to_string(asked_for_too_much.end().status), std::string("failed"));
-    QVERIFY(asked_for_too_much.result.outcome.reason.find("level 2") != std::string::npos);
+    QVERIFY(asked_for_too_much.result.outcome.reason.starts_with(
+        "the schedule step:interval=5,increment=1 is not followed: the program only reports its steps; use --attach"));
     ProgramJob job(runs, runs.python(source));
     job.wait_for_step(1);
     QVERIFY(job.control().edit({.schedule = "constant", .batch = 32}));
     job.wait_for_event("edit", "refused");
+    job.control().set_budget({.bytes = 1 << 30, .command = 7});
+    job.wait_for_event("budget", "\"command\":7");
     job.job().stop();
     QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
+  }
+
+  /// It is said while the program trains, and in a sweep, which compares its runs by that, it is a failure.
+  void whatAProgramDoesNotFollowIsSaid() {
+    const ProgramRuns runs;
+    run::RunSpec spec =
+        runs.python(std::string(pretended_loader).substr(0, std::string(pretended_loader).find("run =")) +
+                    "for step in range(4): print('loss=1', flush=True)\nwait_for('end')");
+    spec.program->attach = true;
+    spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
+    spec.batch = {.kind = run::BatchChoice::Kind::number, .number = 64};
+    ProgramJob job(runs, spec);
+    job.wait_for_event("not-followed", "batch size 64 is not followed: the program has not connected");
+    runs.allow("end");
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    QCOMPARE(stored(runs, job).of("not-followed").size(), 1U);
+    QCOMPARE(stored(runs, job).records.back().batch, 0);
+
+    struct Nothing final : telemetry::Sink {
+      void record(const telemetry::StepRecord&) override {}
+      void event(telemetry::Event) override {}
+    } sink;
+    const auto source = program::open_program(spec);
+    run::RunPlace place;
+    place.compared = true;
+    source->set_place(place);
+    run::RunControl control;
+    const telemetry::RunOutcome outcome = source->run(sink, control);
+    QCOMPARE(telemetry::to_string(outcome.status), std::string("failed"));
+    QVERIFY(outcome.reason.starts_with("batch size 64 is not followed"));
+  }
+
+  void anEndForWantOfMemoryIsCounted() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python("raise MemoryError()"));
+    QCOMPARE(job.end().oom_events, 1);
+    QVERIFY(stored(runs, job).of("oom").at(0)["cause"] == Json("host"));
+  }
+
+  void theEndOfTheTimeIsSaid() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import time\ntime.sleep(600)");
+    spec.max_seconds = 0.05;
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    QCOMPARE(stored(runs, job).of("time-over").size(), 1U);
   }
 
   void aProgramThatDoesNotListenIsPausedAndStoppedFromOutside() {
