@@ -57,6 +57,11 @@ int estimate_of_program(const EstimateOptions& options, const Context& context) 
   const auto target = target_of(options);
   run::RunSpec spec;
   options.program.apply(spec, *context.command);
+  if (!spec.program->attach)
+    throw input_error(
+        "only the memory of a Trainer of transformers can be estimated, with --attach auto; `find -- COMMAND` "
+        "measures that of any program",
+        "program");
   if (program::placeholders_of(*spec.program).contains("batch"))
     spec.batch = {.kind = run::BatchChoice::Kind::number, .number = 1};
   run::check(spec);

@@ -25,7 +25,7 @@ EstimateMessage estimate_program(const run::RunSpec& spec, const Surroundings& s
   while (const auto message = program.next()) {
     if (std::holds_alternative<StepMessage>(*message) && !asked) { // it has its optimizer now
       if (!program.hello() || !program.hello()->can.contains("estimate"))
-        throw no_answer("only a Trainer of transformers that is attached to (--attach auto) can be estimated");
+        throw no_answer("only a Trainer of transformers can be estimated; `find` measures the memory of any program");
       asked = true;
       program.ask(estimate_line(batches));
     }
@@ -38,6 +38,10 @@ EstimateMessage estimate_program(const run::RunSpec& spec, const Surroundings& s
   if (!program.ended())
     throw no_answer(fmt::format("the program {}", program.why_given_up()));
   const Verdict verdict = program.verdict();
+  if (!program.hello() && verdict.status == telemetry::RunStatus::finished)
+    throw no_answer(
+        "the program has not connected: it has no Trainer of transformers; `find` measures the memory of any "
+        "program");
   throw no_answer(verdict.reason.empty() ? "the program ended before it was asked" : verdict.reason);
 }
 
