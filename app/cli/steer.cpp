@@ -15,6 +15,8 @@
 #include "app/cli/run_options.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/program/command.h"
+#include "core/program/left_run.h"
 #include "core/run/run_plan.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
@@ -120,6 +122,25 @@ schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::R
   return origin;
 }
 
+/// Throws for a change that a program of one's own cannot follow, as far as is known of it.
+void check_can_follow(const store::RunReader& reader, const store::RunRow& run, const CommandName& asked) {
+  const auto start = run::stored_start(reader.start_json(run.id));
+  if (start.program && start.program->level < 2)
+    throw Error(Error::Kind::failed, fmt::format("run {}: {} not changed: {}", run.id, asked.name,
+                                                 program::why_not_steered(start.program->level)));
+}
+
+/// A program may train on after its BatchScope was killed.
+Error not_running(const Context& context, const store::RunRow& run) {
+  const std::string state = fmt::format("run {} is {}", run.id, telemetry::to_string(run.outcome.status));
+  if (run.outcome.status == telemetry::RunStatus::interrupted && program::program_lives(context.database(), run.uid))
+    return input_error(
+        fmt::format("{}, but its program still trains; `run --adopt {}` goes on with it, and then it can "
+                    "be steered",
+                    state, run.id));
+  return input_error(fmt::format("{}; only running runs can be steered", state));
+}
+
 /// Returns the edit as JSON; throws if it is invalid at the stored position. The run checks it again.
 std::string edit_json(const SteerOptions& options, const store::RunReader& reader, const store::RunRow& run) {
   schedule::ScheduleOrigin origin = place_of(reader, run);
@@ -211,10 +232,11 @@ int run_steer(const SteerOptions& options, const Context& context) {
   const store::RunReader reader(context.database());
   const store::RunRow run = reader.run(id);
   if (run.outcome.status != telemetry::RunStatus::running)
-    throw input_error(
-        fmt::format("run {} is {}; only running runs can be steered", id, telemetry::to_string(run.outcome.status)));
+    throw not_running(context, run);
   store::Command command{.verb = asked.verb};
   const bool changes_schedule = asked.name == std::string("schedule");
+  if (changes_schedule || asked.name == std::string("budget"))
+    check_can_follow(reader, run, asked);
   if (changes_schedule)
     command.detail_json = edit_json(options, reader, run);
   else if (asked.name == std::string("shares"))

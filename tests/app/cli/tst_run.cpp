@@ -152,6 +152,29 @@ private Q_SLOTS:
     QCOMPARE(outcome.json()["status"].toString(), QString("stopped"));
   }
 
+  /// What is known of the program is the answer at once, also after its BatchScope was killed.
+  void steersAProgramThatDoesNotListen() {
+    const Runs runs;
+    QProcess process;
+    runs.start(process, {"run", "--", "python3", "-c",
+                         "import os, time\nopen('running', 'w').close()\n"
+                         "while not os.path.exists('end'): time.sleep(0.01)"});
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(runs.path("running")), 60'000);
+    for (const QStringList& change : {QStringList{"schedule", "constant", "--batch", "64"}, {"budget", "1GB"}}) {
+      const Outcome refused = runs.CliProgram::run(QStringList{"steer", "1"} + change);
+      QVERIFY2(refused.status == 1, refused.shown().constData());
+      QVERIFY2(refused.err.contains(change[0].toUtf8() + " not changed: the program has not connected"),
+               refused.shown().constData());
+    }
+    ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
+    process.waitForFinished(60'000);
+    const Outcome left = runs.CliProgram::run({"steer", "1", "pause"});
+    QVERIFY2(left.status == 2 && left.err.contains("`run --adopt 1`"), left.shown().constData());
+    runs.write("end", "");
+    const Outcome adopted = runs.CliProgram::run({"run", "--adopt", "1"});
+    QVERIFY2(adopted.out.startsWith("run 1\n"), adopted.shown().constData());
+  }
+
   void searchAndSweep() {
     const Runs runs;
     const Outcome found =
@@ -244,6 +267,7 @@ private Q_SLOTS:
     row("run --env TOKEN -- true", "--env");
     row("run --grace -1 -- true", "--grace");
     row("run --adopt 1 -- true", "--adopt");
+    row("estimate -- true", "with --attach auto; `find -- COMMAND`");
     row("find -- true", "put {batch} into its command");
     row("find --goal accuracy -- echo {batch}", "--goal is not accepted");
     row("find --metric loss=(1) --capacity 5", "--metric is of a program of your own");
