@@ -108,7 +108,12 @@ private Q_SLOTS:
 
   void aBatchSizeThatIsIgnored() {
     const ProgramRuns runs;
-    run::RunSpec spec = pretended("held = bytearray(1 << 28)\nfor i in range(3): print('loss', i)");
+    run::RunSpec spec = pretended(R"(
+held = bytearray(b'x') * (1 << 26)
+while True:
+    print('loss', b)
+    time.sleep(0.001)
+)"); // it lives until it has been looked at
     spec.max_batch = 8;
     const search::SearchResult result = find_batch(
         search_spec(spec), {}, {.strategy = "power", .start = 1, .timings = false, .on_timing = {}, .stop = {}}, {});
