@@ -516,6 +516,7 @@ class _Budget:
         self._pid = os.getpid()
         self._for_updates: Optional[int] = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
+        self._probing = False  # sizes are tried, each with the same room
         self._earlier: Optional[Tuple[Optional[int]]] = None  # the limit before one that no step has been made with
 
     def set(self, limit: Optional[int], own_bytes: int, device: Any) -> None:
@@ -547,7 +548,7 @@ class _Budget:
         """What has come to stay since the first step does not count: kernels that were compiled for new sizes, and what
         small tensors have left unused in glibc's heap. Else a run whose sizes change would have less and less.
         """
-        if self.bytes is None or self._before is None or not self._updated:
+        if self.bytes is None or self._before is None or not self._updated or self._probing:
             return
         data = _status_bytes("VmData")
         if self._first is None:
@@ -635,14 +636,16 @@ class _Budget:
         data = _status_bytes("VmData")
         if self._own is None:
             self._own = _data_in_use(data) - self._base
+        self._probing = True
         room = max(0, self.bytes - self._own)
         self._limit_data(data + room)
         return room
 
     def end_probes(self) -> None:
         gc.unfreeze()
-        if self._base is not None and self.bytes is not None:
-            self._limit_data(self._base + self.bytes)
+        if self._probing:
+            self._probing = False
+            self._limit(self.bytes)
 
     def _limit_data(self, soft: int) -> None:
         """Sets RLIMIT_DATA, as far as the system lets it."""
@@ -1279,8 +1282,7 @@ class Run:
         if self._probe is not None:
             self._advance_probe()
         self._apply_limit()
-        if self._probe is None:
-            self._budget.between_steps()
+        self._budget.between_steps()
 
     def _await_answer(self) -> None:
         end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
@@ -2318,9 +2320,8 @@ class _Splitter:
         method.model.zero_grad(set_to_none=True)
         saved.restore()
         _return_freed_memory()
-        if self._run._probe is None:
-            self._run._budget.between_steps()
         run, size, text = self._run, self._running, f"{type(error).__name__}: {error}"[:500]
+        run._budget.between_steps()
         reason = None
         if run.on_oom == "fail":
             reason = "on_oom is fail"
