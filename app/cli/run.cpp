@@ -74,8 +74,13 @@ Json program_json(const run::RunSpec& spec, const program::ProgramRun& source, c
           {"output", about.output}};
 }
 
+/// A stop that came once the program had ended by itself was too late.
+bool was_interrupted(const job::JobResult& job, const run::JobControl& control) {
+  return control.stopping() && job.outcome.status != telemetry::RunStatus::finished;
+}
+
 int exit_status_of(const job::JobResult& job, const program::ProgramRun& source, const run::JobControl& control) {
-  if (control.stopping() && job.outcome.status != telemetry::RunStatus::finished) // else it came too late
+  if (was_interrupted(job, control))
     return exit_status::interrupted;
   const bool good = job.outcome.status != telemetry::RunStatus::failed && source.exit() && source.exit()->code == 0;
   return good ? exit_status::done : exit_status::job_failed;
@@ -118,7 +123,7 @@ int adopt(const RunVerbOptions& options, const Context& context) {
     job = job::adopt_and_store(adoptable, store, display, control);
   }
   print_run(*job, context);
-  if (control->stopping() && job->outcome.status != telemetry::RunStatus::finished)
+  if (was_interrupted(*job, *control))
     return exit_status::interrupted;
   return job->outcome.status == telemetry::RunStatus::failed ? exit_status::job_failed : exit_status::done;
 }

@@ -1,18 +1,25 @@
 #include "core/compare/cells.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace batchscope::compare {
 
 namespace {
 
-void add(Cells& cells, const Column& column) {
+void add_cell(Cells& cells, std::size_t row, std::string text, std::optional<double> number = {}) {
+  cells.rows[row].push_back(std::move(text));
+  cells.numbers[row].push_back(number);
+}
+
+/// `run_of`: the run of each row.
+void add(Cells& cells, const Column& column, const std::vector<std::size_t>& run_of) {
   cells.header.push_back({title(column), column.numeric});
-  for (std::size_t i = 0; i < cells.rows.size(); ++i) {
-    const Json& value = column.values[i];
-    cells.rows[i].push_back(text(column, i));
-    cells.numbers[i].push_back(value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
+  for (std::size_t row = 0; row < cells.rows.size(); ++row) {
+    const Json& value = column.values[run_of[row]];
+    add_cell(cells, row, text(column, run_of[row]),
+             value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
   }
 }
 
@@ -59,15 +66,17 @@ Cells cells_of(const Comparison& comparison, const std::optional<std::size_t>& b
     cells.rows.push_back({std::to_string(run.row.id)});
     cells.numbers.push_back({static_cast<double>(run.row.id)});
   }
+  std::vector<std::size_t> all(runs.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
   for (const Column& column : setting_columns(runs, comparison.settings.differing))
-    add(cells, column);
+    add(cells, column, all);
   if (all_columns)
     for (const Column& column : setting_columns(runs, comparison.settings.same))
-      add(cells, column);
+      add(cells, column, all);
   for (const Column& column : metric_columns(comparison)) {
     if (!all_columns && !column.differs)
       continue;
-    add(cells, column);
+    add(cells, column, all);
     if (baseline && column.numeric)
       add_differences(cells, column, *baseline, runs[*baseline].row.id);
   }
@@ -79,28 +88,21 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
   Cells cells;
   cells.rows.resize(standings.size());
   cells.numbers.resize(standings.size());
-  const auto add_text = [&](std::size_t row, std::string text, std::optional<double> number = {}) {
-    cells.rows[row].push_back(std::move(text));
-    cells.numbers[row].push_back(number);
-  };
+  std::vector<std::size_t> first_runs;
+  for (const Standing& standing : standings)
+    first_runs.push_back(standing.group.runs.front());
   std::vector<std::string> keys;
   for (const auto& [key, value] : comparison.groups.front().values)
     keys.push_back(key);
-  for (const Column& column : setting_columns(comparison.runs, keys)) {
-    cells.header.push_back({title(column), column.numeric});
-    for (std::size_t row = 0; row < standings.size(); ++row) {
-      const std::size_t run = standings[row].group.runs.front();
-      const Json& value = column.values[run];
-      add_text(row, text(column, run), value.is_number() ? std::optional(value.get<double>()) : std::nullopt);
-    }
-  }
+  for (const Column& column : setting_columns(comparison.runs, keys))
+    add(cells, column, first_runs);
   cells.header.push_back({"runs", true});
   cells.header.push_back({answer.result, true});
   for (std::size_t row = 0; row < standings.size(); ++row) {
     const std::size_t runs = standings[row].group.runs.size();
-    add_text(row, std::to_string(runs), static_cast<double>(runs));
+    add_cell(cells, row, std::to_string(runs), static_cast<double>(runs));
     const bool known = !standings[row].results.empty();
-    add_text(row, known ? standings[row].text : "-",
+    add_cell(cells, row, known ? standings[row].text : "-",
              known ? std::optional(summarize(standings[row].results).mean) : std::nullopt);
   }
   for (const Column& column : metric_columns(comparison)) {
@@ -110,7 +112,7 @@ Cells cells_of(const Comparison& comparison, const Answer& answer) {
     for (std::size_t row = 0; row < standings.size(); ++row) {
       const std::optional<double> value = column.key == "peak_bytes" ? highest(column, standings[row].group.runs)
                                                                      : mean(column, standings[row].group.runs);
-      add_text(row, value ? text_of(column, *value) : "-", value);
+      add_cell(cells, row, value ? text_of(column, *value) : "-", value);
     }
   }
   return cells;

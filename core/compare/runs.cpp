@@ -193,12 +193,16 @@ std::string setting_text(const ComparedRun& run, const std::string& key) {
   return found == run.spec.end() ? "-" : text_of_setting(*found);
 }
 
+std::string setting_name(std::string key) {
+  if (!key.starts_with("--"))
+    std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
 std::string Group::label() const {
   std::string text;
   for (const auto& [key, value] : values) {
-    std::string name = key == "batch" ? "batch size" : key;
-    if (!name.starts_with("--"))
-      std::replace(name.begin(), name.end(), '_', ' ');
+    const std::string name = key == "batch" ? "batch size" : setting_name(key);
     const bool resolved = key == "batch" && batch && std::to_string(*batch) != value; // a share, or one of a search
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, resolved ? std::to_string(*batch) : value);
     if (resolved)

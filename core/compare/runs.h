@@ -32,6 +32,9 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
 /// the run does not have.
 std::string setting_text(const ComparedRun& run, const std::string& key);
 
+/// The name of a setting for display: `lr rule`; options of a program's command as they are.
+std::string setting_name(std::string key);
+
 /// Names of all settings, apart from the run's name; those in which the runs differ, in the order of the specs, and
 /// the others.
 struct Settings {

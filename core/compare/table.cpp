@@ -102,9 +102,7 @@ std::string title(const Column& column) {
     return "peak memory";
   if (name == "seconds")
     return "time";
-  if (!name.starts_with("--"))
-    std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
+  return setting_name(std::move(name));
 }
 
 std::string text(const Column& column, std::size_t run) {
