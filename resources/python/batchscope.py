@@ -30,12 +30,14 @@ import gc
 import json
 import math
 import os
+import random
 import re
 import select
 import socket
 import sys
 import time
 import traceback
+import weakref
 from collections import deque
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -104,11 +106,14 @@ class _Spill:
 
     def __init__(self, path: Optional[str]) -> None:
         self.path = path
+        self.dropping = False  # what is of a rank that reports nothing of its own
         self.lines = 0  # written to it by this process
         self.lost = 0  # neither sent nor written
         self._file: Optional[int] = None
 
     def write(self, line: bytes) -> None:
+        if self.dropping:
+            return
         try:
             if self._file is None:
                 if not self.path:
@@ -401,11 +406,37 @@ def _c_function(name: str, result: Any) -> Optional[Any]:
     return None
 
 
-def _status_bytes(name: str) -> int:
+def _own_file(name: str) -> bytes:
+    """What the system says about this process; nothing if it has no such file."""
+    with contextlib.suppress(OSError):
+        with open("/proc/self/" + name, "rb") as file:
+            return file.read()
+    return b""
+
+
+class _OwnFile:
+    """The same for every step: kept open, as opening it takes longer than reading it."""
+
+    def __init__(self, name: str) -> None:
+        self._path = "/proc/self/" + name
+        self._file = -1
+        self._process = 0
+
+    def read(self) -> bytes:
+        for again in (False, True):
+            with contextlib.suppress(OSError):
+                if again or self._process != os.getpid():  # another process's, or closed with all files by a daemon
+                    self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                    self._process = os.getpid()
+                return os.pread(self._file, 8192, 0)
+        return b""
+
+
+def _status_bytes(name: str, status: Optional[bytes] = None) -> int:
     """A size in /proc/self/status; 0 if the system has none."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        with open("/proc/self/status", "rb") as status:
-            return int(status.read().split(name.encode() + b":", 1)[1].split(None, 1)[0]) * 1024
+    with contextlib.suppress(ValueError, IndexError):
+        text = _own_file("status") if status is None else status
+        return int(text.split(name.encode() + b":", 1)[1].split(None, 1)[0]) * 1024
     return 0
 
 
@@ -421,12 +452,18 @@ class _HostMemory:
     def __init__(self, own_bytes: int) -> None:
         self._mallinfo = _c_function("mallinfo2", _Mallinfo)
         self._page = os.sysconf("SC_PAGE_SIZE")
+        self._statm = _OwnFile("statm")
+        self._status = _OwnFile("status")
+        self.begin(own_bytes)
+
+    def begin(self, own_bytes: int) -> None:
+        """A training begins, with a model of so many bytes."""
         self._resets = 1  # steps from one reset of the peak to the next
         self._steps = 0
+        self._first = 16  # steps at which the peak is read whatever it costs: a search may make no more
         self._base_used = self._used() - own_bytes
         self._base_resident = self._resident() - own_bytes
         self._began = time.monotonic()
-        self.limit: Optional[int] = None
         self.start_step()
 
     def _used(self) -> int:
@@ -436,29 +473,35 @@ class _HostMemory:
         return int(info.uordblks + info.hblkhd)
 
     def _resident(self) -> int:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            with open("/proc/self/statm", "rb") as statm:
-                return int(statm.read().split()[1]) * self._page
+        with contextlib.suppress(ValueError, IndexError):
+            return int(self._statm.read().split(None, 2)[1]) * self._page
         return 0
 
     def start_step(self) -> None:
         with contextlib.suppress(OSError):
-            with open("/proc/self/clear_refs", "wb") as refs:
-                refs.write(b"5")
+            refs = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)  # at many steps: half of open()'s time
+            try:
+                os.write(refs, b"5")
+            finally:
+                os.close(refs)
 
-    def read(self) -> Dict[str, int]:
-        """The fields of a record; the peak is reset, but at a cost of at most 1 % of the time."""
-        fields = {
-            "allocated_bytes": max(0, self._used() - self._base_used),
-            "reserved_bytes": max(0, self._resident() - self._base_resident),
-        }
+    def allocated(self) -> int:
+        return max(0, self._used() - self._base_used)
+
+    def read(self, peak: bool = False) -> Dict[str, int]:
+        """The fields of a record. The peak, since it was last read, for 0.3 % of the time; or if asked for."""
+        start = time.monotonic()
         self._steps += 1
-        if self._steps >= self._resets:
-            start = time.monotonic()
-            fields["peak_bytes"] = max(fields["reserved_bytes"], _status_bytes("VmHWM") - self._base_resident)
+        self._first -= 1
+        takes_peak = peak or self._first >= 0 or self._steps >= self._resets
+        status = self._status.read() if takes_peak else b""
+        resident = (_status_bytes("VmRSS", status) if status else self._resident()) - self._base_resident
+        fields = {"allocated_bytes": self.allocated(), "reserved_bytes": max(0, resident)}
+        if takes_peak:
+            fields["peak_bytes"] = max(fields["reserved_bytes"], _status_bytes("VmHWM", status) - self._base_resident)
             self.start_step()
             cost, step = time.monotonic() - start, (start - self._began) / self._steps
-            self._resets = max(1, min(1000, math.ceil(100 * cost / max(step, 1e-6))))
+            self._resets = max(1, min(1000, math.ceil(cost / max(0.003 * step, 1e-9))))
             self._steps, self._began = 0, time.monotonic()
         return fields
 
@@ -471,7 +514,11 @@ class _CudaMemory:
         self._cuda, self._device = torch.cuda, device
         self._cuda.reset_peak_memory_stats(device)
 
-    def read(self) -> Dict[str, int]:
+    def allocated(self) -> int:
+        return int(self._cuda.memory_allocated(self._device))
+
+    def read(self, peak: bool = True) -> Dict[str, int]:
+        del peak  # costs nothing here
         stats = self._cuda.memory_stats(self._device)
         free, total = self._cuda.mem_get_info(self._device)
         self._cuda.reset_peak_memory_stats(self._device)
@@ -563,9 +610,13 @@ class _Budget:
         if self.bytes is not None and self._for_updates != self.bytes:
             self._limit(self._for_updates)
 
-    def end_update(self) -> None:
+    def limit_step(self) -> None:
+        """What is not an update has the limit of training; the closure of an optimizer's step() runs inside one."""
         if self.bytes is not None and self._for_updates != self.bytes:
             self._limit(self.bytes)
+
+    def end_update(self) -> None:
+        self.limit_step()
         self._updated, self._earlier = True, None
 
     def take_back(self) -> bool:
@@ -842,6 +893,21 @@ class Stop(SystemExit):
         super().__init__(0)
 
 
+def _leave_group(models: List[Any]) -> None:
+    """What a program does after its training, and cannot when it is stopped: gloo's threads would abort the process.
+
+    The group ends its threads when nothing holds it any more, distributed models included.
+    """
+    distributed = sys.modules["torch"].distributed
+    if distributed.is_initialized():
+        for model in models:
+            for name in ("logger", "reducer", "process_group"):
+                vars(model).pop(name, None)
+        with contextlib.suppress(RuntimeError):
+            distributed.destroy_process_group()
+        gc.collect()
+
+
 class _Later:
     """A number on a GPU: copied without waiting, read when the copy is done."""
 
@@ -873,6 +939,30 @@ def _number(value: Any) -> Any:
     return None
 
 
+def _known(settings: Dict[Any, Any]) -> Dict[Any, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _settings_of_optimizer(optimizer: Any, begins: bool = False) -> Dict[str, Any]:
+    """As its first group has them; the rate is its scheduler's.
+
+    `begins`: no update was made and no scheduler acts on it that a Trainer does not know, so without one the rate is
+    that of the group. In a plain loop that may be one of a warm-up.
+    """
+    groups = getattr(optimizer, "param_groups", None) or [{}]
+
+    def number(value: Any) -> Any:  # at once: a rate may be a tensor
+        value = value.item() if callable(getattr(value, "item", None)) else value
+        return value if isinstance(value, (int, float)) else None
+
+    rates = [groups[0].get(name) for name in ("max_lr", "initial_lr", *(["lr"] if begins else []))]
+    decays = _known({at: number(group.get("weight_decay")) for at, group in enumerate(groups)})
+    return _known({
+        "optimizer": type(optimizer).__name__,
+        "learning_rate": next((number(rate) for rate in rates if rate is not None), None),
+        "weight_decay": max(decays.values(), default=None), "momentum": number(groups[0].get("momentum"))})
+
+
 class _Probe:
     """Sizes to try, one after the other, and what was set before."""
 
@@ -902,6 +992,7 @@ class Run:
         self._schedule = schedule
         self._rank = int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0)  # Lightning sets the second
         self._world = int(os.environ.get("WORLD_SIZE", "1") or 1)
+        self._link.spill.dropping = self._rank > 0  # the file has the messages of one connection
         self._ranks: Optional[_Ranks] = None  # set if all ranks of this training act together
         self._met = False  # whether rank 0 has told the first size
         self._limit_told: Optional[int] = _NOTHING_SAID  # bytes
@@ -912,12 +1003,16 @@ class Run:
             "rank": self._rank, "world": self._world, "run": os.environ.get("BATCHSCOPE_RUN"),
             "framework": None, "torch": None, "device": "cpu", "device_name": None, "device_bytes": None,
             "examples": None, "batch": None, "accumulate": None, "epochs": None, "steps": None, "drop_last": None,
-            "parameters": None, "batch_norm": False, "name": name, "config": config, "can": self._possible(),
+            "parameters": None, "batch_norm": False, "name": name, "config": config,
+            "settings": _known({"seed": _seed()}), "can": self._possible(),
         }
         self._changed = True  # since the last hello
-        self._welcome: Optional[Message] = None
+        self._unanswered = 0  # hellos on the present connection that got no welcome yet
         self._waited = False  # for a welcome
         self._step = 0
+        self._steps_before = 0  # of earlier trainings in this process
+        self._examples = self._examples_before = 0  # seen so far, and in earlier trainings
+        self._told_size: Message = {}  # the last batch and accumulation that BatchScope has asked for
         self._began = time.monotonic()
         self._pauses = 0.0
         self._loader: Optional[Loader] = None
@@ -937,8 +1032,11 @@ class Run:
         self._probe: Optional[_Probe] = None
         self._tracer: Optional[_Tracer] = None
         self._estimator: Optional[Callable[[List[int]], List[Any]]] = None
-        self._model: Any = None
-        self._optimizer: Any = None
+        self._model: Any = None  # the newest one
+        self._models: Any = weakref.WeakSet()  # several may take turns
+        self._awaits_optimizer = False
+        self._optimizer: Any = None  # of the last update
+        self._optimizers: Any = weakref.WeakSet()  # whose updates are known of
         self._own_bytes = 0
         self._memory: Any = None
         self._budget = _Budget()
@@ -1007,10 +1105,12 @@ class Run:
         self._link.post(message)
         self._link.close(WAIT_FOR_ANSWER)
 
-    def loader(self, dataloader: Any, epochs: Optional[float] = None) -> "Loader":
+    def loader(self, dataloader: Any, epochs: Optional[float] = None, examples: bool = False) -> "Loader":
         """Wraps a DataLoader over a map-style dataset, so that its batch size may change at every step.
 
         `epochs`: how many the program will make, if it knows; a schedule can then grow over the whole training.
+        `examples`: keep them in Window.examples beside the collated batch at every step, which costs time and memory.
+        Without it they are kept if the first step uses them (a `weight` does), or a batch cannot be cut without them.
         On several ranks `batch` is the size of each of them; every example is taken by one rank, once an epoch.
         """
         reason = self._join_ranks() or _why_not_divided(dataloader, self._ranks)
@@ -1020,7 +1120,11 @@ class Run:
             _only_level_1(self, reason)
         if epochs is not None:
             self._describe(epochs=epochs)
-        self._loader = Loader(self, dataloader)
+        try:
+            self._loader = Loader(self, dataloader, examples)
+        except TypeError as error:
+            raise TypeError(f"{error}: report its steps with Run.report instead") from None
+        self._begin_training(self._step)
         return self._loader
 
     def backward(self, window: Any, fn: Callable[..., Any], model: Any,
@@ -1035,7 +1139,7 @@ class Run:
         """
         self._know_model(model)
         if not isinstance(window, Window):
-            window = Window(None, [window], [_rows(window)], None)
+            window = Window(None, [window], [_rows(window)])
         return self._splitter.plain(window, fn, model, weight)
 
     def step(self, optimizer: Any = None, loss: Any = None, **values: Any) -> None:
@@ -1046,6 +1150,23 @@ class Run:
             values["loss"] = loss
         self._step_done(values)
         self._raise_stop()
+
+    # ---- trainings ----
+
+    def _keep_size(self) -> None:
+        """A loader that is made later than the first one, or had another size in a checkpoint, has the size told."""
+        if self._probe is not None:
+            self._loader.batch, self._loader.accumulate = self._probe.sizes[0]["batch"], 1
+        self._apply(self._told_size)
+
+    def _begin_training(self, done: int) -> None:
+        """A training begins whose own count is at `done` steps; those of earlier ones of this process go before."""
+        self._steps_before = max(0, self._step - done)
+        self._step = self._steps_before + done
+        if self._loader is not None:
+            self._examples_before = max(0, self._examples - self._loader.seen)
+            self._keep_size()
+            self._met = False  # the other ranks have their own size, or a checkpoint's
 
     # ---- what the program is ----
 
@@ -1070,6 +1191,7 @@ class Run:
         distributed = getattr(sys.modules.get("torch"), "distributed", None)
         if distributed is not None and distributed.is_available() and distributed.is_initialized():
             self._rank, self._world = distributed.get_rank(), distributed.get_world_size()
+            self._link.spill.dropping = self._rank > 0
             self._describe(rank=self._rank, world=self._world)
         elif self._world > 1:
             return "torch.distributed was not initialized before"
@@ -1082,12 +1204,18 @@ class Run:
         return None
 
     def _know_model(self, model: Any) -> None:
-        if self._model is model or model is None:
+        if model is None or model in self._models:
             return
         import torch
         self._model = model
+        self._models.add(model)
         parameters = list(model.parameters())
         self._own_bytes = sum(t.numel() * t.element_size() for t in [*parameters, *model.buffers()])
+        if self.active and not self._awaits_optimizer:
+            self._awaits_optimizer = True
+            with contextlib.suppress(ImportError):  # before torch 2.0 step() tells of it, after the first update
+                from torch.optim.optimizer import register_optimizer_step_pre_hook
+                register_optimizer_step_pre_hook(self._before_update)
         device = parameters[0].device if parameters else torch.device("cpu")
         norms = torch.nn.modules.batchnorm._BatchNorm
         self._describe(
@@ -1098,8 +1226,21 @@ class Run:
             properties = torch.cuda.get_device_properties(device)
             self._describe(device_name=properties.name, device_bytes=properties.total_memory)
         if self.active:
-            self._memory = _CudaMemory(device) if device.type == "cuda" else _HostMemory(self._own_bytes)
+            if device.type == "cuda":
+                self._memory = _CudaMemory(device)
+            elif isinstance(self._memory, _HostMemory):
+                self._memory.begin(self._own_bytes)
+            else:
+                self._memory = _HostMemory(self._own_bytes)
             self._apply_limit()
+
+    def _before_update(self, optimizer: Any, *_: Any) -> None:
+        """An optimizer is known from its first update on if it is one of the models'."""
+        if optimizer in self._optimizers or self._link.silent:
+            return
+        ours = {id(parameter) for model in self._models for parameter in model.parameters()}
+        if any(id(parameter) in ours for group in optimizer.param_groups for parameter in group["params"]):
+            self._know_optimizer(optimizer)
 
     def _device(self) -> Any:
         parameter = next(iter(self._model.parameters()), None) if self._model is not None else None
@@ -1114,12 +1255,18 @@ class Run:
         if optimizer is self._optimizer or not hasattr(optimizer, "register_step_pre_hook"):
             return
         self._optimizer = optimizer
+        known = self._about["settings"]
+        self._describe(settings={**known, **_settings_of_optimizer(optimizer), **known})
+        if optimizer in self._optimizers:
+            return
+        self._optimizers.add(optimizer)
         rates: List[Any] = []
 
         def scale(*_: Any) -> None:
-            rates[:] = [group["lr"] for group in optimizer.param_groups] if self.rate_factor != 1.0 else []
-            for group, rate in zip(optimizer.param_groups, rates):
-                group["lr"] = rate * self.rate_factor
+            if not rates and self.rate_factor != 1.0:  # a step() that calls its base class's comes by here twice
+                rates[:] = [group["lr"] for group in optimizer.param_groups]
+                for group, rate in zip(optimizer.param_groups, rates):
+                    group["lr"] = rate * self.rate_factor
             self._splitter.updating = True
             self._budget.begin_update()
             if self._tracer is not None:
@@ -1128,6 +1275,7 @@ class Run:
         def restore(*_: Any) -> None:
             for group, rate in zip(optimizer.param_groups, rates):
                 group["lr"] = rate
+            rates.clear()
             self._splitter.updating = False
             self._budget.end_update()
 
@@ -1149,13 +1297,16 @@ class Run:
                 self._changed = False
                 self._link.spill.write(_encode({**self._about, "step": self._step}))
             return
+        if new:
+            self._unanswered = 0
         if new or self._changed:
             self._changed = False
+            self._unanswered += 1
             self._link.post({**self._about, "step": self._step}, numbered=False)
         if wait and not self._waited:
             self._waited = True
             end = time.monotonic() + WAIT_FOR_ANSWER
-            while self._welcome is None and self._link.connected and time.monotonic() < end:
+            while self._unanswered > 0 and self._link.connected and time.monotonic() < end:
                 self._link.wait(end - time.monotonic())
                 self._take_all()
 
@@ -1251,7 +1402,7 @@ class Run:
             if self._optimizer is not None and "learning_rate" not in record:
                 record["learning_rate"] = self._optimizer.param_groups[0]["lr"] * self.rate_factor
         if self._memory is not None:
-            record.update(self._memory.read())
+            record.update(self._memory.read(peak=self._probe is not None))
         self._end_step(record)
 
     def _sizes(self) -> Message:
@@ -1260,7 +1411,9 @@ class Run:
             return {}
         self._loader._count_step()
         takes, self._takes = self._takes, []
-        return {**self._loader._series(), "takes": takes, "micro_batch": max(takes, default=0),
+        series = self._loader._series()
+        self._examples = series["examples_seen"]
+        return {**series, "takes": takes, "micro_batch": max(takes, default=0),
                 "micro_batches": len(takes),
                 "effective_batch": sum(takes) if self._ranks is None else self._loader.last_total}
 
@@ -1271,15 +1424,16 @@ class Run:
         if asks:
             record["ask"] = True
             self._answered = False
-        if self._probe is not None:
-            self._probe.peak = max(self._probe.peak, record.get("peak_bytes") or 0)
+        probe = self._probe  # one that is asked for now begins with the next step
+        if probe is not None:
+            probe.peak = max(probe.peak, record.get("peak_bytes") or 0)
         self._post_record(record)
         self._report_faults()
         self._take_all()
         if asks:
             self._await_answer()
         self._wait_while_paused()
-        if self._probe is not None:
+        if probe is not None and self._probe is probe:
             self._advance_probe()
         self._apply_limit()
         self._budget.between_steps()
@@ -1315,14 +1469,16 @@ class Run:
     def _raise_stop(self) -> None:
         if self._stop and not self._watched:
             self.finish("stopped")
+            if self._ranks is not None:
+                atexit.register(_leave_group, list(self._models))
             raise Stop()
 
     # ---- messages in ----
 
     def _take_all(self) -> None:
         for message in self._link.receive():
+            self._unanswered -= message["type"] == "welcome"
             if self._ranks is not None and self._rank > 0 and message["type"] != "refuse":
-                self._welcome = self._welcome or message
                 continue  # rank 0 tells what holds
             handler = getattr(self, "_take_" + message["type"].replace("-", "_"), None)
             if handler is None:
@@ -1334,14 +1490,13 @@ class Run:
         self._report_faults()
 
     def _take_welcome(self, message: Message) -> None:
-        self._welcome = message
         if message.get("on_oom") in ("shrink", "fail"):
             self.on_oom = message["on_oom"]
         if message.get("limit_bytes") is not None:
             self._want_limit(message["limit_bytes"])
             self._apply_limit()
         self._apply(message)
-        self._set_hold(message.get("hold", 0), self._step + 1)
+        self._set_hold(message.get("hold", 0), _integer(message.get("step"), 1) or self._step + 1)
 
     def _take_refuse(self, message: Message) -> None:
         self._link.refuse()
@@ -1409,6 +1564,7 @@ class Run:
         """Takes over the sizes and the rate of a message; what is not possible is clamped."""
         if self._loader is not None and (self._probe is None):
             batch, accumulate = message.get("batch"), message.get("accumulate")
+            self._told_size = {**self._told_size, **_known({"batch": batch, "accumulate": accumulate})}
             if isinstance(batch, int):
                 self._loader.batch = batch
             if isinstance(accumulate, int):
@@ -1457,10 +1613,11 @@ class Run:
     def _start_probe(self) -> None:
         probe, loader = self._probe, self._loader
         loader.batch, loader.accumulate = probe.sizes[0]["batch"], 1
-        probe.steps, probe.fits, probe.peak, probe.began = 0, True, 0, time.monotonic()
+        probe.steps, probe.fits, probe.peak, probe.first = 0, True, 0, 0.0
         probe.room = self._budget.begin_probe()
         self._forget_limit()
         self._start_trace()
+        probe.began = time.monotonic()
 
     def _forget_limit(self) -> None:
         self._splitter.limit = None
@@ -1484,12 +1641,15 @@ class Run:
         entry = probe.sizes[0]
         if loader.last_size == loader.batch or not probe.fits:
             probe.steps += 1
+        if probe.steps == 1:
+            probe.first = time.monotonic() - probe.began
         if probe.fits and probe.steps < (_integer(entry.get("steps"), 1) or 1):
             if self._tracer is None:
                 self._start_trace()
             return
         self.event("probe", batch=entry["batch"], taken=loader.batch, fits=probe.fits, steps=probe.steps,
-                   seconds=time.monotonic() - probe.began, peak_bytes=probe.peak, room_bytes=probe.room)
+                   seconds=time.monotonic() - probe.began, first_seconds=probe.first, peak_bytes=probe.peak,
+                   room_bytes=probe.room)
         probe.sizes.pop(0)
         if probe.sizes:
             self._start_probe()
@@ -1500,6 +1660,26 @@ class Run:
         loader.batch, loader.accumulate = probe.before
         if probe.then == "stop":
             self._stop = True
+
+
+def _seed() -> Optional[int]:
+    """The seed that was given for this training; None: the program has its own."""
+    text = os.environ.get("BATCHSCOPE_SEED", "")
+    return int(text) if text.isdecimal() and os.environ.get("BATCHSCOPE_SOCKET") else None
+
+
+def _use_seed() -> Optional[int]:
+    """Sets the random generators with the seed that was given, if there is one; returns it."""
+    seed = _seed()
+    if seed is None:
+        return None
+    random.seed(seed)
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    if hasattr(numpy, "random"):
+        numpy.random.seed(seed % 2**32)
+    if hasattr(torch, "manual_seed"):
+        torch.manual_seed(seed)
+    return seed
 
 
 _current: Optional[Run] = None
@@ -1517,6 +1697,7 @@ def start(name: Optional[str] = None, config: Optional[Dict[str, Any]] = None,
     if _current is None:
         link = _Link(os.environ.get("BATCHSCOPE_SOCKET") or None, os.environ.get("BATCHSCOPE_SPILL"))
         _current = Run(link, name, config or {}, schedule)
+        _use_seed()
         if _current.active:
             atexit.register(_at_exit, _current)
     elif schedule is not None:
@@ -1539,14 +1720,21 @@ def _at_exit(run: Run) -> None:
 class Window:
     """The examples of one optimizer step: collated micro batches. As a mapping or sequence it is its first part."""
 
-    __slots__ = ("examples", "parts", "sizes", "collate")
+    __slots__ = ("parts", "sizes", "_examples", "_loader")
 
     def __init__(self, examples: Optional[List[Any]], parts: List[Any], sizes: List[int],
-                 collate: Optional[Callable[[List[Any]], Any]]) -> None:
-        self.examples = examples  # not collated; None if not known
+                 loader: Optional["Loader"] = None) -> None:
         self.parts = parts
         self.sizes = sizes
-        self.collate = collate
+        self._examples = examples
+        self._loader = loader
+
+    @property
+    def examples(self) -> Optional[List[Any]]:
+        """Not collated. None if the batch is not of Run.loader, or the loader does not keep them (Run.loader)."""
+        if self._loader is not None:
+            self._loader._examples_used = True
+        return self._examples
 
     def __getitem__(self, key: Any) -> Any:
         return self.parts[0][key]
@@ -1613,12 +1801,12 @@ def _sampler_of(dataloader: Any, ranks: Optional[_Ranks] = None) -> Tuple[Any, b
     if not isinstance(dataloader, DataLoader) and not hasattr(dataloader, "batch_sampler"):
         raise TypeError(f"batchscope wraps a torch DataLoader, not a {type(dataloader).__name__}")
     if isinstance(dataloader.dataset, IterableDataset):
-        raise TypeError("batchscope cannot change the batch size of an IterableDataset; use Run.report instead")
+        raise TypeError("the batch size of an IterableDataset cannot be changed")
     batches = dataloader.batch_sampler
     while batches is not None and hasattr(batches, "batch_sampler"):  # accelerate's shards
         batches = batches.batch_sampler
     if type(batches) is not BatchSampler:
-        raise TypeError("batchscope cannot wrap a DataLoader with its own batch_sampler; use Run.report instead")
+        raise TypeError("a DataLoader with a batch_sampler of its own makes its own batches")
     whole = ranks is not None and hasattr(batches.sampler, "num_replicas")
     return _WholeOrder(batches.sampler) if whole else batches.sampler, batches.drop_last, batches.batch_size
 
@@ -1739,7 +1927,10 @@ class _Epoch:
             examples += taken
             parts.append(loader._collate(taken))
         loader._took(sizes)
-        return Window(examples, parts, own, loader._collate)
+        # A list of 3 images in a batch of 3 looks like columns: what was seen once holds.
+        loader.cuttable = loader.cuttable and all(map(_has_rows, parts, own))
+        keeps = loader._keeps_examples or not loader.cuttable
+        return Window(examples if keeps else None, parts, own, loader)
 
 
 class Loader:
@@ -1754,15 +1945,18 @@ class Loader:
     nothing of it has a Window without parts.
     """
 
-    def __init__(self, run: "Run", dataloader: Any) -> None:
+    def __init__(self, run: "Run", dataloader: Any, examples: bool = False) -> None:
         self._run = run
         self.dataloader = dataloader
+        self._examples_used = examples
+        self._first_step = True  # is not over
+        self.cuttable = True  # examples can be taken out of a collated batch
         self.sampler, self.drop_last, self._batch = _sampler_of(dataloader, run._ranks)
         self.dataset = dataloader.dataset
         self.examples = len(self.sampler)  # of an epoch
         self._accumulate = 1
         self.epoch = 0  # passes completed
-        self.seen = 0  # examples of the whole run
+        self.seen = 0  # examples of the whole training
         self.seen_in_epoch = 0
         self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
         self.last_total = 0  # examples of the last window, of all ranks
@@ -1872,14 +2066,21 @@ class Loader:
             self.epoch += 1
             self.seen_in_epoch = 0
 
+    @property
+    def _keeps_examples(self) -> bool:
+        """Thousands of objects that live through a step are slow to keep: 1 ms for 2,000 small ones."""
+        return self._examples_used or self._first_step
+
     def _count_step(self) -> None:
+        self._first_step = False
         self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
 
     def _series(self) -> Dict[str, Any]:
         whole = max(1, self.examples)
         batch, accumulate = self._window
-        return {"examples_seen": self.seen, "epoch_index": self.epoch, "epoch": self.seen / whole,
-                "train_coverage": self.seen_in_epoch / whole, "batch": batch, "accumulate": accumulate}
+        return {"examples_seen": self._run._examples_before + self.seen, "epoch_index": self.epoch,
+                "epoch": self.seen / whole, "train_coverage": self.seen_in_epoch / whole, "batch": batch,
+                "accumulate": accumulate}
 
     def _collate(self, examples: List[Any]) -> Any:
         part = self.dataloader.collate_fn(examples)
@@ -1954,6 +2155,7 @@ class Loader:
         import torch
         self.epoch, self.seen, self.seen_in_epoch = state["epoch"], state["seen"], state["seen_in_epoch"]
         self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+        self._run._examples_before = max(0, self._run._examples - self.seen)
         self._batch, self._accumulate = state["batch"], state["accumulate"]
         if self.through:
             self._end_epoch()
@@ -1984,8 +2186,28 @@ class _NoRows(Exception):
     """A batch has a tensor without one row for each example."""
 
 
+def _has_rows(part: Any, size: int) -> bool:
+    """Whether examples of a collated batch of `size` can be taken out of it."""
+    try:
+        _chosen(part, slice(0, 0), size)
+    except _NoRows:
+        return False
+    return True
+
+
+def _chosen(part: Any, rows: Any, size: int) -> Any:
+    """These rows (a slice or a list) of everything in a collated batch of `size` examples. Raises _NoRows."""
+    try:
+        return _select(part, rows, size)
+    except _NoRows:
+        raise
+    except Exception as error:  # sparse and nested tensors, objects of the program's own
+        if is_out_of_memory(error):
+            raise
+        raise _NoRows from error
+
+
 def _select(value: Any, rows: Any, size: int) -> Any:
-    """These rows (a slice or a list) of everything in a collated batch of `size` examples."""
     shape = getattr(value, "shape", None)
     if shape is not None:
         if len(shape) == 0:
@@ -2153,6 +2375,8 @@ class _PlainMethod(_Method):
         self._weight = weight
         self._mark = mark
         self.model = self.wrapped = model
+        while not hasattr(fn, "__code__") and hasattr(fn, "func"):  # a functools.partial, made anew for each step
+            fn = fn.func
         self.key = getattr(fn, "__code__", fn)
 
     def _loss(self, part: Any) -> Any:
@@ -2171,17 +2395,28 @@ class _PlainMethod(_Method):
         return float(self._loss(part))
 
     def part_weights(self, window: Window) -> Optional[List[float]]:
-        if self._weight is None or window.examples is None:
+        examples = self._weighed(window)
+        if self._weight is None or examples is None:
             return [float(size) for size in window.sizes]
         ends = [sum(window.sizes[:index]) for index in range(len(window.sizes) + 1)]
-        return [float(self._weight(window.examples[a:b])) for a, b in zip(ends, ends[1:])]
+        return [float(self._weight(examples[a:b])) for a, b in zip(ends, ends[1:])]
 
     def counts(self, piece: _Piece, window: Window) -> Dict[str, float]:
         counts = _counts(piece.part, piece.size)
-        if self._weight is not None and window.examples is not None:
+        examples = self._weighed(window)
+        if self._weight is not None and examples is not None:
             first = sum(window.sizes[:piece.index]) + piece.first
-            counts = {"weight": float(self._weight(window.examples[first:first + piece.size])), **counts}
+            counts = {"weight": float(self._weight(examples[first:first + piece.size])), **counts}
         return counts
+
+    def _weighed(self, window: Window) -> Optional[List[Any]]:
+        """The examples that the weight counts; None if there is no weight, or the batch is not of Run.loader."""
+        if self._weight is None:
+            return None
+        if window._loader is not None and window.examples is None:
+            raise TypeError("batchscope: this weight needs the examples, which are kept only if the first step uses "
+                            "them; say run.loader(..., examples=True)")
+        return window.examples
 
 
 class _Splitter:
@@ -2272,7 +2507,7 @@ class _Splitter:
                 if not is_out_of_memory(caught) or self.updating:
                     raise
                 error = caught
-                in_use = self._run._memory.read().get("allocated_bytes") if self._run._memory else None
+                in_use = self._run._memory.allocated() if self._run._memory else None
                 _forget_frames(error)
             self._shrink(window, method, saved, error, in_use)
             del error
@@ -2439,7 +2674,7 @@ def _low_precision(method: _Method, part: Any) -> bool:
     handle = leaf.register_forward_pre_hook(
         lambda *_: seen.append(torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")))
     try:
-        method.measure(_select(part, [0], _rows(part)))
+        method.measure(_chosen(part, [0], _rows(part)))
     except _NoRows:
         return False
     finally:
@@ -2450,14 +2685,15 @@ def _low_precision(method: _Method, part: Any) -> bool:
 def _cut(window: Window, index: int, rows: Any) -> Any:
     """Some examples of a micro batch: its very inputs, or collated anew if these have no row for each example."""
     size = window.sizes[index]
-    try:
-        return _select(window.parts[index], rows, size)
-    except _NoRows:
-        if window.examples is None or window.collate is None:
-            raise
-        first = sum(window.sizes[:index])
-        own = window.examples[first:first + size]
-        return window.collate(own[rows] if isinstance(rows, slice) else [own[row] for row in rows])
+    loader, examples = window._loader, window._examples
+    if loader is None or examples is None:
+        return _chosen(window.parts[index], rows, size)
+    if loader.cuttable:
+        with contextlib.suppress(_NoRows):
+            return _chosen(window.parts[index], rows, size)
+    first = sum(window.sizes[:index])
+    own = examples[first:first + size]
+    return loader._collate(own[rows] if isinstance(rows, slice) else [own[row] for row in rows])
 
 
 def _forget_frames(error: BaseException) -> None:
@@ -2488,7 +2724,10 @@ def attach(trainer: Any) -> Run:
     if (not run.active and run._schedule is None) or getattr(trainer, "_batchscope", None) is not None:
         return run
     packages = {kind.__module__.split(".")[0] for kind in type(trainer).__mro__}
+    seed = _use_seed()  # once more, after all that the program has drawn
     if "transformers" in packages:
+        if seed is not None:
+            trainer.args.seed = seed % 2**32  # as much as NumPy takes
         trainer._batchscope = _attach_transformers(run, trainer)
     elif packages & {"lightning", "pytorch_lightning"}:
         trainer._batchscope = _attach_lightning(run, trainer)
@@ -2623,6 +2862,29 @@ def _overrides(instance: Any, name: str, base: type) -> bool:
     return own is not None and stock is not None and own is not stock
 
 
+def _settings_of_transformers(trainer: Any) -> Dict[str, Any]:
+    """Those that matter for a batch size, most of them under the names of TrainingArguments."""
+    args = trainer.args
+    ratio = args.warmup_steps if 0 < args.warmup_steps < 1 else getattr(args, "warmup_ratio", None)
+    settings = {
+        "learning_rate": args.learning_rate, "lr_scheduler_type": _text(args.lr_scheduler_type),
+        **({"warmup_ratio": ratio} if ratio and args.warmup_steps < 1 else {"warmup_steps": int(args.warmup_steps)}),
+        "optimizer": _text(args.optim), "weight_decay": args.weight_decay, "max_grad_norm": args.max_grad_norm,
+        "label_smoothing": args.label_smoothing_factor,
+        "precision": "bf16" if args.bf16 else "fp16" if args.fp16 else "fp32",
+        "gradient_checkpointing": bool(args.gradient_checkpointing), "seed": args.seed}
+    if trainer.optimizer is not None:  # made by the program
+        settings.update(_settings_of_optimizer(trainer.optimizer, begins=True))
+    if trainer.lr_scheduler is not None:
+        settings.update(lr_scheduler_type=type(trainer.lr_scheduler).__name__, warmup_steps=None, warmup_ratio=None)
+    return _known(settings)
+
+
+def _text(value: Any) -> str:
+    """A text, or the one of an enumeration."""
+    return str(getattr(value, "value", value))
+
+
 class _Transformers:
     """Attached to one transformers.Trainer: replaces methods of that instance, and calls them."""
 
@@ -2633,7 +2895,8 @@ class _Transformers:
         self.loader: Optional[Loader] = None
         self.loss: Any = None
         self.grad_norm: Any = None
-        self._first = (0, 0)  # batch and accumulation that the rate schedule was made for
+        self._own_sizes = (0, 0)  # the program's own batch and accumulation
+        self._first = (0, 0)  # those that the rate schedule was made for
         self._changed = False  # whether the size was ever another one
         self._epochs = 0.0
         self._stock_epochs = 0
@@ -2664,12 +2927,14 @@ class _Transformers:
         self.run._splitter = _Splitter(self.run)  # what was learnt of another model does not hold for this one
         self.loader = self.run._loader = loader
         loader.batch, loader.accumulate = self.trainer._train_batch_size, args.gradient_accumulation_steps
+        self._own_sizes = loader.batch, loader.accumulate
         self.run._know_model(self.trainer.model)
         self.run._describe(
             batch=loader.batch, accumulate=loader.accumulate,
             epochs=None if args.max_steps > 0 else args.num_train_epochs,
             steps=args.max_steps if args.max_steps > 0 else None)
         self.run._greet(wait=True)
+        self.run._keep_size()
         if self.run._ranks is not None:
             self.run._share_orders()
         self._first = loader.batch, loader.accumulate
@@ -2781,12 +3046,13 @@ class _Transformers:
         run, loader = self.run, self.loader
         run._know_model(self.trainer.model)
         run._know_optimizer(self.trainer.optimizer)
-        run._step = state.global_step
         if loader is None:
+            run._begin_training(state.global_step)
             return
         state.num_train_epochs = self._stock_epochs
         if state.global_step > 0:  # resumed
             self._resume(state.global_step, (state.stateful_callbacks or {}).get(name))
+        run._begin_training(state.global_step)
         state.stateful_callbacks[name] = self.position()
         run._changed = run._changed or state.global_step > 0
 
@@ -2796,16 +3062,19 @@ class _Transformers:
         saved = saved[-1] if isinstance(saved, list) and saved else saved
         attributes = saved.get("attributes", {}) if isinstance(saved, dict) else {}
         if attributes.get("loader"):
-            loader.load_state_dict(attributes["loader"])
-            self._first = tuple(attributes["first"])
             self._changed = attributes["changed"]
+            own = {} if self._changed else {"batch": loader.batch, "accumulate": loader.accumulate}
+            loader.load_state_dict({**attributes["loader"], **own})  # an unchanged size is the program's: of today
+            if self._changed:
+                self._first = tuple(attributes["first"])
             self.run._splitter.limit = attributes["limit"]
             self.run._splitter._mean_over.update(attributes["mean_over"])
             return
+        sizes = {"batch": loader.batch, "accumulate": loader.accumulate}
+        loader.batch, loader.accumulate = self._own_sizes  # those of the steps that were made
         epoch, windows = divmod(steps, max(1, len(loader)))
         seen = min(windows * loader.batch * loader.accumulate * loader._sharers, loader.examples)
-        loader.load_state_dict({"epoch": epoch, "seen": epoch * loader.examples + seen, "seen_in_epoch": seen,
-                                "batch": loader.batch, "accumulate": loader.accumulate})
+        loader.load_state_dict({"epoch": epoch, "seen": epoch * loader.examples + seen, "seen_in_epoch": seen, **sizes})
 
     def position(self) -> Dict[str, Any]:
         """What a checkpoint keeps."""
@@ -2817,9 +3086,13 @@ class _Transformers:
 
     def stepped(self, state: Any, control: Any) -> None:
         run, loader = self.run, self.loader
-        run._step = state.global_step - 1
+        run._step = run._steps_before + state.global_step - 1
         values = {"loss": self.loss, "grad_norm": self.grad_norm}
         self.loss = None
+        if loader is None:
+            args = self.trainer.args
+            batch, accumulate = self.trainer._train_batch_size, args.gradient_accumulation_steps
+            values.update(batch=batch, accumulate=accumulate, effective_batch=batch * accumulate * args.world_size)
         run._step_done({name: value for name, value in values.items() if value is not None})
         if loader is not None:
             through = loader.through
@@ -2881,13 +3154,16 @@ def _attach_transformers(run: Run, trainer: Any) -> Any:
             names = {"eval_loss": "validation_loss", "eval_accuracy": "validation_accuracy"}
             values = {names.get(name, name): value for name, value in (metrics or {}).items()
                       if isinstance(value, (int, float)) and name != "epoch"}
+            values["evaluation_seconds"] = sum(value for name, value in values.items() if name.endswith("_runtime"))
             run.event("evaluation", values=values)
 
         def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
             hook._restore_args()
 
     trainer.callback_handler.callbacks.insert(0, BatchScopeCallback())
-    run._describe(framework=f"transformers {transformers.__version__}")
+    run._describe(
+        framework=f"transformers {transformers.__version__}", settings=_settings_of_transformers(trainer),
+        batch=trainer.args.train_batch_size, accumulate=trainer.args.gradient_accumulation_steps)
     run.stopping  # the Trainer ends by itself
     clip = trainer.accelerator.clip_grad_norm_
 
@@ -2967,9 +3243,11 @@ class _LightningMethod(_Method):
 
     key = "lightning"
 
-    def __init__(self, trainer: Any, arguments: Any, backward: Any, mark: Callable[[str], None]) -> None:
+    def __init__(self, trainer: Any, arguments: Any, backward: Any, mark: Callable[[str], None],
+                 divisor: Optional[int]) -> None:
         self._trainer = trainer
         self._arguments = arguments
+        self._divisor = divisor  # of each micro batch's loss; None: by their sizes
         self._backward = backward
         self._mark = mark
         self.model = trainer.lightning_module
@@ -2989,7 +3267,8 @@ class _LightningMethod(_Method):
         if output.closure_loss is None:
             return None
         self._mark("backward")
-        loss = output.closure_loss if piece.divisor == 1.0 else output.closure_loss / piece.divisor
+        divisor = piece.divisor * (self._divisor or 1)
+        loss = output.closure_loss if divisor == 1.0 else output.closure_loss / divisor
         self._backward(loss)
         self.extra = output.extra
         return loss.detach()
@@ -3006,7 +3285,7 @@ class _LightningMethod(_Method):
                 delattr(module, name) if value is None else setattr(module, name, value)
 
     def part_weights(self, window: Window) -> Optional[List[float]]:
-        return [float(size) for size in window.sizes]
+        return None if self._divisor else [float(size) for size in window.sizes]
 
 
 def _why_not_lightning(trainer: Any, module: Any) -> Optional[str]:
@@ -3034,6 +3313,19 @@ def _why_not_lightning(trainer: Any, module: Any) -> Optional[str]:
     return next((reason for holds, reason in reasons if holds), None)
 
 
+def _settings_of_lightning(trainer: Any) -> Dict[str, Any]:
+    """Those that matter for a batch size, under the names that those of a transformers.Trainer have."""
+    precision = re.match(r"(bf)?(16|32|64)", str(trainer.precision))
+    schedulers = [type(config.scheduler).__name__ for config in trainer.lr_scheduler_configs]
+    own = os.environ.get("PL_GLOBAL_SEED", "")  # what seed_everything leaves
+    seed = _seed() if _seed() is not None else int(own) if own.isdecimal() else None
+    return _known({
+        **(_settings_of_optimizer(trainer.optimizers[0], begins=True) if trainer.optimizers else {}),
+        "lr_scheduler_type": schedulers[0] if schedulers else None, "max_grad_norm": trainer.gradient_clip_val,
+        "precision": f"{precision[1] or 'fp'}{precision[2]}" if precision else None,
+        "seed": seed})
+
+
 class _Lightning:
     """Attached to one lightning Trainer: replaces methods of its loops while it fits, and calls them."""
 
@@ -3048,6 +3340,7 @@ class _Lightning:
         self._first = (0, 0)
         self._told_rate = self._told_log = False
         self._steps = 0
+        self.validation_began = 0.0  # by the monotonic clock
 
     def replace(self, owner: Any, name: str, function: Any) -> Any:
         """Puts a function in the place of an instance's method; returns the method."""
@@ -3069,6 +3362,7 @@ class _Lightning:
         reason = _why_not_lightning(trainer, module) or run._join_ranks(one_machine=True)
         if reason is not None:
             run._rank, run._world = trainer.global_rank, trainer.world_size
+            run._link.spill.dropping = run._rank > 0
             run._describe(rank=run._rank, world=run._world)
             _only_level_1(run, reason)
             return
@@ -3119,8 +3413,10 @@ class _Lightning:
         loader.accumulate = trainer.accumulate_grad_batches
         self._one_window_a_step()
         steps = trainer.max_steps if trainer.max_steps > 0 else None
-        run._describe(accumulate=loader.accumulate, epochs=None if steps else trainer.max_epochs, steps=steps)
+        run._describe(accumulate=loader.accumulate, epochs=None if steps else trainer.max_epochs, steps=steps,
+                      settings=_settings_of_lightning(trainer))
         run._greet(wait=True)
+        run._keep_size()
         if run._ranks is not None:
             run._share_orders()
         self._first = loader.batch, loader.accumulate
@@ -3157,6 +3453,10 @@ class _Lightning:
         if self.loader is not None and getattr(fit_loop, "_combined_loader_states_to_load", None) and fit_loop.restarting:
             fit_loop._load_combined_loader_states()
             iter(fit_loop._data_fetcher)
+        elif self.loader is not None and self.loader.seen == 0:  # begun, or resumed without a position
+            epochs, loader = self.trainer.current_epoch, self.loader
+            loader.load_state_dict({"epoch": epochs, "seen": epochs * loader.examples, "seen_in_epoch": 0,
+                                    "batch": loader.batch, "accumulate": loader.accumulate})
 
     def fetched(self) -> bool:
         """Called after each fetch; returns whether that was the epoch's last window."""
@@ -3174,16 +3474,24 @@ class _Lightning:
         zero_grad = optimization._make_zero_grad_fn(batch_idx, optimizer)
         backward = optimization._make_backward_fn(optimizer) or _nothing
         tracer = self.run._tracer
-        method = _LightningMethod(self.trainer, arguments, backward, tracer.mark if tracer else _nothing)
+        # Lightning divides each micro batch's loss by their number, also that of a short one and in a short window.
+        own = (self.loader.batch, self.loader.accumulate) == self._first
+        divisor = self.loader.accumulate if own else None
+        method = _LightningMethod(self.trainer, arguments, backward, tracer.mark if tracer else _nothing, divisor)
 
         def compute() -> Any:
             if zero_grad is not None:
                 zero_grad()
             updating, self.run._splitter.updating = self.run._splitter.updating, False  # a closure of step()
+            self.run._budget.limit_step()
             try:
                 loss = self.run._splitter.run(window, method)
             finally:
                 self.run._splitter.updating = updating
+                if updating:
+                    self.run._budget.begin_update()
+            if divisor is not None and loss is not None and len(window.parts) != divisor:
+                loss = loss * (divisor / len(window.parts))  # as it is reported: the mean
             return self._result_class(closure_loss=loss, extra=method.extra)
 
         return self._closure_class(step_fn=compute)
@@ -3193,7 +3501,7 @@ class _Lightning:
         if trainer.global_step == self._steps and self.loader is None:
             return  # a micro batch of a longer accumulation
         self._steps = trainer.global_step
-        run._step = max(0, trainer.global_step - 1)
+        run._step = run._steps_before + max(0, trainer.global_step - 1)
         loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
         run._step_done({} if loss is None else {"loss": loss})
         loader = self.loader
@@ -3244,13 +3552,18 @@ def _attach_lightning(run: Run, trainer: Any) -> Any:
 
         def on_train_start(self, trainer: Any, pl_module: Any) -> None:
             hook.resume()
+            run._describe(settings=_settings_of_lightning(trainer))
             if trainer.optimizers:
                 run._know_optimizer(trainer.optimizers[0])
-            hook._steps = run._step = trainer.global_step
+            hook._steps = trainer.global_step
+            run._begin_training(trainer.global_step)
             run._changed = run._changed or trainer.global_step > 0
 
         def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
             hook.stepped(outputs)
+
+        def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
+            hook.validation_began = time.monotonic()
 
         def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
             if trainer.sanity_checking:
@@ -3258,6 +3571,7 @@ def _attach_lightning(run: Run, trainer: Any) -> Any:
             names = {"val_loss": "validation_loss", "val_acc": "validation_accuracy",
                      "val_accuracy": "validation_accuracy"}
             numbers = {names.get(key, key): float(value) for key, value in trainer.callback_metrics.items()}
+            numbers["evaluation_seconds"] = time.monotonic() - hook.validation_began
             run.event("evaluation", values=numbers)
 
         def teardown(self, trainer: Any, pl_module: Any, stage: str) -> None:

@@ -1,7 +1,8 @@
 """Attaches BatchScope to a Trainer that the program imports, if BATCHSCOPE_ATTACH is auto.
 
 This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for the modules that define
-Trainers, wraps their train() or fit(), and then runs the sitecustomize that would have run without it.
+Trainers, wraps their train() or fit(), and then runs the sitecustomize that would have run without it. A seed that was
+given for the training is set as soon as torch is imported, so that the weights are made with it, too.
 """
 
 import functools
@@ -44,6 +45,10 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._loader
         self._loader.exec_module(module)
+        if self._name == "torch":
+            import batchscope
+            getattr(batchscope, "_use_seed", lambda: None)()  # an earlier version may lie beside the program
+            return
         class_name, method = _METHODS[self._name]
         kind = getattr(module, class_name, None)
         if hasattr(kind, method):
@@ -52,7 +57,7 @@ class _Loader(importlib.abc.Loader):
 
 class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
-        if name not in _METHODS:
+        if name not in _METHODS and not (name == "torch" and os.environ.get("BATCHSCOPE_SEED")):
             return None
         sys.meta_path.remove(self)
         try:

@@ -5,9 +5,13 @@ to one of them. With BatchScope the loop is that of the README, level 3: run.loa
 real `batchscope-cli run` which stores every step; memory readings and the look for orders are part of it, and so are its
 own sizes of the step. The others get the same numbers by their own calls, flushed as they think best.
 
-Each is a process of its own, one after the other in every round, and the order turns from round to round. A step's time
-is the median over a process without its first steps; what is printed is the median over the rounds of the difference to
-the plain loop of the same round. "worst" is the 99th percentile of the steps, likewise. Their start is not counted.
+Each is a process of its own in every round, in which the training is logged and is plain by turns, a few steps each;
+which of them begins changes from round to round. So a machine that gets slower, and memory that happens to lie well,
+count for both: two plain trainings in two processes differ by more than what is to be measured. The row "nothing" is a
+training that is plain in both turns: its figures show what this machine's noise is. A step's time is the median over a
+process; what is printed is the median over the rounds of the difference to the plain steps of the same process. "99 %
+more" is the difference of the 99th percentiles, likewise; with few steps it would show only which of the two Python's
+garbage collector happened to stop. Starts are not counted.
 
 usage: program_cost.py [--cli FILE] [--rounds N] [--seconds S]
 """
@@ -28,7 +32,8 @@ from torch.utils.data import DataLoader, TensorDataset
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STEPS_OF = [5, 50]  # milliseconds
-FIRST = 5  # steps that are not counted
+BLOCK = 5  # steps until the other training takes its turn; the first of a block finds cold caches and is not counted
+ENOUGH_FOR_LATE = 100  # steps of a process
 NAMES = ["loss", "accuracy", "learning_rate", "grad_norm", "epoch", "examples_seen", "batch", "seconds", "a", "b", "c",
          "d"]
 
@@ -74,7 +79,7 @@ def to_mlflow_sqlite(folder):
     return to_mlflow("sqlite:///" + os.path.join(folder, "mlflow.db"))
 
 
-LOGGERS = {"plain": to_nothing, "BatchScope": None, "W&B offline": to_wandb, "TensorBoard": to_tensorboard,
+LOGGERS = {"nothing": to_nothing, "BatchScope": None, "W&B offline": to_wandb, "TensorBoard": to_tensorboard,
            "MLflow files": to_mlflow_files, "MLflow SQLite": to_mlflow_sqlite}
 PACKAGES = {"W&B offline": "wandb", "TensorBoard": "tensorboard", "MLflow files": "mlflow", "MLflow SQLite": "mlflow"}
 
@@ -136,33 +141,44 @@ def watched_steps(training):
             begin = end
 
 
-def child(logger, batch, seconds, file):
-    """Writes the times of steps into a file."""
+def child(options):
+    """Writes the times of logged and of plain steps into a file."""
     torch.set_num_threads(1)
-    training = Training(batch)
     with tempfile.TemporaryDirectory() as folder:
-        log, end = (LOGGERS[logger] or to_nothing)(folder)
-        steps = watched_steps(training) if logger == "BatchScope" else plain_steps(training, log)
-        until = None
-        times = []
-        for taken in steps:
-            until = until or time.perf_counter() + seconds
-            times.append(taken)
-            if time.perf_counter() >= until and len(times) > 2 * FIRST:
-                break
-        steps.close()
+        log, end = (LOGGERS[options.child] or to_nothing)(folder)
+        training = Training(options.batch)
+        makers = {"plain": lambda: plain_steps(training, to_nothing(folder)[0]),
+                  "logged": lambda: (watched_steps(training) if options.child == "BatchScope"
+                                     else plain_steps(training, log))}
+        order = ["plain", "logged"] if options.plain_first else ["logged", "plain"]
+        steps = {kind: makers[kind]() for kind in order}
+        for kind in order:
+            block_of(steps[kind])  # starts
+        times = {kind: [] for kind in order}
+        until = time.perf_counter() + options.seconds
+        while time.perf_counter() < until or not times["plain"]:
+            for kind in order:
+                times[kind] += block_of(steps[kind])[1:]
+        for one in steps.values():
+            one.close()
         end()
-    with open(file, "w", encoding="ascii") as result:
-        json.dump(times[FIRST:], result)
+    with open(options.file, "w", encoding="ascii") as result:
+        json.dump(times, result)
+
+
+def block_of(steps):
+    """The times of a block of steps, the first of which includes what lay between."""
+    return [next(steps) for _ in range(BLOCK)]
 
 
 # --- all of them ---
 
 
-def run_child(options, logger, batch, folder):
+def run_child(options, logger, batch, turn, folder):
+    """Sorted times of the logged and the plain steps of one process."""
     file = os.path.join(folder, "times")
     command = [sys.executable, __file__, "--child", logger, "--batch", str(batch), "--seconds", str(options.seconds),
-               "--file", file]
+               "--file", file] + (["--plain-first"] if turn % 2 else [])
     if logger == "BatchScope":
         command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"), "--", *command]
     environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
@@ -170,7 +186,7 @@ def run_child(options, logger, batch, folder):
     if done.returncode != 0:
         raise SystemExit(f"{logger} ends with an error: {(done.stderr or done.stdout).strip()[-500:]}")
     with open(file, encoding="ascii") as result:
-        return sorted(json.load(result))
+        return {kind: sorted(times) for kind, times in json.load(result).items()}
 
 
 def batch_for(milliseconds):
@@ -179,46 +195,55 @@ def batch_for(milliseconds):
     batch = 256
     for _ in range(3):
         steps = plain_steps(Training(batch), lambda step, numbers: None)
-        times = [next(steps) for _ in range(3 * FIRST)][FIRST:]
+        times = [next(steps) for _ in range(3 * BLOCK)][BLOCK:]
         batch = max(8, min(2048, round(batch * milliseconds / 1e3 / statistics.median(times))))
     return batch
 
 
+def late(times):
+    return times[int(0.99 * (len(times) - 1))]
+
+
+def worst_text(rounds):
+    """How much later the 99th percentile is, for people."""
+    if min(len(kind) for times in rounds for kind in times.values()) < ENOUGH_FOR_LATE:
+        return "-"
+    return f"{1e6 * statistics.median(late(times['logged']) - late(times['plain']) for times in rounds):.0f} us"
+
+
 def measure(options, milliseconds, loggers):
     batch = batch_for(milliseconds)
-    medians = {logger: [] for logger in loggers}
-    worst = {logger: [] for logger in loggers}
+    rounds = {logger: [] for logger in loggers}
     for turn in range(options.rounds):
         for logger in loggers[turn % len(loggers):] + loggers[:turn % len(loggers)]:
             with tempfile.TemporaryDirectory() as folder:
-                times = run_child(options, logger, batch, folder)
-            medians[logger].append(statistics.median(times))
-            worst[logger].append(times[int(0.99 * (len(times) - 1))])
-    plain = statistics.median(medians["plain"])
-    print(f"\nbatch {batch}: plain step {1e3 * plain:.2f} ms, its 99 % {1e3 * statistics.median(worst['plain']):.2f} ms")
+                rounds[logger].append(run_child(options, logger, batch, turn, folder))
+    plain = statistics.median(statistics.median(times["plain"]) for some in rounds.values() for times in some)
+    print(f"\nbatch {batch}: plain step {1e3 * plain:.2f} ms")
     print(f"{'':<16} {'a step more':>14} {'of the step':>12} {'lowest to highest':>22} {'99 % more':>12}")
-    for logger in loggers[1:]:
-        more = sorted(own - other for own, other in zip(medians[logger], medians["plain"]))
-        late = statistics.median(own - other for own, other in zip(worst[logger], worst["plain"]))
+    for logger, some in rounds.items():
+        more = sorted(statistics.median(times["logged"]) - statistics.median(times["plain"]) for times in some)
         middle = statistics.median(more)
         print(f"{logger:<16} {1e6 * middle:>11.0f} us {100 * middle / plain:>10.2f} % "
-              f"{1e6 * more[0]:>8.0f} to {1e6 * more[-1]:>7.0f} us {1e6 * late:>9.0f} us", flush=True)
+              f"{1e6 * more[0]:>8.0f} to {1e6 * more[-1]:>7.0f} us {worst_text(some):>12}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--cli", default=os.path.join(ROOT, "build/bin/batchscope-cli"))
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--seconds", type=float, default=2, help="of a process, without its start")
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--seconds", type=float, default=4, help="of a process, without its start")
+    parser.add_argument("--only", action="append", choices=list(LOGGERS), help="one of them; may be repeated")
     parser.add_argument("--child", choices=list(LOGGERS), help=argparse.SUPPRESS)
     parser.add_argument("--batch", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
+    parser.add_argument("--plain-first", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.child, options.batch, options.seconds, options.file)
+        child(options)
         return
     missing = [logger for logger, package in PACKAGES.items() if importlib.util.find_spec(package) is None]
-    loggers = [logger for logger in LOGGERS if logger not in missing]
+    loggers = [logger for logger in options.only or LOGGERS if logger not in missing]
     print("\nWhat a watched step costs the training (goal for BatchScope: at most 1 % of a step above 50 ms)")
     for milliseconds in STEPS_OF:
         measure(options, milliseconds, loggers)

@@ -71,6 +71,28 @@ class Reports(Folder):
         self.assertEqual(rest[-1]["status"], "finished")
         self.assertFalse(os.path.exists(self.spill))
 
+    def test_what_the_optimizer_has_is_told(self):
+        server = self.server()
+        self.program(PRETENDED_LOADER + """
+    class Optimizer:
+        param_groups = [{"lr": 0.0, "initial_lr": 0.5, "momentum": 0.9, "weight_decay": 0.0}, {"weight_decay": 0.1}]
+
+        def register_step_pre_hook(self, hook):
+            self.hook = hook
+
+        register_step_post_hook = register_step_pre_hook
+
+    run = batchscope.start()
+    loader = Sizes(run, 16, 100)
+    for step in range(2):
+        loader.fetch()
+        run.step(Optimizer())
+        """, server).end()
+        first, *others = server.of("hello")
+        self.assertEqual(first["settings"], {})
+        self.assertEqual([hello["settings"] for hello in others], [
+            {"optimizer": "Optimizer", "learning_rate": 0.5, "momentum": 0.9, "weight_decay": 0.1}])
+
     def test_nothing_happens_without_a_socket(self):
         child = self.program(STEPS + "    print(run.active, run.stopping)\n", self.server(), BATCHSCOPE_SOCKET="")
         child.tell("5")
@@ -269,6 +291,37 @@ class Sizes(Folder):
         server, takes = self.ask(None, 2, welcome={"batch": 4, "accumulate": 2})
         self.assertEqual(takes, "4 4 2\n")
 
+    def test_the_first_size_comes_with_the_welcome_to_the_last_hello(self):
+        server = self.server()
+        child = self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    run.event("early")
+    run._link.wait(None)
+    print("said hello as one that has no loader")
+    sys.stdin.readline()
+    print(Sizes(run, 16, 100).fetch())
+        """, server)
+        child.line()
+        server.welcome = {**server.welcome, "batch": 8}
+        child.tell()
+        self.assertEqual(child.line(), "[8]")
+
+    def test_a_welcome_that_is_read_late_holds_as_long(self):
+        server = self.server(welcome={"batch": 2, "step": 1, "hold": 6})
+        self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    loader = Sizes(run, 2, 100)
+    for step in range(12):
+        loader.fetch()
+        if step == 3:
+            run._describe(epochs=3)  # says hello once more
+            run._greet()
+            run._link.wait(5)
+        run.step()
+        """, server).end()
+        self.assertEqual(len(server.of("hello")), 2)
+        self.assertEqual([record["step"] for record in server.of("record") if record.get("ask")][:1], [6])
+
     def test_an_answer_that_does_not_come_is_waited_for_once(self):
         server = self.server(welcome={"hold": 1})
         child = self.program(PRETENDED_LOADER + """
@@ -309,6 +362,19 @@ class Sizes(Folder):
         self.assertEqual([(m["detail"]["batch"], m["detail"]["fits"]) for m in server.events("probe")],
                          [(4, True), (8, True)])
         self.assertEqual([take for take in takes if take in ("[4]", "[8]")], ["[4]", "[4]", "[8]"])
+
+    def test_the_step_before_a_probe_is_none_of_its_steps(self):
+        server = self.server(welcome={"hold": 2}, answer=lambda record: server.send(
+            type="probe", sizes=[{"batch": 3, "steps": 2}], then="stop") or {"batch": 3})
+        self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    loader = Sizes(run, 3, 40)
+    for step in range(8):
+        loader.fetch()
+        run.step()
+        """, server).end()
+        asked = [record["step"] for record in server.of("record") if record.get("ask")][0]
+        self.assertEqual([probe["step"] for probe in server.events("probe")], [asked + 2])
 
 
 # One of two ranks; what the other one says is pretended, too.
@@ -423,6 +489,18 @@ class Faults(Folder):
         self.assertEqual(self.steps(server), list(range(1, 51)))
         first, *_, last = spilled(self.spill)
         self.assertEqual((first["type"], last["type"]), ("hello", "bye"))
+
+    def test_the_file_has_the_messages_of_rank_0_only(self):
+        server = self.server()
+        server.kill()
+        for rank in "10":
+            child = self.program(STEPS, server, self.spill, RANK=rank, WORLD_SIZE="2")
+            child.tell("5")
+            child.end()
+        lines = spilled(self.spill)
+        self.assertEqual({line["rank"] for line in lines if line["type"] == "hello"}, {0})
+        self.assertEqual([line["step"] for line in lines if line["type"] == "record"], [1, 2, 3, 4, 5])
+        self.assertEqual([line["type"] for line in lines].count("bye"), 1)
 
     def test_garbage_is_reported_once_and_the_connection_kept(self):
         server = self.server()
@@ -708,8 +786,7 @@ class Memory(Folder):
             held[::4096] = b"x" * len(held[::4096])
             more = memory.read()
             del held
-            memory._steps = memory._resets = 1
-            last = memory.read()
+            last = memory.read(peak=True)
             print(more["allocated_bytes"] - first["allocated_bytes"] >= 40_000_000,
                   last["allocated_bytes"] < 20_000_000, more.get("peak_bytes", last["peak_bytes"]) >= 39_000_000)
         """, self.server())
@@ -763,6 +840,20 @@ class AttachAuto(Folder):
             print(Own().train(2, y=3))
         """)
         self.assertEqual(output, "attached Own\n5\n")
+
+    def test_a_seed_that_is_given_is_set_when_torch_is_imported(self):
+        with open(os.path.join(self.folder.name, "torch.py"), "w") as file:
+            file.write("seeds = []\nmanual_seed = seeds.append\n")
+        code = "import random, torch; print(torch.seeds, random.random() == random.Random(3).random())"
+        path = os.pathsep.join([CLIENT, self.folder.name])
+        for seed, said in ({"BATCHSCOPE_SEED": "3"}, "[3] True\n"), ({}, "[] False\n"):
+            child = self.program(code, self.server(), PYTHONPATH=path, BATCHSCOPE_ATTACH="auto", **seed)
+            self.assertEqual(child.end(), said)
+
+    def test_the_seed_is_in_the_hello(self):
+        server = self.server()
+        self.program("import batchscope; batchscope.start().report(1)", server, BATCHSCOPE_SEED="3").end()
+        self.assertEqual(server.of("hello")[0]["settings"], {"seed": 3})
 
     def test_a_failure_to_attach_does_not_stop_the_program(self):
         package = os.path.join(self.folder.name, "transformers")

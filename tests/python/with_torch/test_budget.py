@@ -4,38 +4,19 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-from torch_programs import HERE, SOURCE, difference
+from torch_programs import HERE, WithCli, difference
 
 import torch
 from pretended_batchscope import PATIENCE
 
-CLI = os.path.join(SOURCE, "build", "bin", "batchscope-cli")
 PROGRAM = os.path.join(HERE, "budget_programs.py")
 
 
-@unittest.skipUnless(os.path.exists(CLI), f"no {CLI}: it is made by make build")
-class Halved(unittest.TestCase):
+class Halved(WithCli):
     """The budgets are about one and a half times what a step takes, so that half of it is too little."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="batchscope-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BATCHSCOPE_")}
-        self.environment.update(XDG_RUNTIME_DIR=self.folder, OMP_NUM_THREADS="1")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def cli(self, *arguments):
-        output = subprocess.run([CLI, *arguments, "--db", self.path("runs.db"), "--json"], env=self.environment,
-                                text=True, capture_output=True)
-        self.assertEqual(output.returncode, 0, output.stderr)
-        return json.loads(output.stdout)
 
     def wait_for(self, process, path):
         end = time.monotonic() + PATIENCE
@@ -48,8 +29,8 @@ class Halved(unittest.TestCase):
         """Runs the program and halves its budget; returns the run, with what the program has kept."""
         kept = self.path("halved")
         process = subprocess.Popen(
-            [CLI, "run", "--db", self.path("runs.db"), "--json", "--quiet", "--attach", "auto", "--memory-budget",
-             f"{megabytes}MB", "--", sys.executable, PROGRAM, what, kept], env=self.environment, text=True,
+            self.command("run", "--quiet", "--attach", "auto", "--memory-budget", f"{megabytes}MB", "--",
+                         sys.executable, PROGRAM, what, kept), env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             self.wait_for(process, kept + ".begun")

@@ -2,7 +2,9 @@
 
 import logging
 import os
+import time
 import unittest
+import unittest.mock
 import warnings
 
 from torch_programs import WithRun, batchscope, difference, digest, failing, gradients
@@ -75,6 +77,7 @@ class Stock(WithFit):
         cases = (
             {}, {"workers": 2}, {"drop_last": True}, {"max_steps": 20}, {"val_check_interval": 0.5},
             {"drop_last": True, "accumulate_grad_batches": 3, "workers": 2}, {"gradient_clip_val": 0.5},
+            {"accumulate_grad_batches": 3}, {"batch": 16, "accumulate_grad_batches": 4},  # short windows and batches
         )
         for case in cases:
             with self.subTest(case=case):
@@ -88,6 +91,67 @@ class Stock(WithFit):
                 records = self.closed(server).of("record")
                 self.assertEqual([r["step"] for r in records], list(range(1, trainer.global_step + 1)))
                 self.assertEqual(attached.accumulate_grad_batches, trainer.accumulate_grad_batches)
+
+
+class Settings(WithFit):
+    def test_what_the_training_is_made_with_is_told(self):
+        server, _ = self.connect()
+        self.fit(True, max_steps=2, accumulate_grad_batches=2, gradient_clip_val=0.5)
+        hello = self.closed(server).of("hello")[-1]
+        self.assertEqual((hello["batch"], hello["accumulate"], hello["steps"]), (4, 2, 2))
+        self.assertAlmostEqual(hello["settings"].pop("learning_rate"), 1e-2)  # to which OneCycleLR goes
+        self.assertEqual(hello["settings"], {
+            "optimizer": "AdamW", "weight_decay": 0.01, "lr_scheduler_type": "OneCycleLR", "max_grad_norm": 0.5,
+            "precision": "fp32", "seed": 3})
+
+
+    def test_the_time_of_evaluations_is_told(self):
+        server, _ = self.connect()
+        module = Module()
+        step = module.validation_step
+        module.validation_step = lambda *batch: (time.sleep(0.02), step(*batch))[1]
+        self.fit(True, module, max_epochs=1)
+        evaluation, = self.closed(server).events("evaluation")
+        self.assertGreaterEqual(evaluation["values"]["evaluation_seconds"], 5 * 0.02)  # of 5 batches
+
+
+class Again(WithFit):
+    def test_a_second_training_goes_on_counting_at_the_size_that_is_wanted(self):
+        server, _ = self.connect(welcome={"batch": 10, "hold": 0})
+        for _ in range(2):
+            self.fit(True, max_epochs=1)
+        records = self.closed(server).of("record")
+        self.assertEqual([r["takes"] for r in records], [[10]] * 10)
+        self.assertEqual([r["step"] for r in records], list(range(1, 11)))
+        self.assertEqual([r["examples_seen"] for r in records], list(range(10, 110, 10)))
+
+
+    def test_one_that_goes_on_from_a_checkpoint_without_a_position_knows_its_epoch(self):
+        file = os.path.join(self.folder.name, "first.ckpt")
+        self.fit(False, max_epochs=1)[1].save_checkpoint(file)
+        server, _ = self.connect(welcome={"batch": 10, "hold": 0})
+        self.fit(True, max_epochs=2, checkpoint=file)
+        records = self.closed(server).of("record")
+        self.assertEqual([r["takes"] for r in records], [[10]] * 5)
+        self.assertEqual((records[-1]["epoch"], records[-1]["examples_seen"]), (2.0, 100))
+
+
+class Budget(WithFit):
+    def test_the_closure_of_a_step_has_the_limit_of_training(self):
+        server, run = self.connect()
+        run._budget._limit = lambda limit: setattr(run, "limited", limit)  # a real one would be that of this process
+        run._budget.bytes, run._budget._for_updates = 600, 2000
+        module, at = Module(), []
+        step = module.training_step
+        module.training_step = lambda *batch: (at.append(run.limited), step(*batch))[1]
+        module.on_before_optimizer_step = lambda optimizer: None
+        update = torch.optim.AdamW._init_group
+        with unittest.mock.patch.object(torch.optim.AdamW, "_init_group",
+                                        lambda *group: (at.append(run.limited), update(*group))[1]):
+            self.fit(True, module, max_steps=2)
+        self.assertEqual(at, [600, 2000] * 2)
+        self.assertEqual(run.limited, 600)
+        run._budget.bytes = None
 
 
 class Steered(WithFit):

@@ -1,9 +1,12 @@
 """A plain torch loop: loader, backward, trace, estimate and budget."""
 
+import functools
+import os
 import subprocess
 import sys
 import textwrap
 import unittest
+import unittest.mock
 
 from torch_programs import HERE, WithRun, batchscope, difference, digest, failing, gradients
 
@@ -174,6 +177,137 @@ class Steered(WithRun):
                 run.loader(loader)
 
 
+class Examples(WithRun):
+    """Window.examples, which cost time to keep."""
+
+    def kept(self, data, collate=None, used_in=None, weight_from=None, **options):
+        """Whether each of four steps has kept them; a step uses them itself, or weights by them from a step on."""
+        _, run = self.connect()
+        model = Language()
+        kept = []
+        for step, window in enumerate(run.loader(DataLoader(data, batch_size=6, collate_fn=collate), **options)):
+            kept.append(window._examples is not None)
+            if step == used_in:
+                self.assertEqual(len(window.examples), 6)
+            weight = None if weight_from is None or step < weight_from else len
+            run.backward(window, lambda batch: shifted_loss(model)(batch if "ids" in batch else padded(TEXTS[:6])),
+                         model, weight)
+            run.step()
+        return kept
+
+    def test_they_are_kept_while_the_first_step_uses_them(self):
+        self.assertEqual(self.kept(TEXTS, padded), [True, False, False, False])
+        self.assertEqual(self.kept(TEXTS, padded, used_in=0), [True] * 4)
+        self.assertEqual(self.kept(TEXTS, padded, weight_from=0), [True] * 4)
+        self.assertEqual(self.kept(TEXTS, padded, examples=True), [True] * 4)
+
+    def test_they_are_kept_if_a_batch_cannot_be_cut_without_them(self):
+        self.assertEqual(self.kept(TEXTS, lambda texts: {"flat": torch.cat(texts)}), [True] * 4)
+
+    def test_a_weight_that_comes_later_has_to_be_announced(self):
+        self.assertEqual(self.kept(TEXTS, padded, weight_from=2, examples=True), [True] * 4)
+        with self.assertRaisesRegex(TypeError, "examples=True"):
+            self.kept(TEXTS, padded, weight_from=2)
+
+
+    def test_a_batch_that_cannot_be_cut_trains_on(self):
+        class Shaped:
+            def __init__(self, ids):
+                self.ids, self.shape = ids, ids.shape
+
+        ids = [text[:3] for text in TEXTS]
+        for collate in (lambda texts: torch.stack(texts).to_sparse(), lambda texts: Shaped(torch.stack(texts)),
+                        lambda texts: torch.nested.nested_tensor(texts, layout=torch.jagged)):
+            _, run = self.connect()
+            kept = []
+            for window in run.loader(DataLoader(ids, batch_size=6, collate_fn=collate)):
+                kept.append(window._examples is not None)
+                run.step()
+            self.assertEqual(kept, [True] * 4)
+
+    def test_rows_that_cannot_be_chosen_are_collated_anew(self):
+        class Sliced:
+            def __init__(self, ids):
+                self.ids, self.shape = ids, ids.shape
+
+            def __getitem__(self, rows):
+                return Sliced(self.ids[rows.start:rows.stop])  # no list
+
+        _, run = self.connect()
+        ids = [text[:3] for text in TEXTS]
+        loader = run.loader(DataLoader(ids, batch_size=6, collate_fn=lambda texts: Sliced(torch.stack(texts))))
+        window = next(iter(loader))
+        self.assertTrue(loader.cuttable)
+        self.assertTrue(torch.equal(batchscope._cut(window, 0, [4, 1]).ids, torch.stack([ids[4], ids[1]])))
+
+    def test_a_list_that_looks_like_columns_once_is_one_of_examples(self):
+        _, run = self.connect()
+        images = [torch.randn(3, 4, 5) for _ in range(11)]
+        loader = run.loader(DataLoader(images, batch_size=4, collate_fn=list), examples=True)
+        *_, last = loader
+        self.assertEqual(last.sizes, [3])
+        self.assertEqual([image.shape for image in batchscope._cut(last, 0, slice(0, 2))], [(3, 4, 5)] * 2)
+
+
+class Optimizers(WithRun):
+    def steps(self, run, models, optimizers, count=3):
+        """Rates that the updates are made with."""
+        rates = []
+        for _ in range(count):
+            for model, optimizer in zip(models, optimizers):
+                run.backward([torch.randn(4, 8)], lambda x: model(x).square().mean(), model)
+                with unittest.mock.patch.object(optimizer, "_init_group", side_effect=optimizer._init_group) as group:
+                    group.side_effect = lambda g, *rest, of=type(optimizer)._init_group: (
+                        rates.append(g["lr"]), of(optimizer, g, *rest))[1]
+                    optimizer.step()
+                run.step(optimizer)
+        return rates
+
+    def test_the_rate_is_scaled_from_the_first_update_on(self):
+        server, run = self.connect()
+        run.rate_factor = 0.5
+        model = network()
+        optimizer = torch.optim.SGD(model.parameters(), 1.0)
+        self.assertEqual(self.steps(run, [model], [optimizer]), [0.5] * 3)
+        self.assertEqual(optimizer.param_groups[0]["lr"], 1.0)
+        self.assertEqual([r["learning_rate"] for r in self.closed(server).of("record")], [0.5] * 3)
+
+    def test_two_that_take_turns_are_scaled_once_each(self):
+        server, run = self.connect()
+        run.rate_factor = 0.5
+        models = [network(), network()]
+        optimizers = [torch.optim.SGD(model.parameters(), rate) for model, rate in zip(models, (1.0, 0.1))]
+        self.assertEqual(self.steps(run, models, optimizers), [0.5, 0.05] * 3)
+        self.assertEqual([optimizer.param_groups[0]["lr"] for optimizer in optimizers], [1.0, 0.1])
+        self.assertLessEqual(len(self.closed(server).of("hello")), 4)  # not one a step
+
+    def test_a_step_that_calls_its_base_class_is_scaled_once(self):
+        class Own(torch.optim.SGD):
+            def step(self, closure=None):
+                return super().step(closure)
+
+        _, run = self.connect()
+        run.rate_factor = 0.5
+        model = network()
+        optimizer = Own(model.parameters(), 1.0)
+        self.assertEqual(self.steps(run, [model], [optimizer]), [0.5] * 3)
+        self.assertEqual(optimizer.param_groups[0]["lr"], 1.0)
+
+    def test_trainings_one_after_the_other_leave_no_open_files(self):
+        _, run = self.connect()
+
+        def train():
+            model = network()
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for window in run.loader(DataLoader(DATA, batch_size=25)):
+                run.backward(window, lambda x, y: cross_entropy(model(x), y), model)
+                optimizer.step()
+                run.step(optimizer)
+            return len(os.listdir("/proc/self/fd"))
+
+        self.assertEqual(train(), [train() for _ in range(4)][-1])
+
+
 class OutOfMemory(WithRun):
     def gradients(self, data, collate, model, fn, where=None, batch=8, accumulate=1, weight=None, module=None):
         server, run = self.connect()
@@ -237,6 +371,15 @@ class OutOfMemory(WithRun):
         with self.assertRaisesRegex(RuntimeError, "DefaultCPUAllocator") as raised:
             self.gradients(DATA, None, model, contrastive, "backward")
         self.assertIn("no mean over its examples", str(raised.exception.__cause__))
+
+    def test_what_the_loss_of_a_partial_function_is_the_mean_of_is_found_once(self):
+        _, run = self.connect()
+        model = network()
+        for _ in range(3):
+            run._splitter.limit = 4
+            scaled = functools.partial(lambda scale, x, y: scale * cross_entropy(model(x), y), 2.0)
+            run.backward(DATA[:8], scaled, model)
+        self.assertEqual(len(run._splitter._mean_over), 1)
 
     def test_packed_inputs_are_collated_anew(self):
         """No tensor has a row for each example: all texts of a batch in one line."""

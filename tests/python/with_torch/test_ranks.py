@@ -142,6 +142,10 @@ class Steered(WithRanks):
         self.assertLessEqual({"batch", "accumulate", "rate", "split", "stop"}, set(hello["can"]))
         self.assertEqual({tuple(m["can"]) for m in server.of("hello") if m["rank"] == 1}, {("report",)})
 
+    def test_a_later_training_has_the_size_that_was_told(self):
+        told = self.lines(self.start("twice", server=self.server(welcome={"batch": 4, "hold": 0})))
+        self.assertEqual([[line["sizes"] for line in lines] for lines in told], [[[4]] * 8] * 2)
+
     def test_a_size_fits_if_it_fits_on_all_ranks(self):
         sizes = [{"batch": 3, "steps": 2}, {"batch": 4, "steps": 2}, {"batch": 2, "steps": 1}]
         server = self.server(welcome={"hold": 1},

@@ -83,6 +83,13 @@ def last_layer(model):
             "BertForSequenceClassification": lambda: model.bert.encoder.layer[1]}[type(model).__name__]()
 
 
+class Stream(torch.utils.data.IterableDataset):
+    """Without a length."""
+
+    def __iter__(self):
+        return iter(TEXTS)
+
+
 class WithTrainer(WithRun):
     def trainer(self, model, data=TEXTS, loss=None, callbacks=(), **arguments):
         options = {"output_dir": self.folder.name, "per_device_train_batch_size": 4, "num_train_epochs": 2,
@@ -131,6 +138,44 @@ class Stock(WithTrainer):
         trainer = self.attached(gpt(), gradient_accumulation_steps=2)
         trainer.train()
         self.assertEqual((trainer.args.gradient_accumulation_steps, trainer.args.ignore_data_skip), (2, False))
+
+
+class Settings(WithTrainer):
+    def told(self, trainer):
+        self.server, _ = self.connect()
+        batchscope.attach(trainer)
+        trainer.train()
+        hellos = self.closed(self.server).of("hello")
+        self.assertEqual(len({str(hello["settings"]) for hello in hellos}), 1)
+        return hellos[-1]
+
+    def test_what_the_training_is_made_with_is_told(self):
+        hello = self.told(self.trainer(gpt(), max_steps=2, learning_rate=1e-3, warmup_steps=5, weight_decay=0.1,
+                                       lr_scheduler_type="cosine", gradient_accumulation_steps=2, seed=7))
+        self.assertEqual((hello["batch"], hello["accumulate"], hello["steps"]), (4, 2, 2))
+        settings = hello["settings"]
+        self.assertEqual(settings.pop("optimizer"), str(TrainingArguments("x", use_cpu=True).optim.value))
+        self.assertEqual(settings, {
+            "learning_rate": 1e-3, "lr_scheduler_type": "cosine", "warmup_steps": 5, "weight_decay": 0.1,
+            "max_grad_norm": 1.0, "label_smoothing": 0.0, "precision": "fp32", "gradient_checkpointing": False,
+            "seed": 7})
+
+    def test_an_optimizer_of_the_programs_own_goes_before_the_arguments(self):
+        trainer = self.trainer(gpt(), max_steps=2, warmup_steps=0.5)
+        trainer.optimizer = torch.optim.SGD(trainer.model.parameters(), 0.25, momentum=0.5)
+        settings = self.told(trainer)["settings"]
+        self.assertEqual((settings["optimizer"], settings["learning_rate"], settings["momentum"]), ("SGD", 0.25, 0.5))
+        self.assertEqual((settings["warmup_ratio"], "warmup_steps" in settings), (0.5, False))
+
+    def test_a_trainer_that_is_only_watched_tells_them_too(self):
+        trainer = self.trainer(gpt(), max_steps=2)
+        trainer.train_dataset = Stream()
+        trainer.args.gradient_accumulation_steps = 2
+        hello = self.told(trainer)
+        self.assertNotIn("batch", hello["can"])
+        self.assertEqual((hello["batch"], hello["settings"]["learning_rate"]), (4, 5e-5))
+        for record in self.server.of("record"):
+            self.assertEqual((record["batch"], record["accumulate"], record["effective_batch"]), (4, 2, 8))
 
 
 class Steered(WithTrainer):
@@ -206,6 +251,27 @@ class Steered(WithTrainer):
         self.attached(bert(), data=CLASSES, gradient_accumulation_steps=2, max_steps=2).train()
         told = len(self.closed(server).events("loss-scale"))
         self.assertEqual(told, 1 if batchscope._version(transformers) >= (5, 0) else 0)
+
+
+class Again(WithTrainer):
+    def test_a_second_training_goes_on_counting_at_the_size_that_is_wanted(self):
+        server, _ = self.connect(welcome={"batch": 10, "hold": 0})
+        first = self.attached(gpt(), num_train_epochs=1)
+        first.train()
+        first.train()
+        self.attached(gpt(), num_train_epochs=1).train()
+        records = self.closed(server).of("record")
+        self.assertEqual([r["takes"] for r in records], [[10]] * 15)
+        self.assertEqual([r["step"] for r in records], list(range(1, 16)))
+        self.assertEqual([r["examples_seen"] for r in records], list(range(10, 160, 10)))
+
+    def test_one_that_goes_on_from_the_first_ones_checkpoint_is_the_same_training(self):
+        server, _ = self.connect()
+        self.attached(gpt(), max_steps=6, save_strategy="steps", save_steps=6).train()
+        self.attached(gpt(), max_steps=10).train(resume_from_checkpoint=os.path.join(self.folder.name, "checkpoint-6"))
+        records = self.closed(server).of("record")
+        self.assertEqual([r["step"] for r in records], list(range(1, 11)))
+        self.assertEqual([r["examples_seen"] for r in records], list(range(4, 44, 4)))
 
 
 class Prediction(WithTrainer):
@@ -303,6 +369,31 @@ class Resume(WithTrainer):
         again.train(resume_from_checkpoint=kept)
         self.assertEqual(digest(again.model), digest(stock.model))
         self.assertEqual(again.state.global_step, stock.state.global_step)
+
+    def resumed(self, welcome, attached_before, **options):
+        """The first record of a training that goes on from step 6 of one with batches of 4."""
+        kind = self.attached if attached_before else self.trainer
+        self.connect()
+        kind(gpt(), max_steps=6, save_strategy="steps", save_steps=6).train()
+        server, _ = self.connect(welcome=welcome)
+        kept = os.path.join(self.folder.name, "checkpoint-6")
+        self.attached(gpt(), num_train_epochs=2, **options).train(resume_from_checkpoint=kept)
+        return self.closed(server).of("record")[0]
+
+    def test_the_examples_of_a_stock_checkpoint_do_not_count_at_a_told_size(self):
+        first = self.resumed({"batch": 10, "hold": 0}, attached_before=False)
+        self.assertEqual((first["step"], first["takes"], first["examples_seen"]), (7, [10], 6 * 4 + 10))
+
+    def test_an_unsteered_checkpoint_leaves_the_size_to_the_program(self):
+        first = self.resumed({}, attached_before=True, per_device_train_batch_size=8)
+        self.assertEqual((first["step"], first["takes"], first["examples_seen"]), (7, [8], 6 * 4 + 8))
+
+    def test_the_time_of_evaluations_is_told(self):
+        server, _ = self.connect()
+        self.attached(gpt(), max_steps=2, eval_strategy="steps", eval_steps=2).train()
+        values = self.closed(server).events("evaluation")[0]["values"]
+        self.assertGreater(values["evaluation_seconds"], 0)
+        self.assertEqual(values["evaluation_seconds"], values["eval_runtime"])
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -17,9 +19,10 @@ sys.path[:0] = [os.path.dirname(HERE), os.path.join(SOURCE, "resources", "python
 import torch
 
 import batchscope
-from pretended_batchscope import Server
+from pretended_batchscope import PATIENCE, Server
 
 torch.set_num_threads(1)
+CLI = os.path.join(SOURCE, "build", "bin", "batchscope-cli")
 HOST_ERROR = ("[enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to "
               "allocate 1000 bytes. Error code 12 (Cannot allocate memory)")
 
@@ -43,6 +46,31 @@ class WithRun(unittest.TestCase):
         """The same server after everything has arrived."""
         batchscope._current.finish()
         return server
+
+
+@unittest.skipUnless(os.path.exists(CLI), f"no {CLI}: it is made by make build")
+class WithCli(unittest.TestCase):
+    """Tests whose programs run under the real batchscope-cli, with a database of their own."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory(prefix="batchscope-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("BATCHSCOPE_")}
+        self.environment.update(XDG_RUNTIME_DIR=self.folder, OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive")
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, name)
+
+    def command(self, verb: str, *arguments: str) -> List[str]:
+        return [CLI, verb, "--db", self.path("runs.db"), "--json", *arguments]
+
+    def cli(self, verb: str, *arguments: str) -> Any:
+        """What a verb answers, after its end."""
+        done = subprocess.run(self.command(verb, *arguments), env=self.environment, text=True, capture_output=True,
+                              timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        return json.loads(done.stdout)
 
 
 def digest(model: Any) -> str:
