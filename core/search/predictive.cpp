@@ -105,12 +105,14 @@ private:
     }
   };
 
-  /// Through the two largest sizes that fitted; nothing if their peaks do not grow.
+  /// Through the largest size that fitted and the largest of at most half of it, or else the smallest; nothing if their
+  /// peaks do not grow. Between sizes that are near each other the scatter of measurements may exceed the growth.
   std::optional<Line> line() const {
     if (!traces_.empty() || peaks_.size() < 2)
       return std::nullopt;
     const auto [above, peak_above] = *peaks_.rbegin();
-    const auto [below, peak_below] = *std::next(peaks_.rbegin());
+    const auto after_half = peaks_.upper_bound(above / 2);
+    const auto [below, peak_below] = after_half == peaks_.begin() ? *after_half : *std::prev(after_half);
     const double growth = static_cast<double>(peak_above) - static_cast<double>(peak_below);
     if (growth <= 0)
       return std::nullopt;
@@ -168,10 +170,20 @@ private:
   /// fragmented). Aims below the model's prediction for the failed size, lower after every further failure; if that is
   /// not above the largest size that fits, bisects. The search goes on until the two meet.
   std::int64_t below_failure() const {
+    if (!model_)
+      return between_by_line();
     const double room = static_cast<double>(std::min(*options_.budget_bytes, *predict(fails_)));
     const double slack = first_slack * std::pow(4, std::max(broken_promises_ - 1, 0)) * room;
     const std::int64_t goal = largest_within(room - slack, fits_ + 1, highest());
     return goal > fits_ ? goal : fits_ + (fails_ - fits_) / 2;
+  }
+
+  /// A line is only as good as the measurements from outside: after it was wrong it is followed once more, where it
+  /// names a size that is not next to the failed one; then the search bisects.
+  std::int64_t between_by_line() const {
+    const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
+    const bool followed = broken_promises_ <= 1 && goal > fits_ && goal + 1 < fails_;
+    return followed ? goal : fits_ + (fails_ - fits_) / 2;
   }
 
   std::int64_t first() const {
