@@ -22,8 +22,34 @@ void clear_behind(const Picture& picture, QCPPainter& painter, const QRectF& pla
   painter.fillRect(place.adjusted(-1, 1, 1, -1), ground);
 }
 
+/// Where no mark is under the label; by default at the right end, above the line.
+QRectF label_place(const Picture& picture, const QSizeF& size, double y, const Panel& panel, int number) {
+  constexpr double from_edge = 4;
+  constexpr double of_mark = 8; // half its size
+  const QRectF area = panel.area();
+  const double above = y - size.height() - 1;
+  const double below = y + 2;
+  const double right = area.right() - from_edge - size.width();
+  const double left = area.left() + from_edge;
+  const QRectF whole = area.adjusted(0, -3, 0, 3);
+  std::vector<QRectF> places;
+  for (const QPointF& corner :
+       {QPointF(right, above), QPointF(right, below), QPointF(left, above), QPointF(left, below)})
+    if (const QRectF place(corner, size); whole.contains(place))
+      places.push_back(place);
+  const auto free = std::find_if(places.begin(), places.end(), [&](const QRectF& place) {
+    const auto marks = picture.marks_in_view();
+    const QRectF kept = place.adjusted(-of_mark, -of_mark, of_mark, of_mark);
+    return std::none_of(marks.begin(), marks.end(), [&](const PlotMark& mark) {
+      return mark.panel == number && kept.contains(mark_place(mark, panel));
+    });
+  });
+  return free != places.end() ? *free : places.empty() ? QRectF(QPointF(right, below), size) : places.front();
+}
+
 /// Returns the place of its label; empty if there is none in view.
-QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel) {
+QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit& limit, const Panel& panel,
+                   int number) {
   const QRectF area = panel.area();
   const double y = std::round(panel.y_pixel(limit.y));
   if (!(y >= area.top() - 1) || y > area.bottom() + 1)
@@ -33,12 +59,11 @@ QRectF paint_limit(const Picture& picture, QCPPainter& painter, const PlotLimit&
   painter.setPen(pen);
   painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y));
   const QFontMetricsF metrics(picture.fonts.bold);
-  const double width = metrics.horizontalAdvance(limit.label) + 2;
-  const bool above = y - metrics.height() - 2 >= area.top() - 2;
-  const QRectF place(area.right() - 4 - width, above ? y - metrics.height() - 1 : y + 2, width, metrics.height());
+  const QSizeF size(metrics.horizontalAdvance(limit.label) + 2, metrics.height());
+  const QRectF place = label_place(picture, size, y, panel, number);
   clear_behind(picture, painter, place);
   painter.setFont(picture.fonts.bold);
-  painter.drawText(place, Qt::AlignRight | Qt::AlignVCenter, limit.label);
+  painter.drawText(place, Qt::AlignCenter, limit.label);
   return place;
 }
 
@@ -299,7 +324,7 @@ void paint_marks(const Picture& picture, QCPPainter& painter) {
     Labels labels(picture, painter);
     for (const PlotLimit& limit : picture.scene.limits)
       if (limit.panel == number)
-        labels.keep_free(paint_limit(picture, painter, limit, panel));
+        labels.keep_free(paint_limit(picture, painter, limit, panel, number));
     painter.save();
     painter.setClipRect(panel.area());
     for (const PlotArrow& arrow : picture.scene.arrows)

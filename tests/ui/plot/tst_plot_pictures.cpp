@@ -23,6 +23,7 @@ private Q_SLOTS:
   void all_panels_have_the_same_margins();
   void colors_follow_the_theme();
   void limits_bands_and_arrows_are_drawn();
+  void the_label_of_a_limit_leaves_marks_free();
 
 private:
   Theme theme_;
@@ -207,6 +208,37 @@ void TestPlotPictures::limits_bands_and_arrows_are_drawn() {
   plots.settle();
   QVERIFY(count_color(plots.to_image(1), theme_.color(Role::dimmed)) >
           count_color(before, theme_.color(Role::dimmed)) + 100);
+}
+
+void TestPlotPictures::the_label_of_a_limit_leaves_marks_free() {
+  Plots plots(theme_);
+  plots.add_curve(0, slope(100), named("", 3));
+  plots.set_limits({{0, 60, QStringLiteral("limit 60")}});
+  plots.put_up();
+  const QColor red = theme_.color(Role::error);
+  const int line = plots.at(0, 60).y();
+  const auto written = [&](int left, int top) { return count_color(plots.to_image(1), red, QRect(left, top, 60, 12)); };
+  const int left = plots.at(0, 0).x() + 4;
+  const int right = plots.at(99, 0).x() - 66;
+  const auto mark = [](qint64 id, double y) {
+    PlotMark mark;
+    mark.id = id;
+    mark.kind = PlotMark::Kind::fits;
+    mark.x = 97;
+    mark.y = y;
+    mark.panel = 0;
+    return mark;
+  };
+  QVERIFY(written(right, line - 15) > 10);
+  plots.set_marks({mark(1, 62)});
+  plots.settle();
+  QCOMPARE(written(right, line - 15), 0);
+  QVERIFY(written(right, line + 4) > 10);
+  plots.set_marks({mark(1, 62), mark(2, 58)});
+  plots.settle();
+  QCOMPARE(written(right, line - 15), 0);
+  QCOMPARE(written(right, line + 4), 0);
+  QVERIFY(written(left, line - 15) > 10);
 }
 
 BATCHSCOPE_TEST(TestPlotPictures)
