@@ -18,7 +18,7 @@ help:
 	@echo 'make bench    compare speed with PyTorch and what people use; measure store and plan rates'
 	@echo 'make science  measure on Fashion-MNIST what is said about batch sizes (about an hour): build/science'
 	@echo 'make soak     run the long tests'
-	@echo 'make screenshots  save pictures of every page into build/screenshots'
+	@echo 'make screenshots  save pictures of every page into build/screenshots; with BATCHSCOPE_TEST_PYTHON also of a Trainer'
 	@echo 'make install  install into PREFIX (default $(PREFIX), prefixed by DESTDIR);  make uninstall  remove'
 	@echo 'make format   run clang-format;  make lint  check with clang-format and clang-tidy'
 	@echo 'make clean    remove build/'

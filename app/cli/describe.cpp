@@ -20,11 +20,6 @@ namespace batchscope::cli {
 
 namespace {
 
-std::string text_in(const Json& detail, const char* field) {
-  const auto found = detail.find(field);
-  return found != detail.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<std::int64_t> count_in(const Json& detail, const char* field) {
   const auto found = detail.find(field);
   if (found == detail.end() || !found->is_number_integer())
@@ -52,13 +47,21 @@ std::string rate_text(double per_second) {
 }
 
 std::string describe_oom(const Json& detail) {
-  std::string text =
-      fmt::format("out of memory with a micro batch of {}: tried to allocate {}; {} of {} already allocated",
-                  count_or_dash(count_in(detail, "attempted_batch")), bytes_in(detail, "requested_bytes"),
-                  bytes_in(detail, "in_use_bytes"), bytes_in(detail, "limit_bytes"));
-  if (const auto action = text_in(detail, "action"); !action.empty())
+  std::string text = "out of memory";
+  if (const auto attempted = count_in(detail, "attempted_batch"))
+    text += fmt::format(" with a micro batch of {}", format_count(*attempted));
+  std::vector<std::string> known;
+  if (count_in(detail, "requested_bytes"))
+    known.push_back(fmt::format("tried to allocate {}", bytes_in(detail, "requested_bytes")));
+  if (count_in(detail, "in_use_bytes"))
+    known.push_back(
+        fmt::format("{} {} already allocated", bytes_in(detail, "in_use_bytes"),
+                    count_in(detail, "limit_bytes") ? fmt::format("of {}", bytes_in(detail, "limit_bytes")) : "were"));
+  if (!known.empty())
+    text += fmt::format(": {}", fmt::join(known, "; "));
+  if (const auto action = text_member(detail, "action"); !action.empty())
     text += "; " + action;
-  if (const auto cause = text_in(detail, "cause"); !cause.empty())
+  if (const auto cause = text_member(detail, "cause"); !cause.empty())
     text += "; cause: " + cause;
   return text;
 }
@@ -73,23 +76,29 @@ std::string describe_evaluation(const Json& detail) {
 }
 
 std::string describe_edit(const Json& detail) {
-  if (const auto refused = text_in(detail, "refused"); !refused.empty())
+  if (const auto refused = text_member(detail, "refused"); !refused.empty())
     return fmt::format("schedule not changed: {}", refused);
-  return fmt::format("schedule changed from {} to {} from step {} on, batch {} to {}", text_in(detail, "before"),
-                     text_in(detail, "schedule"), count_or_dash(count_in(detail, "applies_from_step")),
+  return fmt::format("schedule changed from {} to {} from step {} on, batch {} to {}", text_member(detail, "before"),
+                     text_member(detail, "schedule"), count_or_dash(count_in(detail, "applies_from_step")),
                      count_or_dash(count_in(detail, "batch_before")), count_or_dash(count_in(detail, "batch")));
 }
 
 std::string describe_budget(const Json& detail) {
-  if (const auto refused = text_in(detail, "refused"); !refused.empty())
+  if (const auto refused = text_member(detail, "refused"); !refused.empty())
     return fmt::format("memory budget not changed: {}", refused);
   const auto bytes = [&](const char* name) {
     const auto count = count_in(detail, name);
     return count ? format_bytes(static_cast<std::uint64_t>(*count)) : std::string("-");
   };
-  const std::string why = text_in(detail, "message");
+  const std::string why = text_member(detail, "message");
   return fmt::format("memory budget changed from {} to {}{}{}", bytes("before_bytes"), bytes("budget_bytes"),
                      why.empty() ? "" : ": ", why);
+}
+
+/// What keeps a program from more: `the program only reports its steps: IterableDataset`.
+std::string describe_level(const Json& detail) {
+  const std::string reason = text_member(detail, "reason");
+  return fmt::format("the program only reports its steps{}{}", reason.empty() ? "" : ": ", reason);
 }
 
 /// How a program of the user's own ended.
@@ -112,28 +121,36 @@ std::string what_works(std::int64_t level) {
 std::string describe_program(const Json& detail) {
   std::vector<std::string> parts;
   for (const char* field : {"framework", "device"})
-    if (const auto value = text_in(detail, field); !value.empty())
+    if (const auto value = text_member(detail, field); !value.empty())
       parts.push_back(value);
   if (const auto examples = count_in(detail, "examples"))
     parts.push_back(fmt::format("{} examples", format_count(*examples)));
+  if (const auto given = count_in(detail, "given_batch"))
+    if (const auto own = count_in(detail, "batch"))
+      parts.push_back(fmt::format("batch {} in place of its own {}", format_count(*given), format_count(*own)));
   return fmt::format("the program has connected{}{}: {}", parts.empty() ? "" : ", ", fmt::join(parts, ", "),
                      what_works(count_in(detail, "level").value_or(1)));
 }
 
 /// The last that the program said of itself.
 std::string describe_bye(const Json& detail) {
-  const std::string reason = text_in(detail, "reason");
-  return fmt::format("the program has {}{}{}", text_in(detail, "status"), reason.empty() ? "" : ": ", reason);
+  const std::string reason = text_member(detail, "reason");
+  return fmt::format("the program has {}{}{}", text_member(detail, "status"), reason.empty() ? "" : ": ", reason);
 }
 
 /// The last line; all that was kept is in the event.
 std::string describe_output(const Json& detail) {
-  const std::string tail = text_in(detail, "tail");
+  const std::string tail = text_member(detail, "tail");
   const std::string_view lines = trimmed(tail);
   const std::size_t line_end = lines.rfind('\n');
   const std::string_view last = line_end == std::string_view::npos ? lines : lines.substr(line_end + 1);
   return fmt::format("the program's last line: {} (all: {})", last.empty() ? "none" : shortened(last),
-                     text_in(detail, "file"));
+                     text_member(detail, "file"));
+}
+
+/// A run that has finished without a step is one of a program that does not report them.
+std::string steps_text(const telemetry::RunOutcome& outcome) {
+  return outcome.steps == 0 && outcome.status == telemetry::RunStatus::finished ? "-" : format_count(outcome.steps);
 }
 
 /// For kinds that this program has no words for.
@@ -183,13 +200,15 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_exit(detail);
   if (kind == "program")
     return describe_program(detail);
+  if (kind == "level")
+    return describe_level(detail);
   if (kind == "output")
     return describe_output(detail);
   if (kind == "bye")
     return describe_bye(detail);
   if (kind == "status")
-    return text_in(detail, "status") == "running" ? "resumed" : text_in(detail, "status");
-  if (const auto message = text_in(detail, "message"); !message.empty())
+    return text_member(detail, "status") == "running" ? "resumed" : text_member(detail, "status");
+  if (const auto message = text_member(detail, "message"); !message.empty())
     return kind == "clamp" ? message : kind + ": " + message;
   return describe_fields(kind, detail);
 }
@@ -218,12 +237,17 @@ std::string command_shown(const run::RunSpec& spec, const run::RunStart& start, 
   }
 }
 
+void round_passes(Json& outcome) {
+  for (const char* name : {"epoch", "train_coverage"})
+    if (Json& value = outcome[name]; value.is_number())
+      value = five_decimals(value.get<double>());
+}
+
 Json summary_json(const telemetry::RunOutcome& outcome) {
   Json json = telemetry::to_json(outcome);
   if (outcome.reason.empty())
     json.erase("reason");
-  json["epoch"] = five_decimals(outcome.epoch);
-  json["train_coverage"] = five_decimals(outcome.train_coverage);
+  round_passes(json);
   const Json loss = json["validation_loss"];
   const Json accuracy = json["validation_accuracy"];
   json.erase("validation_loss");
@@ -238,30 +262,36 @@ std::string summary_text(const telemetry::RunOutcome& outcome, const std::string
   if (!outcome.reason.empty())
     rows.emplace_back("reason", outcome.reason);
   rows.emplace_back("first batch", count_or_dash(outcome.batch) + (batch_reason.empty() ? "" : ", " + batch_reason));
-  rows.emplace_back("steps", format_count(outcome.steps));
-  rows.emplace_back(
-      "examples", format_count(outcome.examples_seen) +
-                      (std::isfinite(outcome.epoch) ? fmt::format(" ({:.5f} epochs)", outcome.epoch) : std::string()));
+  rows.emplace_back("steps", steps_text(outcome));
+  if (outcome.examples_seen > 0)
+    rows.emplace_back("examples",
+                      format_count(outcome.examples_seen) +
+                          (outcome.epoch > 0 ? fmt::format(" ({:.5f} epochs)", outcome.epoch) : std::string()));
+  else if (outcome.epoch > 0)
+    rows.emplace_back("epochs", fmt::format("{:.5f}", outcome.epoch));
   rows.emplace_back("loss", figure(outcome.loss));
   if (outcome.validation_loss)
     rows.emplace_back("validation loss", figure(outcome.validation_loss));
   if (outcome.validation_accuracy)
     rows.emplace_back("validation accuracy", percent(outcome.validation_accuracy));
-  rows.emplace_back("peak memory", format_bytes(outcome.peak_bytes));
+  if (outcome.peak_bytes > 0)
+    rows.emplace_back("peak memory", format_bytes(outcome.peak_bytes));
   rows.emplace_back("out-of-memory errors", format_count(outcome.oom_events));
-  rows.emplace_back("time", fmt::format("{}, {} examples/s", format_duration(outcome.seconds),
-                                        rate_text(outcome.examples_per_second)));
+  rows.emplace_back("time", format_duration(outcome.seconds) +
+                                (outcome.examples_per_second > 0
+                                     ? fmt::format(", {} examples/s", rate_text(outcome.examples_per_second))
+                                     : std::string()));
   return facts(rows);
 }
 
 std::string search_text(const Json& search, const Palette& palette) {
   Table probes({{"probe"}, {"batch"}, {"predicted"}, {"peak"}, {"step"}, {"outcome", Table::Align::left}});
   const auto add = [&](const Json& probe, const std::string& label) {
-    const std::string outcome = text_in(probe, "outcome");
+    const std::string outcome = text_member(probe, "outcome");
     const bool fits = outcome == "fits";
     probes.add({label, count_or_dash(count_in(probe, "batch")), bytes_in(probe, "predicted_bytes"),
                 bytes_in(probe, "peak_bytes"), format_duration(number_in(probe, "seconds")),
-                outcome == "oom" ? "out of memory" : outcome + ' ' + text_in(probe, "message")},
+                outcome == "oom" ? "out of memory" : outcome + ' ' + text_member(probe, "message")},
                fits ? Colour::plain : Colour::bad);
   };
   int number = 0;
@@ -280,10 +310,13 @@ std::string search_text(const Json& search, const Palette& palette) {
     text += '\n' + timings.text(palette);
 
   std::vector<std::pair<std::string, std::string>> answers;
-  answers.emplace_back(search::name_of_largest(text_in(search, "largest_is") != "tried"),
+  const bool interrupted = text_member(search, "status") == "interrupted";
+  answers.emplace_back(interrupted ? "largest that fitted so far"
+                                   : search::name_of_largest(text_member(search, "largest_is") != "tried"),
                        count_or_dash(count_in(search, "largest")));
-  for (const char* name : {"safe", "recommended"})
-    answers.emplace_back(name, count_or_dash(count_in(search, name)));
+  if (!interrupted)
+    for (const char* name : {"safe", "recommended"})
+      answers.emplace_back(name, count_or_dash(count_in(search, name)));
   if (const auto automatic = count_in(search, "automatic"); automatic && automatic != count_in(search, "recommended"))
     answers.emplace_back("chosen by auto", fmt::format("{}, so that an epoch has at least {} steps",
                                                        format_count(*automatic), run::min_steps_in_epoch));
@@ -291,7 +324,7 @@ std::string search_text(const Json& search, const Palette& palette) {
     answers.emplace_back("memory budget", bytes_in(search, "budget_bytes"));
   if (const auto filled = filled_text(search); !filled.empty())
     answers.emplace_back("memory use at the largest size", filled);
-  if (const auto reason = text_in(search, "reason"); !reason.empty())
+  if (const auto reason = text_member(search, "reason"); !reason.empty())
     answers.emplace_back("reason", reason);
   return text + '\n' + facts(answers);
 }
@@ -309,15 +342,17 @@ std::string runs_table(const std::vector<store::RunRow>& runs, const Palette& pa
                {"examples/s"},
                {"time"},
                {"OOM"}});
+  constexpr std::size_t widest_name = 60;
   using Status = telemetry::RunStatus;
   for (const store::RunRow& run : runs) {
     const telemetry::RunOutcome& outcome = run.outcome;
     const bool bad = outcome.status == Status::failed || outcome.status == Status::interrupted;
-    table.add({std::to_string(run.id), run.name, telemetry::to_string(outcome.status), count_or_dash(outcome.batch),
-               format_count(outcome.steps), format_count(outcome.examples_seen), figure(outcome.loss),
+    table.add({std::to_string(run.id), shortened(run.name, widest_name), telemetry::to_string(outcome.status),
+               count_or_dash(outcome.batch), steps_text(outcome),
+               outcome.examples_seen > 0 ? format_count(outcome.examples_seen) : "-", figure(outcome.loss),
                percent(outcome.validation_accuracy), outcome.peak_bytes > 0 ? format_bytes(outcome.peak_bytes) : "-",
-               rate_text(outcome.examples_per_second), format_duration(outcome.seconds),
-               std::to_string(outcome.oom_events)},
+               outcome.examples_per_second > 0 ? rate_text(outcome.examples_per_second) : "-",
+               format_duration(outcome.seconds), std::to_string(outcome.oom_events)},
               bad ? Colour::bad : Colour::plain);
   }
   return table.text(palette);

@@ -24,6 +24,8 @@ std::string bar(double fraction, int width);
 std::string command_shown(const run::RunSpec& spec, const run::RunStart& start, std::int64_t run,
                           const std::filesystem::path& out);
 
+/// Rounds `epoch` and `train_coverage` of an outcome in JSON to five decimals, for display.
+void round_passes(Json& outcome);
 /// The outcome of a run, as `train` and `show` print it in JSON.
 Json summary_json(const telemetry::RunOutcome& outcome);
 /// The same as text, with the reason why a search chose the first batch, if known.

@@ -12,6 +12,7 @@
 
 #include "app/cli/describe.h"
 #include "core/base/text.h"
+#include "core/run/run_plan.h"
 
 namespace batchscope::cli {
 
@@ -29,7 +30,8 @@ std::size_t terminal_width() {
 
 /// Share of the run that is done, 0..1.
 double fraction_done(const schedule::RunLength& length, const telemetry::StepRecord& record) {
-  const double epochs = static_cast<double>(record.epoch_index) + record.train_coverage;
+  const double known = static_cast<double>(record.epoch_index) + record.train_coverage;
+  const double epochs = std::isfinite(known) ? std::max(known, 0.0) : 0;
   return std::clamp(schedule::fraction_done(length, record.step, record.examples_seen, epochs).value_or(0), 0.0, 1.0);
 }
 
@@ -76,8 +78,11 @@ void Display::probe(const search::Probe& probe, std::uint64_t budget_bytes) {
     const double fraction = static_cast<double>(*probe.peak_bytes) / static_cast<double>(budget_bytes);
     if (palette_.terminal())
       text += "  " + bar(fits ? fraction : 1, 20);
-    text += fmt::format("  peak {:>9} of {} ({:.1f} %)", format_bytes(*probe.peak_bytes), format_bytes(budget_bytes),
-                        100 * fraction);
+    // What libraries of a program have mapped is in its peak, but not in its budget.
+    text += fits && fraction > 1 ? fmt::format("  peak {:>9} with libraries, at most {} without",
+                                               format_bytes(*probe.peak_bytes), format_bytes(budget_bytes))
+                                 : fmt::format("  peak {:>9} of {} ({:.1f} %)", format_bytes(*probe.peak_bytes),
+                                               format_bytes(budget_bytes), 100 * fraction);
   }
   if (probe.predicted_bytes)
     text += fmt::format("  predicted {:>9}", format_bytes(*probe.predicted_bytes));
@@ -112,7 +117,7 @@ void Display::started(std::int64_t id, const run::RunSpec& spec, const run::RunS
     say(fmt::format("batch {}: {}", format_count(start.batch), start.batch_reason));
   for (const auto& note : start.notes)
     say("note: " + note);
-  begin(spec.length, start.budget_bytes);
+  begin(run::countable_length(spec, start.batch), start.budget_bytes);
 }
 
 void Display::watching(std::int64_t id, const std::string& name) {
@@ -171,12 +176,18 @@ std::string Display::progress_line(const Running& running) const {
   const std::string done = measured ? fmt::format("{} {:3.0f} %  ", bar(fraction, 12), 100 * fraction) : std::string();
   const std::string budget = running.budget > 0 ? " of " + format_bytes(running.budget) : std::string();
   const std::string left = fraction > 0 ? format_duration(last.seconds * (1 - fraction) / fraction) + " left" : "";
-  // What matters most first: a narrow terminal cuts the end off.
-  std::string text = fmt::format("{}{}  {} examples/s  step {}  loss {}  batch {}  {}{}  epoch {:.2f}", done, left,
-                                 format_count(std::llround(running.clock.examples_per_second())),
-                                 format_count(last.step), figure(last.loss), format_count(last.batch),
-                                 format_bytes(static_cast<std::uint64_t>(std::max<std::int64_t>(last.peak_bytes, 0))),
-                                 budget, last.epoch);
+  const double rate = running.clock.examples_per_second();
+  // What matters most first: a narrow terminal cuts the end off. A program may not say all of it.
+  std::string text = done + left;
+  if (rate > 0)
+    text += fmt::format("  {} examples/s", format_count(std::llround(rate)));
+  text += fmt::format("  step {}  loss {}", format_count(last.step), figure(last.loss));
+  if (last.batch > 0)
+    text += fmt::format("  batch {}", format_count(last.batch));
+  if (last.peak_bytes > 0)
+    text += fmt::format("  {}{}", format_bytes(static_cast<std::uint64_t>(last.peak_bytes)), budget);
+  if (std::isfinite(last.epoch))
+    text += fmt::format("  epoch {:.2f}", last.epoch);
   // A line that wraps could not be cleared again.
   text.resize(std::min(text.size(), terminal_width() - 1));
   return text;

@@ -26,6 +26,8 @@ public:
   void say(std::string line);
   /// Restarts the numbering of probes at 1.
   void begin_search() { probes_ = 0; }
+  /// Number of the last search that was stored. The job's thread only, as are the calls of a Watch.
+  std::optional<std::int64_t> search() const { return search_; }
 
   void combination(std::size_t index, std::size_t count, const run::RunSpec& spec) override;
   void refused(std::int64_t id, const std::string& reason) override;
@@ -39,6 +41,7 @@ public:
   void event(telemetry::Event event) override;
   void not_stored(const std::string& why) override;      ///< printed even with --quiet: the job may be waiting for it
   void files_replaced(const std::string& what) override; ///< printed even with --quiet
+  void search_stored(std::int64_t id) override { search_ = id; }
   void ended(std::int64_t id, const telemetry::RunOutcome& outcome) override;
 
 private:
@@ -58,6 +61,7 @@ private:
   const bool quiet_;
   const Palette palette_;
   int probes_ = 0; ///< of the current search; the job's thread only
+  std::optional<std::int64_t> search_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

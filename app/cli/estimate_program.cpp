@@ -56,7 +56,7 @@ std::string curve_table(const Json& answer, const std::optional<estimate::Target
 int estimate_of_program(const EstimateOptions& options, const Context& context) {
   const auto target = target_of(options);
   run::RunSpec spec;
-  options.program.apply(spec, *context.command);
+  options.program.apply(spec, *context.command, {});
   if (!spec.program->attach)
     throw input_error(
         "only the memory of a Trainer of transformers can be estimated, with --attach auto; `find -- COMMAND` "

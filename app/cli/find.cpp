@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/estimate/card_fit.h"
+#include "core/job/job.h"
 #include "core/program/program_search.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
@@ -53,6 +54,8 @@ struct FindOptions {
 /// Far above every real device, and far enough below the end of the numbers for a size to be doubled.
 constexpr std::int64_t largest_pretended = std::int64_t{1} << 60;
 
+constexpr const char* stopped_at_once = "stopped before a size was tried; nothing was stored";
+
 std::string strategy_of(const FindOptions& options) {
   return search::strategy(text_of(options.strategy).value_or("predictive")).name;
 }
@@ -73,8 +76,7 @@ void print_result(const search::SearchResult& result, std::optional<std::int64_t
     json["sweep"] = trained->sweep;
     json["trained"] = sizes_json(*trained);
     json["certain"] = trained->answer.certain;
-    if (trained->answer.batch)
-      json["recommended"] = *trained->answer.batch;
+    json["recommended"] = trained->answer.batch ? Json(*trained->answer.batch) : Json(nullptr);
     json["reason"] = trained->answer.text;
   }
   if (context.json) {
@@ -97,6 +99,8 @@ bool is_length_given(const FindOptions& options) {
 }
 
 int status_of(const search::SearchResult& result) {
+  if (result.interrupted)
+    return exit_status::interrupted;
   return result.found ? exit_status::done : exit_status::job_failed;
 }
 
@@ -160,39 +164,13 @@ run::Session::SearchOptions search_options_of(const FindOptions& options, const 
   return search_options;
 }
 
-struct StoredSearch {
-  search::SearchResult result;
-  std::int64_t id = 0;
-};
-
-/// Nothing if the user has stopped the search, which then is not stored. `budget`: bytes; 0: none.
-std::optional<StoredSearch> search_and_store(
-    const run::RunSpec& spec, run::Session::SearchOptions options, store::RunStore& store, Display& display,
-    const std::shared_ptr<run::JobControl>& control, const std::function<std::uint64_t()>& budget,
-    const std::function<search::SearchResult(const run::Session::SearchOptions&, const run::Session::ProbeSink&)>&
-        find) {
-  options.stop = [control] { return control->stopping(); };
-  options.on_timing = [&](const search::Timing& timing) { display.timing(timing); };
-  StoredSearch stored;
-  try {
-    stored.result = find(options, [&](const search::Probe& probe) { display.probe(probe, budget()); });
-  } catch (const Error&) {
-    if (!control->stopping())
-      throw;
-    display.say("stopped; nothing was stored");
-    return std::nullopt;
-  }
-  stored.id = job::store_search(spec, stored.result, store, display, *control);
-  return stored;
-}
-
 /// Of a program of the user's own.
 int find_of_program(const FindOptions& options, run::RunSpec spec, const Context& context) {
   for (const CLI::Option* other : {options.capacity, options.target, options.goal, options.repeats})
     if (other->count() > 0)
       throw input_error(
           fmt::format("{} is not accepted for a program of your own; accepted: without it", other->get_name()));
-  options.program.apply(spec, *context.command);
+  options.program.apply(spec, *context.command, options.run);
   const run::RunSpec searched = program::search_spec(spec);
   spec.memory_budget = searched.memory_budget;
   const run::Session::SearchOptions search_options = search_options_of(options, spec);
@@ -200,14 +178,17 @@ int find_of_program(const FindOptions& options, run::RunSpec spec, const Context
   store::RunStore store(context.database()); // a disk that is full must not cost the result
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
-  std::optional<StoredSearch> stored;
+  std::optional<job::StoredSearch> stored;
   {
     Display display(context);
-    stored = search_and_store(
-        spec, search_options, store, display, control, [&] { return searched.memory_budget.value_or(0); },
+    stored = job::search_and_store(
+        spec, search_options, searched.memory_budget.value_or(0),
         [&](const auto& settled, const auto& on_probe) {
           return program::find_batch(searched, options.program.surroundings(), settled, on_probe);
-        });
+        },
+        store, display, *control);
+    if (!stored)
+      display.say(stopped_at_once);
   }
   if (!stored)
     return exit_status::interrupted;
@@ -225,14 +206,18 @@ int find_on_device(const FindOptions& options, const run::RunSpec& spec, const C
   store::RunStore store(context.database());
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control);
-  std::optional<StoredSearch> stored;
+  std::optional<job::StoredSearch> stored;
   std::optional<TrainedSizes> trained;
   {
     Display display(context);
-    stored = search_and_store(
-        spec, search_options, store, display, control, [&] { return session->budget_bytes(); },
-        [&](const auto& settled, const auto& on_probe) { return session->find(settled, on_probe); });
-    if (const auto goal = options.trained_goal(); goal && stored && stored->result.found) {
+    stored = job::search_and_store(
+        spec, search_options, session->budget_bytes(),
+        [&](const auto& settled, const auto& on_probe) { return session->find(settled, on_probe); }, store, display,
+        *control);
+    if (!stored)
+      display.say(stopped_at_once);
+    const auto goal = options.trained_goal();
+    if (goal && stored && stored->result.found && !stored->result.interrupted) {
       session.reset(); // its model would take from the budget of the runs
       sweep::SweepSpec sizes = sweep::size_sweep(spec, stored->result, stored->id, *goal, is_length_given(options));
       sizes.repeats = integer_of(options.repeats).value_or(sizes.repeats);

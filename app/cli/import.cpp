@@ -85,10 +85,14 @@ private:
   std::set<std::int64_t> imported_, known_, extended_;
 };
 
-int print_result(const exchange::ImportResult& result, const Context& context) {
+int print_result(const exchange::ImportResult& result, const std::vector<std::string>& remarks,
+                 const Context& context) {
   if (context.json) {
-    print_json({{"imported", result.imported}, {"known", result.known}, {"extended", result.extended}});
+    print_json(
+        {{"imported", result.imported}, {"known", result.known}, {"extended", result.extended}, {"remarks", remarks}});
   } else {
+    for (const std::string& remark : remarks)
+      print(remark + "\n");
     std::string text = fmt::format("{} imported, {} already there", result.imported.size(), result.known.size());
     if (!result.extended.empty())
       text += fmt::format(" ({} of them extended)", result.extended.size());
@@ -133,7 +137,7 @@ int follow(const std::vector<std::filesystem::path>& files, const exchange::Impo
       pace.then(interrupt, [&] { attempt([&] { take(followed.read_changed()); }); });
     attempt([&] { take(followed.read_last()); });
   }
-  return print_result(runs.result(), context);
+  return print_result(runs.result(), {}, context);
 }
 
 int run_import(const ImportVerb& verb, const Context& context) {
@@ -152,7 +156,7 @@ int run_import(const ImportVerb& verb, const Context& context) {
     store::RunStore store(context.database());
     result = exchange::store_runs(read, store);
   }
-  return print_result(result, context);
+  return print_result(result, read.remarks, context);
 }
 
 } // namespace

@@ -29,8 +29,7 @@ Json row_json(const store::RunRow& row) {
     json[field.name] = field.json(row);
   if (row.outcome.reason.empty())
     json.erase("reason");
-  json["epoch"] = five_decimals(row.outcome.epoch);
-  json["train_coverage"] = five_decimals(row.outcome.train_coverage);
+  round_passes(json);
   json["uid"] = row.uid;
   return json;
 }
@@ -108,7 +107,8 @@ Verb add_list(CLI::App& program) {
   options->columns = add_value(*app, "--columns", "NAME,...", "Columns to list, such as lr,optimizer,loss.min");
   app->footer(fmt::format(
       "Fields and columns: {}\nShort names: {}\nAlso every setting of the runs (clip, or "
-      "setting.batch where a field has that name; set.NAME of --set), and SERIES.last, SERIES.min and "
+      "setting.batch where a field has that name; set.NAME of --set; program.NAME of what a program's Trainer or "
+      "optimizer is), and SERIES.last, SERIES.min and "
       "SERIES.max of every series, such as grad_norm.max\nValues may have a unit: 'accuracy > 97% and peak < "
       "90MB and time < 2min'",
       fmt::join(store::list_filter_fields(), ", "), store::list_filter_short_names()));

@@ -49,8 +49,9 @@ void ProgramOptions::add_to(CLI::App& app, bool several) {
                       "auto: attach to the Trainer of transformers or Lightning that the program imports, without a "
                       "change of the program (default none)");
   metrics_ = add_repeatable(app, "--metric", "NAME=REGEX",
-                            "A series from what the program prints: the first group of the regular expression (PCRE2) "
-                            "is the value, a group named step the step; without it lines are counted. Repeatable");
+                            "A series from what the program prints: the group of the regular expression (PCRE2) named "
+                            "value, or the first without a name, is the value; a group named step is the step, without "
+                            "which lines are counted. Repeatable");
   reads_ = add_repeatable(app, "--read", "KIND:PATH",
                           "Series from files that the program writes, read while they grow: tensorboard:DIR, csv:FILE, "
                           "trainer-state:DIR. Repeatable");
@@ -70,7 +71,7 @@ std::vector<const CLI::Option*> ProgramOptions::all() const {
   return {set_, attach_, metrics_, reads_, probe_steps_, probe_seconds_, folder_, environment_, grace_};
 }
 
-void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& command) const {
+void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& command, const RunOptions& run) const {
   run::ProgramSpec program = spec.program.value_or(run::ProgramSpec());
   program.command = command;
   std::set<std::string> given;
@@ -97,6 +98,8 @@ void ProgramOptions::apply(run::RunSpec& spec, const std::vector<std::string>& c
   program.probe_seconds = number_of(probe_seconds_).value_or(program.probe_seconds);
   program.folder = text_of(folder_).value_or(program.folder);
   program.grace = number_of(grace_).value_or(program.grace);
+  if (const CLI::Option* seed = run.find("--seed"); seed && seed->count() > 0)
+    program.seeded = true;
   for (const sweep::Variation& variation : variations())
     program.set[*run::placeholder_in(variation.field)] = variation.values.front();
   spec.program = std::move(program);

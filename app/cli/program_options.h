@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "app/cli/run_options.h"
 #include "core/program/program_source.h"
 #include "core/run/run_spec.h"
 #include "core/sweep/variation.h"
@@ -18,7 +19,8 @@ public:
   /// `several`: whether --set may have several values, which a sweep varies.
   void add_to(CLI::App& app, bool several = false);
   /// Makes the run one of this program, with the options that were given. Throws Error (input) naming the option.
-  void apply(run::RunSpec& spec, const std::vector<std::string>& command) const;
+  /// `run`: those of the run, whose --seed is the program's if it was given.
+  void apply(run::RunSpec& spec, const std::vector<std::string>& command, const RunOptions& run) const;
   /// The placeholders that have several values.
   std::vector<sweep::Variation> variations() const;
   /// What the program runs in; never stored.

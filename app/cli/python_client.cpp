@@ -13,7 +13,10 @@ namespace {
 int write_client(const CLI::Option* file, const Context& context) {
   const auto path = text_of(file);
   if (!path) {
-    print(program::client_source());
+    if (context.json)
+      print_json({{"source", program::client_source()}});
+    else
+      print(program::client_source());
     return exit_status::done;
   }
   FileOutput output(*path, false);

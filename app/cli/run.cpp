@@ -37,8 +37,9 @@ run::RunSpec spec_of(const RunVerbOptions& options, const Context& context) {
     spec = run_spec_from_file(*file);
   if (!context.command && !spec.program)
     throw input_error("no command is given; accepted: options, then -- and the program with its arguments");
+  integer_of(options.run.find("--batch")); // of a program it is a number; others are refused
   options.run.apply(spec);
-  options.program.apply(spec, context.command.value_or(spec.program.value_or(run::ProgramSpec()).command));
+  options.program.apply(spec, context.command.value_or(spec.program.value_or(run::ProgramSpec()).command), options.run);
   check(spec);
   return spec;
 }
@@ -125,7 +126,9 @@ int adopt(const RunVerbOptions& options, const Context& context) {
   print_run(*job, context);
   if (was_interrupted(*job, *control))
     return exit_status::interrupted;
-  return job->outcome.status == telemetry::RunStatus::failed ? exit_status::job_failed : exit_status::done;
+  const bool good =
+      job->outcome.status == telemetry::RunStatus::finished || job->outcome.status == telemetry::RunStatus::stopped;
+  return good ? exit_status::done : exit_status::job_failed;
 }
 
 int run_run(const RunVerbOptions& options, const Context& context) {
@@ -143,7 +146,8 @@ int run_run(const RunVerbOptions& options, const Context& context) {
 const std::map<std::string, std::string>& helps_for_programs() {
   static const std::map<std::string, std::string> helps{
       {"--name", "Name of the run"},
-      {"--seed", "Number for {seed} (default 1)"},
+      {"--seed", "Number for {seed}; with --attach also given to the program, whose generators are set with it when it "
+                 "begins to train (default 1, or with --attach the program's own)"},
       {"--batch", "First batch size: the number for {batch}, or given to the program's Trainer or loader (default: the "
                   "program's own)"},
       {"--accumulate", "Gradient accumulation steps, for {accumulate} or the program's Trainer or loader (default 1)"},

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <map>
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "core/run/made_with.h"
 #include "core/run/spec_fields.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/record.h"
 
 namespace batchscope::cli {
 
@@ -25,6 +27,15 @@ struct ShowOptions {
   CLI::Option* search = nullptr;
 };
 
+/// What a program is made with, as it said itself: `learning_rate=5e-05, optimizer=adamw_torch`.
+std::string told_text(const run::ProgramStart& program) {
+  std::vector<std::string> told;
+  if (const Json settings = parse_json_or_discard(program.settings); settings.is_object())
+    for (const auto& [name, value] : settings.items())
+      told.push_back(fmt::format("{}={}", name, value.is_string() ? value.get<std::string>() : json_text(value)));
+  return fmt::format("{}", fmt::join(told, ", "));
+}
+
 /// What was run, for a training program of the user's own with the values that its placeholders had; for one of the
 /// built-in networks the options that differ from the defaults.
 std::string settings_text(const store::RunRow& row, const run::RunSpec& spec, const run::RunStart& start,
@@ -33,14 +44,17 @@ std::string settings_text(const store::RunRow& row, const run::RunSpec& spec, co
     return facts({{"settings", run::to_command_line(spec)}});
   const run::ProgramSpec& program = *spec.program;
   std::vector<std::pair<std::string, std::string>> rows{
-      {"command", command_shown(spec, start, row.id, program::folder_of_program(database, row.uid) / "out")},
-      {"folder", program.folder}};
+      {"command", command_shown(spec, start, row.id, program::out_of_program(database, row.uid))}};
+  if (!program.folder.empty())
+    rows.emplace_back("folder", program.folder);
   std::vector<std::string> set;
   for (const auto& [name, text] : program.set)
     set.push_back(fmt::format("{}={}", name, text));
   if (!set.empty())
     rows.emplace_back("set", fmt::format("{}", fmt::join(set, ", ")));
   rows.emplace_back("schedule", spec.schedule);
+  if (const std::string told = start.program ? told_text(*start.program) : std::string(); !told.empty())
+    rows.emplace_back("its settings", told);
   if (spec.memory_budget)
     rows.emplace_back("memory budget", format_bytes(*spec.memory_budget));
   return facts(rows);
@@ -72,6 +86,10 @@ void show_text(const store::RunReader& reader, const store::RunRow& row, const s
 
 using Series = std::vector<std::pair<std::string, std::vector<store::Point>>>;
 
+bool is_unknown(const std::string& series, double value) {
+  return std::isnan(value) && telemetry::nan_is_unknown(series);
+}
+
 /// Written point by point: a series may have millions.
 void series_json(const Series& series) {
   print("{\"series\": {");
@@ -81,7 +99,7 @@ void series_json(const Series& series) {
     separator = ",\n";
     const char* gap = "";
     for (const auto& [step, value] : points) {
-      print(fmt::format("{}[{}, {}]", gap, step, json_text(json_number(value))));
+      print(fmt::format("{}[{}, {}]", gap, step, is_unknown(name, value) ? "null" : json_text(json_number(value))));
       gap = ", ";
     }
     print("]");
@@ -97,7 +115,7 @@ void series_text(const Series& series) {
     for (const auto& [step, value] : points) {
       auto& row = rows[step];
       row.resize(series.size() + 1);
-      row[columns.size() - 1] = figure(value, 7);
+      row[columns.size() - 1] = is_unknown(name, value) ? "-" : figure(value, 7);
     }
   }
   Table table(columns);

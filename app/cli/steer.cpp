@@ -116,8 +116,9 @@ schedule::ScheduleOrigin place_of(const store::RunReader& reader, const store::R
   state.epoch = run.outcome.epoch;
   state.coverage = run.outcome.train_coverage;
   state.epochs_passed = static_cast<double>(state.epoch_index) + state.coverage;
-  state.progress =
-      schedule::fraction_done(spec->length, state.step, state.examples_seen, state.epochs_passed).value_or(0);
+  state.progress = schedule::fraction_done(run::countable_length(*spec, start.batch), state.step, state.examples_seen,
+                                           state.epochs_passed)
+                       .value_or(0);
   state.max_batch = origin.max_batch;
   return origin;
 }

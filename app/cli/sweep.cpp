@@ -70,7 +70,7 @@ sweep::SweepSpec spec_of(const SweepOptions& options, const Context& context) {
     spec = sweep_spec_from_file(*file);
   options.run.apply(spec.base);
   if (context.command)
-    options.program.apply(spec.base, *context.command);
+    options.program.apply(spec.base, *context.command, options.run);
   else if (!spec.base.program)
     options.program.refuse_given();
   for (sweep::Variation& variation : variations_of(options))

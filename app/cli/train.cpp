@@ -56,17 +56,23 @@ int train_and_store(const run::RunSpec& spec, const Context& context) {
   {
     Display display(context);
     const auto session = run::open_session(spec);
+    job::check_can_begin(spec);
+    // Before the search, so that what it has run is stored if it is stopped.
+    store::RunStore store(context.database());
     std::optional<search::SearchResult> search;
     try {
-      search = job::settle_batch(*session, display, *control);
+      search = job::settle_batch(*session, store, display, *control);
     } catch (const Error&) {
       if (!control->stopping())
         throw;
-      display.say("stopped before the first step; nothing was stored");
+      display.say(display.search()
+                      ? fmt::format("stopped before the first step; what the search has tried is stored as "
+                                    "search {}",
+                                    *display.search())
+                      : "stopped before the first step; nothing was stored");
       return exit_status::interrupted;
     }
     session->start();
-    store::RunStore store(context.database());
     job = job::run_and_store(*session, spec, search, store, {}, display, control);
   }
   print_run(*job, context);

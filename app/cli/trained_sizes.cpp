@@ -2,27 +2,11 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "app/cli/sweep_plan.h"
-#include "core/base/text.h"
 #include "core/compare/runs.h"
 #include "core/sweep/sweep.h"
 
 namespace batchscope::cli {
-
-namespace {
-
-/// `95.80 % ± 0.40`, `6.2 s ± 1.9 s`: of the runs of a size.
-std::string result_of(const compare::Standing& standing, bool is_time) {
-  if (standing.results.empty())
-    return "-";
-  const auto [n, mean, deviation] = compare::summarize(standing.results);
-  const auto text = [&](double value) { return is_time ? format_duration(value) : fmt::format("{:.4g}", value); };
-  return n > 1 ? fmt::format("{} ± {}", text(mean), text(deviation)) : text(mean);
-}
-
-} // namespace
 
 TrainedSizes train_sizes(const sweep::SweepSpec& spec, const std::shared_ptr<data::DataPool>& pool,
                          store::RunStore& store, Display& display, const std::shared_ptr<run::JobControl>& control,
@@ -54,13 +38,11 @@ Json sizes_json(const TrainedSizes& trained) {
 
 std::string sizes_table(const TrainedSizes& trained) {
   Table table({{"trained batch size"},
-               {trained.is_time ? "time to the score" : "validation score"},
-               {"runs"},
+               {trained.is_time ? "time to the score" : "validation score", Table::Align::left},
                {"", Table::Align::left}});
   for (const compare::Standing& standing : trained.answer.standings) {
     const bool chosen = standing.group.batch == trained.answer.batch;
-    table.add({count_or_dash(standing.group.batch), result_of(standing, trained.is_time),
-               format_count(standing.summary.n),
+    table.add({count_or_dash(standing.group.batch), standing.text.empty() ? "-" : standing.text,
                chosen                  ? "recommended"
                : standing.same_as_best ? "cannot be told apart from the best"
                                        : ""},

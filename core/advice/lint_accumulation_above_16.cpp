@@ -17,7 +17,7 @@ std::optional<Finding> accumulation_above_16_lint(const JudgedRun& judged) {
   Finding found{.title = "More than 16 micro batches per step", .value = static_cast<double>(count)};
   found.message = fmt::format("{} micro batches of up to {} make one step of {}: its cost is time", format_count(count),
                               format_count(*run.micro_batch), format_count(*run.effective_batch));
-  const std::int64_t larger = (*run.effective_batch + most - 1) / most;
+  const std::int64_t larger = (detail::per_rank(run, *run.effective_batch) + most - 1) / most;
   if (detail::fits(run, larger)) {
     found.mend = fmt::format("--batch {} --effective-batch {}", larger, *run.effective_batch);
     found.changes = {{"batch", std::to_string(larger)},
@@ -27,7 +27,7 @@ std::optional<Finding> accumulation_above_16_lint(const JudgedRun& judged) {
     found.severity = Severity::information;
     found.message +=
         fmt::format("; a micro batch of {} does not fit the memory with a margin of 20 %", format_count(larger));
-    const std::int64_t smaller = most * *run.micro_batch;
+    const std::int64_t smaller = most * *run.micro_batch * run.ranks;
     found.mend = fmt::format("--effective-batch {}, or more memory", smaller);
     found.changes = {{"accumulate", ""}, {"effective_batch", std::to_string(smaller)}};
   }

@@ -42,10 +42,11 @@ std::optional<Finding> accuracy_below_smaller_batch_lint(const JudgedRun& judged
   found.message =
       fmt::format("validation accuracy {:.2f} % at effective batch {}, {:.2f} % at {}: {:.2f} points less", 100 * own,
                   format_count(*run.effective_batch), 100 * best, format_count(best_batch), 100 * (best - own));
+  const std::int64_t batch = detail::per_rank(run, best_batch);
   found.mend = fmt::format("--batch {} --accumulate 1, or stronger regularization (--regularization-rule sqrt "
                            "--lr-reference-batch {})",
-                           best_batch, best_batch);
-  found.changes = {{"batch", std::to_string(best_batch)}, {"effective_batch", ""}, {"accumulate", "1"}};
+                           batch, best_batch);
+  found.changes = {{"batch", std::to_string(batch)}, {"effective_batch", ""}, {"accumulate", "1"}};
   found.source = cite("tradeoffs", "pattern 6, step 4");
   return found;
 }

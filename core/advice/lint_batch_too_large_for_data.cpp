@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/advice/lint.h"
+#include "core/advice/detail/siblings.h"
 #include "core/advice/sources.h"
 #include "core/base/text.h"
 #include "core/run/automatic_batch.h"
@@ -23,11 +23,13 @@ std::optional<Finding> batch_too_large_for_data_lint(const JudgedRun& judged) {
                               format_count(*run.train_examples), steps, steps == 1 ? "" : "s",
                               format_count(*run.last_effective), run::min_steps_in_epoch);
   if (run.last_effective != run.effective_batch) {
-    found.mend = fmt::format("--max-batch {}", std::max<std::int64_t>(1, most / run.accumulate));
-    found.changes = {{"max_batch", std::to_string(std::max<std::int64_t>(1, most / run.accumulate))}};
+    const std::int64_t batch = std::max<std::int64_t>(1, detail::per_rank(run, most) / run.accumulate);
+    found.mend = fmt::format("--max-batch {}", batch);
+    found.changes = {{"max_batch", std::to_string(batch)}};
   } else {
-    found.mend = fmt::format("--batch {} --accumulate 1", most);
-    found.changes = {{"batch", std::to_string(most)}, {"effective_batch", ""}, {"accumulate", "1"}};
+    const std::int64_t batch = detail::per_rank(run, most);
+    found.mend = fmt::format("--batch {} --accumulate 1", batch);
+    found.changes = {{"batch", std::to_string(batch)}, {"effective_batch", ""}, {"accumulate", "1"}};
   }
   found.source = cite("unsloth", "best practices, don't");
   return found;

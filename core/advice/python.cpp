@@ -1,5 +1,7 @@
 #include "core/advice/detail/python.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -48,7 +50,7 @@ Arguments training_arguments(const Settings& settings) {
     arguments.emplace_back("optim", "\"sgd\"");
     arguments.emplace_back("optim_args", fmt::format("\"momentum={}\"", python(settings.momentum)));
   } else {
-    arguments.emplace_back("optim", "\"adamw_torch\"");
+    arguments.emplace_back("optim", settings.optimizer == "rmsprop" ? "\"rmsprop\"" : "\"adamw_torch\"");
   }
   arguments.emplace_back("weight_decay", python(settings.weight_decay));
   arguments.emplace_back("label_smoothing_factor", python(settings.label_smoothing));
@@ -72,8 +74,10 @@ std::vector<std::string> trainer_remarks(const Settings& settings) {
 }
 
 std::string optimizer(const Settings& settings, const std::string& parameters) {
-  const std::string name = settings.optimizer == "sgd" ? "SGD" : settings.optimizer == "adam" ? "Adam" : "AdamW";
-  return fmt::format("torch.optim.{}({}, lr={}{}, weight_decay={})", name, parameters, python(settings.learning_rate),
+  static const std::map<std::string, std::string> names{
+      {"sgd", "SGD"}, {"adam", "Adam"}, {"adamw", "AdamW"}, {"rmsprop", "RMSprop"}};
+  return fmt::format("torch.optim.{}({}, lr={}{}, weight_decay={})", names.at(settings.optimizer), parameters,
+                     python(settings.learning_rate),
                      settings.optimizer == "sgd" ? ", momentum=" + python(settings.momentum) : "",
                      python(settings.weight_decay));
 }
@@ -99,6 +103,8 @@ std::string rate_function(const Settings& settings) {
 }
 
 std::string loss_function(const Settings& settings) {
+  if (settings.predicts_numbers)
+    return "torch.nn.MSELoss()";
   return fmt::format("torch.nn.CrossEntropyLoss({})", settings.label_smoothing > 0
                                                           ? "label_smoothing=" + python(settings.label_smoothing)
                                                           : std::string());

@@ -1,6 +1,7 @@
 #include "core/advice/run_facts.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <utility>
 
@@ -111,18 +112,36 @@ void take_foreign(RunFacts& facts) {
   facts.ema_updates_per_step = number_in(settings, {"ema_updates_per_step"});
 }
 
+/// `AdamW` of PyTorch and `adamw_torch_fused` of a Trainer are both `adamw`.
+std::string kind_of_optimizer(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name.starts_with("adamw") ? "adamw" : name;
+}
+
 /// The user's own program has said how it begins; its optimizer and rates are its own.
 void take_program(RunFacts& facts, const run::RunSpec& spec) {
   const run::RunStart& start = facts.start;
   if (!facts.batch && start.batch > 0)
     facts.batch = start.batch;
   facts.accumulate = std::max(start.accumulate, spec.accumulate);
+  facts.ranks = start.program ? std::max<std::int64_t>(start.program->ranks, 1) : 1;
   if (facts.batch)
-    facts.effective_batch = *facts.batch * facts.accumulate;
+    facts.effective_batch = *facts.batch * facts.accumulate * facts.ranks;
   if (start.train_examples > 0)
     facts.train_examples = start.train_examples;
-  if (start.program && start.program->length.epochs)
+  if (!start.program)
+    return;
+  if (start.program->length.epochs)
     facts.epochs = static_cast<double>(*start.program->length.epochs);
+  if (Json told = parse_json_or_discard(start.program->settings); told.is_object())
+    facts.told = std::move(told);
+  facts.learning_rate = facts.first_rate = number_in(facts.told, {"learning_rate"});
+  facts.warmup_steps = count_in(facts.told, {"warmup_steps"});
+  facts.optimizer = kind_of_optimizer(text_in(facts.told, {"optimizer"}));
+  if (const std::string precision = text_in(facts.told, {"precision"}); precision == "bf16" || precision == "fp16")
+    facts.precision = precision;
+  facts.checkpointing = facts.told.value("gradient_checkpointing", Json()) == Json(true);
 }
 
 void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& series) {
@@ -135,14 +154,42 @@ void take_series(RunFacts& facts, const std::vector<store::SeriesSummary>& serie
   const bool fixed = facts.own && facts.own->effective_batch;
   if (const auto* batch = find(series, "batch"); batch != nullptr && batch->max >= 1 && !fixed)
     facts.last_effective =
-        std::max<std::int64_t>(facts.effective_batch.value_or(0), whole(batch->max) * facts.accumulate);
-  if (const auto* rate = find(series, "learning_rate");
-      !facts.first_rate && rate != nullptr && std::isfinite(rate->max) && rate->max > 0) {
-    facts.first_rate = rate->max;
-    facts.rate_of_steps = true;
-  }
+        std::max<std::int64_t>(facts.effective_batch.value_or(0), whole(batch->max) * facts.accumulate * facts.ranks);
   if (const auto* updates = find(series, "ema_updates"); updates != nullptr && updates->last_step > 0)
     facts.ema_updates_per_step = updates->last / static_cast<double>(updates->last_step);
+}
+
+/// The highest rate of the steps. Where BatchScope scaled the program's rate with a batch that grew, each as it would
+/// have been with the first batch.
+double highest_rate(const store::RunReader& reader, const RunFacts& facts, const std::string& rule_text,
+                    double highest) {
+  const auto rule = schedule::parse_rule(rule_text);
+  const bool scaled = rule == schedule::LearningRateRule::linear || rule == schedule::LearningRateRule::square_root;
+  if (!scaled || !facts.batch || facts.last_effective == facts.effective_batch)
+    return highest;
+  const auto batches = reader.series(facts.row.id, "batch");
+  auto batch = batches.begin();
+  double at_first = 0;
+  for (const store::Point& rate : reader.series(facts.row.id, "learning_rate")) {
+    batch = std::find_if(batch, batches.end(), [&](const store::Point& each) { return each.step >= rate.step; });
+    if (batch == batches.end())
+      break;
+    if (batch->step == rate.step && batch->value >= 1)
+      at_first =
+          std::max(at_first, rate.value / schedule::scaled_rate(1, rule, std::llround(batch->value), *facts.batch));
+  }
+  return at_first > 0 ? at_first : highest;
+}
+
+/// What was trained with goes before what was said: a program may scale the rate that it says, or warm up to it.
+void take_highest_rate(RunFacts& facts, const store::RunReader& reader, const std::string& rule,
+                       const std::vector<store::SeriesSummary>& series) {
+  const auto* rate = find(series, "learning_rate");
+  if (rate == nullptr || !std::isfinite(rate->max) || rate->max <= 0)
+    return;
+  const double highest = highest_rate(reader, facts, rule, rate->max);
+  facts.rate_of_steps = facts.first_rate != highest;
+  facts.first_rate = highest;
 }
 
 /// Nothing if the search is not in this database.
@@ -163,12 +210,12 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   const std::string spec = reader.spec_json(run);
   if (const Json settings = parse_json_or_discard(spec); settings.is_object())
     facts.settings = settings;
-  facts.rest = rest_of(facts.settings);
   facts.own = run::stored_spec(spec);
   facts.start = run::stored_start(reader.start_json(run));
   if (facts.row.outcome.batch && *facts.row.outcome.batch > 0)
     facts.batch = facts.row.outcome.batch; // a program may not tell it
-  if (const auto program = facts.own && facts.own->program ? std::exchange(facts.own, std::nullopt) : std::nullopt)
+  const auto program = facts.own && facts.own->program ? std::exchange(facts.own, std::nullopt) : std::nullopt;
+  if (program)
     take_program(facts, *program);
   else if (facts.own)
     take_own(facts);
@@ -177,7 +224,11 @@ RunFacts read_facts(const store::RunReader& reader, std::int64_t run) {
   if (!facts.epochs && facts.row.outcome.epoch > 0)
     facts.epochs = facts.row.outcome.epoch;
   take_common(facts);
-  take_series(facts, reader.summaries(run));
+  facts.rest = rest_of(facts.settings, facts.told);
+  const auto series = reader.summaries(run);
+  take_series(facts, series);
+  if (program || !facts.first_rate)
+    take_highest_rate(facts, reader, program ? program->lr_rule : "none", series);
   if (facts.start.search)
     facts.largest_batch = largest_of_search(reader, *facts.start.search);
   return facts;
@@ -190,13 +241,17 @@ std::vector<RunFacts> read_sweep(const store::RunReader& reader, std::int64_t sw
   return runs;
 }
 
-std::string rest_of(const Json& settings) {
+std::string rest_of(const Json& settings, const Json& told) {
   Json rest = settings;
   for (const char* key :
        {"batch", "accumulate", "effective_batch", "max_batch", "lr", "lr_rule", "lr_reference_batch", "lr_decay",
         "warmup", "weight_decay", "dropout", "label_smoothing", "regularization_rule", "seed", "name"})
     rest.erase(key);
-  return json_text(rest);
+  Json program = told;
+  for (const char* key : {"learning_rate", "lr_scheduler_type", "warmup_steps", "warmup_ratio", "weight_decay",
+                          "label_smoothing", "seed"})
+    program.erase(key);
+  return json_text(Json::array({std::move(rest), std::move(program)}));
 }
 
 } // namespace batchscope::advice

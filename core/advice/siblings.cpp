@@ -39,8 +39,13 @@ bool fits(const RunFacts& run, std::int64_t micro_batch) {
 std::int64_t micro_batches(const RunFacts& run) {
   if (!run.effective_batch || !run.micro_batch)
     return run.accumulate;
-  const std::int64_t micro = std::min(*run.micro_batch, *run.effective_batch);
-  return (*run.effective_batch + micro - 1) / micro;
+  const std::int64_t examples = per_rank(run, *run.effective_batch);
+  const std::int64_t micro = std::min(*run.micro_batch, examples);
+  return (examples + micro - 1) / micro;
+}
+
+std::int64_t per_rank(const RunFacts& run, std::int64_t examples) {
+  return std::max<std::int64_t>(1, examples / run.ranks);
 }
 
 } // namespace batchscope::advice::detail

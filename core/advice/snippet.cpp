@@ -1,7 +1,9 @@
 #include "core/advice/snippet.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,6 +62,48 @@ void take_spec(Settings& settings, const RunFacts& run) {
     settings.remarks.push_back(fmt::format("The run used dropout {:g}, which belongs to the model.", dropout));
 }
 
+/// `cosine` of a Trainer, `CosineAnnealingLR` of PyTorch; nothing for one that snippets do not have.
+std::optional<std::string> decay_of(const std::string& scheduler) {
+  if (scheduler == "linear" || scheduler == "cosine")
+    return scheduler;
+  if (scheduler == "CosineAnnealingLR")
+    return "cosine";
+  if (scheduler == "constant" || scheduler == "constant_with_warmup" || scheduler == "ConstantLR")
+    return "constant";
+  return std::nullopt;
+}
+
+/// What a program of the user's own said that it is made with; snippets have what is most common of it.
+void take_told(Settings& settings, const RunFacts& run) {
+  const Json& told = run.told;
+  const auto number = [&](const char* name) {
+    const auto found = told.find(name);
+    return found != told.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  constexpr std::array<std::string_view, 4> written{"sgd", "adam", "adamw", "rmsprop"};
+  if (std::find(written.begin(), written.end(), run.optimizer) != written.end())
+    settings.optimizer = run.optimizer;
+  else
+    settings.remarks.push_back(fmt::format("The run's optimizer is {}; here it is AdamW.",
+                                           run.optimizer.empty() ? "not known" : one_line(run.optimizer)));
+  const auto named = told.find("lr_scheduler_type");
+  const std::string scheduler = named != told.end() && named->is_string() ? named->get<std::string>() : std::string();
+  if (const auto decay = decay_of(scheduler))
+    settings.decay = *decay;
+  else
+    settings.remarks.push_back(
+        fmt::format("The learning rate follows {} of the run's program; here it is constant after the warm-up.",
+                    scheduler.empty() ? "the scheduler, if any," : one_line(scheduler)));
+  settings.momentum = number("momentum");
+  settings.weight_decay = number("weight_decay");
+  settings.label_smoothing = number("label_smoothing");
+  if (const double clip = number("max_grad_norm"); clip > 0)
+    settings.clip = clip;
+  if (const auto seed = told.find("seed"); seed != told.end() && seed->is_number_unsigned())
+    settings.seed = static_cast<std::int64_t>(std::min<std::uint64_t>(seed->get<std::uint64_t>(), 0xffffffffU));
+  settings.drop_last = run.start.program && run.start.program->drop_last;
+}
+
 /// Optimizer steps of the same examples with the fixed batch.
 std::int64_t steps_of(const Settings& settings, const RunFacts& run) {
   const double effective = static_cast<double>(settings.micro_batch * settings.accumulate);
@@ -82,20 +126,28 @@ Settings settings_of(const RunFacts& run) {
   settings.warmup_steps = run.warmup_steps.value_or(0);
   settings.precision = run.precision;
   settings.checkpointing = run.checkpointing;
+  settings.predicts_numbers = run.start.predicts_numbers;
   divide(settings, run);
   if (run.own)
     take_spec(settings, run);
   else if (run.epochs && *run.epochs >= 1)
     settings.epochs = std::llround(*run.epochs);
+  if (!run.told.empty())
+    take_told(settings, run);
   if (run.rate_of_steps)
-    settings.remarks.emplace_back("The learning rate is the highest one of the run's steps; its decay and warm-up, and "
-                                  "the optimizer's settings, are those of the run's program.");
+    settings.remarks.push_back(fmt::format(
+        "The learning rate is the highest one of the run's steps{}.",
+        run.told.empty() ? "; its decay and warm-up, and the optimizer's settings, are those of the run's program"
+                         : ""));
   if (run.ema)
     settings.remarks.push_back(fmt::format("The run averaged its weights (EMA, decay {}); update the average once per "
                                            "optimizer step.",
                                            *run.ema));
   if (settings.steps == 0)
     settings.steps = steps_of(settings, run);
+  if (const auto ratio = run.told.find("warmup_ratio"); ratio != run.told.end() && ratio->is_number())
+    settings.warmup_steps =
+        std::llround(std::ceil(std::clamp(ratio->get<double>(), 0.0, 1.0) * static_cast<double>(settings.steps)));
   const std::string name = run.row.name.empty() ? "" : fmt::format(" ({})", one_line(run.row.name));
   settings.heading =
       fmt::format("Run {}{} of BatchScope: {} x {} = {} examples per optimizer step on 1 device", run.row.id, name,

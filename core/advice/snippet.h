@@ -19,9 +19,10 @@ struct Settings {
   double learning_rate = 0.001;   ///< at micro_batch x accumulate
   std::string decay = "constant"; ///< constant, cosine, linear or step
   std::int64_t warmup_steps = 0;
-  std::string optimizer = "adamw"; ///< sgd, adam or adamw
+  std::string optimizer = "adamw"; ///< sgd, adam, adamw or rmsprop
   double momentum = 0;             ///< sgd
   double weight_decay = 0;
+  bool predicts_numbers = false; ///< with the mean squared error, else classes with cross entropy
   double label_smoothing = 0;
   std::optional<double> clip;         ///< largest gradient norm
   std::optional<std::int64_t> epochs; ///< length: epochs, or else steps

@@ -24,7 +24,8 @@ public:
     if (settings.clip)
       arguments.emplace_back("gradient_clip_val", detail::python(*settings.clip));
     return detail::comments(settings, {"Put configure_optimizers into your LightningModule, and the batch size into "
-                                       "your DataLoader."}) +
+                                       "your DataLoader.",
+                                       "The loss of its training_step is " + detail::loss_function(settings) + "."}) +
            detail::rate_imports(settings) + "import lightning\nimport torch\n\n" +
            fmt::format("lightning.seed_everything({})\nbatch_size = {}\n", settings.seed, settings.micro_batch) +
            detail::call("trainer", "lightning.Trainer", arguments) + "\n\n" + detail::rate_function(settings) +

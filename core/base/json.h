@@ -29,6 +29,14 @@ Json parse_json_or_discard(const std::string& text);
 /// U+FFFD instead of an error.
 std::string json_text(const Json& value, int indent = -1);
 
+/// A member of an object that is a text; empty for an object without such a member, and for any other value.
+inline std::string text_member(const Json& object, const char* name) {
+  if (!object.is_object())
+    return {};
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 /// The inverse of json_number(); any other value gives NaN.
 inline double number_from_json(const Json& value) {
   if (value.is_number())

@@ -154,8 +154,7 @@ std::string format_duration(double seconds) {
   return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
-std::string shortened(std::string_view text) {
-  constexpr std::size_t most = 200;
+std::string shortened(std::string_view text, std::size_t most) {
   if (text.size() <= most)
     return std::string(text);
   std::size_t end = most;

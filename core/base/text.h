@@ -25,9 +25,9 @@ std::string format_bytes(std::uint64_t bytes);
 std::string format_count(std::int64_t count);
 std::string format_duration(double seconds);
 
-/// A value that the user gave, for a message: at most its first 200 characters, followed by the total number of
-/// characters if it was cut. Use it for every text in a message that has no length limit of its own.
-std::string shortened(std::string_view text);
+/// A value that the user gave, for a message: at most its first 200 characters (`most` bytes), followed by the total
+/// number of characters if it was cut. Use it for every text in a message that has no length limit of its own.
+std::string shortened(std::string_view text, std::size_t most = 200);
 /// shortened() in double quotes.
 std::string in_quotes(std::string_view text);
 

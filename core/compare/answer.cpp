@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -78,41 +79,66 @@ std::optional<double> value_of(const ComparedRun& run, const Goal& goal, const M
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
+/// Whether the setting has the score of a run that learnt the same: a repeat with the same seed is no further evidence.
+bool is_known(const Standing& standing, const ComparedRun& run, const Goal& goal) {
+  const std::string seed = setting_text(run, "seed");
+  return goal.kind == Goal::Kind::accuracy && !run.row.settings.program && run.spec.contains("seed") &&
+         std::find(standing.seeds.begin(), standing.seeds.end(), seed) != standing.seeds.end();
+}
+
+/// Fraction of the finished runs without a value; 1 if there is none.
+double share_without(const Standing& standing) {
+  const auto with = static_cast<double>(standing.values.size()), without = static_cast<double>(standing.without);
+  return with > 0 ? without / (with + without) : 1;
+}
+
 std::vector<Standing> standings_of(const Comparison& comparison, const Goal& goal, const Metric& metric) {
   const auto& runs = comparison.runs;
   std::vector<Standing> standings;
   for (const Group& group : comparison.groups) {
     Standing standing;
-    for (const std::size_t index : group.runs)
-      if (const auto value = value_of(runs[index], goal, metric)) {
-        const bool is_negated =
-            goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
-        standing.values.push_back(*value);
-        standing.results.push_back(is_negated ? -*value : *value);
-        standing.seeds.push_back(setting_text(runs[index], "seed"));
+    for (const std::size_t index : group.runs) {
+      const auto value = value_of(runs[index], goal, metric);
+      if (!value) {
+        // A throughput that is not known is no failure.
+        const bool counts = goal.kind != Goal::Kind::throughput;
+        standing.without += counts && runs[index].row.outcome.status == RunStatus::finished ? 1 : 0;
+        continue;
       }
+      if (is_known(standing, runs[index], goal))
+        continue;
+      const bool is_negated =
+          goal.kind == Goal::Kind::target || (goal.kind != Goal::Kind::throughput && !metric.is_accuracy());
+      standing.values.push_back(*value);
+      standing.results.push_back(is_negated ? -*value : *value);
+      standing.seeds.push_back(setting_text(runs[index], "seed"));
+    }
     standing.group = group;
     standing.summary = summarize(standing.values);
     standings.push_back(std::move(standing));
   }
   std::stable_sort(standings.begin(), standings.end(), [](const Standing& a, const Standing& b) {
-    return a.values.empty() != b.values.empty() ? b.values.empty() : a.summary.mean > b.summary.mean;
+    const double without_a = share_without(a), without_b = share_without(b);
+    return without_a != without_b ? without_a < without_b : a.summary.mean > b.summary.mean;
   });
   return standings;
 }
 
-std::optional<double> value_with(const Standing& standing, const std::string& seed) {
-  const auto found = std::find(standing.seeds.begin(), standing.seeds.end(), seed);
-  if (found == standing.seeds.end())
-    return std::nullopt;
-  return standing.values[static_cast<std::size_t>(found - standing.seeds.begin())];
+/// Of the first run with the seed of `best`'s run `index`; of the second one if that run is its second, and so on.
+std::optional<double> value_beside(const Standing& standing, const Standing& best, std::size_t index) {
+  const auto end = best.seeds.begin() + static_cast<std::ptrdiff_t>(index);
+  auto earlier = std::count(best.seeds.begin(), end, best.seeds[index]);
+  for (std::size_t i = 0; i < standing.seeds.size(); ++i)
+    if (standing.seeds[i] == best.seeds[index] && earlier-- == 0)
+      return standing.values[i];
+  return std::nullopt;
 }
 
 /// Differences of the best and another setting over the seeds that both have.
 std::vector<double> paired(const Standing& best, const Standing& other) {
   std::vector<double> differences;
   for (std::size_t i = 0; i < best.seeds.size(); ++i)
-    if (const auto value = value_with(other, best.seeds[i]))
+    if (const auto value = value_beside(other, best, i))
       differences.push_back(best.values[i] - *value);
   return differences;
 }
@@ -122,8 +148,8 @@ std::optional<Spread> spread_of(const std::vector<Standing>& standings) {
   std::vector<std::vector<double>> rows;
   for (const Standing& standing : standings) {
     std::vector<double> row;
-    for (const std::string& seed : standings.front().seeds)
-      if (const auto value = value_with(standing, seed))
+    for (std::size_t i = 0; i < standings.front().seeds.size(); ++i)
+      if (const auto value = value_beside(standing, standings.front(), i))
         row.push_back(*value);
     if (row.size() == standings.front().seeds.size())
       rows.push_back(std::move(row));
@@ -142,6 +168,10 @@ bool mark_ties(std::vector<Standing>& standings) {
   for (auto other = standings.begin() + 1; other != standings.end(); ++other) {
     if (other->values.empty())
       continue;
+    if (share_without(*other) > share_without(standings.front())) { // its values are those of its luckier seeds
+      told = false;
+      continue;
+    }
     const auto interval = mean_interval(paired(standings.front(), *other), divisor, spread);
     other->same_as_best = !interval ? other->summary.mean == standings.front().summary.mean : interval->contains_zero();
     told = told && interval.has_value();
@@ -190,6 +220,16 @@ std::string runs_text(std::int64_t n) {
   return n == 1 ? "1 run" : format_count(n) + " runs";
 }
 
+/// `over 3 seeds`; `over 2 runs` if they share a seed; `in 2 of 3 runs` if the others have no value. Empty for one run.
+std::string count_text(const Standing& standing) {
+  const std::int64_t n = standing.summary.n;
+  if (standing.without > 0)
+    return fmt::format(" in {} of {} runs", n, n + standing.without);
+  const std::set<std::string> seeds(standing.seeds.begin(), standing.seeds.end());
+  return n > 1 ? fmt::format(" over {} {}", n, seeds.size() == standing.seeds.size() ? "seeds" : "runs")
+               : std::string();
+}
+
 /// `98.20 % ± 0.12 over 3 seeds`.
 std::string value_text(const Standing& standing, const Goal& goal, const Metric& metric) {
   const auto& [n, mean, deviation] = standing.summary;
@@ -205,7 +245,7 @@ std::string value_text(const Standing& standing, const Goal& goal, const Metric&
     text = metric.text(mean);
     spread = metric.spread(deviation);
   }
-  return n > 1 ? fmt::format("{} ± {} over {} seeds", text, spread, n) : text;
+  return (n > 1 ? fmt::format("{} ± {}", text, spread) : text) + count_text(standing);
 }
 
 std::string what_it_has(const Goal& goal, const Metric& metric) {
@@ -259,21 +299,30 @@ std::string repeats_text(const std::vector<Standing>& standings, bool told) {
   std::int64_t most = 0;
   for (const Standing& standing : standings)
     most = std::max(most, standing.summary.n);
+  const bool same_seed = std::any_of(standings.begin(), standings.end(), [](const Standing& standing) {
+    return static_cast<std::int64_t>(standing.group.runs.size()) > standing.summary.n + standing.without;
+  });
   if (most == 1)
-    return " One run of each: the spread between seeds is not known.";
+    return fmt::format(" One {} of each: the spread between seeds is not known.", same_seed ? "seed" : "run");
   if (!told)
     return " Not all settings have two runs with the same seeds as the best, so the certainty of this is not known.";
-  return most == 2 ? " With two seeds only large differences are significant; a third one helps much." : "";
+  if (most > 2)
+    return {};
+  const bool seeds = std::none_of(standings.begin(), standings.end(), [](const Standing& standing) {
+    return standing.seeds.size() == 2 && standing.seeds.front() == standing.seeds.back();
+  });
+  return fmt::format(" With two {} only large differences are significant; a third one helps much.",
+                     seeds ? "seeds" : "runs of each");
 }
 
-/// Largest and smallest batch of the settings with a result.
+/// Whether the best is at an edge of the batch sizes that were tried, with or without a result.
 std::string edges_text(const std::vector<Standing>& standings, const Standing& chosen) {
   if (!chosen.group.batch)
     return {};
   std::int64_t least = *chosen.group.batch;
   std::int64_t most = *chosen.group.batch;
   for (const Standing& standing : standings)
-    if (!standing.values.empty() && standing.group.batch) {
+    if ((!standing.values.empty() || standing.without > 0) && standing.group.batch) {
       least = std::min(least, *standing.group.batch);
       most = std::max(most, *standing.group.batch);
     }
@@ -308,7 +357,8 @@ std::string gaps_text(const std::vector<ComparedRun>& runs, const std::vector<St
   return text;
 }
 
-/// How many times as long the slowest compared batch takes; only if it says something.
+/// How many times as long the slowest other batch size takes; only if it says something. Of runs of the same batch size
+/// the longer one was most likely disturbed.
 std::string speed_text(const std::vector<Standing>& standings, const Standing& chosen,
                        const std::vector<ComparedRun>& runs) {
   const auto seconds = [&](const Standing& standing) {
@@ -321,7 +371,7 @@ std::string speed_text(const std::vector<Standing>& standings, const Standing& c
   const Standing* slowest = nullptr;
   double most = 0;
   for (const Standing& standing : standings)
-    if (!standing.values.empty() && &standing != &chosen && seconds(standing) > most) {
+    if (!standing.values.empty() && standing.group.batch != chosen.group.batch && seconds(standing) > most) {
       slowest = &standing;
       most = seconds(standing);
     }
@@ -330,6 +380,15 @@ std::string speed_text(const std::vector<Standing>& standings, const Standing& c
   if (!slowest || own <= 0 || most / own < worth_saying)
     return {};
   return fmt::format(" It trains {:.1f} times as fast as {}.", most / own, slowest->group.label());
+}
+
+/// An error on other examples is another quantity.
+std::string data_text(const Comparison& comparison, const Goal& goal) {
+  const auto& differing = comparison.settings.differing;
+  const bool differs = std::find(differing.begin(), differing.end(), "data") != differing.end();
+  return differs && goal.kind != Goal::Kind::throughput
+             ? " The runs have different data, so their scores may not be comparable."
+             : "";
 }
 
 Answer no_answer(std::string text, std::string result = {}, std::vector<Standing> standings = {}) {
@@ -351,7 +410,8 @@ Goal parse_goal(const std::string& text, const std::string& option) {
   if (name == "throughput" && colon == std::string::npos)
     return {.kind = Goal::Kind::throughput};
   if (name == "target")
-    if (const auto score = filter::value_of(telemetry::ValueKind::fraction, value); score && std::isfinite(*score))
+    if (const auto score = filter::value_of(telemetry::ValueKind::fraction, value);
+        score && std::isfinite(*score) && !(value.ends_with('%') && *score > 1))
       return {.kind = Goal::Kind::target, .value = *score};
   if (name == "time")
     if (const auto seconds = filter::value_of(telemetry::ValueKind::seconds, value);
@@ -393,7 +453,8 @@ Answer answer(const Comparison& comparison, const Goal& goal) {
   answer.result = what;
   answer.text = reason(standings, chosen, goal, what) + ties_text(standings, chosen) +
                 (goal.kind == Goal::Kind::accuracy ? speed_text(standings, chosen, runs) : "") +
-                repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal);
+                repeats_text(standings, told) + edges_text(standings, chosen) + gaps_text(runs, standings, goal) +
+                data_text(comparison, goal);
   answer.batch = chosen.group.batch;
   for (const std::size_t index : chosen.group.runs)
     answer.runs.push_back(runs[index].row.id);

@@ -29,9 +29,10 @@ Goal parse_goal(const std::string& text, const std::string& option);
 struct Standing {
   Group group;
   Summary summary;             ///< of `values`
-  std::vector<double> values;  ///< of the runs that have one, by run; larger is better
+  std::vector<double> values;  ///< of the runs that have one, by run, once for each seed; larger is better
   std::vector<double> results; ///< the same as measured: accuracy, loss, examples per second, or seconds to the target
   std::vector<std::string> seeds; ///< of those runs
+  std::int64_t without = 0;       ///< finished runs that have no value, such as those that never reach the target
   std::string text;               ///< mean and spread of the results, `98.20 % ± 0.12 over 3 seeds`; empty without any
   bool same_as_best = false;      ///< cannot be told apart from the best
 };
@@ -45,14 +46,17 @@ struct Answer {
   bool certain = false; ///< every other setting is worse beyond the 95 % interval over common seeds, or slower to train
                         ///< and not better
   std::string result;   ///< what the results are: `validation accuracy`
-  std::vector<Standing> standings; ///< best first; settings without a finished run last
+  /// Best first; settings of which more runs have no value come later, those without any last.
+  std::vector<Standing> standings;
 };
 
 /// Compares the finished runs. Settings that were run several times with different seeds are compared by the 95 %
 /// interval of their paired differences, whose spread is estimated from all settings, adjusted for the number of
 /// comparisons; of those that cannot be told apart the
 /// smallest batch is chosen whose mean is within the spread of repeats of the best one. With one run each, by the value
-/// alone, and the text says that the spread is unknown.
+/// alone, and the text says that the spread is unknown. Runs of this program with one seed learn the same: for their
+/// score they count once. A setting that reaches a target with each seed is before one that does so only with some,
+/// however fast those are.
 Answer answer(const Comparison& comparison, const Goal& goal);
 
 } // namespace batchscope::compare

@@ -1,6 +1,8 @@
 #include "core/compare/runs.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -11,6 +13,9 @@
 #include <fmt/ranges.h>
 
 #include "core/base/shell_words.h"
+#include "core/filter/values.h"
+#include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/store/step_times.h"
 
 namespace batchscope::compare {
@@ -19,6 +24,7 @@ namespace {
 
 constexpr const char* accuracy_series = "validation_accuracy";
 constexpr const char* loss_series = "validation_loss";
+constexpr std::string_view told_prefix = "program.";
 
 /// Seconds of the whole run without evaluations.
 double training_seconds(const telemetry::RunOutcome& outcome) {
@@ -86,6 +92,15 @@ bool is_command(const Json& value) {
   return value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& word) { return word.is_string(); });
 }
 
+/// Whether a program was given its run's seed, which otherwise is but a default.
+bool knows_seed(const Json& program, const Json& spec) {
+  const Json words = program.value("command", Json());
+  return program.value("seeded", Json()) == Json(true) || spec.value("seed", Json()) != Json(run::RunSpec{}.seed) ||
+         (is_command(words) && std::any_of(words.begin(), words.end(), [](const Json& word) {
+            return word.get_ref<const std::string&>().find("{seed}") != std::string::npos;
+          }));
+}
+
 /// The fields of a program as settings of their own, and so the texts for its placeholders.
 Json with_program_fields(Json spec) {
   const auto found = spec.find("program");
@@ -93,11 +108,15 @@ Json with_program_fields(Json spec) {
     return spec;
   const Json program = std::move(*found);
   spec.erase(found);
+  if (!knows_seed(program, spec))
+    spec["seed"] = nullptr;
   for (const auto& [key, value] : program.items()) {
     if (key == "command" && is_command(value))
       add_command(value, spec);
     else if (key == "metrics" && value.is_object())
       spec[key] = names_of(value);
+    else if (key == "seeded")
+      continue; // it says whether there is a seed
     else if (key != "set" || !value.is_object())
       spec[key] = value;
     else
@@ -105,6 +124,16 @@ Json with_program_fields(Json spec) {
         spec["set." + name] = text;
   }
   return spec;
+}
+
+/// What a program is made with, as it said itself, as settings of their own; its seed is that of the run.
+void add_told(const run::RunStart& start, Json& spec) {
+  if (!start.program)
+    return;
+  const Json told = parse_json_or_discard(start.program->settings);
+  if (told.is_object())
+    for (const auto& [name, value] : told.items())
+      spec[name == "seed" ? name : std::string(told_prefix) + name] = value;
 }
 
 bool is_setting(const std::string& key) {
@@ -115,6 +144,40 @@ std::string text_of_setting(const Json& value) {
   if (value.is_null())
     return "default";
   return value.is_string() ? value.get<std::string>() : json_text(value);
+}
+
+/// Runs that differ only in these are repeats of each other: the seed, and what does not affect training.
+bool tells_groups_apart(const std::string& key) {
+  constexpr std::array same_training{
+      "seed", "save", "task", "evaluate_every", "checkpoint_every", "checkpoint_minutes"};
+  return std::find(same_training.begin(), same_training.end(), key) == same_training.end();
+}
+
+/// `1e-3` and 0.001, `adamw` and `AdamW`: one may be of a command, the other of a program that read it.
+bool is_same_value(const std::string& a, const std::string& b) {
+  constexpr double rounding = 1e-6; // of single precision
+  const auto x = filter::value_of(telemetry::ValueKind::number, a);
+  const auto y = filter::value_of(telemetry::ValueKind::number, b);
+  if (x && y && std::isfinite(*x) && std::isfinite(*y))
+    return std::abs(*x - *y) <= rounding * std::max(std::abs(*x), std::abs(*y));
+  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char c, char d) { return lower(c) == lower(d); });
+}
+
+/// Removes what the programs said only because they were given it, a learning rate of --set, say: a given setting that
+/// separates runs has the same value in each. A value that merely varies with a given one is due to the program, which
+/// may scale its rate with the batch: both are shown.
+void remove_given(const std::vector<ComparedRun>& runs, std::vector<std::string>& differing) {
+  std::vector<std::string> given;
+  std::copy_if(differing.begin(), differing.end(), std::back_inserter(given),
+               [](const std::string& key) { return !key.starts_with(told_prefix) && tells_groups_apart(key); });
+  std::erase_if(differing, [&](const std::string& told) {
+    return told.starts_with(told_prefix) && std::any_of(given.begin(), given.end(), [&](const std::string& key) {
+             return std::all_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
+               return is_same_value(setting_text(run, key), setting_text(run, told));
+             });
+           });
+  });
 }
 
 Settings settings_of(const std::vector<ComparedRun>& runs) {
@@ -141,13 +204,13 @@ Settings settings_of(const std::vector<ComparedRun>& runs) {
   Settings settings;
   for (const Setting& setting : all)
     (setting.runs == runs.size() ? settings.same : settings.differing).push_back(*setting.key);
+  remove_given(runs, settings.differing);
   return settings;
 }
 
 std::vector<Group> group_repeats(const std::vector<ComparedRun>& runs, const Settings& settings) {
   std::vector<std::string> keys;
-  std::copy_if(settings.differing.begin(), settings.differing.end(), std::back_inserter(keys),
-               [](const std::string& key) { return key != "seed"; });
+  std::copy_if(settings.differing.begin(), settings.differing.end(), std::back_inserter(keys), tells_groups_apart);
   std::vector<Group> groups;
   std::map<std::vector<std::string>, std::size_t> known;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -178,6 +241,7 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
       run.row = reader.run(id);
       if (Json spec = parse_json_or_discard(reader.spec_json(id)); spec.is_object())
         run.spec = with_program_fields(std::move(spec));
+      add_told(run::stored_start(reader.start_json(id)), run.spec);
       const auto there = reader.series_names(id);
       store::StepTimes times(reader, run.row);
       run.accuracies = scores_of(reader, run.row, accuracy_series, times, there, run.row.outcome.validation_accuracy);
@@ -194,6 +258,11 @@ std::string setting_text(const ComparedRun& run, const std::string& key) {
 }
 
 std::string setting_name(std::string key) {
+  constexpr std::string_view placeholder = "set.";
+  if (key.starts_with(told_prefix))
+    key.erase(0, told_prefix.size());
+  else if (key.starts_with(placeholder))
+    key.erase(0, placeholder.size()); // as in the names of a sweep's runs
   if (!key.starts_with("--"))
     std::replace(key.begin(), key.end(), '_', ' ');
   return key;

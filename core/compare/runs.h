@@ -20,7 +20,9 @@ struct Score {
 /// A stored run as a comparison needs it.
 struct ComparedRun {
   store::RunRow row;
-  Json spec = Json::object(); ///< its settings; empty for a run of another program without any
+  /// Its settings, without any for many runs of other programs. The seed is null where a program was given none and did
+  /// not say its own.
+  Json spec = Json::object();
   std::vector<Score> accuracies;
   std::vector<Score> losses;
 };
@@ -32,11 +34,12 @@ std::vector<ComparedRun> read_runs(const store::RunReader& reader, const std::ve
 /// the run does not have.
 std::string setting_text(const ComparedRun& run, const std::string& key);
 
-/// The name of a setting for display: `lr rule`; options of a program's command as they are.
+/// The name of a setting for display: `lr rule`; a placeholder of a program's command by its own name; options of the
+/// command as they are.
 std::string setting_name(std::string key);
 
 /// Names of all settings, apart from the run's name; those in which the runs differ, in the order of the specs, and
-/// the others.
+/// the others. What a program said of itself is in neither where it only repeats a differing setting that it was given.
 struct Settings {
   std::vector<std::string> differing;
   std::vector<std::string> same;

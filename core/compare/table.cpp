@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -37,13 +36,6 @@ bool is_differing_setting(const Comparison& comparison, const Column& column) {
   return true;
 }
 
-/// A program that does not report its examples has no epochs and no throughput.
-bool is_unknown(std::string_view result, const store::RunRow& run) {
-  return run.settings.program && run.outcome.examples_seen == 0 &&
-         (result == "examples_seen" || result == "epoch" || result == "train_coverage" ||
-          result == "examples_per_second");
-}
-
 /// A setting that is counted in bytes by its name, as in a RunSpec.
 ValueKind kind_of_setting(const std::string& key) {
   return key == "memory_budget" ? ValueKind::bytes : ValueKind::number;
@@ -68,8 +60,7 @@ std::vector<Column> metric_columns(const Comparison& comparison) {
   for (const telemetry::OutcomeField& field : telemetry::outcome_fields()) {
     Column column{.key = field.name, .kind = field.kind, .values = {}};
     for (const ComparedRun& run : comparison.runs)
-      column.values.push_back(is_unknown(field.name, run.row) ? Json(nullptr)
-                                                              : telemetry::json_of(field, run.row.outcome));
+      column.values.push_back(telemetry::json_of(field, run.row.outcome));
     const bool empty = std::all_of(column.values.begin(), column.values.end(),
                                    [](const Json& value) { return value.is_null() || value == ""; });
     finish(column);
@@ -93,7 +84,7 @@ std::string title(const Column& column) {
     return "learning rate";
   if (column.key == "batch")
     return column.kind == ValueKind::count ? "first batch" : "batch size"; // an outcome, or the setting
-  std::string name = column.key.starts_with("set.") ? column.key.substr(4) : column.key;
+  std::string name = column.key;
   if (name == "examples_per_second")
     return "examples/s";
   if (name.ends_with("_bytes"))

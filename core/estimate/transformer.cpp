@@ -158,8 +158,7 @@ Transformer transformer_from_config(const std::string& json, const std::string& 
   const Json parsed = parse_json_or_discard(json);
   if (!parsed.is_object())
     throw input_error(name + ": not a JSON object; accepted: the config.json of a model");
-  const auto type = parsed.find("model_type");
-  const std::string wanted = type != parsed.end() && type->is_string() ? type->get<std::string>() : std::string();
+  const std::string wanted = text_member(parsed, "model_type");
   for (const Family& family : known_families) {
     if (wanted != family.name)
       continue;

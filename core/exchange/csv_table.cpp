@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/exchange/detail/imported_run.h"
 
 namespace batchscope::exchange::detail {
@@ -55,9 +55,11 @@ std::string_view whole_rows(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-CsvTable::CsvTable(std::vector<std::string> header, const ImportOptions& options) : header_(std::move(header)) {
-  for (const std::string& column : header_)
-    series_.push_back(series_name(column, options));
+CsvTable::CsvTable(const std::vector<std::string>& header, const ImportOptions& options) {
+  for (const std::string& column : header) {
+    header_.emplace_back(trimmed(column));
+    series_.push_back(series_name(header_.back(), options));
+  }
   step_column_ = column_of_steps(header_, series_, options);
   if (const auto run = std::find(series_.begin(), series_.end(), "run"); run != series_.end())
     run_column_ = static_cast<std::size_t>(run - series_.begin());
@@ -66,21 +68,26 @@ CsvTable::CsvTable(std::vector<std::string> header, const ImportOptions& options
 std::int64_t CsvTable::step_of(const std::vector<std::string>& row, const data::CsvText& csv) const {
   if (row.size() != header_.size())
     csv.refuse(fmt::format("{} values; the header has {} columns", row.size(), header_.size()));
-  const auto step = number_in(row[step_column_]);
+  const auto step = number_in(trimmed(row[step_column_]));
   if (!step || *step != std::trunc(*step) || std::abs(*step) > 9e15)
     csv.refuse("the step is not a whole number");
   return static_cast<std::int64_t>(*step);
 }
 
 std::string CsvTable::run_of(const std::vector<std::string>& row) const {
-  return run_column_ ? row[*run_column_] : std::string();
+  return run_column_ ? std::string(trimmed(row[*run_column_])) : std::string();
 }
 
-void CsvTable::values_of(const std::vector<std::string>& row,
-                         const std::function<void(const std::string&, double)>& take) const {
-  for (std::size_t i = 0; i < row.size(); ++i)
-    if (const auto value = number_in(row[i]); value && series_[i] != "step" && series_[i] != "run")
+void CsvTable::values_of(const std::vector<std::string>& row, const Take& take, const Leave& leave) const {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::string_view text = trimmed(row[i]);
+    if (text.empty() || series_[i] == "step" || series_[i] == "run")
+      continue;
+    if (const auto value = number_in(text))
       take(series_[i], *value);
+    else
+      leave(series_[i], text);
+  }
 }
 
 std::string CsvTable::identity_of(const std::vector<std::string>& row) const {

@@ -202,21 +202,16 @@ struct Part {
   std::vector<ComparedRun> runs;
 };
 
-/// Empty for a sweep of a file that was imported and has something else there.
-std::string member_text(const Json& json, const char* key) {
-  const bool is_text = json.is_object() && json.contains(key) && json[key].is_string();
-  return is_text ? json[key].get<std::string>() : std::string();
-}
-
 /// Without runs. A sweep says for what its runs are compared.
 Part part_of(const store::RunReader& reader, const std::optional<std::int64_t>& sweep) {
   Part part{.sweep = sweep, .title = "Runs of no sweep", .goal = {}, .runs = {}};
   if (!sweep)
     return part;
   const Json spec = parse_json(reader.sweep_json(*sweep));
-  const std::string name = member_text(spec, "name");
+  // Empty for a sweep of a file that was imported and has something else there.
+  const std::string name = text_member(spec, "name");
   part.title = fmt::format("Sweep {}", *sweep) + (name.empty() ? "" : ": " + name);
-  if (const std::string goal = member_text(spec, "goal"); !goal.empty())
+  if (const std::string goal = text_member(spec, "goal"); !goal.empty())
     part.goal = compare::parse_goal(goal, "goal");
   return part;
 }

@@ -51,6 +51,7 @@ void ImportedRuns::add(ImportedRuns others) {
     runs.push_back(std::move(run));
   }
   sweeps.insert(sweeps.end(), others.sweeps.begin(), others.sweeps.end());
+  remarks.insert(remarks.end(), others.remarks.begin(), others.remarks.end());
 }
 
 ImportResult store_runs(const ImportedRuns& read, store::RunStore& store) {

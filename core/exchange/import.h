@@ -16,6 +16,7 @@ namespace batchscope::exchange {
 struct ImportedRuns {
   std::vector<store::CompleteRun> runs; ///< `sweep` is an index into `sweeps`
   std::vector<std::string> sweeps;      ///< their specs, as JSON
+  std::vector<std::string> remarks;     ///< what was left out of sound files, a line each that names the file
 
   void add(ImportedRuns others);
 };

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/data/csv_text.h"
 #include "core/exchange/detail/csv_table.h"
 #include "core/exchange/detail/imported_run.h"
@@ -14,6 +15,33 @@ namespace batchscope::exchange {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Cells that are no numbers, in columns that have numbers otherwise.
+class LeftOut {
+public:
+  void has_numbers(const std::string& series) { columns_[series].numbers = true; }
+
+  void add(const std::string& series, std::int64_t line, std::string_view text) {
+    Column& column = columns_[series];
+    if (++column.others == 1)
+      column.first = fmt::format("line {}, {}", line, in_quotes(text));
+  }
+
+  void tell(const fs::path& path, std::vector<std::string>& remarks) const {
+    for (const auto& [series, column] : columns_)
+      if (column.numbers && column.others > 0 && !series.empty())
+        remarks.push_back(fmt::format("{}: values of {} that are no numbers were left out: {}, the first in {}",
+                                      path.string(), series, column.others, column.first));
+  }
+
+private:
+  struct Column {
+    bool numbers = false;
+    std::int64_t others = 0;
+    std::string first;
+  };
+  std::map<std::string, Column> columns_; ///< by their series
+};
 
 class CsvImporter final : public Importer {
 public:
@@ -38,8 +66,8 @@ public:
       const std::string line = first_line(table);
       std::vector<std::string> header;
       data::CsvText(line, table.string()).next(header);
-      for (const std::string& column : header)
-        if (known.insert(column).second)
+      for (const std::string& field : header)
+        if (const std::string column(trimmed(field)); known.insert(column).second)
           columns.push_back({column, detail::series_name(column, {})});
     }
     return columns;
@@ -64,6 +92,7 @@ private:
     const detail::CsvTable table(header, options);
     // A row of each run that the file has; files without such a column have one.
     std::map<std::string, detail::ImportedRun> runs;
+    LeftOut left_out;
     std::vector<std::string> row;
     while (csv.next(row)) {
       const std::int64_t step = table.step_of(row, csv);
@@ -75,8 +104,15 @@ private:
         run = runs.emplace(key, detail::ImportedRun(name(), path, identity, store::CompleteRun::Update::extend)).first;
         run->second.set_name(name_of(path) + (key.empty() ? "" : " " + key));
       }
-      table.values_of(row, [&](const std::string& series, double value) { run->second.add(series, step, value); });
+      table.values_of(
+          row,
+          [&](const std::string& series, double value) {
+            run->second.add(series, step, value);
+            left_out.has_numbers(series);
+          },
+          [&](const std::string& series, std::string_view other) { left_out.add(series, csv.line(), other); });
     }
+    left_out.tell(path, read.remarks);
     for (auto& [key, run] : runs)
       if (!run.empty())
         read.runs.push_back(run.finish(options));

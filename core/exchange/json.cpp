@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <set>
 
@@ -5,6 +7,7 @@
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
 #include "core/telemetry/outcome_fields.h"
+#include "core/telemetry/record.h"
 
 namespace batchscope::exchange::detail {
 
@@ -78,19 +81,27 @@ private:
     out << "],\n\"series\": {";
     separator = "\n";
     for (const std::string& name : reader.series_names(id)) {
+      const std::vector<store::Point> points = reader.series(id, name);
+      const bool nan_is_unknown = telemetry::nan_is_unknown(name);
+      if (nan_is_unknown && std::ranges::all_of(points, [](const auto& point) { return std::isnan(point.value); }))
+        continue; // no value is known
       out << separator << json_text(name) << ": ";
-      write_points(reader.series(id, name), out);
+      write_points(points, nan_is_unknown, out);
       separator = ",\n";
     }
     out << "}}";
   }
 
-  static void write_points(const std::vector<store::Point>& points, std::ostream& out) {
+  /// A value that is not known is null, as a point that is left out would not be restored.
+  static void write_points(const std::vector<store::Point>& points, bool nan_is_unknown, std::ostream& out) {
     std::string text;
     const char* separator = "[";
     for (const store::Point& point : points) {
       text.assign(separator) += '[' + std::to_string(point.step) + ", ";
-      append_value(text, point.value);
+      if (nan_is_unknown && std::isnan(point.value))
+        text += "null";
+      else
+        append_value(text, point.value);
       text += ']';
       out << text;
       separator = ", ";

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <ostream>
 #include <set>
 
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "core/telemetry/record.h"
 #include "core/telemetry/series_info.h"
 
 namespace batchscope::exchange::detail {
@@ -15,6 +17,7 @@ namespace {
 struct Cursor {
   std::vector<store::Point> points;
   std::size_t at = 0;
+  bool nan_is_unknown = false;
 
   bool done() const { return at == points.size(); }
 };
@@ -59,7 +62,9 @@ private:
       const auto names = reader.series_names(id);
       for (const std::string& column : columns) {
         const bool known = std::find(names.begin(), names.end(), column) != names.end();
-        cursors.push_back({.points = known ? reader.series(id, column) : std::vector<store::Point>{}, .at = 0});
+        cursors.push_back({.points = known ? reader.series(id, column) : std::vector<store::Point>{},
+                           .at = 0,
+                           .nan_is_unknown = telemetry::nan_is_unknown(column)});
       }
     });
     return cursors;
@@ -83,8 +88,11 @@ private:
       line = run + ',' + std::to_string(*step);
       for (Cursor& cursor : cursors) {
         line += ',';
-        if (!cursor.done() && cursor.points[cursor.at].step == *step)
-          append_number(line, cursor.points[cursor.at++].value);
+        if (cursor.done() || cursor.points[cursor.at].step != *step)
+          continue;
+        const double value = cursor.points[cursor.at++].value;
+        if (!cursor.nan_is_unknown || !std::isnan(value))
+          append_number(line, value);
       }
       line += '\n';
       out << line;

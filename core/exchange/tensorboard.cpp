@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/export.h"
 #include "core/store/step_times.h"
+#include "core/telemetry/record.h"
 
 namespace batchscope::exchange {
 
@@ -61,8 +63,11 @@ private:
     detail::EventWriter writer(out, start);
     for (const std::string& name : reader.series_names(run.id)) {
       const std::string tag = tag_of(name);
+      const bool nan_is_unknown = telemetry::nan_is_unknown(name);
       for (const store::Point& point : reader.series(run.id, name))
-        writer.write({.wall_time = start + times.at(point.step), .step = point.step, .tag = tag, .value = point.value});
+        if (!nan_is_unknown || !std::isnan(point.value))
+          writer.write(
+              {.wall_time = start + times.at(point.step), .step = point.step, .tag = tag, .value = point.value});
     }
     out.close();
     if (!out)

@@ -140,18 +140,22 @@ std::int64_t examples_in_epoch(const run::Session& session) {
 
 } // namespace
 
-std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
-                                                 KnownSearches* known) {
-  const run::RunSpec& spec = session.spec();
+void check_can_begin(const run::RunSpec& spec) {
   if (!spec.save.empty())
     about_field("save", [&] { check_new_file(spec.save); });
+  if (spec.batch.kind != run::BatchChoice::Kind::number && schedule::first_batch_of(spec.schedule))
+    throw input_error("--schedule: " + in_quotes(spec.schedule) + " sets the first batch, but --batch " +
+                          run::to_string(spec.batch) + " searches for it; accepted: --batch with that number",
+                      "schedule");
+}
+
+std::optional<search::SearchResult> settle_batch(run::Session& session, store::RunStore& store, Watch& watch,
+                                                 const run::JobControl& control, KnownSearches* known) {
+  const run::RunSpec& spec = session.spec();
+  check_can_begin(spec);
   const run::BatchChoice choice = spec.batch;
   if (choice.kind == run::BatchChoice::Kind::number)
     return std::nullopt;
-  if (schedule::first_batch_of(spec.schedule))
-    throw input_error("--schedule: " + in_quotes(spec.schedule) + " sets the first batch, but --batch " +
-                          run::to_string(choice) + " searches for it; accepted: --batch with that number",
-                      "schedule");
   const auto choose = [&](const search::SearchResult& result) {
     const auto batch = run::answer_to(choice, result);
     if (!batch)
@@ -169,10 +173,34 @@ std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& w
   options.stop = [&] { return control.stopping(); };
   const std::uint64_t budget = session.budget_bytes();
   auto result = session.find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  if (result.interrupted) {
+    if (!result.probes.empty())
+      store_search(spec, result, store, watch, control);
+    throw Error(Error::Kind::failed, "stopped");
+  }
   if (known)
     known->add(spec, result);
   choose(result);
   return result;
+}
+
+std::optional<StoredSearch> search_and_store(const run::RunSpec& spec, run::Session::SearchOptions options,
+                                             std::uint64_t budget_bytes, const Find& find, store::RunStore& store,
+                                             Watch& watch, const run::JobControl& control) {
+  options.on_timing = [&](const search::Timing& timing) { watch.timing(timing); };
+  options.stop = [&] { return control.stopping(); };
+  StoredSearch stored;
+  try {
+    stored.result = find(options, [&](const search::Probe& probe) { watch.probe(probe, budget_bytes); });
+  } catch (const Error&) {
+    if (!control.stopping())
+      throw;
+    return std::nullopt; // before the first size
+  }
+  if (stored.result.interrupted && stored.result.probes.empty())
+    return std::nullopt;
+  stored.id = store_search(spec, stored.result, store, watch, control);
+  return stored;
 }
 
 std::int64_t store_search(const run::RunSpec& spec, const search::SearchResult& result, store::RunStore& store,

@@ -65,11 +65,30 @@ private:
   std::map<std::string, search::SearchResult> results_;
 };
 
+/// Throws Error (input) for a spec whose run cannot begin, before its batch is searched for: settle_batch() calls it,
+/// and who opens a database that may not exist yet before.
+void check_can_begin(const run::RunSpec& spec);
+
 /// Finds the first batch with a search if the spec asks for one and `known` (unless null) has no answer yet; returns
-/// the search, or nothing without one. Stores nothing. Throws Error (failed) if no size fits, or when `control`
-/// requests a stop.
-std::optional<search::SearchResult> settle_batch(run::Session& session, Watch& watch, const run::JobControl& control,
-                                                 KnownSearches* known = nullptr);
+/// the search, or nothing without one. Throws Error (failed) if no size fits, or when `control` requests a stop; only
+/// then it stores the search, with what it has run until then.
+std::optional<search::SearchResult> settle_batch(run::Session& session, store::RunStore& store, Watch& watch,
+                                                 const run::JobControl& control, KnownSearches* known = nullptr);
+
+/// A search with its number in the database.
+struct StoredSearch {
+  search::SearchResult result;
+  std::int64_t id = 0;
+};
+
+/// Searches with these options.
+using Find = std::function<search::SearchResult(const run::Session::SearchOptions&, const run::Session::ProbeSink&)>;
+
+/// Searches and stores what was found; for a search that `control` stops, what it has run until then, or nothing if
+/// that is no size. `budget_bytes`: for `watch`; 0: none. Throws what `find` and the store throw.
+std::optional<StoredSearch> search_and_store(const run::RunSpec& spec, run::Session::SearchOptions options,
+                                             std::uint64_t budget_bytes, const Find& find, store::RunStore& store,
+                                             Watch& watch, const run::JobControl& control);
 
 /// Stores a finished search and returns its number. Retries while the database is locked or the disk is full, until
 /// `control` requests a stop. Throws what the store throws.

@@ -35,6 +35,8 @@ ChildStart child_start(const run::RunSpec& spec, const Surroundings& surrounding
   start.environment.emplace_back("BATCHSCOPE_SPILL", folder.spill().string());
   if (program.attach) {
     start.environment.emplace_back("BATCHSCOPE_ATTACH", "auto");
+    if (const auto seed = sent_seed(spec))
+      start.environment.emplace_back("BATCHSCOPE_SEED", std::to_string(*seed));
     start.environment.emplace_back("PYTHONPATH", python_path(surroundings, folder));
   }
   return start;

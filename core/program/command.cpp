@@ -105,6 +105,11 @@ bool sends_batch(const run::RunSpec& spec) {
   return spec.batch.kind == run::BatchChoice::Kind::number && !placeholders_of(*spec.program).contains("batch");
 }
 
+std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec) {
+  const bool given = spec.program->seeded || spec.seed != run::RunSpec{}.seed;
+  return spec.program->attach && given ? std::optional(spec.seed) : std::nullopt;
+}
+
 std::string sent_to(const run::RunSpec& spec) {
   if (spec.schedule != "constant")
     return fmt::format("the schedule {}", spec.schedule);
@@ -144,19 +149,22 @@ void check_command(const run::RunSpec& spec) {
   ReadFiles{program.reads, program.folder};
 }
 
+bool takes_batch(const run::ProgramSpec& program) {
+  return program.attach || placeholders_of(program).contains("batch");
+}
+
 void check_takes_batch(const run::ProgramSpec& program) {
-  if (!program.attach && !placeholders_of(program).contains("batch"))
+  if (!takes_batch(program))
     throw input_error("the program takes no batch size: put {batch} into its command, or add --attach auto, "
                       "which sends the size to a Trainer or to run.loader(...) of batchscope",
                       "program");
 }
 
 Error takes_no_batch(int level) {
-  return input_error(
-      fmt::format("the program takes no batch size: it {} (level {}); put {{batch}} into its command, or "
-                  "use batchscope's loader",
-                  level == 0 ? "does not connect to BatchScope" : "only reports", level),
-      "program");
+  return input_error(fmt::format("the program takes no batch size: it {}; put {{batch}} into its command, or use "
+                                 "batchscope's loader",
+                                 level == 0 ? "does not connect to BatchScope" : "only reports its steps"),
+                     "program");
 }
 
 } // namespace batchscope::program

@@ -36,6 +36,9 @@ std::set<std::string> placeholders_of(const run::ProgramSpec& program);
 /// Whether the run sets a batch size that reaches the program over the socket; one in its command is there already.
 bool sends_batch(const run::RunSpec& spec);
 
+/// The seed that a program that is attached to gets; nothing if it has its own.
+std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec);
+
 /// What the run sets that reaches the program over the socket only, in words: `batch size 64`, `the schedule
 /// linear:max=64`; empty for nothing.
 std::string sent_to(const run::RunSpec& spec);
@@ -47,9 +50,11 @@ std::string not_followed(const run::RunSpec& spec, int level);
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
 /// is set has a way to the program. Throws Error (input).
 void check_command(const run::RunSpec& spec);
-/// The same for a search or a sweep over batch sizes, which must reach the program.
+/// Whether a batch size has a way to the program.
+bool takes_batch(const run::ProgramSpec& program);
+/// The same as check_command() for a search or a sweep over batch sizes, which must reach the program.
 void check_takes_batch(const run::ProgramSpec& program);
-/// Of a program that turned out to be below level 2 when it was sent a size.
+/// That the program, of this level below 2, cannot be sent a size.
 Error takes_no_batch(int level);
 
 } // namespace batchscope::program

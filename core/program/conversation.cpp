@@ -1,12 +1,14 @@
 #include "core/program/conversation.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/median.h"
+#include "core/base/saturated.h"
 #include "core/base/text.h"
 #include "core/program/command.h"
 #include "core/run/apply_edit.h"
@@ -19,6 +21,8 @@ constexpr std::chrono::milliseconds confirm_interval{250};
 constexpr double silent_seconds = 60;
 constexpr double silent_steps = 20; ///< median steps without a record
 constexpr std::size_t steps_remembered = 64;
+/// A program that starts says hello again when it knows more; until its first step, or so long, it is one event.
+constexpr std::chrono::seconds settling{5};
 
 /// The number of the message is kept with an event, so that a run that is adopted knows which messages it has. An
 /// evaluation has its results also in the detail, as one of the engine does.
@@ -50,12 +54,28 @@ Conversation::Conversation(const run::RunSpec& spec, const run::RunPlace& place,
                            const std::filesystem::path& spill, const std::string& output, telemetry::Sink& sink,
                            std::function<double()> seconds)
     : spec_(spec), place_(place), output_(output), sink_(sink), seconds_(std::move(seconds)),
-      inbox_(link, place.uid, spill, *this), last_record_(Clock::now()) {}
+      inbox_(link, place.uid, spill, *this), last_record_(Clock::now()) {
+  if (spec.batch.kind == run::BatchChoice::Kind::number && !sends_batch(spec))
+    own_batch_ = spec.batch.number;
+}
+
+void Conversation::begin(const run::RunStart& start) {
+  set_start(start);
+}
+
+void Conversation::set_start(run::RunStart start) {
+  if (to_json(start) == to_json(start_))
+    return;
+  start_ = std::move(start);
+  if (place_.start_changed)
+    place_.start_changed(start_);
+}
 
 void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
   inbox_.go_on({.pid = left.pid, .seq = left.seq, .step = left.step});
   pid_ = left.pid;
   step_ = left.step;
+  reported_ = left.step > 0 ? left.step : -1;
   last_seconds_ = left.progress.outcome().seconds;
   start_ = start;
   level_ = start.program ? start.program->level : 0;
@@ -74,6 +94,8 @@ void Conversation::serve() {
 
 void Conversation::hello(const Hello& hello) {
   level_ = level_of(hello);
+  if (hello.batch)
+    own_batch_ = *hello.batch;
   last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
   if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
     to_confirm_.clear();
@@ -96,15 +118,13 @@ void Conversation::steer(const Hello& hello) {
       push({step, run_seconds(), kind, std::move(json), {}});
     });
     steering_->repeat(edits_, hello.step);
+  } else if (steering_) {
+    steering_->repeat({}, hello.step); // it has taken up a checkpoint since
   }
   if (steering_)
     start.expected_steps = steering_->start().expected_steps;
   start.program->output = output_;
-  if (to_json(start) == to_json(start_))
-    return;
-  start_ = std::move(start);
-  if (place_.start_changed)
-    place_.start_changed(start_);
+  set_start(std::move(start));
 }
 
 void Conversation::welcome() {
@@ -119,6 +139,7 @@ void Conversation::welcome() {
       welcome.batch = next.batch;
       welcome.accumulate = next.accumulate;
       welcome.rate_factor = next.rate_factor;
+      welcome.step = next.step;
       welcome.hold = next.hold;
     }
   }
@@ -130,6 +151,7 @@ void Conversation::welcome() {
 }
 
 void Conversation::describe(const Hello& hello) {
+  const bool given = steering_ && steering_->steers() && hello.batch && *hello.batch != start_.batch;
   const Json detail{{"pid", hello.pid},
                     {"level", level_},
                     {"client", hello.client},
@@ -140,16 +162,21 @@ void Conversation::describe(const Hello& hello) {
                     {"examples", hello.examples ? Json(*hello.examples) : Json(nullptr)},
                     {"batch", hello.batch ? Json(*hello.batch) : Json(nullptr)},
                     {"accumulate", hello.accumulate ? Json(*hello.accumulate) : Json(nullptr)},
+                    {"given_batch", given ? Json(start_.batch) : Json(nullptr)},
                     {"name", hello.name},
                     {"config", parse_json_or_discard(hello.config_json)}};
-  const std::string text = json_text(detail);
-  if (text == described_)
-    return;
-  described_ = text;
-  report("program", text);
+  to_describe_ = json_text(detail);
+  said_hello_ = Clock::now();
+}
+
+void Conversation::say_connected() {
+  const std::string text = std::exchange(to_describe_, {});
+  if (!text.empty() && text != described_)
+    report("program", described_ = text);
 }
 
 void Conversation::message(const Message& message, bool live) {
+  say_connected();
   if (const auto* step = std::get_if<StepMessage>(&message))
     take(*step, live);
   else if (const auto* event = std::get_if<EventMessage>(&message))
@@ -178,23 +205,47 @@ void Conversation::take(const StepMessage& message, bool live) {
   if (!(record.seconds >= 0)) // NaN, too
     record.seconds = seconds_();
   last_seconds_ = record.seconds;
-  fill_peak(record);
-  step_ = record.step;
   ++reports_;
-  const auto now = Clock::now();
-  step_seconds_.push_back(std::chrono::duration<double>(now - last_record_).count());
-  if (step_seconds_.size() > steps_remembered)
-    step_seconds_.pop_front();
-  last_record_ = now;
-  said_silent_ = false;
-  this->record(record);
-  if (!steering_)
+  const bool step = is_step(message);
+  if (step)
+    make_step(std::move(record));
+  else
+    add_to_step(std::move(record));
+  if (!steering_ || !(step || message.ask))
     return;
   StepMessage followed = message;
   followed.ask = message.ask && live;
   const std::string answer = steering_->take(followed);
   if (live)
     inbox_.send(answer);
+}
+
+/// Each step has one record. A program that can change its size says in it what the step has taken; what it reports
+/// besides, before or after, only adds values to a step.
+bool Conversation::is_step(const StepMessage& message) const {
+  const bool has_size = message.record.batch > 0 || !message.takes.empty();
+  return message.record.step > reported_ && (level_ < 2 || has_size || message.ask);
+}
+
+void Conversation::make_step(telemetry::StepRecord record) {
+  fill_peak(record);
+  const auto now = Clock::now();
+  step_seconds_.push_back(std::chrono::duration<double>(now - last_record_).count());
+  if (step_seconds_.size() > steps_remembered)
+    step_seconds_.pop_front();
+  last_record_ = now;
+  said_silent_ = false;
+  reported_ = record.step;
+  this->record(record);
+}
+
+void Conversation::add_to_step(telemetry::StepRecord record) {
+  if (level_ < 2 && record.step < reported_ && !std::exchange(said_counted_again_, true))
+    report("lint", json_text({{"text", fmt::format("step {} was reported after step {}, and only adds values to that "
+                                                   "step: number the steps through the whole training",
+                                                   record.step, reported_)}}));
+  record.seconds = std::numeric_limits<double>::quiet_NaN(); // of the message, not of the step
+  values(telemetry::known_values(record), record.step);
 }
 
 /// A program measures its peak only so often; equal steps have equal peaks.
@@ -252,6 +303,7 @@ void Conversation::fault(const char* kind, const std::string& line, const std::s
 }
 
 void Conversation::gone() {
+  say_connected();
   told_ = 0;
 }
 
@@ -330,6 +382,8 @@ void Conversation::confirm() {
 }
 
 void Conversation::watch_for_silence() {
+  if (!to_describe_.empty() && Clock::now() - said_hello_ >= settling)
+    say_connected();
   if (said_silent_ || paused_ || reports_ == 0 || bye_ || step_seconds_.empty())
     return;
   const double silent = std::chrono::duration<double>(Clock::now() - last_record_).count();
@@ -344,6 +398,7 @@ void Conversation::watch_for_silence() {
 void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
   inbox_.serve();
   inbox_.take_spilled();
+  say_connected();
   if (steering_)
     steering_->close();
   for (const run::ScheduleEdit& edit : late) {
@@ -363,10 +418,26 @@ void Conversation::report(const char* kind, std::string detail_json) {
   push({step_, run_seconds(), kind, std::move(detail_json), {}});
 }
 
-void Conversation::record(const telemetry::StepRecord& record) {
+void Conversation::record(const telemetry::StepRecord& given) {
+  telemetry::StepRecord record = given;
+  fill_sizes(record);
   step_ = record.step;
   ++entries_;
   sink_.record(record);
+}
+
+void Conversation::fill_sizes(telemetry::StepRecord& record) const {
+  if (record.batch == 0) {
+    record.batch = own_batch_;
+    record.micro_batch = record.micro_batch > 0 ? record.micro_batch : own_batch_;
+  }
+  if (record.accumulate == 0)
+    record.accumulate = std::max<std::int64_t>(start_.accumulate, spec_.accumulate);
+  if (record.effective_batch == 0)
+    record.effective_batch = saturated_product(saturated_product(record.batch, record.accumulate),
+                                               start_.program ? start_.program->ranks : 1);
+  if (record.examples_seen == 0)
+    record.examples_seen = saturated_product(record.step, record.effective_batch);
 }
 
 void Conversation::values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step) {

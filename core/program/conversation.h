@@ -28,6 +28,8 @@ public:
   Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link, const std::filesystem::path& spill,
                const std::string& output, telemetry::Sink& sink, std::function<double()> seconds);
 
+  /// For a program that was just started: what is known of it, which the run learns, too.
+  void begin(const run::RunStart& start);
   /// For a run that goes on; `start` is what was known of it.
   void go_on(const LeftRun& left, const run::RunStart& start);
 
@@ -41,6 +43,8 @@ public:
   /// The program has ended: takes what it has left, and answers what was asked for too late.
   void end(const std::vector<run::ScheduleEdit>& late);
 
+  /// The size that the program says or gets in its command; nothing if it is not known.
+  std::optional<std::int64_t> own_batch() const { return own_batch_ > 0 ? std::optional(own_batch_) : std::nullopt; }
   int level() const { return level_; } ///< 0 until a program has connected
   bool connected() const { return inbox_.connected(); }
   bool has_reports() const { return reports_ > 0; } ///< records over the socket
@@ -54,7 +58,8 @@ public:
 
   /// Reports something to the run; `own` events are numbered by nobody.
   void report(const char* kind, std::string detail_json);
-  /// A record from somewhere else, of a program that sends none.
+  /// A record of the program, or, of one that sends none, from somewhere else. Sizes that it does not have are added
+  /// as far as they are known.
   void record(const telemetry::StepRecord& record);
   /// Values that become series at a step, without one at the last.
   void values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step = {});
@@ -70,10 +75,16 @@ private:
   void steer(const Hello& hello);
   void welcome();
   void describe(const Hello& hello);
+  void say_connected();
   void take(const StepMessage& message, bool live);
   void take(const EventMessage& message);
   void take(const Bye& bye);
+  void make_step(telemetry::StepRecord record);
+  void add_to_step(telemetry::StepRecord record);
+  bool is_step(const StepMessage& message) const;
   void fill_peak(telemetry::StepRecord& record);
+  void fill_sizes(telemetry::StepRecord& record) const;
+  void set_start(run::RunStart start);
   void take_status(const telemetry::Event& event);
   double run_seconds() const;
   void push(telemetry::Event event);
@@ -91,7 +102,10 @@ private:
   std::vector<schedule::PlanEdit> edits_; ///< of a run that goes on
   run::RunStart start_;
   int level_ = 0;
-  std::string described_; ///< of the last event `program`
+  std::string described_;   ///< of the last event `program`
+  std::string to_describe_; ///< of the next one; empty: none is due
+  Clock::time_point said_hello_{};
+  std::int64_t own_batch_ = 0; ///< size that the program says or gets in its command; 0: not known
   std::optional<Bye> bye_;
   std::optional<telemetry::Event> out_of_memory_;
   std::string failure_;
@@ -99,7 +113,8 @@ private:
   bool said_paused_ = false;
   bool stopping_ = false;
   std::int64_t step_ = 0;
-  double last_seconds_ = -1; ///< of the program's last record or event; -1: none yet
+  std::int64_t reported_ = -1; ///< last step of which the program has sent a record; -1: none yet
+  double last_seconds_ = -1;   ///< of the program's last record or event; -1: none yet
 
   std::int64_t last_micro_batch_ = 0, last_peak_bytes_ = 0; ///< of the last step whose peak was measured
 
@@ -115,6 +130,7 @@ private:
   std::deque<double> step_seconds_; ///< of the last steps
   bool said_silent_ = false;
   bool said_not_followed_ = false;
+  bool said_counted_again_ = false;
 };
 
 } // namespace batchscope::program

@@ -25,7 +25,8 @@ namespace batchscope::program::detail {
 namespace {
 
 /// Of this process itself, if BatchScope started it: the program below is another run.
-constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN", "BATCHSCOPE_SPILL", "BATCHSCOPE_ATTACH"};
+constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN", "BATCHSCOPE_SPILL", "BATCHSCOPE_ATTACH",
+                                      "BATCHSCOPE_SEED"};
 
 constexpr const char* tunables = "glibc.malloc.mmap_threshold=131072:glibc.malloc.hugetlb=1";
 

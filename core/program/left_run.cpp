@@ -21,19 +21,15 @@ std::optional<int> exit_number_of(const Json& detail, const char* field) {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-std::string left_text_of(const Json& detail, const char* field) {
-  const auto found = detail.find(field);
-  return found != detail.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::optional<LeftRun::End> end_of(const Json& detail) {
-  const std::string status = left_text_of(detail, "status");
-  for (const auto known : {telemetry::RunStatus::finished, telemetry::RunStatus::stopped, telemetry::RunStatus::failed})
+  const std::string status = text_member(detail, "status");
+  for (const auto known : {telemetry::RunStatus::finished, telemetry::RunStatus::stopped, telemetry::RunStatus::failed,
+                           telemetry::RunStatus::interrupted})
     if (status == telemetry::to_string(known))
       return LeftRun::End{
           .exit = {.code = exit_number_of(detail, "exit_code"), .signal = exit_number_of(detail, "signal")},
           .status = known,
-          .reason = left_text_of(detail, "reason")};
+          .reason = text_member(detail, "reason")};
   return std::nullopt;
 }
 
@@ -76,7 +72,7 @@ void LeftRun::take(const telemetry::Event& event) {
   } else if (event.kind == "exit") {
     end = end_of(detail);
   } else if (event.kind == "bye") {
-    bye = Bye{.status = left_text_of(detail, "status"), .reason = left_text_of(detail, "reason")};
+    bye = Bye{.status = text_member(detail, "status"), .reason = text_member(detail, "reason")};
   } else if (event.kind == "status") {
     paused = detail.value("status", Json()) == Json("paused");
   }

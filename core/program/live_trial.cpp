@@ -23,19 +23,28 @@ constexpr std::int64_t small_batch = 4;
 /// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
 /// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
-constexpr std::int64_t steps_of_a_timing = 3;
+constexpr std::int64_t steps_of_a_timing = 4; ///< the first one is not counted
 /// Of a memory model; what follows is run as in a run.
 constexpr std::size_t traces_needed = 2;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
-Welcome welcome_of(const run::RunSpec& spec) {
-  return {.batch = warm_up_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = spec.memory_budget};
-}
-
 std::optional<double> number_in(const Json& detail, const char* field) {
   const auto found = detail.find(field);
   return found != detail.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+/// Of one step, from a probe's event. The first of several is not counted: its memory is new. Of a size that is
+/// `traced` it is the only one without the profiler.
+std::optional<double> step_seconds_in(const Json& detail, bool traced) {
+  const auto seconds = number_in(detail, "seconds");
+  const double count = number_in(detail, "steps").value_or(0);
+  if (!seconds || count < 1)
+    return std::nullopt;
+  const double first = number_in(detail, "first_seconds").value_or(0);
+  if (first <= 0)
+    return *seconds / count;
+  return traced || count == 1 ? first : (*seconds - first) / (count - 1);
 }
 
 } // namespace
@@ -57,13 +66,17 @@ LiveTrial::~LiveTrial() = default;
 
 /// False if the program cannot be tried in one process: it is of level 2, lists no allocations, or does not fit with
 /// the smallest size. Throws Error for one that takes no batch size, fails, or makes no step.
-bool LiveTrial::start() {
+bool LiveTrial::start(Purpose purpose) {
   if (++starts_ > most_starts)
     throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
   Surroundings surroundings = surroundings_;
-  surroundings.returns_freed_memory = true;
-  program_.reset(); // its socket first
-  program_ = std::make_unique<LiveProgram>(spec_, surroundings, welcome_of(spec_), stop_);
+  surroundings.returns_freed_memory = purpose == Purpose::memory;
+  Welcome welcome{.batch = warm_up_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = {}};
+  if (purpose == Purpose::memory)
+    welcome.limit_bytes = spec_.memory_budget; // with a limit, freed memory is returned at once, too
+  program_.reset();                            // its socket first
+  program_ = std::make_unique<LiveProgram>(spec_, surroundings, std::move(welcome), stop_);
+  purpose_ = purpose;
   int steps = 0;
   while (const auto message = program_->next()) {
     if (!std::holds_alternative<StepMessage>(*message))
@@ -133,10 +146,7 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
       result.peak_bytes = static_cast<std::uint64_t>(*bytes);
     if (const auto bytes = number_in(detail, "room_bytes"); bytes && *bytes >= 0)
       result.room_bytes = static_cast<std::uint64_t>(*bytes);
-    const auto seconds = number_in(detail, "seconds");
-    const auto count = number_in(detail, "steps");
-    if (seconds && count && *count > 0)
-      result.step_seconds = *seconds / *count;
+    result.step_seconds = step_seconds_in(detail, trace);
     starts_ = 1; // of the next size
     return result;
   }
@@ -176,8 +186,8 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   Result result;
   do {
     const bool trace = proposal.trace && traced_.size() < traces_needed;
-    if (!program_) {
-      if (!start())
+    if (!program_ || purpose_ != Purpose::memory) {
+      if (!start(Purpose::memory))
         throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
       if (trace)
         discard_first_trace();
@@ -202,15 +212,20 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
 }
 
 std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
-  try {
-    if (!program_ && !start())
-      return std::nullopt;
-  } catch (const Error&) {
-    if (stop_ && stop_())
-      throw;
-    return std::nullopt; // what was found without it stays
+  Result result;
+  // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
+  for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {
+    started = !program_ || purpose_ != Purpose::time;
+    try {
+      if (started && !start(Purpose::time))
+        return std::nullopt;
+    } catch (const Error&) {
+      if (stop_ && stop_())
+        throw;
+      return std::nullopt; // what was found without it stays
+    }
+    result = probe(batch, false, steps_of_a_timing);
   }
-  const Result result = probe(batch, false, steps_of_a_timing);
   if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
     return std::nullopt;
   return search::Stretch{*result.step_seconds, static_cast<double>(batch) / *result.step_seconds,
@@ -219,7 +234,7 @@ std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
 
 OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {
   std::unique_ptr<LiveTrial> trial(new LiveTrial(spec, surroundings, std::move(stop)));
-  const bool started = trial->start();
+  const bool started = trial->start(LiveTrial::Purpose::memory);
   const std::optional<std::int64_t> examples = trial->examples_ > 0 ? std::optional(trial->examples_) : std::nullopt;
   if (!started)
     return {nullptr, examples};

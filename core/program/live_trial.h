@@ -22,7 +22,8 @@ public:
   ~LiveTrial() override;
 
   search::Probe run(const search::Proposal& proposal) override;
-  /// The time of a step at a size known to fit; nothing if it did not fit after all.
+  /// The time of a step at a size known to fit, in a process without the budget and without what makes its memory
+  /// exact and its steps slower; nothing if it did not fit after all, or the program ends before it is known.
   std::optional<search::Stretch> time(std::int64_t batch);
   /// What the spec's budget leaves for tensors, bytes: on the host, what the program needs besides (threads, caches of
   /// libraries) counts for its limit, too. Nothing without a budget.
@@ -32,7 +33,8 @@ private:
   friend struct OpenedTrial open_live_trial(const run::RunSpec&, const Surroundings&, std::function<bool()>);
   LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop);
 
-  bool start();
+  enum class Purpose { memory, time };
+  bool start(Purpose purpose);
   bool ended_before_its_first_steps();
   void discard_first_trace();
   struct Result;
@@ -43,6 +45,7 @@ private:
   const Surroundings surroundings_;
   const std::function<bool()> stop_;
   std::unique_ptr<LiveProgram> program_;
+  Purpose purpose_ = Purpose::memory; ///< of the program
   std::int64_t examples_ = 0;
   std::set<std::int64_t> traced_; ///< sizes
   std::optional<std::uint64_t> budget_;

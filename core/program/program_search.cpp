@@ -46,23 +46,20 @@ TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings
           &trial};
 }
 
-void add_reason(search::SearchResult& result, const std::string& reason) {
-  result.reason += (result.reason.empty() ? "" : "; ") + reason;
-}
-
 /// Measures throughput to find the recommended size.
 void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
-  result.timings = search::measure_throughput(search::sizes_to_time(result), trial.time, options.on_timing);
-  result.recommended = search::knee(result.timings);
-  if (result.recommended)
-    add_reason(result, search::knee_reason(result.timings, *result.recommended));
-  else if (trial.processes && trial.processes->too_short())
-    add_reason(result, "the throughput is not known, because all steps were printed in too short a time; let the "
+  search::time_sizes(result, trial.time, options.on_timing, options.stop);
+  result.automatic = result.recommended;
+  if (result.interrupted || result.recommended)
+    return;
+  if (trial.processes && trial.processes->too_short())
+    search::add_reason(result,
+                       "the throughput is not known, because all steps were printed in too short a time; let the "
                        "program make more steps, or use batchscope's client");
   else
-    add_reason(result, "the throughput is not known, because the program reported no steps; name a number in its "
+    search::add_reason(result,
+                       "the throughput is not known, because the program reported no steps; name a number in its "
                        "output with --metric, or use batchscope's client");
-  result.automatic = result.recommended;
 }
 
 /// A program that ignores its batch size fits with any.
@@ -83,7 +80,8 @@ void check_depends_on_batch(search::SearchResult& result) {
   const bool timed = result.timings.size() >= 2;
   if (timed && result.timings.back().seconds > same_time * result.timings.front().seconds)
     return;
-  add_reason(result, fmt::format("{} on the batch size: does the program use {{batch}}?",
+  search::add_reason(result,
+                     fmt::format("{} on the batch size: does the program use {{batch}}?",
                                  timed ? "neither memory nor the time of a step depends" : "memory does not depend"));
 }
 
@@ -111,11 +109,11 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                              .margin = options.margin,
                                              .budget_bytes = trial.budget};
   const auto finder = search::make_finder(options.strategy, finder_options);
-  search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe);
+  search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe, options.stop);
   result.budget_bytes = spec.memory_budget;
-  if (result.found && options.timings)
+  if (result.found && !result.interrupted && options.timings)
     time_sizes(trial, options, result);
-  if (trial.processes)
+  if (trial.processes && !result.interrupted)
     check_depends_on_batch(result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;

@@ -104,12 +104,10 @@ private:
     const std::shared_ptr<Child> child =
         start_child(spec_, surroundings_, place_, folder, link, files.empty() ? Json() : files.position());
     pid_ = child->pid();
-    if (place_.start_changed) { // also for a program that never speaks
-      run::RunStart begun = start();
-      begun.program->output = folder.output().string();
-      place_.start_changed(begun);
-    }
+    run::RunStart begun = start();
+    begun.program->output = folder.output().string();
     Supervisor supervisor(spec_, place_, folder, link, Process::started(child), std::move(files), sink);
+    supervisor.begin(begun); // also for a program that never speaks
     return FollowedRun::follow(supervisor, control);
   }
 
@@ -164,6 +162,10 @@ fs::path folder_of_program(const fs::path& database, const std::string& uid) {
   fs::path folder = fs::absolute(database);
   folder += "-programs";
   return folder / uid;
+}
+
+fs::path out_of_program(const fs::path& database, const std::string& uid) {
+  return ProgramFolder(folder_of_program(database, uid)).out();
 }
 
 } // namespace batchscope::program

@@ -44,5 +44,7 @@ std::unique_ptr<ProgramRun> open_program(const run::RunSpec& spec, const Surroun
 /// Where a run keeps what belongs to it: FILE-programs/UID of the database FILE. It holds `output`, what the program
 /// printed; `out`, the folder of {out}; and `spill`, what the program could not send.
 std::filesystem::path folder_of_program(const std::filesystem::path& database, const std::string& uid);
+/// The folder of {out} there.
+std::filesystem::path out_of_program(const std::filesystem::path& database, const std::string& uid);
 
 } // namespace batchscope::program

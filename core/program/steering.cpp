@@ -87,8 +87,21 @@ run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
                                     .device = hello.device_name.empty() ? hello.device : hello.device_name,
                                     .length = length_of(hello),
                                     .ranks = hello.world,
-                                    .drop_last = hello.drop_last};
+                                    .drop_last = hello.drop_last,
+                                    .settings = hello.settings_json};
   return start;
+}
+
+void check_followable(const schedule::Progression& progression, const run::RunStart& start) {
+  if (progression.needs_noise())
+    throw input_error("the schedule needs the gradient noise scale, which programs do not measure; accepted: a "
+                      "schedule and a learning-rate rule without it",
+                      "schedule");
+  if (start.program->length == schedule::RunLength() && progression.needs_length())
+    throw input_error("the schedule follows the whole run, whose length the program does not say; accepted: a schedule "
+                      "with a length of its own, such as linear:max=64,epochs=10, or run.loader(..., epochs=10) in the "
+                      "program",
+                      "schedule");
 }
 
 Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
@@ -99,15 +112,7 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
                        report_(event.step, event.kind.c_str(), run::schedule_event_json(event));
                    }),
       budget_(spec.memory_budget), steers_(sends_batch(spec) || spec.accumulate > 1 || spec.schedule != "constant") {
-  if (progression_.needs_noise())
-    throw input_error("the schedule needs the gradient noise scale, which programs do not measure; accepted: a "
-                      "schedule and a learning-rate rule without it",
-                      "schedule");
-  if (start_.program->length == schedule::RunLength() && progression_.needs_length())
-    throw input_error("the schedule follows the whole run, whose length the program does not say; accepted: a schedule "
-                      "with a length of its own, such as linear:max=64,epochs=10, or run.loader(..., epochs=10) in the "
-                      "program",
-                      "schedule");
+  check_followable(progression_, start_);
   start_.expected_steps = steps_of(options_);
   note_present();
 }

@@ -20,6 +20,10 @@ namespace batchscope::program {
 /// What a hello says about the run. `spec` may set batch and accumulation.
 run::RunStart start_of(const run::RunSpec& spec, const Hello& hello);
 
+/// Throws Error (input) for a schedule or a learning-rate rule that needs what programs do not measure, or the length
+/// of a run that does not say it.
+void check_followable(const schedule::Progression& progression, const run::RunStart& start);
+
 /// Lets the schedule of a run decide the batch sizes of a program: the progression that makes the plan also answers the
 /// program. Its state is that of the last record; the program may be some steps ahead. Knows nothing of sockets: it
 /// returns the lines to send. One thread.

@@ -1,7 +1,6 @@
 #include "core/program/detail/supervisor.h"
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <utility>
@@ -12,7 +11,6 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/base/saturated.h"
 #include "core/program/command.h"
 #include "core/telemetry/record.h"
 
@@ -58,6 +56,10 @@ Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, con
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {
   if (auto group = process_.group())
     memory_.emplace(*std::move(group));
+}
+
+void Supervisor::begin(const run::RunStart& start) {
+  conversation_.begin(start);
 }
 
 void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
@@ -187,17 +189,7 @@ void Supervisor::take_metrics(telemetry::StepRecord record) {
     return; // stored before the run was taken over
   if (!conversation_.has_reports() && record.step > last_step_)
     return make_step(std::move(record));
-  std::vector<std::pair<std::string, double>> values = record.more;
-  std::vector<double> row;
-  telemetry::row(record, row);
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const std::string& name = telemetry::step_series()[i];
-    const bool given = std::any_of(spec_.program->metrics.begin(), spec_.program->metrics.end(),
-                                   [&](const run::Metric& metric) { return metric.name == name; });
-    if (given && !std::isnan(row[i]))
-      values.emplace_back(name, row[i]);
-  }
-  conversation_.values(std::move(values));
+  conversation_.values(telemetry::known_values(record));
 }
 
 /// What a file has belongs to the steps that the file names. A file that was written anew has steps that are known.
@@ -216,15 +208,6 @@ void Supervisor::take_read(telemetry::StepRecord record) {
 void Supervisor::make_step(telemetry::StepRecord record) {
   last_step_ = record.step;
   record.seconds = seconds();
-  const bool reached = spec_.batch.kind == run::BatchChoice::Kind::number && !sends_batch(spec_);
-  if (reached && record.batch == 0)
-    record.batch = record.micro_batch = spec_.batch.number;
-  if (record.accumulate == 0)
-    record.accumulate = spec_.accumulate;
-  if (record.effective_batch == 0)
-    record.effective_batch = saturated_product(record.batch, record.accumulate);
-  if (record.examples_seen == 0)
-    record.examples_seen = saturated_product(record.step, record.effective_batch);
   if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
     record.allocated_bytes = static_cast<std::int64_t>(*bytes);
   if (memory_)
@@ -279,6 +262,7 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   Ending ending{.exit = *exit_,
                 .output_tail = output_.tail(),
                 .stop_requested = stop_requested_,
+                .listened = conversation_.level() > 0,
                 .said_finished = conversation_.bye() && conversation_.bye()->status == "finished",
                 .oom = conversation_.out_of_memory(),
                 .limit = spec_.program->attach ? std::nullopt : spec_.memory_budget,
@@ -304,6 +288,8 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
   outcome.status = verdict_.status;
   outcome.reason = verdict_.reason;
   outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
+  if (!outcome.batch)
+    outcome.batch = conversation_.own_batch(); // it has reported no step
   if (outcome.steps == 0)
     outcome.seconds = seconds();
   return outcome;
@@ -321,11 +307,27 @@ void Supervisor::report_out_of_memory() {
   conversation_.report("oom", json_text(detail));
 }
 
+/// A program that was to train and has only started what trains. Others have helpers that end a moment later.
+void Supervisor::report_left_behind() {
+  if (exit_->code != 0 || counter_.progress.outcome().steps > 0)
+    return;
+  auto group = process_.group();
+  const std::size_t count = group ? group->members().size() : 0;
+  if (count > 0)
+    conversation_.report(
+        "left-behind", json_text({{"message", fmt::format("the program has ended without a step, so {} that it had "
+                                                          "started {} ended with it; accepted: a program that stays "
+                                                          "until the training is over",
+                                                          count == 1 ? "a process" : fmt::format("{} processes", count),
+                                                          count == 1 ? "is" : "are")}}));
+}
+
 void Supervisor::report_end() {
   if (verdict_.out_of_memory && !conversation_.out_of_memory())
     report_out_of_memory();
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
     conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
+  report_left_behind();
   for (const std::string& name : metrics_.unmatched())
     conversation_.report("unread",
                          json_text({{"message", fmt::format("--metric {}: no line of the output matches", name)}}));

@@ -98,12 +98,15 @@ TextMetrics::Series::Series(const run::Metric& metric) : name(metric.name) {
   for (std::size_t number = groups; number >= 1; --number)
     if (std::none_of(named.begin(), named.end(), [&](const auto& group) { return group.second == number; }))
       value_group = number;
-  for (const auto& [group_name, number] : named)
+  for (const auto& [group_name, number] : named) {
     if (group_name == "step")
       step_group = number;
+    if (group_name == "value")
+      value_group = number;
+  }
   if (value_group == 0)
-    throw input_error(fmt::format("--metric {}: {} has no group for the value; accepted: a pattern such as "
-                                  "'loss: ([0-9.]+)'",
+    throw input_error(fmt::format("--metric {}: {} has no group for the value; accepted: a group without a name, as in "
+                                  "'loss: ([0-9.]+)', or one that is named value; one named step is the step",
                                   shortened(name), in_quotes(metric.pattern)),
                       "program");
 }

@@ -37,10 +37,7 @@ public:
   void start_changed(const run::RunStart& start) {
     if (start.program->level == 0)
       return; // it has begun, but has not said anything
-    tryout_.level = start.program->level;
-    tryout_.framework = start.program->framework;
-    if (start.train_examples > 0)
-      tryout_.examples = start.train_examples;
+    tryout_.start = start;
     progressed();
   }
 
@@ -57,14 +54,10 @@ public:
 
   void event(telemetry::Event event) override {
     const Json detail = parse_json_or_discard(event.detail_json);
-    const auto text = [&](const char* name) {
-      return detail.is_object() && detail.value(name, Json()).is_string() ? detail[name].get<std::string>()
-                                                                          : std::string();
-    };
     if (event.kind == "level")
-      tryout_.limited_by = text("reason");
-    if (event.kind == "lint" && !text("text").empty())
-      tryout_.remarks.push_back(text("text"));
+      tryout_.limited_by = text_member(detail, "reason");
+    if (const std::string remark = text_member(detail, "text"); event.kind == "lint" && !remark.empty())
+      tryout_.remarks.push_back(remark);
   }
 
   /// Any thread: seconds since its start, since it has connected, or since its last step.
@@ -80,9 +73,9 @@ public:
   Tryout finished() {
     if (const double seconds = gave_up_after_; seconds > 0)
       tryout_.reason = fmt::format("stopped, because it {} for {:g} s",
-                                   tryout_.steps > 0   ? "reported no further step"
-                                   : tryout_.level > 0 ? "has connected, but made no step"
-                                                       : "neither connected nor reported a step",
+                                   tryout_.steps > 0     ? "reported no further step"
+                                   : tryout_.level() > 0 ? "has connected, but made no step"
+                                                         : "neither connected nor reported a step",
                                    seconds);
     if (step_seconds_.size() > 1)
       tryout_.step_seconds = median({step_seconds_.begin() + 1, step_seconds_.end()});
@@ -107,7 +100,7 @@ private:
     if (!tryout_.batch) {
       tryout_.batch = batch;
       const std::int64_t other = batch > 1 ? batch / 2 : 2;
-      if (tryout_.level >= 2 && control_.edit({.schedule = "constant", .batch = other}))
+      if (tryout_.level() >= 2 && control_.edit({.schedule = "constant", .batch = other}))
         asked_at_ = Clock::now();
     } else if (asked_at_ && batch != *tryout_.batch) {
       tryout_.changed_batch = batch;

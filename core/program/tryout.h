@@ -7,21 +7,20 @@
 #include <vector>
 
 #include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/telemetry/outcome.h"
 
 namespace batchscope::program {
 
 /// What a few steps of a program have shown. A plain value.
 struct Tryout {
-  int level = 0;                      ///< what works on it, 0 to 3
-  std::string framework;              ///< "transformers 5.23.0"; empty if it did not say
+  std::optional<run::RunStart> start; ///< what it has said of itself, with its `program`; nothing: it has not connected
   std::string limited_by;             ///< why its level is not higher, in the program's words; empty if it did not say
   std::vector<std::string> remarks;   ///< what it found unusual about itself, one sentence each
   std::int64_t steps = 0;             ///< reported
   double seconds = 0;                 ///< from its start to its end
   std::optional<double> step_seconds; ///< median of the steps after the first
-  std::optional<std::int64_t> examples;      ///< of its training data
-  std::optional<std::int64_t> batch;         ///< of its first step
+  std::optional<std::int64_t> batch;  ///< of its first step
   std::optional<std::int64_t> changed_batch; ///< of the first step with another size, as it was asked for
   std::optional<std::uint64_t> peak_bytes;   ///< highest memory in use that was reported or seen
   std::string output;                        ///< the last that it wrote
@@ -29,6 +28,8 @@ struct Tryout {
   /// with the reason.
   telemetry::RunStatus status = telemetry::RunStatus::stopped;
   std::string reason;
+
+  int level() const { return start ? start->program->level : 0; } ///< what works on it, 0 to 3
 };
 
 /// Runs the spec's program until it has made `spec.program->probe_steps` steps, at least 3, or makes none for

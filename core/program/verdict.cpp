@@ -81,6 +81,8 @@ public:
   }
 
   const std::optional<std::string>& cause() const { return cause_; }
+  /// Whether the output ends with one: nothing says that the program went on.
+  bool at_end() const { return !exception_.empty() && exception_ == last_line_; }
   /// The last exception, or the last line without one.
   const std::string& last() const { return exception_.empty() ? last_line_ : exception_; }
 
@@ -149,16 +151,25 @@ Verdict out_of_memory(const std::string& cause, const std::string& text) {
 
 Verdict on_socket_event(const telemetry::Event& event) {
   const Json detail = parse_json_or_discard(event.detail_json);
-  const auto text_of = [&](const char* name) {
-    return detail.is_object() && detail.contains(name) && detail[name].is_string() ? detail[name].get<std::string>()
-                                                                                   : std::string();
-  };
-  const std::string text = one_line(text_of("text"));
+  const std::string text = one_line(text_member(detail, "text"));
   const char* cause = cause_of(text);
   Verdict verdict = out_of_memory(cause ? cause : "device", text);
-  if (const std::string likely = text_of("cause"); !likely.empty())
+  if (const std::string likely = text_member(detail, "cause"); !likely.empty())
     verdict.reason += fmt::format(" ({})", shortened(likely));
   return verdict;
+}
+
+/// The system tells a program's exit status only to the process that has started it.
+Verdict on_unknown_exit(const Ending& ending, const Exceptions& exceptions) {
+  const std::string last = shortened(one_line(exceptions.last()));
+  if (exceptions.at_end())
+    return {telemetry::RunStatus::failed, fmt::format("ended with an error: {}", last), false, {}};
+  std::string reason = "its exit status is not known: the BatchScope that had started it was gone";
+  if (!last.empty())
+    reason += fmt::format("; the last line of its output: {}", last);
+  if (ending.listened)
+    return {telemetry::RunStatus::failed, "ended without saying so; " + reason, false, {}};
+  return {telemetry::RunStatus::interrupted, reason, false, {}};
 }
 
 /// From the exit alone.
@@ -175,9 +186,11 @@ Verdict on_exit(const Ending& ending) {
   if (may_want_memory && near_limit(ending))
     return out_of_memory("host", fmt::format("{} within 10 % of the memory limit", signal_name(*signal)));
   const std::string how = ending.exit.signal ? fmt::format("ended by {}", signal_name(*ending.exit.signal))
-                          : ending.exit.code ? fmt::format("exit status {}", *ending.exit.code)
-                                             : std::string("ended; how is not known");
-  return {telemetry::RunStatus::failed, last.empty() ? how : fmt::format("{}: {}", how, shortened(last)), false, {}};
+                                             : fmt::format("exit status {}", *ending.exit.code);
+  std::string reason = last.empty() ? how : fmt::format("{}: {}", how, shortened(last));
+  if (last.find("No module named 'batchscope'") != std::string::npos)
+    reason += "; `batchscope-cli python-client -o batchscope.py` writes it beside the program";
+  return {telemetry::RunStatus::failed, reason, false, {}};
 }
 
 } // namespace
@@ -192,7 +205,7 @@ Verdict verdict_on(const Ending& ending) {
   const Exceptions exceptions = exceptions_in(ending.output_tail);
   if (exceptions.cause() && !was_ended_from_outside(ending.exit))
     return out_of_memory(*exceptions.cause(), one_line(exceptions.last()));
-  return on_exit(ending);
+  return ending.exit.code || ending.exit.signal ? on_exit(ending) : on_unknown_exit(ending, exceptions);
 }
 
 } // namespace batchscope::program

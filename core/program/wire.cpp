@@ -55,6 +55,15 @@ void check_size(std::string_view line) {
   }
 }
 
+/// Without what is no text, number or truth value.
+Json scalars_of(const Json& object) {
+  Json scalars = Json::object();
+  for (const auto& [name, value] : object.items())
+    if (value.is_string() || value.is_number() || value.is_boolean())
+      scalars[name] = value;
+  return scalars;
+}
+
 Hello hello_from(const Fields& fields) {
   Hello hello;
   hello.protocol = fields.integer("protocol", 0);
@@ -80,6 +89,8 @@ Hello hello_from(const Fields& fields) {
   hello.name = fields.text("name");
   if (const Json* config = fields.object("config"))
     hello.config_json = json_text(*config);
+  if (const Json* settings = fields.object("settings"))
+    hello.settings_json = json_text(scalars_of(*settings));
   if (const Json* can = fields.array("can"))
     for (const Json& each : *can)
       if (each.is_string())
@@ -88,12 +99,11 @@ Hello hello_from(const Fields& fields) {
 }
 
 StepMessage step_from(const Fields& fields) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  StepMessage message{.seq = fields.integer("seq", 1), .record = {}, .takes = {}, .ask = fields.truth("ask")};
+  StepMessage message{.seq = fields.integer("seq", 1),
+                      .record = telemetry::unknown_record(fields.integer("step", 0)),
+                      .takes = {},
+                      .ask = fields.truth("ask")};
   telemetry::StepRecord& record = message.record;
-  record.step = fields.integer("step", 0);
-  record.epoch = record.train_coverage = record.loss = record.learning_rate = record.grad_norm = record.seconds =
-      unknown;
   const std::vector<std::string>& names = telemetry::step_series();
   for (std::size_t i = 0; i < names.size(); ++i)
     if (const auto value = fields.optional_number(names[i].c_str()))
@@ -229,6 +239,7 @@ std::string to_line(const Welcome& welcome) {
             {"accumulate", or_null(welcome.accumulate)},
             {"limit_bytes", or_null(welcome.limit_bytes)},
             {"on_oom", welcome.on_oom},
+            {"step", welcome.step},
             {"hold", welcome.hold}};
   add(json, "rate_factor", welcome.rate_factor);
   return line_of(std::move(json));

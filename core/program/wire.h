@@ -41,7 +41,8 @@ struct Hello {
   bool batch_norm = false;
   std::string name;
   std::string config_json = "{}";
-  std::set<std::string> can; ///< report pause stop batch accumulate rate split trace estimate
+  std::string settings_json = "{}"; ///< what the training is made with: texts, numbers and truth values by name
+  std::set<std::string> can;        ///< report pause stop batch accumulate rate split trace estimate
 };
 
 /// What works on a program (the levels of the README): 1 it reports, 2 its batch size can change, 3 it also splits a
@@ -107,9 +108,9 @@ struct UnknownMessage {
 using Message = std::variant<UnknownMessage, Hello, StepMessage, EventMessage, Applied, TraceMessage, EstimateMessage,
                              Spilled, Bye>;
 
-/// Reads one line without its LF. Unknown fields and types are ignored; values that are missing in a record are NaN or
-/// StepRecord's defaults. Throws Error (input) saying what is wrong for a line that is no message, and for a known
-/// field of a wrong type. Takes time in proportion to the line.
+/// Reads one line without its LF. Unknown fields and types are ignored; values that are missing in a record are not
+/// known there. Throws Error (input) saying what is wrong for a line that is no message, and for a known field of a
+/// wrong type. Takes time in proportion to the line.
 Message parse(std::string_view line);
 
 /// The message's number, from 1; 0 if it has none.
@@ -124,7 +125,8 @@ struct Welcome {
   std::optional<double> rate_factor;
   std::optional<std::uint64_t> limit_bytes;
   std::string on_oom = "shrink";
-  std::int64_t hold = 0; ///< steps from the next one on that need no asking; 0: none does
+  std::int64_t step = 0; ///< the first one that it is about; the program may have made some more when it reads this
+  std::int64_t hold = 0; ///< steps from `step` on that need no asking; 0: none does
 };
 std::string to_line(const Welcome& welcome);
 

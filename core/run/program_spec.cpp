@@ -78,6 +78,10 @@ void set_program_field(ProgramSpec& program, const std::string& name, const Json
     if (!json.is_boolean())
       throw wrong_program_field(name, json, "true or false");
     program.attach = json.get<bool>();
+  } else if (name == "seeded") {
+    if (!json.is_boolean())
+      throw wrong_program_field(name, json, "true or false");
+    program.seeded = json.get<bool>();
   } else if (name == "metrics") {
     for (const auto& [series, pattern] : named_texts_from(name, json))
       program.metrics.push_back({series, pattern});
@@ -92,9 +96,10 @@ void set_program_field(ProgramSpec& program, const std::string& name, const Json
   } else if (name == "grace") {
     program.grace = number_from(name, json);
   } else {
-    throw input_error(fmt::format("unknown field {} of a program; accepted: command, folder, set, attach, metrics, "
-                                  "reads, probe_steps, probe_seconds, grace",
-                                  in_quotes(name)));
+    throw input_error(
+        fmt::format("unknown field {} of a program; accepted: command, folder, set, attach, seeded, metrics, "
+                    "reads, probe_steps, probe_seconds, grace",
+                    in_quotes(name)));
   }
 }
 
@@ -129,15 +134,18 @@ Json to_json(const ProgramSpec& program) {
   Json metrics = Json::object();
   for (const Metric& metric : program.metrics)
     metrics[metric.name] = metric.pattern;
-  return {{"command", program.command},
-          {"folder", program.folder},
-          {"set", set},
-          {"attach", program.attach},
-          {"metrics", metrics},
-          {"reads", program.reads},
-          {"probe_steps", program.probe_steps},
-          {"probe_seconds", program.probe_seconds},
-          {"grace", program.grace}};
+  Json json{{"command", program.command},
+            {"folder", program.folder},
+            {"set", set},
+            {"attach", program.attach},
+            {"metrics", metrics},
+            {"reads", program.reads},
+            {"probe_steps", program.probe_steps},
+            {"probe_seconds", program.probe_seconds},
+            {"grace", program.grace}};
+  if (program.seeded)
+    json["seeded"] = true;
+  return json;
 }
 
 ProgramSpec program_spec_from_json(const Json& json) {

@@ -12,7 +12,7 @@ namespace batchscope::run {
 /// A series that is read from a program's output.
 struct Metric {
   std::string name;
-  std::string pattern; ///< PCRE2: the first group without a name is the value, a group named `step` the step
+  std::string pattern; ///< PCRE2: the group named `value`, or the first without a name, is the value; `step` the step
 
   bool operator==(const Metric&) const = default;
 };
@@ -26,6 +26,8 @@ struct ProgramSpec {
   std::string folder;                     ///< in which it runs; empty: the present one
   std::map<std::string, std::string> set; ///< texts for placeholders of the user's own, by name
   bool attach = false;                    ///< to a Trainer of transformers or Lightning that the program imports
+  /// Whether a program that is attached to gets the run's seed, even if it is the default one; else it has its own.
+  bool seeded = false;
   std::vector<Metric> metrics;
   std::vector<std::string> reads; ///< files with series: `tensorboard:DIR`, `csv:FILE`, `trainer-state:DIR`
   std::int64_t probe_steps = 3;   ///< at least 1: a size fits when so many steps were reported

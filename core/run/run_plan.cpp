@@ -52,10 +52,18 @@ std::int64_t automatic_warmup(const schedule::ProgressionOptions& options, std::
   return schedule::automatic_warmup(scale, steps.value_or(std::llround(std::ceil(examples / effective))));
 }
 
+/// With AdaScale, a step counts for less than one below the reference batch, and for more above it.
+bool counts_steps(schedule::LearningRateRule rule, const std::string& schedule, std::int64_t effective,
+                  std::int64_t reference) {
+  return rule != schedule::LearningRateRule::adascale || (schedule == "constant" && effective == reference);
+}
+
 /// Leaves the steps unset if they cannot be known; gives an estimate if there are too many to count.
 void count_steps(RunPlan& plan) {
   const schedule::ProgressionOptions& options = plan.options;
-  plan.steps = options.length.steps;
+  const auto& rate = options.learning_rate;
+  if (counts_steps(rate.rule, options.schedule, effective_batch(options), rate.reference_batch))
+    plan.steps = options.length.steps;
   schedule::Progression progression(options);
   if (plan.steps || progression.needs_feedback())
     return;
@@ -130,8 +138,16 @@ RunPlan plan_run(const RunSpec& spec, const data::ExampleCounts& examples, std::
   RunPlan plan{without_warmup(spec, examples, batch, ranks), std::nullopt};
   count_steps(plan);
   const auto warmup = parse_warmup(spec.warmup, "--warmup");
-  plan.options.learning_rate.warmup_steps = warmup ? *warmup : automatic_warmup(plan.options, plan.steps);
+  const auto steps = plan.steps ? plan.steps : spec.length.steps; // with AdaScale, those at the reference batch
+  plan.options.learning_rate.warmup_steps = warmup ? *warmup : automatic_warmup(plan.options, steps);
   return plan;
+}
+
+schedule::RunLength countable_length(const RunSpec& spec, std::int64_t batch) {
+  const std::int64_t effective = spec.effective_batch.value_or(saturated_product(batch, spec.accumulate));
+  const bool counts = !spec.length.steps || counts_steps(schedule::parse_rule(spec.lr_rule), spec.schedule, effective,
+                                                         spec.lr_reference_batch.value_or(effective));
+  return counts ? spec.length : schedule::RunLength{};
 }
 
 } // namespace batchscope::run

@@ -37,7 +37,8 @@ Json program_json(const ProgramStart& program) {
           {"examples", or_null(program.length.examples)},
           {"steps", or_null(program.length.steps)},
           {"ranks", program.ranks},
-          {"drop_last", program.drop_last}};
+          {"drop_last", program.drop_last},
+          {"settings", parse_json_or_discard(program.settings)}};
 }
 
 ProgramStart program_from(const Json& json) {
@@ -54,6 +55,8 @@ ProgramStart program_from(const Json& json) {
   read(json, "steps", program.length.steps);
   read(json, "ranks", program.ranks);
   program.drop_last = json.value("drop_last", Json()) == Json(true);
+  if (const auto settings = json.find("settings"); settings != json.end() && settings->is_object())
+    program.settings = json_text(*settings);
   return program;
 }
 
@@ -70,6 +73,7 @@ std::string to_json(const RunStart& start) {
             {"train_examples", start.train_examples},
             {"validation_examples", start.validation_examples},
             {"parameters", start.parameters},
+            {"predicts_numbers", start.predicts_numbers},
             {"budget_bytes", start.budget_bytes},
             {"baseline_bytes", start.baseline_bytes},
             {"warmup_steps", start.warmup_steps},
@@ -99,6 +103,7 @@ RunStart run_start_from_json(const std::string& text) {
   read(json, "train_examples", start.train_examples);
   read(json, "validation_examples", start.validation_examples);
   read(json, "parameters", start.parameters);
+  start.predicts_numbers = json.value("predicts_numbers", Json()) == Json(true);
   read(json, "budget_bytes", start.budget_bytes);
   read(json, "baseline_bytes", start.baseline_bytes);
   read(json, "warmup_steps", start.warmup_steps);

@@ -21,6 +21,7 @@ struct ProgramStart {
   schedule::RunLength length;           ///< at most one is set; none: not known
   std::int64_t ranks = 1;               ///< processes that share each step; batches are of one of them
   bool drop_last = false;
+  std::string settings = "{}"; ///< JSON object: what the training is made with; texts, numbers and truth values by name
 
   bool operator==(const ProgramStart&) const = default;
 };
@@ -33,7 +34,8 @@ struct RunStart {
   std::int64_t train_examples = 0;
   std::vector<data::Stream> streams; ///< with their training examples; empty for one source
   std::int64_t validation_examples = 0;
-  std::int64_t parameters = 0; ///< trainable
+  std::int64_t parameters = 0;   ///< trainable
+  bool predicts_numbers = false; ///< the loss is the mean squared error; else cross entropy, or what a program has
   std::uint64_t budget_bytes = 0;
   std::uint64_t baseline_bytes = 0;
   std::int64_t warmup_steps = 0;

@@ -35,7 +35,7 @@ public:
     bool timings = true;
     /// Called after each timed stretch with the results so far of that size.
     std::function<void(const search::Timing&)> on_timing;
-    /// Called between trials; true ends the search with Error (failed, "stopped").
+    /// Called between trials; true ends the search, whose result is then `interrupted`.
     std::function<bool()> stop;
   };
   /// Searches for the batch size. Weights, optimizer, buffers, generator and data position stay bit-identical.

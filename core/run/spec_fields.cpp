@@ -57,15 +57,20 @@ bool has_field(const RunSpec& spec, const SpecField& field) {
   return !spec.program || field.for_programs;
 }
 
+/// For an option of another field; as a word of a command.
+std::string shown_value(const std::string& text) {
+  return text.empty() ? std::string("VALUE") : shell_quoted(shortened(text));
+}
+
 /// The first field that means nothing for a program and yet is set; throws Error (input) for it.
 void refuse_engine_fields(const RunSpec& spec) {
   const RunSpec standard;
   for (const SpecField& field : spec_fields())
     if (!field.for_programs && field.member->text(spec) != field.member->text(standard))
       throw input_error(
-          fmt::format("{}: the program decides this itself; accepted: without {}, or --set {}=VALUE with {{{}}} in the "
-                      "command",
-                      field.option, field.option, field.key, field.key),
+          fmt::format("{}: the program decides this itself; accepted: without {}, or --set {}={} with {{{}}} in the "
+                      "command, which stands for the value",
+                      field.option, field.option, field.key, shown_value(field.member->text(spec)), field.key),
           field.key.c_str());
 }
 
@@ -74,7 +79,10 @@ void check_program(const RunSpec& spec) {
   about_field("program", [&] { check(*spec.program); });
   if (spec.batch.kind != BatchChoice::Kind::number && spec.batch.kind != BatchChoice::Kind::automatic)
     throw input_error(
-        fmt::format("--batch: {} is not accepted for a program; accepted: a number", to_string(spec.batch)), "batch");
+        fmt::format("--batch: {} is not accepted for a program; accepted: a whole number, at least 1; `find` searches "
+                    "for one",
+                    to_string(spec.batch)),
+        "batch");
 }
 
 void check_field(const RunSpec& spec, const SpecField& field) {
@@ -189,7 +197,8 @@ std::string to_command_line(const RunSpec& spec) {
     if (!has_field(spec, field))
       continue;
     const std::string text = field.member->text(spec);
-    const bool always = field.key == "model" || field.key == "data"; // what a command is about
+    const bool always = field.key == "model" || field.key == "data" || // what a command is about
+                        (field.key == "seed" && spec.program && spec.program->seeded);
     if (!always && (text.empty() || text == field.member->text(standard)))
       continue;
     line += (line.empty() ? "" : " ") + field.option;

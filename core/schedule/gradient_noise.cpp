@@ -23,7 +23,7 @@ std::optional<double> GradientNoise::scale() const {
 }
 
 double GradientNoise::gain(double scale, std::int64_t reference_batch) const {
-  if (!(squared > 0) || !(scale > 1))
+  if (!(squared > 0) || !(scale > 0))
     return 1;
   const double var = std::max(0.0, variance) / static_cast<double>(reference_batch);
   return (var + squared) / (var / scale + squared);

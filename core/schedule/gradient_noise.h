@@ -26,7 +26,8 @@ struct GradientNoise {
   /// tr(S) / |G|^2 in examples; nothing before the first measurement and while |G|^2 is not above 0.
   std::optional<double> scale() const;
   /// Gain of AdaScale (Johnson et al., AdaScale SGD, 2020) at `scale` times the reference batch: from 1, if the
-  /// gradient has no noise, to `scale`, if it has nothing else; 1 while it is unknown or if `scale` is below 1.
+  /// gradient has no noise, to `scale`, if it has nothing else; 1 while it is unknown. Below the reference batch, where
+  /// the paper does not go, the same formula: a change of the batch and its reversal cancel out.
   double gain(double scale, std::int64_t reference_batch) const;
 };
 

@@ -89,6 +89,9 @@ struct Timing {
 struct SearchResult {
   std::string strategy;
   bool found = false;
+  /// Stopped by the user, with what was settled until then: the sizes are if it has `found` some; else `largest` is the
+  /// largest that fitted so far.
+  bool interrupted = false;
   std::optional<std::int64_t> largest;
   bool largest_is_exact = false; ///< see Finder::largest_is_exact()
   std::optional<std::int64_t> safe;

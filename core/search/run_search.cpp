@@ -1,11 +1,12 @@
 #include "core/search/run_search.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/search/detail/stop.h"
 
 namespace batchscope::search {
 
@@ -23,16 +24,20 @@ struct Measured {
 /// What the probes show about a limit in bytes: the largest size below it, the smallest above it.
 struct Bracket {
   Measured below;
-  Measured above{std::numeric_limits<std::int64_t>::max(), 0};
+  Measured above; ///< without a peak if no such size is known: then it is the first that cannot be run
 };
 
+/// The prediction is all that is known of a size that ran without its peak being measured.
 Bracket bracket_of(const SearchResult& result, double limit) {
-  Bracket bracket;
+  Bracket bracket{.below = {}, .above = {*result.largest + 1, 0}};
   for (const auto* runs : {&result.probes, &result.checks}) {
     for (const Probe& probe : *runs) {
-      if (probe.outcome != Outcome::fits || !probe.peak_bytes)
+      const auto peak = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
+      if (probe.outcome == Outcome::out_of_memory && probe.batch < bracket.above.batch)
+        bracket.above = {probe.batch, 0};
+      if (probe.outcome != Outcome::fits || !peak)
         continue;
-      const Measured measured{probe.batch, static_cast<double>(*probe.peak_bytes)};
+      const Measured measured{probe.batch, static_cast<double>(*peak)};
       if (measured.peak <= limit && measured.batch > bracket.below.batch)
         bracket.below = measured;
       if (measured.peak > limit && measured.batch < bracket.above.batch)
@@ -42,24 +47,36 @@ Bracket bracket_of(const SearchResult& result, double limit) {
   return bracket;
 }
 
-/// The largest size strictly inside the bracket that is expected to stay within the limit; 0 if there is none.
-std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double limit) {
+/// The last size from `low` to below `high` whose predicted peak is within the limit; `low` counts as such.
+std::int64_t last_predicted_within(const Finder& finder, std::int64_t low, std::int64_t high, double limit) {
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    const auto peak = finder.predict(middle);
+    (peak && static_cast<double>(*peak) <= limit ? low : high) = middle;
+  }
+  return low;
+}
+
+/// A size strictly inside the bracket that is expected to stay within the limit, the largest such one as far as that is
+/// known; 0 if there is none. `misses`: earlier guesses that did not stay within it. Each makes the next one smaller,
+/// as guesses could all miss on the same side.
+std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double limit, int misses) {
   const auto [below, above] = bracket;
   if (above.batch - below.batch <= 1)
     return 0;
   if (finder.predict(below.batch + 1)) {
-    std::int64_t fits = below.batch;
-    std::int64_t too_large = above.batch;
-    while (too_large - fits > 1) {
-      const std::int64_t middle = fits + (too_large - fits) / 2;
-      const auto peak = finder.predict(middle);
-      (peak && static_cast<double>(*peak) <= limit ? fits : too_large) = middle;
-    }
-    return fits == below.batch ? 0 : fits;
+    if (const auto predicted = finder.predict(above.batch); predicted && above.peak > limit)
+      limit *= std::min(1.0, static_cast<double>(*predicted) / above.peak);
+    const std::int64_t last = last_predicted_within(finder, below.batch, above.batch, limit);
+    const double kept = std::pow(0.75, std::max(0, misses - 1)); // the first miss is in `limit`
+    const auto step = static_cast<std::int64_t>(kept * static_cast<double>(last - below.batch));
+    return step == 0 ? 0 : below.batch + step;
   }
   // Peaks grow about linearly between two sizes; below the smallest measured size nothing is known.
-  const double fraction = below.batch == 0 ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
-  const auto step = static_cast<std::int64_t>(fraction * static_cast<double>(above.batch - below.batch));
+  const double fraction =
+      below.batch == 0 || above.peak <= limit ? 0.5 : (limit - below.peak) / (above.peak - below.peak);
+  const auto step =
+      static_cast<std::int64_t>(fraction * std::pow(0.8, misses) * static_cast<double>(above.batch - below.batch));
   return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
 }
 
@@ -69,31 +86,48 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
   if (!result.largest || !result.budget_bytes)
     return;
   const double limit = static_cast<double>(*result.budget_bytes) * (1 - margin);
+  int misses = 0;
   for (int i = 0; i < safe_runs; ++i) {
     const Bracket bracket = bracket_of(result, limit);
     // The largest size is within the limit already.
     if (bracket.below.batch == *result.largest)
       return;
-    const std::int64_t batch = guess_within(finder, bracket, limit);
+    const std::int64_t batch = guess_within(finder, bracket, limit, misses);
     if (batch == 0)
       return;
     const Probe& check = result.checks.emplace_back(trial.run({batch, false, finder.predict(batch)}));
     if (on_probe)
       on_probe(check);
-    // A failed size says nothing about the limit, so the same size would be tried again.
-    if (check.outcome != Outcome::fits)
+    // An error says nothing about the limit, so the same size would be tried again.
+    if (check.outcome == Outcome::error)
       return;
+    if (check.outcome == Outcome::out_of_memory || static_cast<double>(check.peak_bytes.value_or(0)) > limit)
+      ++misses;
   }
 }
 
-/// The curve from all trials. Drops the traces afterwards: they are large and not needed any more.
+/// The curve from all trials.
 void settle_memory(SearchResult& result, const FinderOptions& options) {
   std::vector<Probe> runs = result.probes;
   runs.insert(runs.end(), result.checks.begin(), result.checks.end());
   result.memory =
       options.memory ? curve_of(options.memory->model(), runs, options.max_batch) : curve_of(runs, options.max_batch);
-  for (Probe& probe : result.probes)
-    probe.trace.reset();
+}
+
+std::optional<std::int64_t> largest_that_fitted(const std::vector<Probe>& probes) {
+  std::optional<std::int64_t> largest;
+  for (const Probe& probe : probes)
+    if (probe.outcome == Outcome::fits)
+      largest = std::max(largest.value_or(0), probe.batch);
+  return largest;
+}
+
+std::string reason_of_stop(const SearchResult& result) {
+  if (result.found)
+    return "the search was stopped before the safe size was settled";
+  return result.largest ? fmt::format("the search was stopped; the largest size that fitted so far is {}",
+                                      format_count(*result.largest))
+                        : "the search was stopped; no size had fitted so far";
 }
 
 /// Why a successful search ended early.
@@ -107,6 +141,8 @@ std::string reason_of_end(const SearchResult& result) {
 }
 
 std::string reason_of(const SearchResult& result) {
+  if (result.interrupted)
+    return reason_of_stop(result);
   if (result.found)
     return reason_of_end(result);
   if (result.probes.empty())
@@ -127,23 +163,31 @@ std::string reason_of(const SearchResult& result) {
 } // namespace
 
 SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& options,
-                        const std::function<void(const Probe&)>& on_probe) {
+                        const std::function<void(const Probe&)>& on_probe, const std::function<bool()>& stop) {
   SearchResult result;
   result.strategy = finder.name();
   result.budget_bytes = options.budget_bytes;
-  while (const auto proposal = finder.propose()) {
-    Probe probe = trial.run(*proposal);
-    finder.tell(probe);
-    if (on_probe)
-      on_probe(probe);
-    result.probes.push_back(std::move(probe));
+  const bool through = unless_stopped(stop, [&] {
+    while (const auto proposal = finder.propose()) {
+      Probe probe = trial.run(*proposal);
+      finder.tell(probe);
+      if (on_probe)
+        on_probe(probe);
+      result.probes.push_back(std::move(probe));
+    }
+  });
+  result.interrupted = !through;
+  result.largest = through ? finder.largest() : largest_that_fitted(result.probes);
+  result.largest_is_exact = through && finder.largest_is_exact();
+  result.found = through && result.largest.has_value();
+  if (through) {
+    result.interrupted =
+        !unless_stopped(stop, [&] { settle_safe_size(finder, trial, result, options.margin, on_probe); });
+    settle_memory(result, options);
+    result.safe = safe_size(result, options.margin);
   }
-  result.largest = finder.largest();
-  result.largest_is_exact = finder.largest_is_exact();
-  result.found = result.largest.has_value();
-  settle_safe_size(finder, trial, result, options.margin, on_probe);
-  settle_memory(result, options);
-  result.safe = safe_size(result, options.margin);
+  for (Probe& probe : result.probes) // they are large and not needed any more
+    probe.trace.reset();
   result.reason = reason_of(result);
   return result;
 }

@@ -8,9 +8,10 @@ namespace batchscope::search {
 
 /// Runs a search: calls `trial` for each proposal of the finder and passes the result to the finder and to `on_probe`,
 /// then does the same with the runs that determine the safe size. Fills the whole result but the recommended size, the
-/// timings and the baseline. Throws what `trial` throws. One thread.
+/// timings and the baseline. Throws what `trial` throws, unless `stop` says that the user has stopped the search: then
+/// the result is `interrupted`. One thread.
 SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& options,
-                        const std::function<void(const Probe&)>& on_probe = {});
+                        const std::function<void(const Probe&)>& on_probe = {}, const std::function<bool()>& stop = {});
 
 /// The largest size that ran with a measured peak of at most (1 - margin) of the budget; if memory is unknown, (1 -
 /// margin) of the largest size. Nothing if no size qualifies.

@@ -143,7 +143,7 @@ void read_list(const Json& json, const char* field, std::vector<Value>& target, 
 std::string to_json(const SearchResult& result, int indent) {
   Json json;
   json["strategy"] = result.strategy;
-  json["status"] = result.found ? "found" : "nothing-fits";
+  json["status"] = result.found ? "found" : result.interrupted ? "interrupted" : "nothing-fits";
   json["largest"] = optional_json(result.largest);
   json["largest_is"] = result.largest ? Json(result.largest_is_exact ? "exact" : "tried") : Json(nullptr);
   json["safe"] = optional_json(result.safe);
@@ -170,6 +170,7 @@ SearchResult search_result_from_json(const std::string& text) {
   read(json, "strategy", result.strategy);
   read(json, "status", status);
   result.found = status == "found";
+  result.interrupted = status == "interrupted";
   read(json, "largest", result.largest);
   read(json, "largest_is", largest_is);
   result.largest_is_exact = largest_is == "exact";

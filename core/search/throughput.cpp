@@ -8,6 +8,7 @@
 
 #include "core/base/median.h"
 #include "core/base/text.h"
+#include "core/search/detail/stop.h"
 
 namespace batchscope::search {
 
@@ -165,6 +166,31 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result) {
 std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
                                        const std::function<void(const Timing&)>& on_timing) {
   return Race(sizes, time, on_timing).run();
+}
+
+void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
+                const std::function<bool()>& stop) {
+  std::vector<Timing> so_far;
+  const auto keep = [&](const Timing& timing) {
+    std::erase_if(so_far, [&](const Timing& earlier) { return earlier.batch == timing.batch; });
+    so_far.push_back(timing);
+    if (on_timing)
+      on_timing(timing);
+  };
+  result.interrupted =
+      !unless_stopped(stop, [&] { result.timings = measure_throughput(sizes_to_time(result), time, keep); });
+  if (result.interrupted) {
+    std::sort(so_far.begin(), so_far.end(), [](const Timing& a, const Timing& b) { return a.batch < b.batch; });
+    result.timings = std::move(so_far);
+    return add_reason(result, "stopped before the throughput was known, so no size is recommended");
+  }
+  result.recommended = knee(result.timings);
+  if (result.recommended)
+    add_reason(result, knee_reason(result.timings, *result.recommended));
+}
+
+void add_reason(SearchResult& result, const std::string& reason) {
+  result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch) {

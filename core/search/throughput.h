@@ -30,6 +30,15 @@ std::vector<std::int64_t> sizes_to_time(const SearchResult& result);
 std::vector<Timing> measure_throughput(const std::vector<std::int64_t>& sizes, const TimeStretch& time,
                                        const std::function<void(const Timing&)>& on_timing = {});
 
+/// Times the sizes of a search that has found some, and fills its timings and recommended size; `reason` says why that
+/// one. Where `stop` says that the user has stopped it, the result is `interrupted`, with the timings so far. Throws
+/// what `time` throws otherwise.
+void time_sizes(SearchResult& result, const TimeStretch& time, const std::function<void(const Timing&)>& on_timing,
+                const std::function<bool()>& stop);
+
+/// Adds to why the search ended as it did.
+void add_reason(SearchResult& result, const std::string& reason);
+
 /// Why `batch` is the knee, with the deciding figures; one sentence without a full stop.
 std::string knee_reason(const std::vector<Timing>& timings, std::int64_t batch);
 

@@ -35,8 +35,6 @@ void History::append(const telemetry::StepRecord& record) {
   const Place where = {static_cast<double>(record.step), static_cast<double>(record.examples_seen), record.epoch,
                        record.seconds};
   telemetry::row(record, row_);
-  if (record.device_bytes < 0)
-    row_[device_bytes_] = std::numeric_limits<double>::quiet_NaN();
   steps_->append(where);
   for (std::size_t i = 0; i < row_.size(); ++i)
     of_steps_[i].values.append(row_[i]);

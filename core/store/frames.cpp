@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <queue>
 
@@ -41,18 +40,6 @@ void Frame::set(telemetry::StepRecord& record, const FramePoints& points, std::s
     else
       record.more.emplace_back(series[k].name, points.values[k][i]);
   }
-}
-
-telemetry::StepRecord unknown_record(std::int64_t step) {
-  static const telemetry::StepRecord unknown = [] {
-    telemetry::StepRecord record;
-    for (std::size_t i = 0; i < telemetry::step_series().size(); ++i)
-      telemetry::set(record, i, std::numeric_limits<double>::quiet_NaN());
-    return record;
-  }();
-  telemetry::StepRecord record = unknown;
-  record.step = step;
-  return record;
 }
 
 std::vector<telemetry::Event> as_events(std::vector<Points> all) {

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/store/detail/sql.h"
+#include "core/telemetry/record.h"
 
 namespace batchscope::store::detail {
 
@@ -21,6 +22,7 @@ constexpr std::string_view setting_prefix = "setting.";
 constexpr std::array<const char*, 3> summaries = {"last", "min", "max"};
 
 constexpr std::string_view placeholder_prefix = "set.";
+constexpr std::string_view program_prefix = "program.";
 
 /// A member of the spec, whatever its name.
 std::string path_of(const std::string& key) {
@@ -30,6 +32,11 @@ std::string path_of(const std::string& key) {
 /// The text for a placeholder of a program's command, by its key `set.NAME`.
 std::string path_of_placeholder(const std::string& key) {
   return "$.\"program\".\"set\".\"" + key.substr(placeholder_prefix.size()) + '"';
+}
+
+/// What a program is made with, as it says itself, by its key `program.NAME`.
+std::string path_in_start(const std::string& key) {
+  return "$.\"program\".\"settings\".\"" + key.substr(program_prefix.size()) + '"';
 }
 
 std::vector<std::string> texts(SQLite::Database& database, const char* query) {
@@ -70,7 +77,7 @@ std::optional<std::string> text_of(const ListValue& value) {
   return text ? std::optional(*text) : std::nullopt;
 }
 
-bool ListColumns::any(const char* query, const std::string& parameter) const {
+bool ListColumns::any(const std::string& query, const std::string& parameter) const {
   SQLite::Statement statement(database_, query);
   statement.bind(1, parameter);
   return statement.executeStep();
@@ -83,17 +90,24 @@ std::optional<ListColumns::Column> ListColumns::look_up(const std::string& name)
       continue;
     const std::string series = name.substr(0, name.size() - ending.size());
     if (any("SELECT 1 FROM series WHERE name = ? LIMIT 1", series))
-      return Column{name, summary, series};
+      return Column{name, summary, series, {}};
   }
   const std::string key = name.starts_with(setting_prefix) ? name.substr(setting_prefix.size()) : name;
   if (key.empty() || key.find('"') != std::string::npos)
     return std::nullopt;
+  const auto has = [&](const char* column, const std::string& path) {
+    return any(fmt::format("SELECT 1 FROM run WHERE iif(json_valid({0}), json_type({0}, ?), NULL) IS NOT NULL LIMIT 1",
+                           column),
+               path);
+  };
   std::vector<std::string> paths{path_of(key)};
   if (key.starts_with(placeholder_prefix))
     paths.push_back(path_of_placeholder(key));
   for (std::string& path : paths)
-    if (any("SELECT 1 FROM run WHERE iif(json_valid(spec), json_type(spec, ?), NULL) IS NOT NULL LIMIT 1", path))
-      return Column{name, {}, std::move(path)};
+    if (has("spec", path))
+      return Column{name, {}, std::move(path), "valid"};
+  if (key.starts_with(program_prefix) && has("start", path_in_start(key)))
+    return Column{name, {}, path_in_start(key), "valid_start"};
   return std::nullopt;
 }
 
@@ -120,6 +134,10 @@ std::string ListColumns::accepted() const {
                                        "'$.program.set') WHERE deleted IS NULL";
   for (const std::string& name : texts(database_, placeholders))
     settings.insert(std::string(placeholder_prefix) + name);
+  constexpr const char* of_programs = "SELECT DISTINCT key FROM run, json_each(iif(json_valid(start), start, '{}'), "
+                                      "'$.program.settings') WHERE deleted IS NULL";
+  for (const std::string& name : texts(database_, of_programs))
+    settings.insert(std::string(program_prefix) + name);
   for (const RunField& field : run_fields())
     if (settings.erase(field.name) > 0)
       settings.insert(std::string(setting_prefix) + field.name);
@@ -155,13 +173,12 @@ RunField ListColumns::field(const std::string& name, const std::string& option) 
 std::string ListColumns::expressions() const {
   std::string text;
   for (std::size_t i = 0; i < columns_.size(); ++i)
-    text +=
-        columns_[i].summary.empty()
-            ? fmt::format(", CASE json_type(valid, :more{0}) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE "
-                          "json_extract(valid, :more{0}) END",
-                          i)
-            : fmt::format(", (SELECT {} FROM series WHERE series.run = run.id AND series.name = :more{})",
-                          columns_[i].summary, i);
+    text += columns_[i].summary.empty()
+                ? fmt::format(", CASE json_type({1}, :more{0}) WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE "
+                              "json_extract({1}, :more{0}) END",
+                              i, columns_[i].from)
+                : fmt::format(", (SELECT {} FROM series WHERE series.run = run.id AND series.name = :more{})",
+                              columns_[i].summary, i);
   return text;
 }
 
@@ -178,6 +195,8 @@ std::vector<ListValue> ListColumns::read(SQLite::Statement& query, int first) co
       values.emplace_back();
     else if (column.isInteger())
       values.emplace_back(std::int64_t{column.getInt64()});
+    else if (!definition.summary.empty() && std::isnan(real(column)) && telemetry::nan_is_unknown(definition.parameter))
+      values.emplace_back();
     else if (column.isFloat() || !definition.summary.empty())
       values.emplace_back(real(column));
     else

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
@@ -280,6 +281,11 @@ void RunBuffer::tell(const std::string& error, const std::string& notice) {
     return;
   told_ = error;
   on_trouble(error);
+}
+
+void RunBuffer::tell_stored() {
+  if (on_trouble && !std::exchange(told_, {}).empty())
+    on_trouble({});
 }
 
 bool RunBuffer::urgent() const {

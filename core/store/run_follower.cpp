@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,7 @@ public:
 private:
   Update read_on(std::size_t most);
   void find_again(SQLite::Database& database);
+  RunRow begin_snapshot(SQLite::Database& database, std::optional<SQLite::Transaction>& snapshot);
   SQLite::Database& database() { return *connection_.use(); }
   RunRow row();
   detail::FramePoints read(detail::FrameReader& reader, const Frame& frame, std::int64_t first, std::size_t most);
@@ -77,6 +79,7 @@ private:
   std::string uid_;
   detail::Connection connection_;
   std::int64_t generation_ = 0; ///< of the connection to which the row numbers belong
+  bool interrupted_ = false;    ///< the process that wrote the run had ended before the last snapshot
   Cursor cursor_;
   std::map<std::string, Held> held_; ///< by frame, as in Cursor
   ChunkReads chunks_read_;
@@ -138,7 +141,7 @@ void RunFollower::Impl::read_only_frame(detail::FrameReader& reader, const Frame
   std::int64_t& done = cursor.points[frame.name()];
   const auto points = read(reader, frame, done, most);
   for (std::size_t i = 0; i < points.steps.size(); ++i) {
-    update.records.push_back(detail::unknown_record(points.steps[i]));
+    update.records.push_back(telemetry::unknown_record(points.steps[i]));
     frame.set(update.records.back(), points, i);
   }
   done += static_cast<std::int64_t>(points.steps.size());
@@ -164,7 +167,7 @@ void RunFollower::Impl::merge_frames(detail::FrameReader& reader, const std::vec
         source.held = &hold(reader, *source.frame, *source.done, most);
       step = std::min(step, source.held->points.steps[source.at()]);
     }
-    telemetry::StepRecord& record = update.records.emplace_back(detail::unknown_record(step));
+    telemetry::StepRecord& record = update.records.emplace_back(telemetry::unknown_record(step));
     for (Source& source : sources)
       if (source.held->points.steps[source.at()] == step) {
         source.frame->set(record, source.held->points, source.at());
@@ -239,18 +242,32 @@ RunFollower::Update RunFollower::Impl::poll(std::size_t most) {
   return detail::guarded(file_, [&] { return read_on(most); });
 }
 
+/// Whether the run's process has ended is asked when a snapshot has been taken. The process may have stored more before
+/// it ended: a second snapshot has everything.
+RunRow RunFollower::Impl::begin_snapshot(SQLite::Database& database, std::optional<SQLite::Transaction>& snapshot) {
+  snapshot.emplace(database);
+  if (generation_ != connection_.generation()) {
+    find_again(database);
+    generation_ = connection_.generation();
+  }
+  RunRow found = row();
+  if (found.outcome.status == telemetry::RunStatus::interrupted && !interrupted_) {
+    snapshot.reset();
+    snapshot.emplace(database);
+    found = row();
+  }
+  interrupted_ = found.outcome.status == telemetry::RunStatus::interrupted;
+  return found;
+}
+
 // Advances the cursor only after everything was read, so that a failed poll loses nothing.
 RunFollower::Update RunFollower::Impl::read_on(std::size_t most) {
   const detail::Connection::Use use = connection_.use();
-  const SQLite::Transaction moment(*use);
-  if (generation_ != connection_.generation()) {
-    find_again(*use);
-    generation_ = connection_.generation();
-  }
-  detail::FrameReader reader(*use);
-  Cursor cursor = cursor_;
+  std::optional<SQLite::Transaction> snapshot;
   Update update;
-  update.row = row();
+  update.row = begin_snapshot(*use, snapshot);
+  Cursor cursor = cursor_;
+  detail::FrameReader reader(*use);
   const std::vector<Frame> frames = detail::frames_of(*use, id_);
   read_records(reader, frames, most, cursor, update);
   const bool hold_back = update.more;

@@ -33,9 +33,10 @@ int bind_outcome(SQLite::Statement& statement, const RunOutcome& outcome) {
     if (field.text)
       statement.bind(index, field.text(outcome));
     else if (field.integer)
-      bind_integer(statement, index, field.integer(outcome));
+      bind_integer(statement, index,
+                   field.zero_is_unknown ? field.integer(outcome).value_or(0) : field.integer(outcome));
     else
-      bind_real(statement, index, field.real(outcome));
+      bind_real(statement, index, field.zero_is_unknown ? field.real(outcome).value_or(0) : field.real(outcome));
     ++index;
   }
   return index;
@@ -63,13 +64,18 @@ std::string placeholders(int first, int count) {
   return text;
 }
 
-// A spec that is not JSON, of another program, has no settings.
+// A spec that is not JSON, of another program, has no settings. A program of the user's own may scale the rate that it
+// says, or warm up to it: its rate is the highest of its steps.
 constexpr const char* settings_columns =
     "coalesce(json_extract(valid, '$.model'), json_extract(valid, '$.program.command')), json_extract(valid, "
     "'$.data'), json_extract(valid, '$.schedule'), "
-    "json_extract(valid, '$.optimizer'), json_extract(valid, '$.device'), "
-    "coalesce(json_extract(valid, '$.lr'), iif(json_valid(start), json_extract(start, '$.learning_rate'), NULL)), "
-    "json_extract(valid, '$.seed'), coalesce(json_type(valid, '$.program') = 'object', 0)";
+    "coalesce(json_extract(valid, '$.optimizer'), json_extract(valid_start, '$.program.settings.optimizer')), "
+    "json_extract(valid, '$.device'), "
+    "coalesce(json_extract(valid, '$.lr'), json_extract(valid_start, '$.learning_rate'), "
+    "(SELECT s.max FROM series AS s WHERE s.run = run.id AND s.name = 'learning_rate' AND typeof(s.max) = 'real' AND "
+    "s.max > 0), json_extract(valid_start, '$.program.settings.learning_rate')), "
+    "coalesce(json_extract(valid_start, '$.program.settings.seed'), json_extract(valid, '$.seed')), "
+    "coalesce(json_type(valid, '$.program') = 'object', 0)";
 
 std::optional<std::string> optional_text(const SQLite::Column& column) {
   return column.isText() ? std::optional(column.getString()) : std::nullopt;
@@ -186,8 +192,9 @@ int columns_of_run() {
 std::string run_query(const std::string& condition, const std::string& more) {
   return fmt::format(
       "SELECT run.id, uid, name, run.started, sweep, note, workers, tags, {}, {}, process.host, process.boot, "
-      "process.pid, process.started{} FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid FROM run) "
-      "AS run LEFT JOIN process ON process.id = run.process WHERE {} ORDER BY run.id",
+      "process.pid, process.started{} FROM (SELECT *, iif(json_valid(spec), spec, NULL) AS valid, "
+      "iif(json_valid(start), start, NULL) AS valid_start FROM run) AS run LEFT JOIN process ON process.id = "
+      "run.process WHERE {} ORDER BY run.id",
       settings_columns, outcome_columns(), more, condition);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/store/detail/commands.h"
@@ -45,12 +46,17 @@ public:
   telemetry::Sink& sink() override { return buffer_->queue; }
 
   void finish(const telemetry::RunOutcome& outcome) override {
-    finished_ = true;
-    writer_.write_now([&] {
-      // Even if writing fails now: the loop has ended, so there will be no more records.
-      buffer_->drain();
-      buffer_->outcome = outcome;
-    });
+    const bool again = std::exchange(finished_, true);
+    writer_.write_now(
+        [&] {
+          // Even if writing fails now: the loop has ended, so there will be no more records.
+          buffer_->drain();
+          buffer_->outcome = outcome;
+        },
+        [&] {
+          if (!again) // else the caller knows it from the error of its first call
+            buffer_->tell_stored();
+        });
   }
 
 private:

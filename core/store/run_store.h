@@ -61,7 +61,7 @@ struct NewRun {
   /// return at once, never throw, and not call the store. Without it, commands to the run are not processed.
   std::function<void(const Command&)> on_command;
   /// Called with the reason why the run's records cannot be stored whenever that changes; empty once they are stored
-  /// again. Same rules as on_command.
+  /// again, at the latest by the first RunWriter::finish() unless that fails. Same rules as on_command.
   std::function<void(const std::string&)> on_trouble;
   /// Called each time another program has replaced the database's files, with what was done. Same rules as on_command.
   std::function<void(const std::string&)> on_notice;

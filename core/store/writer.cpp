@@ -183,7 +183,7 @@ std::shared_ptr<RunBuffer> Writer::begin_new(const NewRun& run) {
   return std::make_shared<RunBuffer>(id, uid, run, options_.max_waiting);
 }
 
-void Writer::write_now(const std::function<void()>& prepare) {
+void Writer::write_now(const std::function<void()>& prepare, const std::function<void()>& written) {
   call([&] {
     prepare();
     write_waiting();
@@ -192,6 +192,7 @@ void Writer::write_now(const std::function<void()>& prepare) {
       write_waiting();
     if (error_)
       error_->raise();
+    written();
   });
 }
 

@@ -54,7 +54,8 @@ private:
       return;
     result_.search = *answer;
     result_.search_id = job::store_search(demo_spec(), result_.search, store_, watch_, *control_);
-    search_with(*session, DemoStage::bisection, "binary");
+    if (!answer->interrupted)
+      search_with(*session, DemoStage::bisection, "binary");
   }
 
   /// Nothing if it was interrupted.
@@ -68,6 +69,8 @@ private:
     try {
       auto result =
           session.find(options, [&](const search::Probe& probe) { watch_.probe(probe, session.budget_bytes()); });
+      if (result.probes.empty())
+        return std::nullopt;
       watch_.searched(stage, result);
       return result;
     } catch (const Error&) {

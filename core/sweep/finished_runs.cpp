@@ -1,6 +1,7 @@
 #include "core/sweep/finished_runs.h"
 
 #include "core/base/error.h"
+#include "core/run/run_plan.h"
 #include "core/run/run_spec.h"
 
 namespace batchscope::sweep {
@@ -72,7 +73,8 @@ void FinishedRuns::read_changes() {
 }
 
 LossCurve FinishedRuns::curve_of(std::int64_t run) const {
-  const schedule::RunLength length = run::run_spec_from_json(reader_->spec_json(run)).length;
+  const schedule::RunLength length = run::countable_length(run::run_spec_from_json(reader_->spec_json(run)),
+                                                           reader_->run(run).outcome.batch.value_or(0));
   LossCurve curve(length);
   const auto losses = reader_->series(run, "loss");
   // How far a step was follows from its number, or from the series in which the run's length is given.

@@ -182,6 +182,13 @@ void check_values(const SweepSpec& spec, const Variation& variation) {
   const SpecField& field = run::spec_field(variation.field);
   if (spec.repeats > 1 && variation.field == "seed")
     throw input_error("--repeats: a sweep over seed cannot repeat with other seeds; accepted: one of the two");
+  if (spec.base.program && !field.for_programs)
+    throw input_error(fmt::format("{}: the program decides this itself; accepted: --set {}={} with {{{}}} in the "
+                                  "command, which stands for each of the values in turn",
+                                  field.option, field.key,
+                                  variation.values.empty() ? std::string("V,V,...")
+                                                           : fmt::format("{}", fmt::join(variation.values, ",")),
+                                  field.key));
   if (variation.interval && !spec.random)
     throw input_error(fmt::format("{}: a range without steps needs --random; accepted: values, or a range with steps "
                                   "such as 16..256 x2",
@@ -250,6 +257,8 @@ void check(const SweepSpec& spec) {
   if (spec.base.program && spec.stop_weak != StopWeak::never)
     throw input_error("--stop-weak: median is not accepted for a program, whose length is not known before it runs; "
                       "accepted: never");
+  for (const Variation& variation : spec.vary)
+    check_values(spec, variation);
   check_repeats(spec);
   if (!spec.goal.empty())
     compare::parse_goal(spec.goal, "--goal");
@@ -257,8 +266,6 @@ void check(const SweepSpec& spec) {
     throw input_error("--save: not accepted for a sweep, whose runs would overwrite each other's file; accepted: for "
                       "train",
                       "save");
-  for (const Variation& variation : spec.vary)
-    check_values(spec, variation);
   RunSpec shared = spec.base;
   if (varies(spec, "batch"))
     shared.batch = {};
@@ -286,6 +293,8 @@ std::vector<RunSpec> combinations(const SweepSpec& spec) {
     for (std::int64_t repeat = 0; repeat < spec.repeats; ++repeat) {
       RunSpec run = one;
       run.seed += static_cast<std::uint64_t>(repeat);
+      if (run.program && (spec.repeats > 1 || varies(spec, "seed")))
+        run.program->seeded = true;
       run.name = name_of(spec, run);
       runs.push_back(std::move(run));
     }

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/job/retry_transient.h"
 #include "core/run/engine.h"
+#include "core/run/run_plan.h"
 
 namespace batchscope::sweep {
 
@@ -123,7 +124,7 @@ void Worker::make(const store::WaitingRun& waiting, const run::RunSpec& spec) {
   try {
     check(spec);
     session = run::open_session(spec, pool_);
-    search = job::settle_batch(*session, watch_, *control_, &searches_);
+    search = job::settle_batch(*session, store_, watch_, *control_, &searches_);
     // Detects a first batch that exceeds the data before the run is stored as started.
     session->start();
   } catch (const Error& error) {
@@ -160,7 +161,7 @@ void Worker::refuse(const store::WaitingRun& waiting, const run::RunSpec& spec, 
 
 void Worker::train(run::Source& source, const std::optional<search::SearchResult>& search,
                    const store::WaitingRun& waiting, const run::RunSpec& spec) {
-  LossCurve curve(spec.length);
+  LossCurve curve(run::countable_length(spec, source.start().batch));
   job::RunOptions options{.sweep = id_, .claimed = waiting.id, .end_early = {}};
   if (finished_runs_) {
     finished_runs_->refresh();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace batchscope::telemetry {
@@ -23,6 +24,11 @@ void take_scores(const std::vector<std::pair<std::string, double>>& values, RunO
     if (name == "validation_accuracy")
       outcome.validation_accuracy = value;
   }
+}
+
+/// Programs may not say it.
+double known_or_0(double value) {
+  return std::isfinite(value) ? value : 0;
 }
 
 } // namespace
@@ -62,8 +68,8 @@ void RunProgress::take(const StepRecord& record) {
     outcome_.batch = record.batch;
   outcome_.steps = record.step;
   outcome_.examples_seen = record.examples_seen;
-  outcome_.epoch = record.epoch;
-  outcome_.train_coverage = record.train_coverage;
+  outcome_.epoch = known_or_0(record.epoch);
+  outcome_.train_coverage = known_or_0(record.train_coverage);
   outcome_.loss = record.loss;
   outcome_.peak_bytes =
       std::max(outcome_.peak_bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(0, record.peak_bytes)));

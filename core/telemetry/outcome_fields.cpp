@@ -28,6 +28,11 @@ template <auto Member, typename As> std::optional<As> get(const RunOutcome& outc
     return static_cast<As>(value);
 }
 
+/// The same for a member whose 0 says that it is not known.
+template <auto Member, typename As> std::optional<As> known(const RunOutcome& outcome) {
+  return outcome.*Member == 0 ? std::nullopt : std::optional(static_cast<As>(outcome.*Member));
+}
+
 template <auto Member, typename As> void set(RunOutcome& outcome, std::optional<As> value) {
   auto& member = outcome.*Member;
   using Given = std::remove_cvref_t<decltype(member)>;
@@ -51,6 +56,18 @@ constexpr OutcomeField number(const char* name, ValueKind kind, const char* shor
   return field;
 }
 
+/// A number of which 0 says that it is not known.
+template <auto Member>
+constexpr OutcomeField positive(const char* name, ValueKind kind, const char* short_name = nullptr) {
+  OutcomeField field = number<Member>(name, kind, short_name);
+  field.nullable = field.zero_is_unknown = true;
+  if (field.integer)
+    field.integer = known<Member, std::int64_t>;
+  else
+    field.real = known<Member, double>;
+  return field;
+}
+
 } // namespace
 
 // A new field is a member of RunOutcome, a row here, and a column that a migration of the store adds.
@@ -69,16 +86,16 @@ const std::vector<OutcomeField>& outcome_fields() {
        .set_text = [](RunOutcome& outcome, const std::string& text) { outcome.reason = text; }},
       number<&RunOutcome::batch>("batch", Kind::count),
       number<&RunOutcome::steps>("steps", Kind::count),
-      number<&RunOutcome::examples_seen>("examples_seen", Kind::count),
-      number<&RunOutcome::epoch>("epoch", Kind::amount),
-      number<&RunOutcome::train_coverage>("train_coverage", Kind::fraction),
+      positive<&RunOutcome::examples_seen>("examples_seen", Kind::count),
+      positive<&RunOutcome::epoch>("epoch", Kind::amount),
+      positive<&RunOutcome::train_coverage>("train_coverage", Kind::fraction),
       number<&RunOutcome::oom_events>("oom_events", Kind::count, "ooms"),
       number<&RunOutcome::loss>("loss", Kind::number),
       number<&RunOutcome::validation_loss>("validation_loss", Kind::number),
       number<&RunOutcome::validation_accuracy>("validation_accuracy", Kind::fraction, "accuracy"),
-      number<&RunOutcome::peak_bytes>("peak_bytes", Kind::bytes, "peak"),
+      positive<&RunOutcome::peak_bytes>("peak_bytes", Kind::bytes, "peak"),
       number<&RunOutcome::seconds>("seconds", Kind::seconds, "time"),
-      number<&RunOutcome::examples_per_second>("examples_per_second", Kind::amount),
+      positive<&RunOutcome::examples_per_second>("examples_per_second", Kind::amount),
   };
   return fields;
 }

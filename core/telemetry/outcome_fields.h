@@ -27,6 +27,7 @@ struct OutcomeField {
   ValueKind kind;
   const char* short_name = nullptr; ///< also accepted by filters; null: none
   bool nullable = false;            ///< whether a run may have no value
+  bool zero_is_unknown = false;     ///< a run without a value has 0, in its RunOutcome and in the database
   std::optional<double> (*real)(const RunOutcome&) = nullptr;
   void (*set_real)(RunOutcome&, std::optional<double>) = nullptr;
   std::optional<std::int64_t> (*integer)(const RunOutcome&) = nullptr; ///< count and bytes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -15,12 +16,19 @@ namespace {
 struct Column {
   const char* name;
   bool in_csv;
+  bool nan_is_unknown; ///< else it is a value
   double (*value)(const StepRecord&);
   void (*set)(StepRecord&, double);
 };
 
-template <auto Member> double member(const StepRecord& record) {
-  return static_cast<double>(record.*Member);
+constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
+/// `Least`: integers below are not known.
+template <auto Member, std::int64_t Least> double member(const StepRecord& record) {
+  if constexpr (std::is_same_v<decltype(record.*Member), const std::int64_t&>)
+    return record.*Member < Least ? not_known : static_cast<double>(record.*Member);
+  else
+    return record.*Member;
 }
 
 template <auto Member> void assign(StepRecord& record, double value) {
@@ -31,8 +39,13 @@ template <auto Member> void assign(StepRecord& record, double value) {
     record.*Member = static_cast<std::int64_t>(value);
 }
 
-template <auto Member> constexpr Column column(const char* name, bool in_csv = true) {
-  return {name, in_csv, member<Member>, assign<Member>};
+template <auto Member, std::int64_t Least = 1> constexpr Column column(const char* name, bool in_csv = true) {
+  return {name, in_csv, true, member<Member, Least>, assign<Member>};
+}
+
+/// A number that may really be NaN.
+template <auto Member> constexpr Column diverging(const char* name) {
+  return {name, true, false, member<Member, 1>, assign<Member>};
 }
 
 constexpr bool not_in_csv = false;
@@ -41,7 +54,7 @@ constexpr bool not_in_csv = false;
 // have it.
 constexpr std::array columns{
     column<&StepRecord::examples_seen>("examples_seen"),
-    column<&StepRecord::epoch_index>("epoch_index", not_in_csv),
+    column<&StepRecord::epoch_index, 0>("epoch_index", not_in_csv),
     column<&StepRecord::epoch>("epoch"),
     column<&StepRecord::train_coverage>("train_coverage"),
     column<&StepRecord::batch>("batch"),
@@ -49,14 +62,14 @@ constexpr std::array columns{
     column<&StepRecord::micro_batches>("micro_batches", not_in_csv),
     column<&StepRecord::accumulate>("accumulate"),
     column<&StepRecord::effective_batch>("effective_batch"),
-    column<&StepRecord::loss>("loss"),
+    diverging<&StepRecord::loss>("loss"),
     column<&StepRecord::learning_rate>("learning_rate"),
-    column<&StepRecord::grad_norm>("grad_norm"),
+    diverging<&StepRecord::grad_norm>("grad_norm"),
     column<&StepRecord::seconds>("seconds"),
     column<&StepRecord::allocated_bytes>("allocated_bytes"),
     column<&StepRecord::reserved_bytes>("reserved_bytes"),
     column<&StepRecord::peak_bytes>("peak_bytes"),
-    column<&StepRecord::device_bytes>("device_bytes", not_in_csv),
+    column<&StepRecord::device_bytes, 0>("device_bytes", not_in_csv),
 };
 
 } // namespace
@@ -105,19 +118,31 @@ bool is_known_series(const std::string& name) {
 }
 
 StepRecord unknown_record(std::int64_t step) {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   StepRecord record;
   record.step = step;
-  record.loss = unknown;
-  record.learning_rate = unknown;
-  record.grad_norm = unknown;
+  record.epoch_index = -1;
+  record.epoch = record.train_coverage = record.seconds = not_known;
+  record.loss = record.learning_rate = record.grad_norm = not_known;
   return record;
+}
+
+bool nan_is_unknown(const std::string& series) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const Column& column) { return column.name == series && column.nan_is_unknown; });
 }
 
 void row(const StepRecord& record, std::vector<double>& values) {
   values.resize(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i)
     values[i] = columns[i].value(record);
+}
+
+std::vector<std::pair<std::string, double>> known_values(const StepRecord& record) {
+  std::vector<std::pair<std::string, double>> known = record.more;
+  for (const Column& column : columns)
+    if (const double value = column.value(record); !std::isnan(value))
+      known.emplace_back(column.name, value);
+  return known;
 }
 
 void set(StepRecord& record, std::size_t index, double value) {

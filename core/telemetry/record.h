@@ -9,7 +9,9 @@
 namespace batchscope::telemetry {
 
 /// One optimizer step, as the training loop reports it. A plain value, copied across threads. For the terms see the
-/// glossary in CONTRIBUTING.md.
+/// glossary in CONTRIBUTING.md. A program may not say everything: a number of examples, passes or bytes that is 0, a
+/// negative epoch_index or device_bytes, and a real number that is NaN are not known (a loss and a gradient norm may
+/// really be NaN).
 struct StepRecord {
   std::int64_t step = 0;            ///< optimizer steps done, including this one; the first is 1
   std::int64_t examples_seen = 0;   ///< in the whole run, after this step
@@ -28,12 +30,12 @@ struct StepRecord {
   std::int64_t allocated_bytes = 0; ///< in use after the step
   std::int64_t reserved_bytes = 0;  ///< in use and cached, after the step
   std::int64_t peak_bytes = 0;      ///< highest in use during the step
-  std::int64_t device_bytes = -1;   ///< use by all processes as the driver reports it; -1 if unknown
+  std::int64_t device_bytes = -1;   ///< use by all processes as the driver reports it
   /// Further metrics of this step; each becomes a series of its own. This engine reports none.
   std::vector<std::pair<std::string, double>> more;
 };
 
-/// A record of a step of which nothing else is known: its loss, learning rate and gradient norm are NaN.
+/// A record of a step of which nothing else is known.
 StepRecord unknown_record(std::int64_t step);
 
 /// Something that happened at a step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
@@ -53,8 +55,15 @@ struct Event {
 /// Names of the series of a StepRecord, in the order of row().
 const std::vector<std::string>& step_series();
 
-/// Writes the values of a record in the order of step_series(), without `more`; integers are exact up to 2^53.
+/// Whether NaN in this series of step_series() means that the value is not known.
+bool nan_is_unknown(const std::string& series);
+
+/// Writes the values of a record in the order of step_series(), without `more`: integers are exact up to 2^53, and NaN
+/// if they are not known.
 void row(const StepRecord& record, std::vector<double>& values);
+
+/// What is known of a step, by the names of the series, `more` included; without numbers that are NaN.
+std::vector<std::pair<std::string, double>> known_values(const StepRecord& record);
 
 /// The inverse of row(): sets the value of step_series()[index]. An integer field stays unchanged if the value is not a
 /// 64-bit integer.

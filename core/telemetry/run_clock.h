@@ -32,7 +32,7 @@ public:
   double seconds() const { return now_.seconds; }
   /// Seconds until the newest record, without pauses and evaluations.
   double training_seconds() const { return now_.at_step - now_.evaluated_before; }
-  /// Examples per second of training time. 0 before the first step.
+  /// Examples per second of training time. 0 before the first step, and if the examples are not known.
   double examples_per_second() const;
 
 private:

@@ -124,6 +124,7 @@ public:
     start.streams = data_.train->streams();
     start.validation_examples = data_.validation ? data_.validation->size() : 0;
     start.parameters = learner_->parameter_count();
+    start.predicts_numbers = !learner_->has_accuracy();
     start.budget_bytes = device_->readings().limit;
     start.baseline_bytes = baseline_;
     start.learning_rate = run::learning_rate_or_default(spec_);
@@ -190,10 +191,10 @@ private:
     const auto finder = search::make_finder(options.strategy, finder_options);
     const auto begin = std::chrono::steady_clock::now();
     LearnerTrials trials(*learner_, trial_options(options.stop));
-    search::SearchResult result = search::run_search(*finder, trials, finder_options, on_probe);
+    search::SearchResult result = search::run_search(*finder, trials, finder_options, on_probe, options.stop);
     result.baseline_bytes = baseline_;
     device_->release_cache();
-    if (result.found && options.timings)
+    if (result.found && !result.interrupted && options.timings)
       time_sizes(trials, options, result);
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return result;
@@ -279,14 +280,11 @@ private:
 
   /// Measures throughput to find the recommended size.
   void time_sizes(LearnerTrials& trials, const SearchOptions& options, search::SearchResult& result) {
-    result.timings = search::measure_throughput(
-        search::sizes_to_time(result), [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing);
+    search::time_sizes(
+        result, [&](std::int64_t batch) { return trials.time(batch); }, options.on_timing, options.stop);
     device_->release_cache();
-    result.recommended = search::knee(result.timings);
-    if (!result.recommended)
-      return;
-    result.reason += (result.reason.empty() ? "" : "; ") + search::knee_reason(result.timings, *result.recommended);
-    result.automatic = std::min(*result.recommended, run::largest_automatic(sampler_options()));
+    if (result.recommended)
+      result.automatic = std::min(*result.recommended, run::largest_automatic(sampler_options()));
   }
 
   void check_sizes() const {

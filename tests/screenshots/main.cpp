@@ -1,111 +1,32 @@
 // Writes every page of the window, filled with real runs, light and dark, into a folder:
-// batchscope_screenshots FOLDER SUFFIX. The scale is that of QT_SCALE_FACTOR.
+// batchscope_screenshots FOLDER SUFFIX [PART...]. The scale is that of QT_SCALE_FACTOR. Parts: import, programs,
+// trainer (needs the Python named by BATCHSCOPE_TEST_PYTHON), answers and networks; without one, all. The README has
+// the light ones of live, find-goal, sweep-answer, compare-answer and own-training.
 #include <QApplication>
 #include <QComboBox>
 #include <QDir>
-#include <QEventLoop>
 #include <QFile>
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QScreen>
 #include <QTemporaryDir>
-#include <QTimer>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "core/sweep/demo.h"
+#include "tests/screenshots/photographer.h"
+#include "tests/screenshots/programs.h"
 #include "tests/ui/sweep/made_sweep.h"
-#include "ui/new_run/new_run_page.h"
-#include "ui/plan/plan_editor.h"
 #include "ui/widgets/answer_banner.h"
-#include "ui/widgets/widgets.h"
 #include "ui/window/import_dialog.h"
 #include "ui/window/main_window.h"
 #include "ui/window/pages.h"
 
 using namespace batchscope;
 using namespace batchscope::ui;
+using namespace batchscope::ui::pictures;
 
 namespace {
-
-constexpr QSize window_size(1440, 900);
-constexpr QSize small_size(1024, 700); ///< the least that is promised to do
-constexpr int patience_ms = 600'000;
-constexpr int look_interval_ms = 20;
-
-[[noreturn]] void fail(const QString& what) {
-  std::fprintf(stderr, "screenshots: %s\n", qPrintable(what));
-  std::exit(1);
-}
-
-/// Lets the window live until `done` holds.
-void until(const char* what, const std::function<bool()>& done) {
-  QEventLoop loop;
-  QTimer look;
-  QTimer patience;
-  QObject::connect(&look, &QTimer::timeout, &loop, [&] {
-    if (done())
-      loop.quit();
-  });
-  QObject::connect(&patience, &QTimer::timeout, &loop, [&] { fail(QString("waited in vain for %1").arg(what)); });
-  look.start(look_interval_ms);
-  patience.start(patience_ms);
-  loop.exec();
-}
-
-/// Lets what was asked for by now be laid out and drawn.
-void settle() {
-  QElapsedTimer time;
-  time.start();
-  constexpr qint64 long_enough_ms = 700; // the slowest pace of any label or plot
-  until("the window to settle", [&] { return time.elapsed() > long_enough_ms; });
-}
-
-class Photographer {
-public:
-  Photographer(MainWindow& window, Theme& theme, QString folder, QString suffix)
-      : window_(window), theme_(theme), folder_(std::move(folder)), suffix_(std::move(suffix)) {}
-
-  void show(const QString& key) { window_.show_page(key); }
-  template <typename Widget> Widget* find(const QString& name) { return window_.findChild<Widget*>(name); }
-
-  /// The window as it is, once light and once dark.
-  void take(const QString& name) { take_widget(window_, name); }
-  void take_widget(QWidget& widget, const QString& name) {
-    for (const auto mode : {Theme::Mode::light, Theme::Mode::dark}) {
-      theme_.set_mode(mode);
-      settle();
-      const QString file =
-          QString("%1/%2-%3%4.png").arg(folder_, name, mode == Theme::Mode::dark ? "dark" : "light", suffix_);
-      if (!widget.grab().save(file))
-        fail("cannot write " + file);
-      std::printf("%s\n", qPrintable(file));
-    }
-    theme_.set_mode(Theme::Mode::light);
-  }
-
-  void take_page(const QString& key, const QString& name) {
-    window_.findChild<Banner*>()->dismiss_note(); // of what led here
-    window_.show_page(key);
-    take(name);
-  }
-
-  /// The same in a large and in a small window.
-  void take_sizes(const QString& key, const QString& name) {
-    take_page(key, name);
-    window_.resize(small_size);
-    take(name + "-small");
-    window_.resize(window_size);
-  }
-
-private:
-  MainWindow& window_;
-  Theme& theme_;
-  QString folder_;
-  QString suffix_;
-};
 
 constexpr std::int64_t met_limit = 190; ///< step by which the run below has met its limit
 
@@ -178,40 +99,6 @@ void fit_into_a_card(Workbench& bench, Photographer& photographer) {
   Q_EMIT targets->activated(0);
 }
 
-/// The sweep of a program that reports its training loss only.
-void take_program_sweep(Workbench& bench, Photographer& photographer, run::RunSpec base) {
-  base.program->command = {"sh", "-c", "for i in 1 2 3; do echo loss=0.{lr}$i; done"};
-  base.program->set = {{"lr", "1"}};
-  sweep::SweepSpec spec;
-  spec.base = base;
-  spec.vary = {{.field = "set.lr", .values = {"1", "3", "9"}, .interval = {}},
-               {.field = "batch", .values = {"16", "32"}, .interval = {}}};
-  Job* job = bench.start_sweep(spec);
-  until("the sweep of a program", [&] { return job->over(); });
-  photographer.take_sizes("sweep", "sweep-program");
-  photographer.take_sizes("runs", "runs-program");
-}
-
-/// New run for a program of the user's own, before and after its test; its runs and its sweep.
-void take_program(Workbench& bench, Photographer& photographer) {
-  run::RunSpec spec;
-  spec.batch = {run::BatchChoice::Kind::number, 32};
-  spec.program =
-      run::ProgramSpec{.command = {"sh", "-c", "for i in 1 2 3; do echo step $i of batch {batch}: loss=0.$i; done"},
-                       .metrics = {{"loss", "loss=([0-9.]+)"}}};
-  bench.propose_run(spec);
-  photographer.take_sizes("new-run", "new-run-program");
-  photographer.find<NewRunPage>({})->test();
-  until("the program to be tested", [&] { return bench.engine().idle(); });
-  photographer.take_sizes("new-run", "new-run-program-tested");
-  train_to_the_end(bench, spec);
-  photographer.take_sizes("live", "live-program");
-  spec.program->command = {"sh", "-c", "echo 'RuntimeError: no such data' >&2; exit 3"};
-  train_to_the_end(bench, spec);
-  photographer.take_sizes("live", "live-program-failed");
-  take_program_sweep(bench, photographer, spec);
-}
-
 /// Files of other programs that are to be imported, and a table whose columns have names of its own.
 void take_import(Workbench& bench, MainWindow& window, Photographer& photographer, const QString& scratch) {
   const QString files = BATCHSCOPE_SOURCE_DIR "/tests/core/exchange/files/";
@@ -265,7 +152,30 @@ void take_advice(Photographer& photographer) {
   photographer.take_sizes("advice", "advice");
 }
 
-void take_all(Workbench& bench, Photographer& photographer) {
+/// The best size for a goal, and a sweep over two fields with repeats.
+void take_answers(Workbench& bench, Photographer& photographer) {
+  FindRequest request;
+  request.spec = sweep::demo_spec();
+  const Job* search = bench.start_search(request);
+  until("a search", [&] { return search->over(); });
+  photographer.click("Train the sizes");
+  until("the sizes to be trained", [&] { return bench.engine().idle(); });
+  photographer.take_sizes("find", "find-goal");
+  sweep::SweepSpec spec;
+  spec.base = sweep::demo_spec();
+  spec.base.model = "mlp:hidden=64";
+  spec.base.length = {.epochs = 2, .examples = std::nullopt, .steps = std::nullopt};
+  spec.vary = {{.field = "batch", .values = {"16", "32", "64", "128", "256"}, .interval = {}},
+               {.field = "lr", .values = {"0.001", "0.003", "0.01"}, .interval = {}}};
+  spec.repeats = 3;
+  const Job* job = bench.start_sweep(spec);
+  until("a sweep", [&] { return job->over(); });
+  photographer.take_sizes("sweep", "sweep-answer");
+  bench.compare_sweep(*job->sweep());
+  photographer.take_sizes("compare", "compare-answer");
+}
+
+void take_networks(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("runs", "runs-empty");
   photographer.take_sizes("live", "live-empty");
   photographer.take_sizes("find", "find-empty");
@@ -279,7 +189,6 @@ void take_all(Workbench& bench, Photographer& photographer) {
   photographer.take_sizes("find", "find");
 
   fit_into_a_card(bench, photographer);
-  take_program(bench, photographer);
   bench.propose_run(growing_run());
   photographer.take_sizes("new-run", "new-run");
   photographer.take_sizes("schedule", "schedule-draft");
@@ -308,20 +217,41 @@ void take_all(Workbench& bench, Photographer& photographer) {
 
 int main(int argc, char** argv) {
   QApplication application(argc, argv);
-  if (argc != 3)
-    fail("usage: batchscope_screenshots FOLDER SUFFIX");
+  if (argc < 3)
+    fail("usage: batchscope_screenshots FOLDER SUFFIX [PART...]");
   const QTemporaryDir scratch;
   if (!QDir().mkpath(argv[1]) || !scratch.isValid())
     fail(QString("%1 cannot be made").arg(argv[1]));
   Theme theme;
   theme.set_mode(Theme::Mode::light);
   theme.apply_to(application);
-  Workbench bench(theme, (scratch.path() + "/mnist-study.db").toStdString());
-  MainWindow window(theme, bench, Settings(scratch.path() + "/window.json"), make_pages(bench));
-  window.resize(window_size);
-  window.show();
-  Photographer photographer(window, theme, argv[1], argv[2]);
-  take_import(bench, window, photographer, scratch.path());
-  take_all(bench, photographer);
+  const QStringList parts = QApplication::arguments().mid(3);
+  // Each part has a window and a database of its own, which are empty at first.
+  const auto take_part = [&](const char* part, const char* database, const auto& take) {
+    if (!parts.isEmpty() && !parts.contains(QLatin1String(part)))
+      return;
+    const QString folder = scratch.filePath(part);
+    QDir().mkpath(folder);
+    Workbench bench(theme, (folder + '/' + database).toStdString());
+    MainWindow window(theme, bench, Settings(folder + "/window.json"), make_pages(bench));
+    window.resize(window_size);
+    window.show();
+    Photographer photographer(window, theme, argv[1], argv[2]);
+    take(bench, window, photographer, folder);
+  };
+  take_part("import", "imported.db", take_import);
+  take_part("programs", "experiments.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto& folder) {
+    take_programs(bench, photographer, folder);
+  });
+  if (const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"); !python.isEmpty())
+    take_part("trainer", "letters.db", [&](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
+      take_trainer(bench, photographer, python);
+    });
+  take_part("answers", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
+    take_answers(bench, photographer);
+  });
+  take_part("networks", "mnist-study.db", [](Workbench& bench, MainWindow&, Photographer& photographer, auto&) {
+    take_networks(bench, photographer);
+  });
   return 0;
 }

@@ -34,6 +34,13 @@ std::vector<std::string> texts(const QStringList& list) {
   return texts;
 }
 
+std::string output_json(const store::RunReader& reader, std::int64_t run) {
+  for (store::StoredEvent& event : reader.events(run))
+    if (event.kind == "output")
+      return std::move(event.detail_json);
+  return {};
+}
+
 } // namespace
 
 /// A file being written. Shared by the UI thread and the exporting thread.
@@ -92,7 +99,7 @@ public:
       return true;
     } catch (const std::exception& error) {
       // Reported every time, and not cleared by the next successful read of the list.
-      problem(QString::fromUtf8(error.what()));
+      problem(tr("Not changed: %1").arg(QString::fromUtf8(error.what())));
       return false;
     }
   }
@@ -345,6 +352,8 @@ void RunDatabase::describe(std::int64_t run, QObject* context,
       stored->spec = run::stored_spec(reader.spec_json(run));
       if (stored->spec)
         stored->start = run::run_start_from_json(reader.start_json(run));
+      if (stored->row.settings.program && stored->row.outcome.status == telemetry::RunStatus::failed)
+        stored->output_json = output_json(reader, run);
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }

@@ -22,6 +22,7 @@ struct StoredRun {
   store::RunRow row;
   std::optional<run::RunSpec> spec; ///< nothing for a run of another program
   std::optional<run::RunStart> start;
+  std::string output_json; ///< of a program that failed: the detail of its event `output`; empty without one
 };
 
 /// A stored search.

@@ -42,7 +42,7 @@ void train_one(const run::RunSpec& spec, const Pool& pool, JobWatch& watch, stor
     return run_program(spec, watch, store);
   const auto session = run::open_session(spec, pool);
   watch.begin_search();
-  const auto search = job::settle_batch(*session, watch, *watch.control());
+  const auto search = job::settle_batch(*session, store, watch, *watch.control());
   if (search)
     watch.found(*search);
   fail_as(job::run_and_store(*session, spec, search, store, {}, watch, watch.control()));
@@ -61,35 +61,37 @@ void resume_one(std::int64_t run, const Pool& pool, JobWatch& watch, store::RunS
   fail_as(job::run_and_store(*session, resumable.spec, std::nullopt, store, options, watch, watch.control()));
 }
 
-run::Session::SearchOptions options_of(const FindRequest& request, JobWatch& watch) {
+run::Session::SearchOptions options_of(const FindRequest& request) {
   run::Session::SearchOptions options;
   options.strategy = request.strategy;
   options.start = request.start;
   options.factor = request.factor;
   options.margin = request.margin;
-  options.on_timing = [&watch](const search::Timing& timing) { watch.timing(timing); };
-  options.stop = [&watch] { return watch.control()->stopping(); };
   return options;
 }
 
-search::SearchResult find_size(const FindRequest& request, const Pool& pool, JobWatch& watch) {
-  const run::Session::SearchOptions options = options_of(request, watch);
+std::optional<job::StoredSearch> find_size(const FindRequest& request, const Pool& pool, JobWatch& watch,
+                                           store::RunStore& store) {
+  const run::Session::SearchOptions options = options_of(request);
   if (request.spec.program) {
     const run::RunSpec spec = program::search_spec(request.spec);
     watch.begin_search();
-    return program::find_batch(spec, {}, options,
-                               [&](const search::Probe& probe) { watch.probe(probe, spec.memory_budget.value_or(0)); });
+    return job::search_and_store(
+        request.spec, options, spec.memory_budget.value_or(0),
+        [&](const auto& wanted, const auto& on_probe) { return program::find_batch(spec, {}, wanted, on_probe); },
+        store, watch, *watch.control());
   }
   const auto session = run::open_session(request.spec, pool);
   watch.begin_search();
-  const std::uint64_t budget = session->budget_bytes();
-  return session->find(options, [&](const search::Probe& probe) { watch.probe(probe, budget); });
+  return job::search_and_store(
+      request.spec, options, session->budget_bytes(),
+      [&](const auto& wanted, const auto& on_probe) { return session->find(wanted, on_probe); }, store, watch,
+      *watch.control());
 }
 
 void search(const FindRequest& request, const Pool& pool, JobWatch& watch, store::RunStore& store) {
-  const auto result = find_size(request, pool, watch);
-  job::store_search(request.spec, result, store, watch, *watch.control());
-  watch.found(result);
+  if (const auto stored = find_size(request, pool, watch, store))
+    watch.found(stored->result);
 }
 
 } // namespace

@@ -125,7 +125,7 @@ void JobWatch::predicted(const predict::PeakCurve& curve) {
 }
 
 void JobWatch::trying(const program::Tryout& so_far) {
-  const QString framework = QString::fromStdString(so_far.framework);
+  const QString framework = so_far.start ? QString::fromStdString(so_far.start->program->framework) : QString();
   say(so_far.steps == 1     ? Job::tr("1 step")
       : so_far.steps > 1    ? Job::tr("%1 steps").arg(count(so_far.steps))
       : framework.isEmpty() ? Job::tr("The program has connected, no step yet")

@@ -25,8 +25,15 @@ QString peak_reason(const SearchView& view, std::int64_t batch) {
   if (!peak)
     return {};
   const QString bytes = format_bytes(static_cast<double>(peak->bytes));
+  if (above_budget(view, *peak))
+    return AnswerCard::tr("measured peak %1, libraries included").arg(bytes);
   return peak->measured ? AnswerCard::tr("measured peak %1").arg(bytes)
                         : AnswerCard::tr("predicted peak %1").arg(bytes);
+}
+
+/// Whether a search is shown that was stopped before it found anything.
+bool was_interrupted(const SearchView& view) {
+  return view.result && view.result->interrupted;
 }
 
 /// The smallest size that ran and did not fit; nothing if all did.
@@ -181,17 +188,20 @@ void AnswerCard::show_outcome(const SearchView& view) {
     outcome_text_->setText(
         so_far ? tr("The largest size that fit before the search was stopped: %1.").arg(format_count(*so_far))
                : tr("No size fit before the search was stopped."));
-    outcome_help_->setText(view.probes.empty() ? tr("No size was run, and nothing is saved.")
-                                               : tr("%1. Nothing is saved.").arg(tried));
+    outcome_help_->setText(view.probes.empty() ? tr("No size was run, and nothing is saved.") : tr("%1.").arg(tried));
     break;
   }
   default:
     outcome_text_->setText(view.result ? sentence(view.result->reason) : QString());
+    if (was_interrupted(view)) {
+      outcome_help_->setText(tr("%1.").arg(tried));
+      break;
+    }
     outcome_help_->setText(
         tr("%1. Raise the memory budget, or choose a smaller model or shorter examples.").arg(tried));
   }
   outcome_help_->setVisible(!outcome_help_->text().isEmpty());
-  settings_->setVisible(view.state != Job::State::cancelled);
+  settings_->setVisible(view.state != Job::State::cancelled && !was_interrupted(view));
 }
 
 void AnswerCard::show_search(const SearchView& view) {
@@ -199,15 +209,15 @@ void AnswerCard::show_search(const SearchView& view) {
   for (Row& row : rows_)
     row.widget->setVisible(answers);
   outcome_->setVisible(!answers);
-  set_alarming(!answers && view.state != Job::State::cancelled);
+  set_alarming(!answers && view.state != Job::State::cancelled && !was_interrupted(view));
   if (answers) {
     set_title(view.found() ? tr("Result") : tr("Searching"));
     show_answers(view);
     return;
   }
-  set_title(view.state == Job::State::failed      ? tr("The search failed")
-            : view.state == Job::State::cancelled ? tr("Stopped")
-                                                  : tr("Nothing fits"));
+  set_title(view.state == Job::State::failed                               ? tr("The search failed")
+            : view.state == Job::State::cancelled || was_interrupted(view) ? tr("Stopped")
+                                                                           : tr("Nothing fits"));
   show_outcome(view);
 }
 

@@ -28,7 +28,7 @@ namespace batchscope::ui {
 
 namespace {
 
-constexpr double side_width = 26; // in lines of text
+constexpr double side_width = 27; // in lines of text; the probes have a scroll bar if there are many
 
 } // namespace
 

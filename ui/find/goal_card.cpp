@@ -5,8 +5,6 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include <cmath>
-
 #include "core/sweep/size_sweep.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
@@ -23,26 +21,11 @@ QString list_of(const std::vector<std::int64_t>& sizes) {
   return texts.join(QStringLiteral(", "));
 }
 
-/// What the runs of a size came to: `95.80 % ± 0.40`, `6.2 s ± 1.9 s`.
-QString result_of(const compare::Standing& standing, const compare::Goal& goal, bool is_loss) {
-  if (standing.values.empty())
-    return goal.kind == compare::Goal::Kind::target ? GoalCard::tr("not reached") : QStringLiteral("–");
-  const double mean = std::abs(standing.summary.mean);
-  const double deviation = standing.summary.deviation;
-  const bool repeated = standing.summary.n > 1;
-  QString text;
-  QString spread;
-  if (goal.kind == compare::Goal::Kind::target) {
-    text = format_duration(mean);
-    spread = format_duration(deviation);
-  } else if (is_loss) {
-    text = format_number(mean);
-    spread = format_number(deviation);
-  } else {
-    text = format_percent(mean);
-    spread = QString::number(100 * deviation, 'f', 2);
-  }
-  return repeated ? GoalCard::tr("%1 ± %2").arg(text, spread) : text;
+/// What the runs of a size came to: `95.80 % ± 0.40 over 3 seeds`.
+QString result_of(const compare::Standing& standing, const compare::Goal& goal) {
+  if (!standing.text.empty())
+    return QString::fromStdString(standing.text);
+  return goal.kind == compare::Goal::Kind::target ? GoalCard::tr("not reached") : QStringLiteral("–");
 }
 
 } // namespace
@@ -127,8 +110,7 @@ void GoalCard::fill_table() {
     if (!standing.group.batch)
       continue;
     const bool chosen = standing.group.batch == sizes_->answer.batch;
-    const bool is_loss = !standing.values.empty() && standing.values.front() < 0;
-    const QStringList texts{format_count(*standing.group.batch), result_of(standing, goal, is_loss),
+    const QStringList texts{format_count(*standing.group.batch), result_of(standing, goal),
                             chosen                  ? tr("recommended")
                             : standing.same_as_best ? tr("cannot be told apart")
                                                     : QString()};

@@ -60,9 +60,14 @@ QString tip_of(const KnownSearch& search) {
            when(search), format_duration(search.result().seconds));
 }
 
+/// Of a search that found no answer.
+QString no_answer(const search::SearchResult& result) {
+  return result.interrupted ? tr("stopped") : tr("nothing fits");
+}
+
 QString answer_text(const search::SearchResult& result) {
   if (!result.found)
-    return tr("nothing fits");
+    return no_answer(result);
   return format_count((result.recommended ? result.recommended : result.largest).value_or(0));
 }
 
@@ -116,7 +121,7 @@ SearchRows rows_beside(const QList<KnownSearch>& all, const KnownSearch& shown) 
     const search::SearchResult& result = search.result();
     const QString strategy = QString::fromStdString(result.strategy);
     if (search.trials() == trials) {
-      rows.same << SearchRow{search, strategy, result.found ? sequence_of(result.probes) : tr("nothing fits"),
+      rows.same << SearchRow{search, strategy, result.found ? sequence_of(result.probes) : no_answer(result),
                              probes_text(result), tip_of(search)};
       continue;
     }

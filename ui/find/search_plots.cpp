@@ -167,9 +167,11 @@ void SearchPlots::show_memory(const SearchView& view) {
   measured_->set(measured.x, measured.y);
   predicted_->set(predicted.x, predicted.y);
   QList<PlotLimit> limits;
+  const auto fitted = largest_so_far(view);
+  const auto peak = fitted ? peak_at(view, *fitted) : std::nullopt;
+  const QString label = peak && above_budget(view, *peak) ? tr("budget %1 + libraries") : tr("budget %1");
   if (view.budget > 0)
-    limits << PlotLimit{memory_, megabytes(view.budget),
-                        tr("budget %1").arg(format_bytes(static_cast<double>(view.budget)))};
+    limits << PlotLimit{memory_, megabytes(view.budget), label.arg(format_bytes(static_cast<double>(view.budget)))};
   plots_->set_limits(limits);
 }
 

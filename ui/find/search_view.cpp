@@ -134,6 +134,10 @@ std::optional<KnownPeak> peak_at(const SearchView& view, std::int64_t batch) {
   return std::nullopt;
 }
 
+bool above_budget(const SearchView& view, const KnownPeak& peak) {
+  return peak.measured && view.budget > 0 && peak.bytes > view.budget;
+}
+
 std::optional<std::int64_t> largest_so_far(const SearchView& view) {
   std::optional<std::int64_t> largest;
   for (const search::Probe& probe : view.probes)

@@ -71,6 +71,9 @@ struct KnownPeak {
 };
 std::optional<KnownPeak> peak_at(const SearchView& view, std::int64_t batch);
 
+/// Whether a measured peak is above the budget of the size that fits: of a program on the host, whose libraries the
+/// budget does not count.
+bool above_budget(const SearchView& view, const KnownPeak& peak);
 /// Largest size so far that ran and fitted.
 std::optional<std::int64_t> largest_so_far(const SearchView& view);
 int out_of_memory_runs(const std::vector<search::Probe>& probes);

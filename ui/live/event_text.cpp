@@ -123,7 +123,9 @@ EventText program(const QJsonObject& detail) {
     parts += what_works(detail.value("level").toInt());
   if (const QString examples = count_in(detail, "examples"); !examples.isEmpty())
     parts += EventTexts::tr("%1 examples").arg(examples);
-  text.now = count_in(detail, "batch");
+  const QString given = count_in(detail, "given_batch"); // in place of its own
+  text.tried = given.isEmpty() ? QString() : count_in(detail, "batch");
+  text.now = given.isEmpty() ? count_in(detail, "batch") : given;
   text.action = parts.join(", ");
   return text;
 }
@@ -142,10 +144,10 @@ EventText exit(const QJsonObject& detail) {
 }
 
 /// The last lines that a program wrote.
-EventText output(const QJsonObject& detail) {
+EventText output(const std::string& detail_json) {
   EventText text;
   text.what = EventTexts::tr("last output");
-  const QStringList lines = terminal_lines(detail.value("tail").toString());
+  const QStringList lines = terminal_lines(output_in(detail_json));
   text.action = lines.isEmpty() ? QString() : lines.last();
   text.alarming = true;
   return text;
@@ -168,11 +170,12 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
       {"not-followed", EventTexts::tr("settings not followed"), "message", true},
       {"time-over", EventTexts::tr("time is over"), "message"},
       {"no-bye", EventTexts::tr("ended without a word"), "message"},
+      {"left-behind", EventTexts::tr("processes left behind"), "message", true},
       {"unread", EventTexts::tr("series not read"), "message"},
       {"late", EventTexts::tr("answer came too late"), "message"},
       {"lost", EventTexts::tr("messages lost"), "message", true},
       {"lint", EventTexts::tr("remark"), "text"},
-      {"level", EventTexts::tr("level of the program"), "reason"},
+      {"level", EventTexts::tr("only reports its steps"), "reason"},
       {"loss-scale", EventTexts::tr("scale of the loss"), "text", true},
       {"rate-by-steps", EventTexts::tr("learning rate by steps"), "text"},
   };
@@ -183,7 +186,7 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
     text.what = kind.what;
     text.action = detail.value(kind.text).toString();
     text.tried = count_in(detail, "planned_batch");
-    text.now = count_in(detail, event.kind == "level" ? "level" : "batch");
+    text.now = count_in(detail, "batch");
     text.alarming = kind.alarming;
     if (const QString lines = count_in(detail, "lines"); text.action.isEmpty() && !lines.isEmpty())
       text.action = EventTexts::tr("%1 lines").arg(lines);
@@ -237,7 +240,7 @@ EventText event_text(const telemetry::Event& event) {
   if (event.kind == "exit")
     return exit(detail);
   if (event.kind == "output")
-    return output(detail);
+    return output(event.detail_json);
   if (const auto said = of_conversation(event, detail))
     return *said;
   EventText text;

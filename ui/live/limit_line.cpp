@@ -30,16 +30,16 @@ void LimitLine::update(const OpenRun* run, std::optional<double> predicted, seri
   std::optional<double> handle_to;
   if (drawn && run->running() && run->not_steerable().isEmpty())
     handle_to = run->history()->position(run->steps(), axis);
-  if (limit == limit_ && drawn == drawn_ && handle_to == handle_to_)
+  const bool whole_process = run != nullptr && run->reads_whole_process();
+  if (limit == limit_ && drawn == drawn_ && handle_to == handle_to_ && whole_process == whole_process_)
     return;
+  whole_process_ = whole_process;
   handle_to_ = handle_to;
   limit_ = limit;
   drawn_ = drawn;
   QList<PlotLimit> limits;
   if (drawn)
-    limits += {.panel = memory_panel,
-               .y = limit * to_megabytes,
-               .label = QCoreApplication::translate("batchscope::ui::LimitLine", "budget %1").arg(format_bytes(limit))};
+    limits += {.panel = memory_panel, .y = limit * to_megabytes, .label = budget_label(limit, run)};
   plots_.set_limits(limits);
   QList<PlotHandle> handles;
   if (handle_to)

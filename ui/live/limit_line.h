@@ -23,6 +23,7 @@ private:
   LinkedPlots& plots_;
   double limit_ = 0; ///< bytes; 0: none
   bool drawn_ = false;
+  bool whole_process_ = false;      ///< see OpenRun::reads_whole_process()
   std::optional<double> handle_to_; ///< where the handle ends on the x axis, if there is one
 };
 

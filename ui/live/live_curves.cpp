@@ -116,31 +116,10 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   of_program_ = run.spec() && run.spec()->program;
   alone_ = run.history();
   silent_ = silent_series();
-  const auto told = [this](const char* name) {
-    return std::find(silent_.begin(), silent_.end(), name) == silent_.end();
-  };
+  const auto told = [this](const char* name) { return is_told(name); };
   plots_.set_panel_visible(batch_panel, told("batch") || told("effective_batch") || told("micro_batch"));
   plots_.set_panel_visible(coverage_panel, told("train_coverage"));
-  if (told("reserved_bytes"))
-    add(memory_panel, CurveTexts::tr("reserved by allocator"), series_of(run, "reserved_bytes", axis, to_megabytes),
-        {.name = CurveTexts::tr("reserved by allocator"),
-         .role = Role::dimmed,
-         .steps = true,
-         .faint = true,
-         .help = CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
-  if (told("allocated_bytes"))
-    add(memory_panel, CurveTexts::tr("in use after step"), series_of(run, "allocated_bytes", axis, to_megabytes),
-        {.name = CurveTexts::tr("in use after step"),
-         .series = 4,
-         .faint = true,
-         .help = CurveTexts::tr("Memory in use by tensors after the step")});
-  if (told("peak_bytes"))
-    add(memory_panel, CurveTexts::tr("peak memory"), series_of(run, "peak_bytes", axis, to_megabytes),
-        {.name = CurveTexts::tr("peak"),
-         .series = 0,
-         .steps = true,
-         .highlighted = true,
-         .help = CurveTexts::tr("Highest memory in use during the step")});
+  show_memory(run, axis);
   add(loss_panel, CurveTexts::tr("loss"), series_of(run, "loss", axis),
       {.name = CurveTexts::tr("training"), .series = 1, .faint = true});
   add(loss_panel, CurveTexts::tr("loss, smoothed"), smoothed(run, axis),
@@ -174,6 +153,45 @@ void LiveCurves::show_alone(const OpenRun& run, series::Axis axis) {
   if (told("grad_norm"))
     add(no_panel, CurveTexts::tr("gradient norm"), series_of(run, "grad_norm", axis), {});
   show_others(run, axis);
+}
+
+/// Of a program on the host, the memory is that of its process, which its budget does not limit as a whole.
+void LiveCurves::show_memory(const OpenRun& run, series::Axis axis) {
+  const bool whole_process = run.reads_whole_process();
+  const auto add_memory = [&](const char* series, const QString& name, CurveStyle style) {
+    if (is_told(series))
+      add(memory_panel, name, series_of(run, series, axis, to_megabytes), style);
+  };
+  const QString reserved = whole_process ? CurveTexts::tr("resident") : CurveTexts::tr("reserved by allocator");
+  add_memory(
+      "reserved_bytes", reserved,
+      {.name = reserved,
+       .role = Role::dimmed,
+       .steps = true,
+       .faint = true,
+       .help = whole_process
+                   ? CurveTexts::tr("Memory of the process in RAM after the step, from the start of training on; the "
+                                    "budget does not count the code of libraries and what they keep")
+                   : CurveTexts::tr("Memory in use and memory cached for reuse by the allocator, after the step")});
+  add_memory("allocated_bytes", CurveTexts::tr("in use after step"),
+             {.name = CurveTexts::tr("in use after step"),
+              .series = 4,
+              .faint = true,
+              .help = whole_process
+                          ? CurveTexts::tr("Memory that the process has allocated from the start of training on, the "
+                                           "model included, after the step; the budget does not count what libraries "
+                                           "keep of it")
+                          : CurveTexts::tr("Memory in use by tensors after the step")});
+  add_memory("peak_bytes", CurveTexts::tr("peak memory"),
+             {.name = CurveTexts::tr("peak"),
+              .series = 0,
+              .steps = true,
+              .highlighted = true,
+              .help = whole_process
+                          ? CurveTexts::tr("Highest memory of the process in RAM during the step, from the start of "
+                                           "training on; the budget does not count the code of libraries and what "
+                                           "they keep")
+                          : CurveTexts::tr("Highest memory in use during the step")});
 }
 
 /// Series that no other panel shows: of other programs, or recorded without a place of their own.
@@ -229,6 +247,10 @@ std::vector<std::string> LiveCurves::silent_series() const {
     if (of_program_ && !says_something(*alone_, name))
       silent.emplace_back(name);
   return silent;
+}
+
+bool LiveCurves::is_told(const char* series) const {
+  return std::find(silent_.begin(), silent_.end(), series) == silent_.end();
 }
 
 bool LiveCurves::outdated() const {

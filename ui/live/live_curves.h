@@ -63,6 +63,8 @@ private:
   std::shared_ptr<SmoothedCurve> smoothed(const OpenRun& run, series::Axis axis);
 
   std::vector<std::string> silent_series() const;
+  bool is_told(const char* series) const;
+  void show_memory(const OpenRun& run, series::Axis axis);
   void show_others(const OpenRun& run, series::Axis axis);
   void show_stream(const OpenRun& run, const std::string& series, int look, series::Axis axis);
 

@@ -436,7 +436,7 @@ void LivePage::show_oom() {
   const auto number = chosen_ && is_oom(*chosen_) ? chosen_ : latest_oom_;
   oom_->setVisible(number.has_value());
   if (number && number != shown_oom_)
-    oom_->show_event(*oom_details(events[*number]));
+    oom_->show_event(*oom_details(events[*number]), run->reads_whole_process());
   shown_oom_ = number;
 }
 

@@ -83,23 +83,24 @@ OomCard::OomCard(const Theme& theme, QWidget* parent)
   layout->addWidget(card_);
   connect(&theme, &Theme::changed, this, [this] {
     if (shown_)
-      show_event(*shown_);
+      show_event(*shown_, whole_process_);
   });
 }
 
-void OomCard::show_event(const OomDetails& details) {
+void OomCard::show_event(const OomDetails& details, bool whole_process) {
   shown_ = details;
+  whole_process_ = whole_process;
   card_->set_title(details.end == OomDetails::End::evaluation_shrunk
                        ? tr("Out of memory in evaluation, step %1").arg(format_count(details.step))
                        : tr("Out of memory at step %1").arg(format_count(details.step)));
   const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
   QList<FactList::Fact> facts;
   for (const auto& [name, count] : {std::pair(tr("requested"), details.requested_bytes),
-                                    {tr("in use"), details.in_use_bytes},
+                                    {whole_process ? tr("in use, with libraries") : tr("in use"), details.in_use_bytes},
                                     {tr("budget"), details.limit_bytes}})
     if (count > 0) // a program may not know it
       facts += {.name = name, .value = bytes(count)};
-  if (details.short_by() > 0)
+  if (details.short_by() > 0 && !whole_process)
     facts += {.name = tr("short by"), .value = bytes(details.short_by()), .alarming = true};
   facts_->set_facts(facts);
   show_memory(details);

@@ -22,13 +22,15 @@ class OomCard : public QWidget {
 public:
   explicit OomCard(const Theme& theme, QWidget* parent = nullptr);
 
-  void show_event(const OomDetails& details);
+  /// `whole_process`: the bytes in use have parts that the budget does not count; see OpenRun::reads_whole_process().
+  void show_event(const OomDetails& details, bool whole_process);
 
 private:
   void show_memory(const OomDetails& details);
 
   const Theme& theme_;
   std::optional<OomDetails> shown_;
+  bool whole_process_ = false;
   Card* card_;
   FactList* facts_;
   QLabel* filled_title_;

@@ -21,8 +21,8 @@ constexpr int between_columns = 5;   ///< name, difference, minimum, mean, maxim
 
 QString value_text(const LiveCurve& curve, double value, double x) {
   if (curve.parts) {
-    const double parts = curve.parts->value_at(x).value_or(1);
-    return format_parts(std::llround(parts), std::llround(value));
+    const double parts = curve.parts->value_at(x).value_or(1); // a program may not say it
+    return format_parts(parts >= 1 ? std::llround(parts) : 1, std::llround(value));
   }
   if (curve.panel == no_panel)
     return format_number(value, 4);

@@ -3,11 +3,17 @@
 #include <QLabel>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
+#include "ui/texts/terminal_text.h"
 #include "ui/widgets/widgets.h"
+#include "ui/workbench/output_box.h"
 
 namespace batchscope::ui {
 
 namespace {
+
+constexpr int most_lines = 14;
 
 QString title_of(const OpenRun& run) {
   if (run.status() == QLatin1String("failed"))
@@ -16,15 +22,24 @@ QString title_of(const OpenRun& run) {
                                                      : ReasonCard::tr("Why the run ended");
 }
 
+QString last_output(const OpenRun& run) {
+  const auto& events = run.events();
+  const auto output =
+      std::find_if(events.rbegin(), events.rend(), [](const auto& event) { return event.kind == "output"; });
+  return output == events.rend() ? QString() : output_in(output->detail_json);
+}
+
 } // namespace
 
-ReasonCard::ReasonCard(QWidget* parent) : QWidget(parent), card_(new Card({}, this)), text_(new QLabel(card_)) {
+ReasonCard::ReasonCard(QWidget* parent)
+    : QWidget(parent), card_(new Card({}, this)), text_(new QLabel(card_)), output_(new OutputBox(most_lines, card_)) {
   card_->set_alarming(true);
   text_->setObjectName("reason");
   text_->setTextFormat(Qt::PlainText);
   text_->setWordWrap(true);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   card_->body()->addWidget(text_);
+  card_->body()->addWidget(output_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(card_);
@@ -38,6 +53,7 @@ void ReasonCard::show_run(const OpenRun* run) {
     return;
   card_->set_title(title_of(*run));
   text_->setText(run->reason());
+  output_->show_output(last_output(*run));
 }
 
 } // namespace batchscope::ui

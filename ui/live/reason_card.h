@@ -9,8 +9,9 @@ class QLabel;
 namespace batchscope::ui {
 
 class Card;
+class OutputBox;
 
-/// Why a run ended or cannot be read; hidden if unknown. UI thread.
+/// Why a run ended or cannot be read, with the last that its program wrote; hidden if unknown. UI thread.
 class ReasonCard : public QWidget {
   Q_OBJECT
 
@@ -22,6 +23,7 @@ public:
 private:
   Card* card_;
   QLabel* text_;
+  OutputBox* output_;
 };
 
 } // namespace batchscope::ui

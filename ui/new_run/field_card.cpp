@@ -3,10 +3,23 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 #include "ui/new_run/field_editor.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
+
+namespace {
+
+/// As many of the names as can be read at a glance.
+QString some_of(const QStringList& names) {
+  constexpr qsizetype most = 5;
+  const QString text = names.first(std::min(names.size(), most)).join(QStringLiteral(", "));
+  return names.size() > most ? text + QStringLiteral(", …") : text;
+}
+
+} // namespace
 
 FieldCard::FieldCard(const QString& title, QWidget* parent) : Card(title, parent), rows_(new QVBoxLayout) {
   rows_->setSpacing(0); // each row ends with its error line
@@ -64,7 +77,7 @@ void FieldCard::show_errors() {
   const bool alarming = folded_ && !wrong.isEmpty();
   fold_->setText(!folded_   ? tr("Hide advanced settings")
                  : alarming ? tr("Advanced settings; errors: %1").arg(wrong.join(QStringLiteral("; ")))
-                            : tr("Advanced settings: %1").arg(names.join(QStringLiteral(", "))));
+                            : tr("Advanced settings: %1").arg(some_of(names)));
   fold_->setToolTip(alarming ? wrong.join(u'\n') : QString());
   fold_->setProperty("tone", alarming ? QStringLiteral("error") : QString());
   restyle(*fold_);

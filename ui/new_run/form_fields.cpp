@@ -53,8 +53,8 @@ const std::vector<run::SpecField>& program_fields() {
       {.key = "metrics",
        .label = "Metrics",
        .placeholder = R"(loss=loss: ([-+.\deE]+))",
-       .help = "Series read from the program's output, NAME=REGEX, one in a line. The first group without a name is "
-               "the value, a group named step the step; without one the lines are counted",
+       .help = "Series read from the program's output, NAME=REGEX, one in a line. The group named value, or "
+               "the first without a name, is the value, a group named step the step; without one the lines are counted",
        .advanced = true,
        .option = "--metric"},
       {.key = "reads",

@@ -61,7 +61,7 @@ LadderCard::LadderCard(QWidget* parent) : Card(tr("What this program can do"), p
 }
 
 void LadderCard::show_program(bool takes_batch, bool attach, const program::Tryout* tried) {
-  const int level = tried ? tried->level : 0;
+  const int level = tried ? tried->level() : 0;
   const bool sized = takes_batch || level >= 2;
   show_rung(0, sized,
             takes_batch ? QString()
@@ -88,17 +88,17 @@ void LadderCard::show_rung(std::size_t level, bool works, const QString& text) {
 QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
   QStringList sentences;
   if (!tried.limited_by.empty())
-    sentences.append(tr("Level %1: %2.").arg(tried.level).arg(QString::fromStdString(tried.limited_by)));
-  else if (tried.level == 3 && !tried.framework.empty() && attach)
+    sentences.append(tr("Level %1: %2.").arg(tried.level()).arg(QString::fromStdString(tried.limited_by)));
+  else if (tried.level() == 3 && !tried.start->program->framework.empty() && attach)
     sentences.append(tr("Attached without a change to your code. Until you steer it, its weights are bit for bit those "
                         "of the same program without BatchScope."));
-  else if (tried.status == telemetry::RunStatus::failed && tried.steps == 0 && tried.level == 0)
+  else if (tried.status == telemetry::RunStatus::failed && tried.steps == 0 && tried.level() == 0)
     sentences.append(tr("It failed before its first step, so it is not known what works on it."));
-  else if (tried.level == 0)
+  else if (tried.level() == 0)
     sentences.append(
         tr("It reported nothing: it uses neither a Trainer that BatchScope knows nor batchscope.start()."));
   else
-    sentences.append(tr("It reached level %1 of 3.").arg(tried.level));
+    sentences.append(tr("It reached level %1 of 3.").arg(tried.level()));
   for (const std::string& remark : tried.remarks)
     sentences.append(QString::fromStdString(remark) + u'.');
   return sentences.join(u' ');

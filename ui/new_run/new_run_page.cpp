@@ -26,7 +26,7 @@
 #include "ui/widgets/commands.h"
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/widgets.h"
-#include "ui/workbench/workbench.h"
+#include "ui/workbench/known_start.h"
 
 namespace batchscope::ui {
 
@@ -35,7 +35,6 @@ namespace {
 constexpr int margin = 12;
 constexpr int gap = 10;
 constexpr double presets_lines = 17;
-constexpr double files_from = 66; ///< lines of text: buttons for files are shown in windows of this width
 constexpr int max_undone = 200;
 
 // Data of the entries that are not presets.
@@ -56,7 +55,8 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent) : Page(parent), wo
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
   QWidget* panels = make_panels();
-  layout->addWidget(make_header());
+  header_ = make_header();
+  layout->addWidget(header_);
   layout->addWidget(panels, 1);
   command_ = new CommandCard(workbench_.run_database().database(), bind(plain_button({}), copy_), this);
   layout->addWidget(command_);
@@ -66,6 +66,7 @@ NewRunPage::NewRunPage(Workbench& workbench, QWidget* parent) : Page(parent), wo
   connect(&workbench.run_database(), &RunDatabase::read_only_changed, this, &NewRunPage::show_read_only);
   connect(&workbench.engine(), &Engine::job_added, this, &NewRunPage::show_waiting);
   connect(&workbench.engine(), &Engine::job_changed, this, &NewRunPage::show_waiting);
+  connect(&workbench, &Workbench::opened_changed, this, &NewRunPage::show_plannable);
   connect(program_, &ProgramPanel::testing_changed, this, &NewRunPage::show_test);
   fill_presets();
   undo_.setUndoLimit(max_undone);
@@ -78,6 +79,7 @@ QWidget* NewRunPage::make_panels() {
   program_ = new ProgramPanel(workbench_, panels_);
   for (RunPanel* each : {static_cast<RunPanel*>(network_), static_cast<RunPanel*>(program_)}) {
     panels_->addWidget(each);
+    each->form().editor("schedule")->add_button(bind(plain_button({}), plan_));
     connect_form(each->form());
   }
   return panels_;
@@ -123,6 +125,10 @@ void NewRunPage::make_actions() {
                       tr("Plan a sweep of runs that vary some of these settings"), QKeySequence(Qt::CTRL | Qt::Key_T),
                       &NewRunPage::sweep);
   sweep_->setIconText(tr("Sweep…")); // of its button
+  plan_ = add_action(tr("Plan the schedule"), QStringLiteral("schedule"),
+                     tr("Draw the batch sizes of the whole training before it starts, and change them by dragging"),
+                     QKeySequence(Qt::CTRL | Qt::Key_D), &NewRunPage::plan);
+  plan_->setIconText(tr("Plan…")); // of its buttons
   copy_ =
       add_action(tr("Copy as command line"), QStringLiteral("copy"), tr("Copy the equivalent batchscope-cli command"),
                  QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), &NewRunPage::copy_command);
@@ -155,6 +161,7 @@ QAction* NewRunPage::add_action(const QString& text, const QString& icon, const 
 
 QWidget* NewRunPage::make_header() {
   auto* header = new QWidget(this);
+  header->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // show_header() sets its least width
   auto* row = new QHBoxLayout(header);
   row->setContentsMargins(0, 0, 0, 0);
   row->setSpacing(gap);
@@ -199,14 +206,23 @@ QWidget* NewRunPage::make_choice() {
   return both;
 }
 
-/// A narrow window has no room for all buttons; those for files are in the menu, too.
+/// A narrow window has no room for all buttons; those for files are in the menu, too. They do not keep a window from
+/// becoming narrow.
 void NewRunPage::show_header() {
   const bool network = chosen() == FormKind::network;
-  const bool wide = width() >= Theme::lines(files_from);
   presets_->setVisible(network);
+  test_button_->setVisible(!network);
+  const int files = load_button_->sizeHint().width() + save_button_->sizeHint().width() + 2 * gap;
+  const int least = header_->layout()->minimumSize().width() - (load_button_->isHidden() ? 0 : files);
+  header_->setMinimumWidth(least);
+  const bool wide = width() - 2 * margin >= least + files;
   load_button_->setVisible(wide);
   save_button_->setVisible(wide);
-  test_button_->setVisible(!network);
+}
+
+void NewRunPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  show_plannable(); // runs may have said more of themselves meanwhile
 }
 
 void NewRunPage::resizeEvent(QResizeEvent* event) {
@@ -287,6 +303,7 @@ void NewRunPage::show_form() {
     allow(*action, spec.has_value(), why_not);
   show_preset();
   show_waiting();
+  show_plannable();
   panel().show_form();
 }
 
@@ -321,6 +338,14 @@ void NewRunPage::show_waiting() {
 void NewRunPage::show_test() {
   test_->setIconText(program_->testing() ? tr("Stop test") : tr("Test"));
   allow(*test_, chosen() == FormKind::program, tr("Built-in networks need no test"));
+  show_plannable();
+}
+
+void NewRunPage::show_plannable() {
+  const auto& spec = form().spec();
+  const bool known = !spec || !spec->program || known_start(workbench_, *spec);
+  allow(*plan_, known,
+        tr("Test the program first: to plan, its batch size must be changeable and its number of examples known"));
 }
 
 void NewRunPage::test() {
@@ -343,6 +368,12 @@ void NewRunPage::search() {
   request.spec = *form().spec();
   request.margin = request.spec.margin;
   watch(workbench_.start_search(request));
+}
+
+void NewRunPage::plan() {
+  if (!form().spec())
+    return form().go_to_error();
+  workbench_.propose_plan(*form().spec());
 }
 
 void NewRunPage::sweep() {
@@ -369,6 +400,10 @@ void NewRunPage::show_failure(const Job& job) {
   start_error_ = job.error();
   Q_EMIT workbench_.page_wanted(key());
   form().editor(field)->setFocus();
+}
+
+bool NewRunPage::shows_problem(const QString& problem) const {
+  return (!start_error_.isEmpty() && problem.contains(start_error_)) || panel().shows_problem(problem);
 }
 
 void NewRunPage::copy_command() {

@@ -38,9 +38,7 @@ public:
   QString icon() const override { return QStringLiteral("new-run"); }
   QList<QAction*> page_actions() const override { return actions_; }
   QUndoStack* undo_stack() override { return &undo_; }
-  bool shows_problem(const QString& problem) const override {
-    return !start_error_.isEmpty() && problem.contains(start_error_);
-  }
+  bool shows_problem(const QString& problem) const override;
   QJsonObject state() const override;
   void restore(const QJsonObject& state) override;
 
@@ -50,6 +48,7 @@ public:
 
   void start();
   void search();
+  void plan();  ///< hands the settings to the Schedule page
   void sweep(); ///< hands the settings to the Sweep page
   void test();  ///< of the user's own program; ends a test that works
   void copy_command();
@@ -58,6 +57,7 @@ public:
   void save(const QString& file);
 
 protected:
+  void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
 private:
@@ -79,6 +79,7 @@ private:
   void show_read_only();
   void show_waiting();
   void show_test();
+  void show_plannable();
   void show_header();
   void watch(Job* job);
   void show_failure(const Job& job);
@@ -91,10 +92,12 @@ private:
   QAction* start_ = nullptr;
   QAction* search_ = nullptr;
   QAction* sweep_ = nullptr;
+  QAction* plan_ = nullptr;
   QAction* copy_ = nullptr;
   QAction* load_ = nullptr;
   QAction* save_ = nullptr;
   QAction* test_ = nullptr;
+  QWidget* header_ = nullptr;
   QComboBox* presets_ = nullptr;
   QButtonGroup* choice_ = nullptr;
   QPushButton* load_button_ = nullptr;

@@ -13,7 +13,7 @@
 #include "ui/widgets/file_dialog.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
-#include "ui/workbench/workbench.h"
+#include "ui/workbench/known_start.h"
 
 namespace batchscope::ui {
 
@@ -23,12 +23,6 @@ bool takes(const run::ProgramSpec& program, const char* placeholder) {
   return std::any_of(program.command.begin(), program.command.end(), [&](const std::string& argument) {
     return QString::fromStdString(argument).remove(QStringLiteral("{{")).contains(QLatin1String(placeholder));
   });
-}
-
-/// Whether a test of one shows what the other can do.
-bool same_program(const run::ProgramSpec& one, const run::ProgramSpec& other) {
-  return one.command == other.command && one.folder == other.folder && one.attach == other.attach &&
-         one.set == other.set;
 }
 
 } // namespace
@@ -92,6 +86,7 @@ void ProgramPanel::test() {
     return form().go_to_error();
   tested_ = form().spec()->program;
   tried_.reset();
+  failure_.clear();
   job_ = workbench_.engine().try_out(*form().spec());
   test_->show_working({});
   scroll_to(*test_);
@@ -115,7 +110,7 @@ void ProgramPanel::show_job() {
   job_ = nullptr;
   tried_ = job.tried();
   if (job.state() == Job::State::failed)
-    test_->show_failure(job.error());
+    test_->show_failure(failure_ = job.error());
   else if (tried_)
     test_->show_result(*tried_);
   else
@@ -123,6 +118,10 @@ void ProgramPanel::show_job() {
   scroll_to(*test_);
   show_ladder();
   Q_EMIT testing_changed();
+}
+
+bool ProgramPanel::shows_problem(const QString& problem) const {
+  return !failure_.isEmpty() && problem.contains(failure_);
 }
 
 void ProgramPanel::ask_for_folder() {

@@ -25,6 +25,7 @@ public:
   explicit ProgramPanel(Workbench& workbench, QWidget* parent = nullptr);
 
   void show_form() override;
+  bool shows_problem(const QString& problem) const override;
   /// Starts the test, or ends the one that works.
   void test();
   bool testing() const { return job_ != nullptr; }
@@ -44,6 +45,7 @@ private:
   Job* job_ = nullptr;                           ///< the test that works or waits
   std::optional<run::ProgramSpec> tested_;       ///< the program that was tested last
   std::shared_ptr<const program::Tryout> tried_; ///< what it has shown
+  QString failure_;                              ///< why the last test could not be made; empty: it could
 };
 
 } // namespace batchscope::ui

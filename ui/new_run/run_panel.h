@@ -26,6 +26,8 @@ public:
 
   /// The form has changed.
   virtual void show_form() {}
+  /// Whether the panel itself shows this problem.
+  virtual bool shows_problem(const QString& /*problem*/) const { return false; }
   /// Title of the job for which a run would have to wait; empty: none.
   virtual void show_waiting(const QString& /*job*/) {}
 

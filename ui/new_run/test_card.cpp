@@ -1,22 +1,17 @@
 #include "ui/new_run/test_card.h"
 
-#include <QFontDatabase>
-#include <QPlainTextEdit>
 #include <QVBoxLayout>
-
-#include <algorithm>
 
 #include "core/base/text.h"
 #include "core/program/tryout.h"
-#include "ui/texts/terminal_text.h"
-#include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
+#include "ui/workbench/output_box.h"
 
 namespace batchscope::ui {
 
 namespace {
 
-constexpr qsizetype most_lines = 12;
+constexpr int most_lines = 12;
 
 QString seconds_text(double seconds) {
   return seconds < 1 ? TestCard::tr("%1 ms").arg(format_number(1000 * seconds, 3))
@@ -37,31 +32,23 @@ QString facts_of(const program::Tryout& tried) {
                       tried.changed_batch ? TestCard::tr("%1, changed to %2 as asked")
                                                 .arg(format_count(*tried.batch), format_count(*tried.changed_batch))
                                           : format_count(*tried.batch)));
-  if (tried.examples)
-    facts.append(fact(TestCard::tr("examples"), format_count(*tried.examples)));
+  if (tried.start && tried.start->train_examples > 0)
+    facts.append(fact(TestCard::tr("examples"), format_count(tried.start->train_examples)));
   if (tried.peak_bytes)
     facts.append(fact(TestCard::tr("peak memory"), format_bytes(static_cast<double>(*tried.peak_bytes))));
-  if (!tried.framework.empty())
-    facts.append(fact(TestCard::tr("framework"), QString::fromStdString(tried.framework)));
+  if (tried.start && !tried.start->program->framework.empty())
+    facts.append(fact(TestCard::tr("framework"), QString::fromStdString(tried.start->program->framework)));
   return facts.join(QStringLiteral(" &nbsp;&nbsp;&nbsp;&nbsp; "));
 }
 
 } // namespace
 
 TestCard::TestCard(QWidget* parent)
-    : Card(tr("Test"), parent), text_(dimmed_label({}, this)), output_(new QPlainTextEdit(this)),
+    : Card(tr("Test"), parent), text_(dimmed_label({}, this)), output_(new OutputBox(most_lines, this)),
       facts_(dimmed_label({}, this)) {
   text_->setObjectName(QStringLiteral("test-text"));
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
-  output_->setReadOnly(true);
-  output_->setProperty("kind", QStringLiteral("code"));
-  output_->setAccessibleName(tr("Output of the program"));
-  output_->setLineWrapMode(QPlainTextEdit::NoWrap);
-  output_->setTabChangesFocus(true);
-  QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-  fixed.setPixelSize(QFontInfo(font()).pixelSize() * 9 / 10);
-  output_->setFont(fixed);
   facts_->setObjectName(QStringLiteral("test-facts"));
   facts_->setWordWrap(true);
   facts_->setTextFormat(Qt::RichText);
@@ -78,7 +65,7 @@ void TestCard::show_none() {
                     "to change to reach the next. Nothing is stored."));
   text_->show();
   facts_->hide();
-  show_output({});
+  output_->show_output({});
 }
 
 void TestCard::show_working(const QString& activity) {
@@ -87,7 +74,7 @@ void TestCard::show_working(const QString& activity) {
   text_->setText(activity.isEmpty() ? tr("Starting the program…") : activity);
   text_->show();
   facts_->hide();
-  show_output({});
+  output_->show_output({});
 }
 
 void TestCard::show_result(const program::Tryout& tried) {
@@ -102,21 +89,13 @@ void TestCard::show_result(const program::Tryout& tried) {
   text_->setVisible(!tried.reason.empty());
   facts_->setText(facts_of(tried));
   facts_->setVisible(!facts_->text().isEmpty());
-  show_output(QString::fromStdString(tried.output));
+  output_->show_output(QString::fromStdString(tried.output));
 }
 
 void TestCard::show_failure(const QString& error) {
   show_none();
   set_alarming(true);
   text_->setText(error);
-}
-
-void TestCard::show_output(const QString& output) {
-  const QStringList lines = terminal_lines(output);
-  const qsizetype shown = std::min(lines.size(), most_lines);
-  output_->setVisible(!lines.isEmpty());
-  output_->setPlainText(lines.last(shown).join(u'\n'));
-  output_->setFixedHeight(static_cast<int>(shown) * output_->fontMetrics().lineSpacing() + Theme::lines(1.5));
 }
 
 } // namespace batchscope::ui

@@ -2,13 +2,13 @@
 
 #include "ui/widgets/widgets.h"
 
-class QPlainTextEdit;
-
 namespace batchscope::program {
 struct Tryout;
 }
 
 namespace batchscope::ui {
+
+class OutputBox;
 
 /// What the test of a program has shown: its last output, and measured numbers. UI thread.
 class TestCard : public Card {
@@ -23,10 +23,8 @@ public:
   void show_failure(const QString& error);
 
 private:
-  void show_output(const QString& output);
-
   QLabel* text_;
-  QPlainTextEdit* output_;
+  OutputBox* output_;
   QLabel* facts_;
 };
 

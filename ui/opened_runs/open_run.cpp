@@ -114,6 +114,11 @@ QString OpenRun::not_steerable() const {
                     : tr("This program has not connected to BatchScope (level 0)");
 }
 
+bool OpenRun::reads_whole_process() const {
+  const auto& program = start_ ? start_->program : std::nullopt;
+  return program && program->level > 0 && (program->device.empty() || program->device == "cpu");
+}
+
 bool OpenRun::reports_steps() const {
   return spec_ && (!spec_->program || (start_ && start_->program && start_->program->level >= 1));
 }
@@ -133,14 +138,23 @@ std::int64_t OpenRun::steps() const {
              : static_cast<std::int64_t>(seconds->frame->x(series::Axis::step).back());
 }
 
+/// An edit may change sizes, and so what steps count for with AdaScale.
+schedule::RunLength OpenRun::countable_length() const {
+  if (!spec_)
+    return {};
+  if (!applied_.empty() && spec_->lr_rule == "adascale" && spec_->length.steps)
+    return {};
+  return run::countable_length(*spec_, start_ ? start_->batch : spec_->batch.number);
+}
+
 std::optional<std::int64_t> OpenRun::expected_steps() const {
-  if (spec_ && spec_->length.steps)
-    return spec_->length.steps;
+  if (const auto steps = countable_length().steps)
+    return steps;
   return applied_.empty() && start_ ? start_->expected_steps : planned_steps_;
 }
 
 std::optional<double> OpenRun::progress() const {
-  schedule::RunLength length = spec_ ? spec_->length : schedule::RunLength{};
+  schedule::RunLength length = countable_length();
   if (const auto expected = expected_steps())
     length = {.epochs = std::nullopt, .examples = std::nullopt, .steps = expected};
   const auto fraction =

@@ -81,6 +81,9 @@ public:
   /// The memory budget in bytes: the one requested last, until the run has answered, or that of its last step; 0 if it
   /// is not known.
   std::uint64_t budget() const;
+  /// Whether its readings of memory have more in them than its budget limits: those of a program on the host, which are
+  /// of its process, have the code of libraries and what these keep.
+  bool reads_whole_process() const;
   /// The edit that waits for its step boundary, if any; the last one if there are several.
   std::optional<run::ScheduleEdit> pending_edit() const;
   /// The shares of the data streams that wait for their step boundary, if any.
@@ -116,6 +119,7 @@ private:
   void apply_shares(const telemetry::Event& event);
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
+  schedule::RunLength countable_length() const;
   double recent_examples_per_second() const;
   void refuse_late_edits();
   void set_status(const QString& status, const QString& reason = {});

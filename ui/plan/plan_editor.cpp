@@ -55,8 +55,11 @@ void PlanEditor::forget() {
   drop_preview();
   judged_ = false;
   plan_.reset();
-  planned_before_.reset();
+  further_.reset();
+  plan_before_.reset();
+  further_before_.reset();
   segments_.clear();
+  planned_to_ = 0;
   memory_.reset();
   limit_ = 0;
 }
@@ -109,8 +112,16 @@ void PlanEditor::refuse_if_over() {
     Q_EMIT apply_refused(too_late(run_));
 }
 
+/// A run without an end has come near that of its plan.
+void PlanEditor::plan_further() {
+  const bool near_end = planned_to_ > 0 && run_->running() && run_->steps() > planned_to_ - planned_to_ / 4;
+  if (near_end && steps_to_plan(*run_->start(), run_->steps()) > planned_to_) // which has a limit
+    replan();
+}
+
 /// Stretches that have passed cannot be dragged any more.
 void PlanEditor::pass_stretches() {
+  plan_further();
   if (segments_.empty() || last_step(segments_.front()) >= changeable_from())
     return;
   take_segments(segments_);
@@ -125,6 +136,8 @@ void PlanEditor::pass_stretches() {
 }
 
 void PlanEditor::edit_draft(const DraftPlan& draft) {
+  if (draft.spec.program.has_value() != draft_.spec.program.has_value())
+    plan_.reset(); // a plan of the other kind says nothing of this one
   draft_ = draft;
   ++draft_number_;
   return_to_draft();
@@ -136,11 +149,13 @@ void PlanEditor::return_to_draft() {
   const auto memory = memory_;
   const std::uint64_t limit = limit_;
   const auto plan = plan_;
+  const auto further = further_;
   forget();
   if (!run_) {
     memory_ = memory;
     limit_ = limit;
     plan_ = plan; // until the new one is computed
+    further_ = further;
   }
   run_ = nullptr;
   replan();
@@ -167,7 +182,14 @@ std::optional<predict::Split> PlanEditor::split(std::int64_t batch) const {
 }
 
 bool PlanEditor::plans_rates() const {
-  return !run_ || !run_->spec() || !run_->spec()->program;
+  if (!run_)
+    return !draft_.spec.program;
+  return !run_->spec() || !run_->spec()->program;
+}
+
+bool PlanEditor::has_end() const {
+  const auto& start = run_ ? run_->start() : draft_.told;
+  return !start || ui::has_end(*start);
 }
 
 std::int64_t PlanEditor::changeable_from() const {
@@ -176,7 +198,7 @@ std::int64_t PlanEditor::changeable_from() const {
 
 std::int64_t PlanEditor::name_of(const schedule::PlanSegment& segment) const {
   const std::int64_t last = last_step(segment);
-  return !segments_.empty() && last == last_step(segments_.back()) ? to_the_end : last;
+  return last_is_open_ && !segments_.empty() && last == last_step(segments_.back()) ? to_the_end : last;
 }
 
 /// The plan's schedule without the preview. For a run, as it would go on from here.
@@ -196,7 +218,7 @@ PlanText PlanEditor::present_to_go_back_to() const {
     return plan_text;
   const std::string text = plan_text.schedule.toStdString();
   if (schedule::depends_on_step_only(text))
-    plan_text.sizes = planned_before_;
+    plan_text.sizes = further_before_;
   else
     plan_text = {QString::fromStdString(schedule::to_text(schedule::parse_edited(text))), std::nullopt, {}, {}};
   return plan_text;
@@ -231,7 +253,7 @@ PlanText PlanEditor::with(const Segments& changes) const {
   const bool exact = std::all_of(pieces.stretches.begin(), pieces.stretches.end(),
                                  [](const schedule::PlanSegment& piece) { return piece.exact; });
   const bool shorter = pieces.from(changeable_from()).schedule.size() <= plan_text.schedule.size();
-  return exact && shorter && !has_rates(text) ? pieces : plan_text;
+  return exact && shorter && has_end() && !has_rates(text) ? pieces : plan_text;
 }
 
 QString PlanEditor::schedule() const {
@@ -307,9 +329,10 @@ void PlanEditor::discard() {
   if (!preview_)
     return;
   drop_preview();
-  if (planned_before_) { // at once: the next drag begins there
-    plan_ = planned_before_;
-    take_segments(plan_->outline);
+  if (plan_before_) { // at once: the next drag begins there
+    plan_ = plan_before_;
+    further_ = further_before_;
+    take_segments(outline());
     set_error({});
     Q_EMIT plan_changed();
   }
@@ -331,7 +354,8 @@ void PlanEditor::apply() {
   if (!run_ && after.from(1).batch.value_or(draft_.batch) != draft_.batch)
     before.batch = draft_.batch;
   drop_preview();
-  planned_before_ = plan_;
+  plan_before_ = plan_;
+  further_before_ = further_;
   undo_.push(new Change(*this, before, after));
   Q_EMIT applied();
 }
@@ -357,8 +381,6 @@ DraftPlan PlanEditor::draft_with(const PlanText& plan_text) const {
   DraftPlan draft = draft_;
   draft.spec.schedule = whole.schedule.toStdString();
   draft.batch = whole.batch.value_or(draft.batch);
-  if (draft.spec.batch.kind == run::BatchChoice::Kind::number)
-    draft.spec.batch.number = draft.batch;
   return draft;
 }
 
@@ -388,22 +410,43 @@ void PlanEditor::replan() {
     add_edit(plan_text.schedule.toStdString(), plan_text.batch);
   }
   request.outline_from = changeable_from();
+  request.max_steps = steps_to_plan(*run_->start(), run_->steps());
+  planned_to_ = has_end() ? 0 : request.max_steps;
   planner_.request(request);
 }
 
-void PlanEditor::take_plan(const std::shared_ptr<const schedule::Plan>& plan) {
+void PlanEditor::take_plan(const std::shared_ptr<const schedule::Plan>& plan,
+                           const std::shared_ptr<const schedule::Plan>& further) {
   judged_ = true;
   plan_ = plan;
+  further_ = further;
   if (!preview_) {
-    planned_before_ = plan;
+    plan_before_ = plan;
+    further_before_ = further;
     if (run_)
       run_->set_planned(*plan);
   }
-  take_segments(dragging_ ? segments_ : plan->outline);
+  take_segments(dragging_ ? segments_ : outline());
   set_error({});
   Q_EMIT plan_changed();
   if (apply_wanted_)
     apply();
+}
+
+/// The plan's stretches. Where the plan is drawn for a while ahead only, the last one still ends where its size does.
+Segments PlanEditor::outline() {
+  Segments segments = plan_->outline;
+  last_is_open_ = true;
+  const series::Series* sizes = further_->history->find("batch");
+  if (further_ == plan_ || segments.empty() || sizes == nullptr || last_step(segments.back()) != plan_->steps)
+    return segments;
+  const auto drawn = static_cast<std::size_t>(plan_->steps);
+  std::size_t end = drawn;
+  while (end < sizes->values.size() && sizes->values[end] == sizes->values[drawn - 1])
+    ++end;
+  segments.back().steps += static_cast<std::int64_t>(end - drawn);
+  last_is_open_ = end == sizes->values.size();
+  return segments;
 }
 
 /// The part that can still be changed.

@@ -55,9 +55,11 @@ public:
 
   /// The current plan: that of the preview while there is one. Null until the first plan is computed.
   const std::shared_ptr<const schedule::Plan>& plan() const { return plan_; }
+  /// Whether the training says when it ends. Else the plan is drawn for a while ahead, and drawn further as it goes on.
+  bool has_end() const;
   /// First step that can still be changed (1 for a draft).
   std::int64_t changeable_from() const;
-  /// Whether the plan's learning rates are those of the run; a program has rates of its own, which the plan only
+  /// Whether the plan's learning rates are those of the training; a program has rates of its own, which the plan only
   /// scales.
   bool plans_rates() const;
   /// The part of the plan that can be changed, as stretches of one batch size that can be dragged.
@@ -104,7 +106,10 @@ private:
   void follow_status();
   void pass_stretches();
   void replan();
-  void take_plan(const std::shared_ptr<const schedule::Plan>& plan);
+  void plan_further();
+  void take_plan(const std::shared_ptr<const schedule::Plan>& plan,
+                 const std::shared_ptr<const schedule::Plan>& further);
+  Segments outline();
   void take_segments(const Segments& segments);
   Segments changed() const;
   void end_drag();
@@ -129,8 +134,11 @@ private:
   bool judged_ = false;       ///< plan_ or error_ is the result of the last request
   bool apply_wanted_ = false; ///< apply once judged_ is true
   std::shared_ptr<const schedule::Plan> plan_;
-  std::shared_ptr<const schedule::Plan> planned_before_; ///< the last plan without a preview
+  std::shared_ptr<const schedule::Plan> further_; ///< plan_ as far as it is known, of a run without an end; else plan_
+  std::shared_ptr<const schedule::Plan> plan_before_, further_before_; ///< the last ones without a preview
+  std::int64_t planned_to_ = 0; ///< last step that was planned, of a run without an end; 0: it has one
   Segments segments_;
+  bool last_is_open_ = true; ///< the last of segments_ ends with the run, as far as is known
   std::optional<predict::PeakCurve> memory_;
   std::uint64_t limit_ = 0;
   QString error_;

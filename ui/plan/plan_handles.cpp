@@ -70,4 +70,10 @@ std::vector<PlanStretch> plan_stretches(const PlanEditor& editor) {
   return stretches;
 }
 
+QString budget_label(double bytes, const OpenRun* run) {
+  const QString text =
+      run != nullptr && run->reads_whole_process() ? Texts::tr("budget %1 + libraries") : Texts::tr("budget %1");
+  return text.arg(format_bytes(bytes));
+}
+
 } // namespace batchscope::ui

@@ -12,6 +12,9 @@ namespace batchscope::ui {
 /// never negative.
 inline constexpr std::int64_t limit_handle = -1;
 
+/// The label of that line. `run` may be null; see OpenRun::reads_whole_process().
+QString budget_label(double bytes, const OpenRun* run);
+
 /// A stretch of the plan that can be dragged, as drawn.
 struct PlanStretch {
   std::int64_t name = 0;         ///< for PlanEditor::drag()

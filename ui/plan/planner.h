@@ -8,6 +8,7 @@
 
 #include "core/data/data_pool.h"
 #include "core/run/run_spec.h"
+#include "core/run/run_start.h"
 #include "core/schedule/plan.h"
 
 namespace batchscope::ui {
@@ -16,7 +17,18 @@ namespace batchscope::ui {
 struct DraftPlan {
   run::RunSpec spec;
   std::int64_t batch = 1; ///< first nominal batch, also if the spec leaves it to a search
+  /// Of a program: what it has said of itself before, such as its examples and its length. Others have none.
+  std::optional<run::RunStart> told;
+
+  /// The run that was planned: with the first batch, unless that is the program's own.
+  run::RunSpec run_spec() const;
 };
+
+/// Whether a training says when it ends; a program may not.
+bool has_end(const run::RunStart& start);
+/// The number of steps to plan for a training that has made `done` of them: without an end as many again, and some
+/// epochs.
+std::int64_t steps_to_plan(const run::RunStart& start, std::int64_t done);
 
 /// Computes plans on a thread of its own; a new request replaces the one before. Also opens a draft's data there, to
 /// count its examples. UI thread.
@@ -33,7 +45,9 @@ public:
   void cancel(); ///< discards the pending result
 
 Q_SIGNALS:
-  void planned(const std::shared_ptr<const batchscope::schedule::Plan>& plan);
+  /// `further`: the same plan, or, of a training without an end, one with more steps.
+  void planned(const std::shared_ptr<const batchscope::schedule::Plan>& plan,
+               const std::shared_ptr<const batchscope::schedule::Plan>& further);
   void refused(const QString& error); ///< the schedule, its numbers or the data are invalid
 
 private:

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
+#include "core/base/shell_words.h"
+#include "core/run/program_spec.h"
 #include "ui/texts/run_status.h"
 #include "ui/widgets/format.h"
 
@@ -42,13 +45,10 @@ template <auto Member> std::optional<double> of_steps(const RunRow& run) {
 
 using Number = std::optional<double> (*)(const RunRow&);
 
-/// A program that does not report its examples has no epochs and no throughput.
-template <Number Get> std::optional<double> of_examples(const RunRow& run) {
-  return run.settings.program && run.outcome.examples_seen == 0 ? std::nullopt : Get(run);
-}
-
-std::optional<double> peak_bytes(const RunRow& run) {
-  return run.outcome.peak_bytes == 0 ? std::nullopt : std::optional(static_cast<double>(run.outcome.peak_bytes));
+/// For values of which 0 says that they are not known.
+template <auto Member> std::optional<double> known(const RunRow& run) {
+  const auto value = of_outcome<Member>(run);
+  return value == 0.0 ? std::nullopt : value;
 }
 
 template <auto Member> std::string text_of(const RunRow& run) {
@@ -100,6 +100,23 @@ template <Number Get> QString significant(const RunRow& run) {
   return value ? format_number(*value) : QString();
 }
 
+/// Without a name, what it trains.
+QString shown_name(const RunRow& run) {
+  if (!run.name.empty())
+    return QString::fromStdString(run.name);
+  const std::string model = run.settings.model.value_or("");
+  if (!run.settings.program)
+    return model.empty()
+               ? QString()
+               : QCoreApplication::translate("RunTable", "%1 on %2")
+                     .arg(QString::fromStdString(model), QString::fromStdString(run.settings.data.value_or("")));
+  try {
+    return QString::fromStdString(run::program_name({.command = shell_words(model, "command")}));
+  } catch (const Error&) {
+    return QString::fromStdString(model); // of a version that wrote it in another way
+  }
+}
+
 QString shown_status(const RunRow& run) {
   return status_text(status_name(run.outcome.status));
 }
@@ -142,28 +159,26 @@ const std::vector<RunColumn>& run_columns() {
   static const std::vector<RunColumn> columns = {
       {"id", TEXT("Run"), TEXT("Number of the run, for the command line"), 4, true, true, of_row<&Row::id>, nullptr,
        plain<of_row<&Row::id>>},
-      {"name", TEXT("Name"), TEXT("Press F2 to rename"), 20, true, false, nullptr, text_of<&Row::name>,
-       as_it_is<&Row::name>},
+      {"name", TEXT("Name"), TEXT("Press F2 to rename"), 25, true, false, nullptr, text_of<&Row::name>, shown_name},
       {"status", TEXT("Status"), TEXT("How the run ended, or its progress"), 13, true, false, nullptr, status_of,
        shown_status},
       {"batch", TEXT("Batch"), TEXT("First nominal batch size, in examples"), 5, true, false, of_outcome<&Out::batch>,
        nullptr, whole<of_outcome<&Out::batch>>},
       {"steps", TEXT("Steps"), TEXT("Optimizer steps done"), 6, true, false, of_outcome<&Out::steps>, nullptr,
        whole<of_outcome<&Out::steps>>},
-      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false,
-       of_examples<of_outcome<&Out::epoch>>, nullptr, fixed<of_examples<of_outcome<&Out::epoch>>, 2>},
+      {"epoch", TEXT("Epoch"), TEXT("Passes over the training data so far"), 5, true, false, known<&Out::epoch>,
+       nullptr, fixed<known<&Out::epoch>, 2>},
       {"loss", TEXT("Loss"), TEXT("Training loss of the last step"), 7, true, false, of_outcome<&Out::loss>, nullptr,
        significant<of_outcome<&Out::loss>>},
       {"validation_loss", TEXT("Validation loss"), TEXT("Of the last evaluation"), 8, false, false,
        of_outcome<&Out::validation_loss>, nullptr, significant<of_outcome<&Out::validation_loss>>},
       {"validation_accuracy", TEXT("Accuracy %"), TEXT("Validation accuracy of the last evaluation"), 6, true, false,
        of_outcome<&Out::validation_accuracy>, nullptr, fixed<of_outcome<&Out::validation_accuracy>, 1, 100>},
-      {"peak_bytes", TEXT("Peak MB"), TEXT("Peak memory in use"), 7, true, false, peak_bytes, nullptr,
-       fixed<peak_bytes, 1, 1, bytes_in_megabyte>},
+      {"peak_bytes", TEXT("Peak MB"), TEXT("Peak memory in use"), 7, true, false, known<&Out::peak_bytes>, nullptr,
+       fixed<known<&Out::peak_bytes>, 1, 1, bytes_in_megabyte>},
       {"examples_per_second", TEXT("Examples/s"),
        TEXT("Examples per second of training; pauses and evaluations are excluded"), 7, true, false,
-       of_examples<of_steps<&Out::examples_per_second>>, nullptr,
-       whole<of_examples<of_steps<&Out::examples_per_second>>>},
+       known<&Out::examples_per_second>, nullptr, whole<known<&Out::examples_per_second>>},
       {"oom_events", TEXT("OOMs"), TEXT("Out-of-memory errors during the run"), 4, true, false,
        of_outcome<&Out::oom_events>, nullptr, whole<of_outcome<&Out::oom_events>>},
       {"seconds", TEXT("Time s"), TEXT("Time since the start of the run; pauses are excluded, evaluations included"), 7,

@@ -238,7 +238,8 @@ QVariant RunTableModel::foreground(const store::RunRow& run, int column) const {
   const RunColumn& shown = run_columns()[static_cast<std::size_t>(column)];
   if (column == oom_column)
     return theme_.color(run.outcome.oom_events > 0 ? Role::error : Role::dimmed);
-  return shown.dimmed ? QVariant(theme_.color(Role::dimmed)) : QVariant();
+  return shown.dimmed || (column == name_column && run.name.empty()) ? QVariant(theme_.color(Role::dimmed))
+                                                                     : QVariant();
 }
 
 QVariant RunTableModel::tool_tip(const store::RunRow& run, int column) const {

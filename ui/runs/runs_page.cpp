@@ -11,6 +11,7 @@
 
 #include "ui/runs/run_actions.h"
 #include "ui/runs/run_commands.h"
+#include "ui/runs/run_details.h"
 #include "ui/runs/run_filter.h"
 #include "ui/runs/run_table.h"
 #include "ui/runs/run_table_model.h"
@@ -55,16 +56,20 @@ QLabel* centred(const QString& text) {
 RunsPage::RunsPage(Workbench& workbench, QWidget* parent)
     : Page(parent), workbench_(workbench), runs_(new RunTableModel(workbench.theme(), this)),
       shown_(new RunFilter(*runs_, this)), table_(new RunTable(workbench.theme(), *shown_, this)),
-      actions_(new RunActions(workbench, undo_, *table_, *runs_, *this)) {
+      actions_(new RunActions(workbench, undo_, *table_, *runs_, *this)),
+      details_(new RunDetails(workbench.run_database(), this)) {
   make_filter_action();
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(margin, margin, margin, margin);
   layout->setSpacing(gap);
   layout->addWidget(make_header());
   layout->addWidget(make_places(), 1);
+  layout->addWidget(details_);
 
   connect(runs_, &RunTableModel::renamed, this, &RunsPage::rename);
   connect(runs_, &RunTableModel::annotated, this, &RunsPage::annotate);
+  connect(table_, &RunTable::selection_changed, this, &RunsPage::show_details);
+  connect(details_, &RunDetails::appeared, table_, [this] { table_->scrollTo(table_->currentIndex()); });
   follow_workbench();
   show_runs();
   show_plotted();
@@ -212,6 +217,7 @@ void RunsPage::show_changes(const store::ListChanges& changes) {
   table_->change_rows([&] { runs_->change_runs(changes.rows, changes.removed); });
   ask_for_lengths(changes.rows);
   actions_->update();
+  show_details();
   show_place();
   select_wanted();
 }
@@ -221,8 +227,16 @@ void RunsPage::show_runs() {
   table_->change_rows([&] { runs_->set_runs(runs); });
   ask_for_lengths(runs);
   actions_->update();
+  show_details();
   show_place();
   select_wanted();
+}
+
+/// Of the run that is selected, if it is one.
+void RunsPage::show_details() {
+  const auto selected = table_->selected_runs();
+  const int row = selected.size() == 1 ? runs_->row_of(selected.front()) : -1;
+  details_->show_run(row < 0 ? nullptr : &runs_->run(row));
 }
 
 /// A filter that hides them is removed.

@@ -14,6 +14,7 @@ namespace batchscope::ui {
 
 class Pill;
 class RunActions;
+class RunDetails;
 class RunFilter;
 class RunTable;
 class RunTableModel;
@@ -48,6 +49,7 @@ private:
   void show_plotted();
   void show_filter();
   void place_filter_error();
+  void show_details();
   void show_place(); ///< the table, or its replacement while there is nothing to show
   void select_wanted();
   void ask_for_lengths(const std::vector<store::RunRow>& runs);
@@ -60,6 +62,7 @@ private:
   RunFilter* shown_;
   RunTable* table_;
   RunActions* actions_;
+  RunDetails* details_;
   QAction* find_action_ = nullptr;
   Pill* count_ = nullptr;
   QLineEdit* filter_ = nullptr;

@@ -33,8 +33,8 @@ void DraftMemory::look_up(const run::RunSpec& spec) {
   spec_ = spec;
   key_ = key;
   const auto measured = known_memory(workbench_, spec);
-  forecasting_ = !measured;
-  if (measured) {
+  forecasting_ = !measured && !spec.program;
+  if (!forecasting_) {
     forecaster_.cancel();
     return set(measured);
   }
@@ -51,6 +51,8 @@ void DraftMemory::probe(const run::RunSpec& spec) {
 QString DraftMemory::text() const {
   if (known_ || forecasting_)
     return {};
+  if (spec_ && spec_->program)
+    return tr("A search for the batch size measures the memory of this program.");
   const bool waiting = probing_ && probing_->state() == Job::State::waiting;
   const Job* working = workbench_.engine().working();
   if (waiting && working != nullptr)
@@ -63,7 +65,7 @@ QString DraftMemory::text() const {
 }
 
 bool DraftMemory::can_probe() const {
-  return !known_ && !forecasting_ && (!probing_ || probing_->over());
+  return !known_ && !forecasting_ && !(spec_ && spec_->program) && (!probing_ || probing_->over());
 }
 
 } // namespace batchscope::ui

@@ -12,7 +12,8 @@
 namespace batchscope::ui {
 
 /// The memory of the spec that is being planned. It is what was measured since the program started, or else a forecast.
-/// On a GPU no forecast is possible; two small trials predict it there when the user asks for that. UI thread.
+/// On a GPU no forecast is possible; two small trials predict it there when the user asks for that. Of a program only
+/// what was measured is known. UI thread.
 class DraftMemory : public QObject {
   Q_OBJECT
 

@@ -83,25 +83,28 @@ void PlanCards::show_plan(const PlanEditor& editor) {
   setVisible(plan != nullptr);
   if (!plan)
     return;
-  show_length(*plan, editor.plans_rates());
+  show_length(editor);
   show_memory(editor);
   show_events(*plan);
 }
 
-void PlanCards::show_length(const schedule::Plan& plan, bool with_rates) {
+void PlanCards::show_length(const PlanEditor& editor) {
+  const schedule::Plan& plan = *editor.plan();
   const auto sizes = sizes_of(plan);
   const bool open = plan.needs_feedback || plan.cut;
   length_->setVisible(plan.steps > 0);
   const auto least = [open](const QString& text) { return open ? tr("at least %1").arg(text) : text; };
-  QList<FactList::Fact> facts{{tr("steps"), least(format_count(plan.steps)), {}},
-                              {tr("examples"), least(format_count(plan.examples)), {}},
-                              {tr("epochs"), least(format_number(plan.epochs)), {}}};
+  QList<FactList::Fact> facts;
+  if (editor.has_end())
+    facts << FactList::Fact{tr("steps"), least(format_count(plan.steps)), {}}
+          << FactList::Fact{tr("examples"), least(format_count(plan.examples)), {}}
+          << FactList::Fact{tr("epochs"), least(format_number(plan.epochs)), {}};
   if (sizes) {
     facts << FactList::Fact{tr("smallest batch"), format_count(std::llround(sizes->min)), {}}
           << FactList::Fact{tr("largest batch"), format_count(std::llround(sizes->max)), {}}
           << FactList::Fact{open ? tr("last known batch") : tr("final batch"), format_count(last_size(plan)), {}};
     const auto* rates = plan.history->find("learning_rate");
-    if (rates != nullptr && rates->values.size() > 0 && with_rates)
+    if (rates != nullptr && rates->values.size() > 0 && editor.plans_rates())
       facts << FactList::Fact{tr("final learning rate"), format_number(rates->values.back(), 3), {}};
   }
   length_->set_facts(facts);
@@ -113,6 +116,10 @@ void PlanCards::show_length(const schedule::Plan& plan, bool with_rates) {
     text = tr("This plan depends on values measured during the run (loss, tokens, memory or gradient noise), so it "
               "cannot be known after step %1.")
                .arg(format_count(plan.steps));
+  else if (!editor.has_end())
+    text =
+        tr("The program does not say how long it trains. The plan is drawn up to step %1, and further as it goes on.")
+            .arg(format_count(plan.steps));
   else if (plan.cut)
     text = tr("The plan has about %1 steps, too many to draw, and is cut after step %2. Set a length in steps to plan "
               "only those.")

@@ -26,7 +26,7 @@ Q_SIGNALS:
   void prediction_wanted();
 
 private:
-  void show_length(const schedule::Plan& plan, bool with_rates);
+  void show_length(const PlanEditor& editor);
   void show_memory(const PlanEditor& editor);
   void show_events(const schedule::Plan& plan);
 

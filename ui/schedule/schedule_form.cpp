@@ -103,14 +103,14 @@ bool ScheduleForm::eventFilter(QObject* watched, QEvent* event) {
 void ScheduleForm::show_draft(const DraftPlan& draft) {
   draft_ = draft;
   for (QWidget* widget : of_draft_)
-    widget->show();
+    widget->setVisible(widget == batch_ || !draft.spec.program); // a program has a length of its own
   set_changeable({});
   shares_->show_shares(draft.spec, draft.spec.shares, true);
   if (batch_->error().isEmpty() || !batch_->edit()->hasFocus()) {
     batch_->set_text(QString::number(draft.batch));
     batch_->set_error({});
   }
-  if (length_->error().isEmpty() || !length_->edit()->hasFocus()) {
+  if (!draft.spec.program && (length_->error().isEmpty() || !length_->edit()->hasFocus())) {
     show_length();
     length_->set_error({});
   }
@@ -206,6 +206,16 @@ void ScheduleForm::set_size(std::int64_t batch, std::int64_t steps, double epoch
   schedule_->set_choices(texts);
 }
 
+void ScheduleForm::read_length(const std::string& text, run::RunSpec& spec) const {
+  const std::string unit = unit_->currentData().toString().toStdString();
+  if (text.empty())
+    throw input_error("length: no value given; accepted: a whole number of " + unit);
+  run::set_field(spec, unit, text);
+  for (const auto& [key, message] : run::check_fields(spec))
+    if (key == unit)
+      throw input_error(message);
+}
+
 void ScheduleForm::read_draft() {
   DraftPlan draft = draft_;
   bool good = true;
@@ -221,17 +231,9 @@ void ScheduleForm::read_draft() {
   };
   read(batch_, [&](const std::string& text) {
     draft.batch = parse_integer(text, "first batch", 1, std::numeric_limits<std::int64_t>::max());
-    draft.spec.batch = {run::BatchChoice::Kind::number, draft.batch};
   });
-  read(length_, [&](const std::string& text) {
-    const std::string unit = unit_->currentData().toString().toStdString();
-    if (text.empty())
-      throw input_error("length: no value given; accepted: a whole number of " + unit);
-    run::set_field(draft.spec, unit, text);
-    for (const auto& [key, message] : run::check_fields(draft.spec))
-      if (key == unit)
-        throw input_error(message);
-  });
+  if (!draft.spec.program)
+    read(length_, [&](const std::string& text) { read_length(text, draft.spec); });
   if (shares_->changed() && shares_->error().isEmpty())
     draft.spec.shares = shares_->text().toStdString();
   if (!good || !shares_->error().isEmpty())

@@ -50,6 +50,7 @@ protected:
 
 private:
   void read_draft();
+  void read_length(const std::string& text, run::RunSpec& spec) const; ///< throws Error (input)
   /// `why_not`: empty if the schedule can be changed.
   void set_changeable(const QString& why_not);
   void show_length();

@@ -85,7 +85,9 @@ void ScheduleHeader::show_pill(const State& state) {
   else if (state.run->has_pending())
     pill_->show_text(tr("pending"), Pill::Tone::warning);
   else
-    pill_->show_text(status_text(state.run->status()), state.run->running() ? Pill::Tone::accent : Pill::Tone::neutral);
+    pill_->show_text(status_text(state.run->status()), state.run->paused()    ? Pill::Tone::warning
+                                                       : state.run->running() ? Pill::Tone::accent
+                                                                              : Pill::Tone::neutral);
   pill_->setVisible(state.has_draft || state.run != nullptr);
 }
 
@@ -100,8 +102,7 @@ void ScheduleHeader::show_state(const State& state) {
   copy_->setEnabled(state.good);
   start_->setVisible(draft && state.has_draft);
   start_->setEnabled(state.good && state.writable);
-  again_->setVisible(!draft && !state.run->running() && state.run->start() && state.run->spec() &&
-                     !state.run->spec()->program);
+  again_->setVisible(!draft && !state.run->running() && state.run->plannable());
 }
 
 } // namespace batchscope::ui

@@ -21,6 +21,7 @@
 #include "ui/texts/spec_texts.h"
 #include "ui/widgets/commands.h"
 #include "ui/workbench/known_memory.h"
+#include "ui/workbench/known_start.h"
 
 namespace batchscope::ui {
 
@@ -169,9 +170,9 @@ void SchedulePage::connect_parts() {
   connect(plots_, &SchedulePlots::budget_dropped, this, [this](double bytes) {
     if (OpenRun* run = editor_.run())
       return run->set_budget(static_cast<std::uint64_t>(bytes));
-    run::RunSpec spec = draft_spec();
-    spec.memory_budget = static_cast<std::uint64_t>(bytes);
-    edit_proposed(spec);
+    DraftPlan draft = editor_.draft();
+    draft.spec.memory_budget = static_cast<std::uint64_t>(bytes);
+    change_draft(draft);
   });
   connect(&new_events_, &QTimer::timeout, this, &SchedulePage::show_plan);
   connect(&plots_->plots(), &LinkedPlots::problem, &workbench_, &Workbench::problem);
@@ -188,16 +189,21 @@ void SchedulePage::connect_parts() {
   connect(edited_, &QComboBox::activated, this, &SchedulePage::choose);
   connect(header_, &ScheduleHeader::again_wanted, this, [this] {
     if (editor_.run() != nullptr && editor_.run()->spec())
-      edit_proposed(run::RunSpec(*editor_.run()->spec()));
+      edit_again(*editor_.run());
   });
 
   // Queued, so that the page is visible by then.
   const auto wanted = [this](const QString& page) {
     if (page == key())
-      take_keyboard();
+      take_keyboard(std::exchange(proposed_, false));
   };
   connect(&workbench_, &Workbench::page_wanted, this, wanted, Qt::QueuedConnection);
   connect(&workbench_, &Workbench::run_proposed, this, &SchedulePage::edit_proposed);
+  connect(&workbench_, &Workbench::plan_proposed, this, [this](const run::RunSpec& spec) {
+    proposed_ = edit_proposed(spec);
+    if (!proposed_)
+      Q_EMIT workbench_.problem(tr("Test the program first: its examples are not known"));
+  });
   connect(&workbench_, &Workbench::opened_changed, this, &SchedulePage::list_choices);
   connect(&workbench_.run_database(), &RunDatabase::read_only_changed, this, &SchedulePage::show_header);
   connect(&workbench_, &Workbench::names_changed, this, [this] {
@@ -263,10 +269,10 @@ void SchedulePage::edit_nothing() {
   show_header();
 }
 
-/// The user wants to edit the schedule of the current run.
-void SchedulePage::take_keyboard() {
+/// The user wants to edit the schedule of the current run, or the draft that was just proposed.
+void SchedulePage::take_keyboard(bool of_draft) {
   OpenRun* run = workbench_.current();
-  if (run != nullptr && run != editor_.run() && !editor_.has_preview())
+  if (!of_draft && run != nullptr && run != editor_.run() && !editor_.has_preview())
     edit_run(run);
   form_->focus_schedule();
 }
@@ -293,13 +299,25 @@ void SchedulePage::choose(int index) {
     edit_proposed({});
 }
 
-/// A program's examples are not known before it runs, so there is nothing to plan with.
-void SchedulePage::edit_proposed(const run::RunSpec& spec) {
-  if (spec.program)
-    return;
-  DraftPlan draft{spec, known_batch(workbench_, spec).value_or(usual_batch)};
-  draft.spec.batch = {run::BatchChoice::Kind::number, draft.batch};
-  edit_draft(draft);
+/// A program's examples are not known before it has run, so there would be nothing to plan with: returns false.
+bool SchedulePage::edit_proposed(const run::RunSpec& spec) {
+  if (!spec.program) {
+    edit_draft({spec, known_batch(workbench_, spec).value_or(usual_batch), {}});
+    return true;
+  }
+  const auto told = known_start(workbench_, spec);
+  if (told)
+    edit_draft({spec, spec.batch.kind == run::BatchChoice::Kind::number ? spec.batch.number : told->batch, told});
+  return told.has_value();
+}
+
+/// Makes a draft of what a run was started with, and of what its program has said of itself.
+void SchedulePage::edit_again(const OpenRun& run) {
+  const run::RunSpec spec = *run.spec();
+  if (spec.program && run.start())
+    edit_draft({spec, run.start()->batch, run.start()});
+  else
+    edit_proposed(spec);
 }
 
 void SchedulePage::edit_draft(const DraftPlan& draft) {
@@ -453,9 +471,7 @@ void SchedulePage::show_start_error(const Job& job) {
 }
 
 run::RunSpec SchedulePage::draft_spec() const {
-  run::RunSpec spec = editor_.draft().spec;
-  spec.batch = {run::BatchChoice::Kind::number, editor_.draft().batch};
-  return spec;
+  return editor_.draft().run_spec();
 }
 
 QList<QAction*> SchedulePage::page_actions() const {
@@ -471,7 +487,12 @@ QList<KeyGroup> SchedulePage::key_groups() const {
 QJsonObject SchedulePage::state() const {
   if (!has_draft_)
     return {};
-  return {{"draft", QString::fromStdString(run::to_json(draft_spec(), -1))}};
+  QJsonObject state{{"draft", QString::fromStdString(run::to_json(draft_spec(), -1))}};
+  if (const auto& told = editor_.draft().told) {
+    state["told"] = QString::fromStdString(run::to_json(*told));
+    state["batch"] = static_cast<qint64>(editor_.draft().batch);
+  }
+  return state;
 }
 
 void SchedulePage::restore(const QJsonObject& state) {
@@ -479,9 +500,15 @@ void SchedulePage::restore(const QJsonObject& state) {
     return;
   try {
     OpenRun* run = editor_.run();
-    const auto spec = run::run_spec_from_json(state["draft"].toString().toStdString());
-    if (!spec.program && spec.batch.kind == run::BatchChoice::Kind::number && spec.batch.number > 0)
-      edit_draft({spec, spec.batch.number});
+    DraftPlan draft{run::run_spec_from_json(state["draft"].toString().toStdString()), 0, {}};
+    if (draft.spec.program) {
+      draft.told = run::run_start_from_json(state["told"].toString().toStdString());
+      draft.batch = draft.told->program ? state["batch"].toInteger() : 0;
+    } else if (draft.spec.batch.kind == run::BatchChoice::Kind::number) {
+      draft.batch = draft.spec.batch.number;
+    }
+    if (draft.batch > 0)
+      edit_draft(draft);
     if (run != nullptr)
       edit_run(run);
   } catch (const Error&) {

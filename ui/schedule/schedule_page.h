@@ -54,10 +54,11 @@ private:
   void change_draft(const DraftPlan& draft);
   void return_to_draft();
   void show_draft();
-  void edit_proposed(const run::RunSpec& spec);
+  bool edit_proposed(const run::RunSpec& spec);
+  void edit_again(const OpenRun& run);
   void edit_run(OpenRun* run);
   void edit_nothing();
-  void take_keyboard();
+  void take_keyboard(bool of_draft);
   void let_go_of_run();
   void find_memory();
 
@@ -77,6 +78,7 @@ private:
   Workbench& workbench_;
   PlanEditor editor_;
   bool has_draft_ = false;
+  bool proposed_ = false; ///< the page is about to be shown for a draft
   DraftMemory memory_;
   bool start_wanted_ = false; ///< start once the preview is applied
   QString start_error_;       ///< error of the last start, if a field of this page shows it

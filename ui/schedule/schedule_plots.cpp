@@ -16,6 +16,7 @@ namespace batchscope::ui {
 namespace {
 
 constexpr int max_clamps_marked = 50;
+constexpr const char* peak_series = "peak_bytes";
 
 /// Maximum of a series; 0 if there is none.
 double greatest(const series::History& history, const char* name) {
@@ -67,9 +68,13 @@ bool SchedulePlots::has_future(const PlanEditor& editor) {
 /// What is drawn of a plan, or what a program reports.
 QStringList SchedulePlots::told(const PlanEditor& editor) const {
   QStringList told;
-  for (const Value& value : values_)
-    if (editor.run() == nullptr || has_future(editor) || editor.run()->tells(value.series))
+  for (const Value& value : values_) {
+    const bool planned = has_future(editor) && (value.panel != rate || editor.plans_rates());
+    if (planned || (editor.run() != nullptr && editor.run()->tells(value.series)))
       told << QString::fromLatin1(value.series);
+  }
+  if (editor.run() != nullptr && editor.run()->tells(peak_series))
+    told << QString::fromLatin1(peak_series);
   return told;
 }
 
@@ -112,7 +117,8 @@ void SchedulePlots::add_happened(const OpenRun& run) {
   for (const Value& value : values_)
     if (run.tells(value.series))
       add(value.panel, value.series, value.scale, value.style);
-  add(memory, "peak_bytes", to_megabytes, {.name = tr("peak"), .series = 0, .role = {}, .steps = true});
+  if (run.tells(peak_series))
+    add(memory, peak_series, to_megabytes, {.name = tr("peak"), .series = 0, .role = {}, .steps = true});
 }
 
 void SchedulePlots::update_plan(const PlanEditor& editor) {
@@ -137,7 +143,7 @@ void SchedulePlots::follow_plan(const PlanEditor& editor) {
       value.curve->follow(series(value.series, value.scale));
   drawn_ = plan;
   const bool known = editor.memory() && editor.limit_bytes() > 0;
-  plots_->set_panel_visible(memory, known || editor.run() != nullptr);
+  plots_->set_panel_visible(memory, known || told_.contains(QLatin1String(peak_series)));
   if (!known) {
     show_in_parts(false);
     for (const auto& curve : {whole_, as_run_, micro_})
@@ -173,10 +179,10 @@ void SchedulePlots::show_limit(const PlanEditor& editor, double planned_peak) {
   constexpr double near_share = 0.1;
   const auto limit = static_cast<double>(editor.limit_bytes());
   const double peak =
-      std::max(planned_peak, editor.run() != nullptr ? greatest(*editor.run()->history(), "peak_bytes") : 0);
+      std::max(planned_peak, editor.run() != nullptr ? greatest(*editor.run()->history(), peak_series) : 0);
   QList<PlotLimit> limits;
   if (limit > 0 && peak >= near_share * limit)
-    limits << PlotLimit{memory, limit * to_megabytes, tr("budget %1").arg(format_bytes(limit))};
+    limits << PlotLimit{memory, limit * to_megabytes, budget_label(limit, editor.run())};
   plots_->set_limits(limits);
   QList<PlotHandle> handles;
   if (!limits.empty() && future_drawn_ && editor.plan() && editor.plan()->steps > 1)
@@ -198,6 +204,8 @@ void SchedulePlots::show_in_parts(bool in_parts) {
 }
 
 void SchedulePlots::follow(const PlanEditor& editor) {
+  if (told_ != told(editor))
+    return show_edited(editor); // the run reports something for the first time
   std::optional<double> here;
   if (editor.run() != nullptr)
     here = static_cast<double>(editor.run()->steps());

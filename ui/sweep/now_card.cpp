@@ -3,6 +3,8 @@
 #include <QProgressBar>
 #include <QVBoxLayout>
 
+#include <cmath>
+
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -58,7 +60,7 @@ void NowCard::show_run() {
   const auto* peak = run_->history()->find("peak_bytes");
   QList<FactList::Fact> facts{{.name = tr("step"), .value = step},
                               {.name = tr("loss"), .value = last_value(*run_, "loss")}};
-  if (peak != nullptr && peak->values.size() > 0)
+  if (peak != nullptr && peak->values.size() > 0 && std::isfinite(peak->values.back()))
     facts << FactList::Fact{.name = tr("peak"), .value = format_bytes(peak->values.back())};
   if (const auto left = run_->seconds_left())
     facts << FactList::Fact{.name = tr("time left"), .value = format_duration(*left)};

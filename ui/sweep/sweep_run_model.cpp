@@ -170,6 +170,8 @@ QString SweepRunModel::text(std::size_t entry, int at) const {
   const SweepEntry& planned = view_.content->entries[entry];
   switch (column(at)) {
   case Column::run:
+    if (!run.run && run.stage == RunStage::missing)
+      return QStringLiteral("–"); // numbers of other runs stand beside it
     return QString::number(run.run ? *run.run : static_cast<std::int64_t>(entry) + 1);
   case Column::field: {
     const std::string& key = view_.content->fields[field(at)];

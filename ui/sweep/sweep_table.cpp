@@ -123,7 +123,7 @@ void SweepTable::fit_columns() {
     if (kind == SweepRunModel::Column::status)
       width = std::max(width, metrics.horizontalAdvance(tr("ended early")));
     if (kind == SweepRunModel::Column::time)
-      width = std::max(width, metrics.horizontalAdvance(QStringLiteral("19.9 s")));
+      width = std::max(width, metrics.horizontalAdvance(QStringLiteral("999 ms")));
     const int rows = std::min(model_->rowCount(), 100);
     for (int row = 0; row < rows; ++row)
       width = std::max(width, metrics.horizontalAdvance(model_->index(row, column).data().toString()));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/run/run_plan.h"
 #include "core/schedule/batch_schedule.h"
 #include "ui/widgets/format.h"
 
@@ -144,8 +145,8 @@ SweepView view_of(const std::shared_ptr<const SweepContent>& content, const std:
       if (run.stage == RunStage::waiting)
         run.place = entry.place;
       if (run.stage == RunStage::running)
-        run.progress =
-            schedule::fraction_done(entry.spec.length, run.outcome.steps, run.outcome.examples_seen, run.outcome.epoch);
+        run.progress = schedule::fraction_done(run::countable_length(entry.spec, run.outcome.batch.value_or(0)),
+                                               run.outcome.steps, run.outcome.examples_seen, run.outcome.epoch);
       if (run.stage == RunStage::finished)
         times.add(i, row->outcome.seconds);
     }

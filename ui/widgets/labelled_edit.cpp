@@ -17,7 +17,8 @@ QString without_option(QString error) {
     return error;
   const bool whole = error[end - 1] == QLatin1Char(':'); // else it is about a part of the field's text
   error.remove(0, end + 1);
-  if (whole && !error.isEmpty())
+  const bool quotes_what_was_typed = error.section(QLatin1Char(' '), 1).startsWith(QLatin1String("is not accepted"));
+  if (whole && !error.isEmpty() && !quotes_what_was_typed)
     error[0] = error[0].toUpper();
   return error;
 }

@@ -222,9 +222,12 @@ void ImportDialog::show_runs() {
 
 void ImportDialog::show_errors() {
   QStringList lines;
-  for (const ImportFile& file : *files_)
+  for (const ImportFile& file : *files_) {
     if (!file.error.isEmpty())
       lines.append(file.error);
+    for (const std::string& remark : file.runs.remarks)
+      lines.append(QString::fromStdString(remark));
+  }
   constexpr qsizetype most = 3;
   if (lines.size() > most)
     lines = lines.first(most) + QStringList{tr("and %1 more").arg(lines.size() - most)};

@@ -103,7 +103,8 @@ QString StatusLine::device_text() const {
   if (run->budget() > 0)
     parts.append(tr("budget %1").arg(format_bytes(static_cast<double>(run->budget()))));
   if (const auto bytes = in_use(*run); bytes && run->running())
-    parts.append(tr("%1 in use").arg(format_bytes(*bytes)));
+    parts.append(
+        (run->reads_whole_process() ? tr("%1 in use, libraries included") : tr("%1 in use")).arg(format_bytes(*bytes)));
   return parts.join(QStringLiteral(" · "));
 }
 

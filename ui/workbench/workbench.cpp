@@ -135,6 +135,11 @@ void Workbench::propose_run(const run::RunSpec& spec) {
   Q_EMIT page_wanted("new-run");
 }
 
+void Workbench::propose_plan(const run::RunSpec& spec) {
+  Q_EMIT plan_proposed(spec);
+  Q_EMIT page_wanted("schedule");
+}
+
 void Workbench::propose_sweep(const run::RunSpec& base) {
   Q_EMIT sweep_proposed(base);
   Q_EMIT page_wanted("sweep");

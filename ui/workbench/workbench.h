@@ -41,6 +41,8 @@ public:
   Job* start_sweep(const sweep::SweepSpec& spec);
   /// Fills the new run form with this spec and shows it.
   void propose_run(const run::RunSpec& spec);
+  /// Plans the batch sizes of these settings on the Schedule page.
+  void propose_plan(const run::RunSpec& spec);
   /// Plans a sweep over these settings on the Sweep page.
   void propose_sweep(const run::RunSpec& base);
   /// Compares these runs on the Compare page.
@@ -55,6 +57,7 @@ Q_SIGNALS:
   void names_changed(); ///< of opened runs
   void search_started(batchscope::ui::Job* job);
   void run_proposed(const batchscope::run::RunSpec& spec);
+  void plan_proposed(const batchscope::run::RunSpec& spec);
   void sweep_proposed(const batchscope::run::RunSpec& base);
   void comparison_wanted(const QList<qint64>& runs); ///< empty: all
   void sweep_comparison_wanted(qint64 sweep);

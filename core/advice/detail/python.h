@@ -32,7 +32,7 @@ std::string optimizer(const Settings& settings, const std::string& parameters);
 std::string rate_imports(const Settings& settings);
 /// The definition of the function `rate`, the factor of the learning rate at an optimizer step.
 std::string rate_function(const Settings& settings);
-/// An expression of the loss with label smoothing.
+/// An expression that makes the loss function, label smoothing included.
 std::string loss_function(const Settings& settings);
 
 } // namespace batchscope::advice::detail

@@ -28,6 +28,8 @@ public:
   Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
              Process process, ReadFiles files, telemetry::Sink& sink);
 
+  /// For a program that was just started, before run().
+  void begin(const run::RunStart& start);
   /// For a run that goes on, before run().
   void go_on(const LeftRun& left, const run::RunStart& start);
 
@@ -67,6 +69,7 @@ private:
   void begin_stop();
   void escalate();
   telemetry::RunOutcome finish(run::RunControl& control);
+  void report_left_behind();
   void report_end();
   void report_out_of_memory();
   double seconds() const;

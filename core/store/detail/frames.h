@@ -32,8 +32,6 @@ struct Frame {
 std::vector<Frame> frames_of(SQLite::Database& database, std::int64_t run);
 /// Whether it has series of telemetry::step_series().
 bool holds_records(const Frame& frame);
-/// All values missing: NaN, or StepRecord's default for integers.
-telemetry::StepRecord unknown_record(std::int64_t step);
 
 /// New points of a series that is not stored with the records.
 struct Points {

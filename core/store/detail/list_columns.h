@@ -39,9 +39,10 @@ private:
     std::string name;
     std::string summary;   ///< column of a series' summary; empty for a setting
     std::string parameter; ///< path of the setting, or name of the series
+    std::string from;      ///< of a setting: the JSON that has it, `valid` (the spec) or `valid_start`
   };
   std::optional<Column> look_up(const std::string& name) const;
-  bool any(const char* query, const std::string& parameter) const;
+  bool any(const std::string& query, const std::string& parameter) const;
 
   SQLite::Database& database_;
   std::vector<Column> columns_;

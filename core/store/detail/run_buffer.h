@@ -106,6 +106,8 @@ public:
   /// Reports to the run why it cannot be stored, if that has changed; an empty `error` means that it can. Reports a new
   /// `notice`.
   void tell(const std::string& error, const std::string& notice);
+  /// What tell() reported is over: finish() has written the run.
+  void tell_stored();
   /// Sets a notice from before the run, which is not reported.
   void expect_notice(const std::string& notice) { noticed_ = notice; }
 

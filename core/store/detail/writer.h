@@ -46,8 +46,10 @@ public:
   std::shared_ptr<RunBuffer> begin(const NewRun& run);
   /// Any thread: runs `work` in a durable transaction on the writer thread and returns its result.
   std::int64_t change(const std::function<std::int64_t(SQLite::Database&)>& work);
-  /// Any thread: writes all waiting entries, after calling `prepare` on the writer thread.
-  void write_now(const std::function<void()>& prepare = [] {});
+  /// Any thread: writes all waiting entries, between calls of `prepare` and, if that succeeds, `written` on the writer
+  /// thread.
+  void write_now(
+      const std::function<void()>& prepare = [] {}, const std::function<void()>& written = [] {});
 
   /// Any thread: makes the file as small as what it holds.
   void shrink();

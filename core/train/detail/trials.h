@@ -17,7 +17,7 @@ struct TrialOptions {
   double learning_rate = 0;
   double weight_decay = 0;
   std::optional<double> clip;
-  std::function<bool()> stop; ///< called before each trial; true ends the search with Error (failed, "stopped")
+  std::function<bool()> stop; ///< called before each trial; true ends it with Error (failed, "stopped")
 };
 
 /// With a given effective batch, the number of micro batches depends on their size. Two of exactly the proposed size

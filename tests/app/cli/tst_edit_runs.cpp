@@ -83,6 +83,11 @@ void TestEditRuns::renames() {
   QCOMPARE(done({"rename", "2", QString::fromUtf8(" \xc3\xa4\n\x1b[31m  b\t")}),
            QJsonObject({{"run", 2}, {"name", name}}));
   QCOMPARE(reader().run(2).name, name.toStdString());
+  // A long one does not widen the table of the runs.
+  done({"rename", "2", QString(5000, 'n')});
+  const QByteArray table = said({"list"});
+  QVERIFY2(table.contains("  " + QByteArray(60, 'n') + "... (5,000 characters)  "), table.constData());
+  QVERIFY(!table.contains(QByteArray(61, 'n')));
   QCOMPARE(said({"rename", "2", ""}), QByteArray("removed the name of run 2\n"));
   QCOMPARE(reader().run(2).name, std::string());
 }

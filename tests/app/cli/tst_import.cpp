@@ -34,8 +34,10 @@ void TestImport::aFileThatHasGrown() {
   append(file, "2,0.25\n");
   const Outcome grown = program.run({"import", file, "--json"});
   QVERIFY2(grown.status == 0, grown.shown());
-  QCOMPARE(grown.json(),
-           (QJsonObject{{"imported", QJsonArray()}, {"known", QJsonArray({1})}, {"extended", QJsonArray({1})}}));
+  QCOMPARE(grown.json(), (QJsonObject{{"imported", QJsonArray()},
+                                      {"known", QJsonArray({1})},
+                                      {"extended", QJsonArray({1})},
+                                      {"remarks", QJsonArray()}}));
   const Outcome same = program.run({"import", file});
   QVERIFY2(same.out == "0 imported, 1 already there\n", same.shown());
   QCOMPARE(rows_of(program).front().outcome.steps, std::int64_t{2});

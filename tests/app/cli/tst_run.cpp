@@ -173,6 +173,7 @@ private Q_SLOTS:
     runs.write("end", "");
     const Outcome adopted = runs.CliProgram::run({"run", "--adopt", "1"});
     QVERIFY2(adopted.out.startsWith("run 1\n"), adopted.shown().constData());
+    QVERIFY2(adopted.status == 1 && adopted.out.contains("its exit status is not known"), adopted.shown().constData());
   }
 
   void searchAndSweep() {
@@ -199,6 +200,91 @@ private Q_SLOTS:
     const Outcome resumed = runs.CliProgram::run({"sweep", "--resume", "1", "--batch", "4", "--quiet", "--json"});
     QVERIFY2(resumed.status == 0, resumed.shown().constData());
     QCOMPARE(resumed.json()["runs"].toArray().size(), 6);
+  }
+
+  void whatIsNotKnownIsNotZero() {
+    const Runs runs;
+    const Outcome outcome = runs.python("print('loss 0.5')", {"--metric", "loss=loss (\\S+)"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    for (const char* name : {"examples_seen", "epoch", "train_coverage", "examples_per_second", "batch"})
+      QVERIFY2(outcome.json()[name].isNull() && outcome.json().contains(name), name);
+    const auto text_of = [&](const QStringList& arguments) { return runs.CliProgram::run(arguments).out; };
+    const QByteArray shown = text_of({"show", "1"});
+    QVERIFY2(shown.contains("steps") && !shown.contains("examples") && !shown.contains("epochs"), shown.constData());
+    QVERIFY2(!text_of({"compare", "1"}).contains("examples/s"), text_of({"compare", "1"}).constData());
+    const QByteArray series = text_of({"show", "1", "--series", "epoch,batch,loss", "--json"});
+    QVERIFY2(series.contains("\"epoch\": [[1, null]]") && series.contains("\"loss\": [[1, 0.5]]"), series.constData());
+    QCOMPARE(runs.CliProgram::run({"export", "1", "--format", "csv", "-o", "steps.csv"}).status, 0);
+    QFile file(runs.path("steps.csv"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QByteArray header = file.readLine().trimmed();
+    const QByteArrayList cells = file.readLine().trimmed().split(',');
+    const QByteArrayList names = header.split(',');
+    QCOMPARE(cells.size(), names.size());
+    for (const char* name : {"examples_seen", "epoch", "train_coverage", "batch", "effective_batch", "learning_rate"})
+      QVERIFY2(cells[names.indexOf(name)].isEmpty(), name);
+    QCOMPARE(cells[names.indexOf("loss")], QByteArray("0.5"));
+
+    const Outcome failed = runs.python("raise MemoryError()");
+    QCOMPARE(failed.status, 1);
+    const QByteArray events = text_of({"show", "2"});
+    QVERIFY2(events.contains(": out of memory") && !events.contains("tried to allocate"), events.constData());
+    QVERIFY2(!events.contains("examples"), events.constData());
+  }
+
+  /// Settings that the program reports are found as those that are given.
+  void reportedSettingsAreFiltered() {
+    const Runs runs;
+    runs.CliProgram::run({"python-client", "-o", "batchscope.py"});
+    runs.write("three.py", "import batchscope\nrun = batchscope.start()\n"
+                           "run.report(1, loss=1, learning_rate=0.05, batch=16)\n"
+                           "run.report(2, loss=1, learning_rate=0.1, batch=16)\n");
+    const Outcome outcome = runs.run({}, {"python3", "three.py"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    const Outcome listed =
+        runs.CliProgram::run({"list", "--json", "--where", "lr = 0.1 and batch = 16 and schedule = constant"});
+    QCOMPARE(listed.json()["runs"].toArray().size(), 1);
+  }
+
+  /// What a search has tried is stored if it is stopped.
+  void stoppedSearch() {
+    const Runs runs;
+    runs.write("slow.py", "import sys, time\nsize = int(sys.argv[1])\n"
+                          "if size >= 4:\n    open('third', 'w').close()\n    time.sleep(1000)\n");
+    QProcess process;
+    runs.start(process, {"find", "--json", "--strategy", "power", "--memory-budget", "1GB", "--", "python3", "slow.py",
+                         "{batch}"});
+    QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(runs.path("third")), 60'000);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    const Outcome outcome = CliProgram::finish(process);
+    QVERIFY2(outcome.status == 130, outcome.shown().constData());
+    QCOMPARE(outcome.json()["status"].toString(), QString("interrupted"));
+    QCOMPARE(outcome.json()["largest"].toInt(), 2);
+    const Outcome stored = runs.CliProgram::run({"show", "--search", "1"});
+    QVERIFY2(stored.out.contains("largest that fitted so far"), stored.shown().constData());
+  }
+
+  /// The seed that is given reaches a program that is attached to; without one it has its own.
+  void seedOfAnAttachedProgram() {
+    const Runs runs;
+    runs.write("seeded.py", "import batchscope, random\nrun = batchscope.start()\n"
+                            "run.report(1, loss=random.random())\n");
+    const auto loss_of = [&](const QStringList& options) {
+      return runs.run(QStringList{"--attach", "auto"} + options, {"python3", "seeded.py"}).json()["loss"].toDouble();
+    };
+    const double first = loss_of({"--seed", "1"});
+    QCOMPARE(loss_of({"--seed", "1"}), first);
+    QVERIFY(loss_of({}) != first);
+    QVERIFY(loss_of({"--seed", "2"}) != first);
+    const Outcome listed = runs.CliProgram::run({"list", "--json", "--where", "seed = 2"});
+    QCOMPARE(listed.json()["runs"].toArray().size(), 1);
+    const Outcome swept =
+        runs.run({"--attach", "auto", "--repeats", "2", "--quiet"}, {"python3", "seeded.py"}, "sweep");
+    QVERIFY2(swept.status == 0, swept.shown().constData());
+    const QJsonArray all = runs.CliProgram::run({"list", "--json", "--where", "sweep = 1"}).json()["runs"].toArray();
+    QCOMPARE(all.size(), 2);
+    QVERIFY(all[0].toObject()["loss"].toDouble() != all[1].toObject()["loss"].toDouble());
+    QVERIFY(all[0].toObject()["loss"].toDouble() == first || all[1].toObject()["loss"].toDouble() == first);
   }
 
   /// What it prints of its scores is the run's result, wherever results are shown, and what it was given a setting.
@@ -243,6 +329,7 @@ private Q_SLOTS:
     const QByteArray text = source.readAll();
     QCOMPARE(file.readAll(), text);
     QCOMPARE(runs.CliProgram::run({"python-client"}).out, text);
+    QCOMPARE(runs.CliProgram::run({"python-client", "--json"}).json()["source"].toString(), QString::fromUtf8(text));
     QCOMPARE(runs.CliProgram::run({"python-client", "-o", "batchscope.py"}).status, 2); // never over another file
   }
 
@@ -274,7 +361,9 @@ private Q_SLOTS:
     row("find --model mlp -- echo {batch}", "--model");
     row("sweep --batch 1,2 -- true", "put {batch} into its command");
     row("sweep --batch 1,2 --repeats 2 -- echo {batch}", "the command has no {seed}");
-    row("sweep --lr 0.1,0.2 -- echo 1", "--set lr=VALUE with {lr}");
+    row("sweep --lr 0.1,0.2 -- echo 1", "--set lr=0.1,0.2 with {lr} in the command, which stands for each");
+    row("run --batch 0 -- echo {batch}", "accepted: a whole number, at least 1");
+    row("run --batch auto -- echo {batch}", "accepted: a whole number, at least 1");
     row("sweep --stop-weak median --batch 1,2 -- echo {batch}", "--stop-weak");
   }
   void refused() {

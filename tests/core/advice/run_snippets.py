@@ -22,6 +22,8 @@ def check_arguments(names, settings):
     equal("accumulation", arguments.gradient_accumulation_steps, settings["accumulate"])
     equal("rate", arguments.learning_rate, settings["learning_rate"])
     equal("weight decay", arguments.weight_decay, settings["weight_decay"])
+    if settings["optimizer"] != "adam":  # the Trainer has none of that name; a remark says what to pass
+        equal("optimizer", arguments.optim.value.split("_")[0], settings["optimizer"])
     equal("warm-up", arguments.warmup_steps, settings["warmup_steps"])
     if settings["epochs"] is None:
         equal("steps", arguments.max_steps, settings["steps"])
@@ -45,6 +47,7 @@ def check_optimizer(optimizer, settings, rate):
 
 
 def check_loop(names, settings):
+    equal("loss", type(names["loss_function"]).__name__, "MSELoss" if settings["predicts_numbers"] else "CrossEntropyLoss")
     optimizer = getattr(names["optimizer"], "optimizer", names["optimizer"])
     equal("optimizer", type(optimizer).__name__.lower(), settings["optimizer"])
     equal("steps", int(names["step"]), settings["steps"])
@@ -57,7 +60,9 @@ def construct(snippet):
 
     names = {
         "model": torch.nn.Linear(2, 2),
-        "dataset": torch.utils.data.TensorDataset(torch.randn(64, 2), torch.randint(0, 2, (64,))),
+        "dataset": torch.utils.data.TensorDataset(
+            torch.randn(64, 2),
+            torch.randn(64, 2) if snippet["settings"]["predicts_numbers"] else torch.randint(0, 2, (64,))),
     }
     text = snippet["text"]
     if not torch.cuda.is_available():  # which TrainingArguments expects for 16 bit, unless told so

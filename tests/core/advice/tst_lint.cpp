@@ -22,6 +22,7 @@ private Q_SLOTS:
   void noWarmup();
   void manyMicroBatches();
   void accumulationThatIsNotNeeded();
+  void severalRanks();
   void averagedWeights();
   void batchNorm();
   void dataTooFew();
@@ -142,6 +143,27 @@ void TestLint::accumulationThatIsNotNeeded() {
   run.row.outcome.peak_bytes = 20'000'000;
   run.start.budget_bytes = 0; // not known
   QVERIFY(!find("accumulation-not-needed", run));
+}
+
+/// Each of them takes its part of a step; what is advised for a batch is for one of them.
+void TestLint::severalRanks() {
+  const auto on_ranks = [](RunFacts run, std::int64_t ranks) {
+    run.ranks = ranks;
+    run.effective_batch = run.last_effective = *run.effective_batch * ranks;
+    return run;
+  };
+  RunFacts run = on_ranks(sound(64), 4);
+  run.row.outcome.peak_bytes = 1'000'000;
+  QVERIFY(!find("accumulation-not-needed", run)); // there is none
+  run = on_ranks(sound(16, {{"accumulate", "4"}}), 2);
+  run.row.outcome.peak_bytes = 20'000'000;
+  const auto finding = find("accumulation-not-needed", run);
+  QVERIFY(finding.has_value());
+  QCOMPARE(finding->mend, std::string("--batch 64 --accumulate 1"));
+  QVERIFY(!find("accumulation-above-16", on_ranks(sound(4, {{"accumulate", "16"}}), 2)));
+  QCOMPARE(find("accumulation-above-16", on_ranks(sound(4, {{"accumulate", "17"}}), 2))->value, 17.0);
+  QVERIFY(!find("batch-too-large-for-data", on_ranks(sound(210), 2)));
+  QCOMPARE(find("batch-too-large-for-data", on_ranks(sound(211), 2))->mend, std::string("--batch 200 --accumulate 1"));
 }
 
 void TestLint::averagedWeights() {

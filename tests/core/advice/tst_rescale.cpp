@@ -97,6 +97,10 @@ void TestRescale::adascale() {
   QVERIFY_EXCEPTION_THROWN(rescaled(tuned, "64,1,1"), Error);
   tuned.noise_scale = 8;
   QVERIFY(std::abs(*value_of(rescaled(tuned, "64,1,1"), "learning_rate").to - 0.17778) < 1e-5);
+  Recipe moved = recipe("64,1,1,0.17777777777777778");
+  moved.rule = "adascale";
+  moved.noise_scale = 8;
+  QVERIFY(std::abs(*value_of(rescaled(moved, "8,1,1"), "learning_rate").to - 0.1) < 1e-12); // and back
   tuned.noise_scale = 0; // no noise: a larger batch does not help
   QCOMPARE(*value_of(rescaled(tuned, "64,1,1"), "learning_rate").to, 0.1);
   tuned.rule = "linear";

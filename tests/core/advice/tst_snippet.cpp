@@ -23,6 +23,7 @@ private Q_SLOTS:
   void unequalMicroBatches();
   void scaledRate();
   void foreignRun();
+  void settingsThatAProgramTold();
   void unknownKind();
 };
 
@@ -61,6 +62,10 @@ std::vector<Settings> all_settings() {
   adam.precision = "bf16";
   adam.remarks = {"A remark\nwith a line break"};
   all.push_back(adam);
+  Settings numbers = plain();
+  numbers.optimizer = "rmsprop";
+  numbers.predicts_numbers = true;
+  all.push_back(numbers);
   return all;
 }
 
@@ -75,7 +80,8 @@ QByteArray all_snippets() {
                            {"weight_decay", settings.weight_decay},
                            {"warmup_steps", number(settings.warmup_steps)},
                            {"steps", number(settings.steps)},
-                           {"optimizer", QString::fromStdString(settings.optimizer)}};
+                           {"optimizer", QString::fromStdString(settings.optimizer)},
+                           {"predicts_numbers", settings.predicts_numbers}};
       expected["epochs"] = settings.epochs ? number(*settings.epochs) : QJsonValue();
       array.append(QJsonObject{{"for", QString::fromStdString(snippet->name())},
                                {"text", QString::fromStdString(snippet->text(settings))},
@@ -190,6 +196,29 @@ void TestSnippet::foreignRun() {
   QVERIFY(settings_of(facts).remarks.at(0).starts_with("The learning rate is the highest one"));
   QCOMPARE(settings_of(facts).micro_batch, 16);
   QCOMPARE(settings_of(facts).steps, 40);
+}
+
+void TestSnippet::settingsThatAProgramTold() {
+  RunFacts facts;
+  facts.batch = facts.effective_batch = 16;
+  facts.first_rate = 5e-5;
+  facts.row.outcome.steps = 40;
+  facts.optimizer = "adamw";
+  facts.told = parse_json(R"({"learning_rate":5e-05,"lr_scheduler_type":"cosine","warmup_ratio":0.1,"seed":7,)"
+                          R"("optimizer":"adamw_torch_fused","weight_decay":0.01,"max_grad_norm":1.0})");
+  const Settings settings = settings_of(facts);
+  QVERIFY(settings.remarks.empty());
+  QCOMPARE(settings.decay, std::string("cosine"));
+  QCOMPARE(settings.warmup_steps, 4);
+  QCOMPARE(settings.weight_decay, 0.01);
+  QCOMPARE(settings.clip, std::optional(1.0));
+  QCOMPARE(settings.seed, 7);
+  facts.optimizer = "adafactor";
+  facts.told["lr_scheduler_type"] = "OneCycleLR";
+  QCOMPARE(settings_of(facts).remarks,
+           (std::vector<std::string>{"The run's optimizer is adafactor; here it is AdamW.",
+                                     "The learning rate follows OneCycleLR of the run's program; here it is constant "
+                                     "after the warm-up."}));
 }
 
 void TestSnippet::unknownKind() {

@@ -184,6 +184,7 @@ void TestText::longTextsAreCut() {
   QCOMPARE(shortened("short"), std::string("short"));
   QCOMPARE(in_quotes("short"), std::string("\"short\""));
   QCOMPARE(shortened(std::string(200, 'a')), std::string(200, 'a'));
+  QCOMPARE(shortened("abcdef", 3), std::string("abc... (6 characters)"));
   QCOMPARE(shortened(std::string(10'000'000, 'a')), std::string(200, 'a') + "... (10,000,000 characters)");
   // Not in the middle of a character.
   std::string umlauts = "x";

@@ -52,10 +52,13 @@ class TestAnswer : public QObject {
 
 private Q_SLOTS:
   void repeatsTellSettingsApart();
+  void oneSeedIsOneRepeat();
   void smallerWinsWhatCannotBeToldApart();
   void oneRunOfEachSaysSo();
+  void speedIsOfOtherBatchSizes();
   void throughputIsTheKnee();
   void timeToATarget();
+  void someSeedsReachTheTarget();
   void withinATime();
   void whatIsMissingIsSaid();
   void goals();
@@ -85,6 +88,21 @@ void TestAnswer::repeatsTellSettingsApart() {
   QCOMPARE(answer.standings[1].group.label(), std::string("batch size 256"));
 }
 
+/// The same training twice shows nothing about other seeds; its times do differ.
+void TestAnswer::oneSeedIsOneRepeat() {
+  const auto runs = runs_with({{16, 1, 0.95, 900}, {16, 1, 0.95, 910}, {64, 1, 0.97, 990}, {64, 1, 0.97, 1010}});
+  const Answer answer = compare::answer(runs, {});
+  QCOMPARE(QString::fromStdString(answer.text).section(". ", 0, 0), QString("Batch size 64: the best validation "
+                                                                            "accuracy, 97.00 %"));
+  QVERIFY2(answer.text.find("One seed of each: the spread between seeds is not known") != std::string::npos,
+           answer.text.c_str());
+  QVERIFY(!answer.certain);
+  QVERIFY2(text_of(runs, "throughput").contains("1,000 examples/s ± 14 over 2 runs"),
+           qPrintable(text_of(runs, "throughput")));
+  QVERIFY2(text_of(runs, "throughput").contains("With two runs of each only large differences are significant"),
+           qPrintable(text_of(runs, "throughput")));
+}
+
 void TestAnswer::smallerWinsWhatCannotBeToldApart() {
   const auto runs = runs_with({{16, 1, 0.90},
                                {16, 2, 0.91},
@@ -112,6 +130,16 @@ void TestAnswer::oneRunOfEachSaysSo() {
   QVERIFY(!answer(runs, {}).certain);
 }
 
+/// Of two learning rates at one batch size neither trains faster: the slower run was disturbed.
+void TestAnswer::speedIsOfOtherBatchSizes() {
+  std::vector<ComparedRun> runs{run_with({64, 1, 0.97, 1000}, 1), run_with({64, 1, 0.95, 300}, 2)};
+  runs[1].spec["lr"] = 0.01;
+  QVERIFY(!text_of(Comparison(runs)).contains("times as fast"));
+  runs.push_back(run_with({16, 1, 0.96, 500}, 3));
+  QVERIFY2(text_of(Comparison(runs)).contains("It trains 2.0 times as fast as batch size 16"),
+           qPrintable(text_of(Comparison(runs))));
+}
+
 void TestAnswer::throughputIsTheKnee() {
   const auto runs = runs_with({{16, 1, 0.9, 500}, {32, 1, 0.9, 970}, {64, 1, 0.9, 1000}, {128, 1, 0.9, 990}});
   const QString text = text_of(runs, "throughput");
@@ -127,7 +155,23 @@ void TestAnswer::timeToATarget() {
   QVERIFY2(text.startsWith("Batch size 32: the best time to a validation accuracy of 95.00 %, 0:20."),
            qPrintable(text));
   QVERIFY(text.contains("1 combination has no result for this goal"));
+  QVERIFY(!text.contains("not tried")); // 64 was, in vain
   QVERIFY(text_of(runs, "target:99%").startsWith("No run reaches a validation accuracy of 99.00 %"));
+}
+
+/// 16 is the fastest, with one lucky seed of three; 32 always arrives.
+void TestAnswer::someSeedsReachTheTarget() {
+  const auto runs = runs_with({{16, 1, 0.96, 1000},
+                               {16, 2, 0.90, 1000},
+                               {16, 3, 0.90, 1000},
+                               {32, 1, 0.96, 500},
+                               {32, 2, 0.96, 510},
+                               {32, 3, 0.96, 520}});
+  const Answer answer = compare::answer(runs, parse_goal("target:95%", "--goal"));
+  QVERIFY2(QString::fromStdString(answer.text).startsWith("Batch size 32: the best time to a validation accuracy of"),
+           answer.text.c_str());
+  QVERIFY(!answer.certain);
+  QCOMPARE(answer.standings[1].text, std::string("10.0 s in 1 of 3 runs"));
 }
 
 void TestAnswer::withinATime() {
@@ -144,6 +188,11 @@ void TestAnswer::whatIsMissingIsSaid() {
   QVERIFY2(text_of(runs).contains("Larger batch sizes than 32 were not tried. Still open: 1 run."),
            qPrintable(text_of(runs)));
   QVERIFY(text_of(runs, "throughput").contains("1 run trained beside others, so their times are not comparable."));
+  auto others = runs.runs;
+  others[0].spec["data"] = "csv:other.csv,target=y";
+  others[1].spec["data"] = others[2].spec["data"] = "demo";
+  QVERIFY(text_of(Comparison(others)).endsWith("different data, so their scores may not be comparable."));
+  QVERIFY(!text_of(Comparison(others), "throughput").contains("different data"));
   for (ComparedRun& run : runs.runs)
     run.row.outcome.status = telemetry::RunStatus::failed;
   QCOMPARE(text_of(runs), QString("No answer yet: none of the runs has finished."));
@@ -155,7 +204,8 @@ void TestAnswer::whatIsMissingIsSaid() {
 void TestAnswer::goals() {
   QVERIFY(parse_goal("target:0.97", "--goal").value == 0.97);
   QVERIFY(parse_goal("time:2min", "--goal").value == 120);
-  for (const char* text : {"", "speed", "target", "target:", "target:x", "time:0", "time:-1", "accuracy:1", "time:NaN"})
+  for (const char* text :
+       {"", "speed", "target", "target:", "target:x", "target:120%", "time:0", "time:-1", "accuracy:1", "time:NaN"})
     QVERIFY_EXCEPTION_THROWN(parse_goal(text, "--goal"), Error);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <QByteArray>
@@ -59,6 +60,7 @@ private Q_SLOTS:
   void aRecordThatIsCutOffIsWaitedFor();
   void damageIsNamed();
   void runsBecomeFolders();
+  void whatIsNotKnownIsNoScalar();
 };
 
 void TestEventFile::goldenBytes() {
@@ -164,6 +166,23 @@ void TestEventFile::runsBecomeFolders() {
   // Never over something that is there, and nothing is left behind.
   QVERIFY_EXCEPTION_THROWN(export_to_file(reader, {run->id()}, "tensorboard", target.file("out"), true), Error);
   QCOMPARE(std::distance(std::filesystem::directory_iterator(target.path()), {}), std::ptrdiff_t{1});
+}
+
+void TestEventFile::whatIsNotKnownIsNoScalar() {
+  const Folder folder;
+  store::RunStore store(folder.file());
+  auto run = store.begin(store::test::new_run("program"));
+  telemetry::StepRecord record = telemetry::unknown_record(1);
+  record.batch = 8;
+  run->sink().record(record);
+  run->finish(store::test::outcome(telemetry::RunStatus::finished));
+  const Folder target;
+  export_to_file(store::RunReader(folder.file()), {run->id()}, "tensorboard", target.file("out"), false);
+  const auto file = std::filesystem::directory_iterator(target.file("out") / "run-1 program")->path();
+  std::set<std::string> tags;
+  std::ifstream in(file, std::ios::binary);
+  EventReader(in).read([&](const ScalarEvent& event) { tags.insert(event.tag); });
+  QCOMPARE(tags, (std::set<std::string>{"train/batch", "train/grad_norm", "train/loss"})); // these may really be NaN
 }
 
 BATCHSCOPE_TEST(TestEventFile)

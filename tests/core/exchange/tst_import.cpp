@@ -92,6 +92,7 @@ private Q_SLOTS:
   void equalNamesAreOtherRuns();
   void resumedTraining();
   void tablesWithOtherNames();
+  void tablesWithBlanksAndTexts();
   void ownTables();
   void refused();
   void damagedJsonIsRefused();
@@ -118,6 +119,9 @@ void TestImport::ownJsonComesBackWhole() {
                             .kind = "evaluation",
                             .detail_json = R"({"loss":0.5})",
                             .values = {{"validation_loss", store::test::infinity}}});
+      // What a program prints several times a step, or late.
+      for (const std::int64_t step : {3000, 3000, 2000, 3000})
+        writer->sink().event({.step = step, .seconds = 3, .kind = "", .detail_json = "{}", .values = {{"f2", 0.25}}});
       auto outcome = store::test::outcome(telemetry::RunStatus::finished);
       outcome.loss = store::test::not_a_number;
       outcome.validation_loss = store::test::infinity;
@@ -430,6 +434,21 @@ void TestImport::tablesWithOtherNames() {
   const store::RunReader reader(folder.file());
   QCOMPARE(reader.series_names(2), std::vector<std::string>{"a"});
   QCOMPARE(reader.series(2, "a").front().step, std::int64_t{7});
+}
+
+void TestImport::tablesWithBlanksAndTexts() {
+  const Folder folder;
+  const ImportedRuns read = read_runs_of(
+      written(folder, "a.csv", "step, loss ,note\n1, 0.5,warm\n 2 ,abc,up\n3,,late\n4,1e400,\n5,\" 0.25 \",\n"));
+  QCOMPARE(read.remarks.size(), std::size_t{1}); // a column of texts is none of values
+  QVERIFY2(
+      read.remarks[0].ends_with("values of loss that are no numbers were left out: 2, the first in line 3, \"abc\""),
+      read.remarks[0].c_str());
+  store::RunStore store(folder.file());
+  store_runs(read, store);
+  const auto points = store::RunReader(folder.file()).series(1, "loss");
+  QCOMPARE(points.size(), std::size_t{2});
+  QVERIFY(points[0].value == 0.5 && points[1].step == 5 && points[1].value == 0.25);
 }
 
 /// One row per step of several runs, as `export --format csv` writes them.

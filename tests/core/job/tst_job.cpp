@@ -2,9 +2,11 @@
 
 #include <QTest>
 
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/run/engine.h"
 #include "core/run/run_start.h"
+#include "core/search/run_search.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
@@ -40,10 +42,34 @@ private:
   bool wants_;
 };
 
+/// Stops the job at its first probe, or at its first timing.
+class Stopping : public Watching {
+public:
+  enum class At { probe, timing };
+  Stopping(run::JobControl& control, At at) : Watching(false), control_(control), at_(at) {}
+  void probe(const search::Probe& probe, std::uint64_t budget) override {
+    Watching::probe(probe, budget);
+    stop_at(At::probe);
+  }
+  void timing(const search::Timing&) override { stop_at(At::timing); }
+  void search_stored(std::int64_t id) override { stored = id; }
+
+  std::optional<std::int64_t> stored;
+
+private:
+  void stop_at(At at) {
+    if (at == at_)
+      control_.stop();
+  }
+
+  run::JobControl& control_;
+  At at_;
+};
+
 JobResult run_job(const run::RunSpec& spec, Watching& watch, store::RunStore& store) {
   const auto control = std::make_shared<run::JobControl>();
   const auto session = run::open_session(spec);
-  const auto search = settle_batch(*session, watch, *control);
+  const auto search = settle_batch(*session, store, watch, *control);
   return run_and_store(*session, spec, search, store, {}, watch, control);
 }
 
@@ -116,6 +142,47 @@ private Q_SLOTS:
     store::RunStore store(folder.file());
     Told watch;
     QCOMPARE(run_job(run_spec_of({run::BatchChoice::Kind::safe, 0}), watch, store).search.value(), watch.search);
+  }
+
+  /// The sizes were settled when it was stopped; only the throughput was not known yet.
+  void aSearchStoppedWhileItTimesIsStored() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    run::JobControl control;
+    Stopping watch(control, Stopping::At::timing);
+    const run::RunSpec spec = run_spec_of({});
+    const auto session = run::open_session(spec);
+    const auto stored = search_and_store(
+        spec, {}, session->budget_bytes(),
+        [&](const auto& options, const auto& on_probe) { return session->find(options, on_probe); }, store, watch,
+        control);
+    QVERIFY(stored && stored->result.found && stored->result.interrupted);
+    QVERIFY(stored->result.largest_is_exact && stored->result.safe && !stored->result.recommended);
+    QCOMPARE(stored->result.timings.size(), std::size_t{1});
+    const auto kept = search::search_result_from_json(store::RunReader(folder.file()).search_json(stored->id));
+    QVERIFY(kept.found && kept.largest == stored->result.largest && kept.safe == stored->result.safe);
+  }
+
+  void aRunStoppedInItsSearchLeavesTheSearch() {
+    const store::test::Folder folder;
+    store::RunStore store(folder.file());
+    run::JobControl control;
+    Stopping watch(control, Stopping::At::probe);
+    const auto session = run::open_session(run_spec_of({}));
+    QVERIFY_EXCEPTION_THROWN(settle_batch(*session, store, watch, control), Error);
+    QVERIFY(watch.stored);
+    const auto kept = search::search_result_from_json(store::RunReader(folder.file()).search_json(*watch.stored));
+    QVERIFY(!kept.recommended && kept.timings.empty());
+    QCOMPARE(kept.probes.size() + kept.checks.size(), std::size_t{1});
+    QCOMPARE(watch.probes, 1);
+
+    // Nothing was run, so there is nothing to keep.
+    const auto again = search_and_store(
+        run_spec_of({}), {}, 0,
+        [&](const auto& options, const auto& on_probe) { return session->find(options, on_probe); }, store, watch,
+        control);
+    QVERIFY(!again);
+    QCOMPARE(store::RunReader(folder.file()).searches().size(), std::size_t{1});
   }
 
   void takesTheCurveOfItsSearch() {

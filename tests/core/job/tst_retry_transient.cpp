@@ -2,6 +2,8 @@
 
 #include <QTest>
 
+#include <mutex>
+
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "core/search/run_search.h"
@@ -46,35 +48,52 @@ public:
       return;
     if (moment_ == "finish")
       lock();
-    else if (moment_ == "full disk" && told.empty())
-      limit_.emplace(4096);
+    else if (moment_ == "full disk")
+      fill();
   }
+  /// On the job's thread, or on that of the store, which may still be busy with what it was asked before.
   void not_stored(const std::string& why) override {
-    told.push_back(why);
+    const std::lock_guard guard(mutex_);
+    told_.push_back(why);
     if (why.empty())
       return;
     if (stops_ != nullptr)
       stops_->stop();
     else
-      unlock();
+      end();
   }
 
   void lock() {
-    if (!told.empty())
+    const std::lock_guard guard(mutex_);
+    if (!told_.empty())
       return;
     other_.exec("BEGIN IMMEDIATE");
     locked_ = true;
   }
   void unlock() {
+    const std::lock_guard guard(mutex_);
+    end();
+  }
+  std::vector<std::string> told() const {
+    const std::lock_guard guard(mutex_);
+    return told_;
+  }
+
+private:
+  void fill() {
+    const std::lock_guard guard(mutex_);
+    if (told_.empty())
+      limit_.emplace(4096);
+  }
+  void end() {
     limit_.reset();
     if (locked_)
       other_.exec("ROLLBACK");
     locked_ = false;
   }
 
-  std::vector<std::string> told;
-
-private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> told_; ///< guarded by mutex_, as is all that follows but the constants
   SQLite::Database other_;
   const QString moment_;
   run::JobControl* const stops_;
@@ -116,9 +135,10 @@ void TestInsist::a_sweep_goes_on_behind_a_lock() {
   const SweepResult result = run_sweep(plan_sweep(spec), sweep, store, watch, control);
   QCOMPARE(result.finished, std::int64_t{2});
   QCOMPARE(result.failed, std::int64_t{1});
-  QCOMPARE(watch.told.size(), std::size_t(2));
-  QVERIFY2(watch.told[0].find(named.toStdString()) != std::string::npos, watch.told[0].c_str());
-  QVERIFY(watch.told[1].empty());
+  const auto told = watch.told();
+  QCOMPARE(told.size(), std::size_t(2));
+  QVERIFY2(told[0].find(named.toStdString()) != std::string::npos, told[0].c_str());
+  QVERIFY(told[1].empty());
   const store::RunReader reader(folder.file());
   QCOMPARE(reader.list("status = finished and steps = 3").size(), std::size_t(2));
   QCOMPARE(reader.list("status = failed").size(), std::size_t(1));
@@ -138,7 +158,7 @@ void TestInsist::a_stop_ends_the_trying() {
     const std::string error = error_of([&] { run_sweep(plan_sweep(spec), sweep, store, watch, control); }, &kind);
     QVERIFY2(error.find("locked by another program") != std::string::npos, error.c_str());
     QCOMPARE(kind, Error::Kind::failed);
-    QCOMPARE(watch.told.size(), std::size_t(1));
+    QCOMPARE(watch.told().size(), std::size_t(1));
     watch.unlock();
   }
   // The store wrote it when it was closed.
@@ -158,7 +178,7 @@ void TestInsist::a_search_is_kept() {
   result.found = true;
   result.largest = 77;
   const std::int64_t id = store_search(sweep_of("").base, result, store, watch, control);
-  QCOMPARE(watch.told.size(), std::size_t(2));
+  QCOMPARE(watch.told().size(), std::size_t(2));
   QVERIFY(store::RunReader(folder.file()).search_json(id).find("77") != std::string::npos);
 }
 

@@ -72,6 +72,31 @@ while not os.path.exists(os.path.join(sys.argv[1], "finish")):
     QVERIFY(run.of("differs").empty());
   }
 
+  void theHighestRateIsKept() {
+    const ProgramRuns runs;
+    const std::string spec = run::to_json(runs.loader(R"(
+batchscope.RECONNECT_EVERY = 0.01
+for step, rate in enumerate([0.1, 0.5, 0.2], 1):
+    run.report(step, learning_rate=rate)
+print(3)
+wait_for("finish")
+run.report(4, learning_rate=0.3)
+)"),
+                                          -1);
+    {
+      store::test::SecondProcess first({"--run", runs.file().string(), spec});
+      output_of_first_run(runs);
+      QVERIFY(wait_until([&] { return Stored(runs.file(), 1).records.size() == 3; }));
+      first.kill();
+    }
+    store::test::SecondProcess next({"--adopt", runs.file().string(), "1"});
+    runs.allow("finish");
+    QCOMPARE(next.wait(), 0);
+    const Stored run(runs.file(), 1);
+    QCOMPARE(run.steps(), one_to(4));
+    QCOMPARE(store::RunReader(runs.file()).run(1).settings.learning_rate, std::optional(0.5));
+  }
+
   /// As programs that show another name do (setproctitle).
   void aProgramThatOverwritesItsEnvironmentIsAdopted() {
     const ProgramRuns runs;
@@ -149,6 +174,27 @@ with open(os.path.join(sys.argv[1], "log.csv"), "a") as log:
     const Stored run(runs.file(), 1);
     QCOMPARE(telemetry::to_string(run.row.outcome.status), std::string("failed"));
     QCOMPARE(run.row.outcome.reason, std::string("exit status 3: the last line"));
+    QCOMPARE(run.of("exit").size(), 1U);
+    QVERIFY(!program::is_left(runs.file(), run.row.uid));
+  }
+
+  /// Only the process that has started a program hears its exit status.
+  void theEndOfAProgramThatSaysNothingIsNotKnown() {
+    const ProgramRuns runs;
+    const std::string spec = run::to_json(
+        runs.command({"/bin/sh", "-c", "echo 1; while [ ! -e \"$0/finish\" ]; do sleep 0.01; done; echo all saved",
+                      runs.path("").string()}),
+        -1);
+    store::test::SecondProcess first({"--run", runs.file().string(), spec});
+    QVERIFY(!output_of_first_run(runs).empty());
+    first.kill();
+    first.wait();
+    runs.allow("finish");
+    QCOMPARE(store::test::SecondProcess({"--adopt", runs.file().string(), "1"}).wait(), 0);
+    const Stored run(runs.file(), 1);
+    QCOMPARE(telemetry::to_string(run.row.outcome.status), std::string("interrupted"));
+    QVERIFY2(run.row.outcome.reason.starts_with("its exit status is not known"), run.row.outcome.reason.c_str());
+    QVERIFY2(run.row.outcome.reason.ends_with("all saved"), run.row.outcome.reason.c_str());
     QCOMPARE(run.of("exit").size(), 1U);
     QVERIFY(!program::is_left(runs.file(), run.row.uid));
   }

@@ -130,6 +130,48 @@ private Q_SLOTS:
     QVERIFY(result.found && result.largest_is_exact);
   }
 
+  /// It makes 60 steps, and 96 are timed. Between questions it trains slowly, so that a late one is still in time.
+  void timesGoOnWhenTheProgramIsThrough() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "60", R"(
+import time
+step = run.step
+run.step = lambda **values: (time.sleep(0 if run._probe else 0.05), step(**values))
+)");
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {}).trial;
+    QVERIFY(trial != nullptr);
+    for (int round = 0; round < 8; ++round)
+      for (const std::int64_t batch : {8, 500, 700})
+        QVERIFY2(trial->time(batch).has_value(), qPrintable(QString::number(batch)));
+    // 900 needs more than the budget: the process that is timed has none.
+    QVERIFY(trial->time(900).has_value());
+    QVERIFY(trial->run({.batch = 900}).outcome == search::Outcome::out_of_memory);
+  }
+
+  /// What is done between two sizes, and with the first step of one, takes seconds; a step takes milliseconds.
+  void theTimeIsThatOfLaterSteps() {
+    const ProgramRuns runs;
+    const auto trial = open_live_trial(spec_of(runs, "10**9", R"(
+import time
+run._budget.begin_probe = lambda: time.sleep(2)
+last = []
+def slow_at_first():
+    size = run._loader.batch
+    if run._probe is not None and last[-1:] != [size]:
+        time.sleep(2)
+    last.append(size)
+step = run.step
+run.step = lambda **values: (slow_at_first(), step(**values))
+)"),
+                                       {}, {})
+                           .trial;
+    QVERIFY(trial != nullptr);
+    const auto stretch = trial->time(8);
+    QVERIFY(stretch.has_value());
+    QVERIFY2(stretch->step_seconds < 0.5, qPrintable(QString::number(stretch->step_seconds)));
+  }
+
   void aProgramThatCannotSplitIsNotTriedLive() {
     const ProgramRuns runs;
     run::RunSpec spec =
@@ -143,9 +185,9 @@ private Q_SLOTS:
     QTest::addColumn<QString>("source");
     QTest::addColumn<QString>("why");
     QTest::newRow("ends") << ""
-                          << "it only reports (level 1); put {batch} into its command";
+                          << "it only reports its steps; put {batch} into its command";
     QTest::newRow("reports") << "run.report(1, loss=1)\nwait_for('ever')"
-                             << "it only reports (level 1); put {batch} into its command";
+                             << "it only reports its steps; put {batch} into its command";
     QTest::newRow("fails") << "raise ValueError('no data')"
                            << "the program failed: exit status 1: ValueError: no data";
   }

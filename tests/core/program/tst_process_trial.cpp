@@ -87,7 +87,7 @@ private Q_SLOTS:
     QVERIFY(!silent.time(4) && !silent.too_short());
     ProcessTrial goes_on(pretended(endless), {}, {});
     const auto stretch = goes_on.time(4);
-    QVERIFY(stretch && stretch->step_seconds >= 0.001); // it sleeps so long
+    QVERIFY(stretch && stretch->step_seconds > 0);
     QVERIFY(!goes_on.too_short());
   }
 
@@ -164,7 +164,7 @@ while True:
     QTest::newRow("no client") << "print('loss 1', flush=True)\nwait_for('ever')"
                                << "does not connect";
     QTest::newRow("level 1") << "run = batchscope.start()\nrun.report(1, loss=1)\nwait_for('ever')"
-                             << "(level 1)";
+                             << "only reports its steps";
   }
   void sizeThatDoesNotReachTheProgram() {
     QFETCH(QString, source);

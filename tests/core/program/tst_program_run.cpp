@@ -80,6 +80,51 @@ run.event("evaluation", values={"validation_loss": 0.25, "f1": 0.5})
     QVERIFY(!std::filesystem::exists(program::folder_of_program(runs.file(), run.row.uid) / "spill"));
   }
 
+  void aSizeThatIsGivenIsToldApartFromItsOwn_data() {
+    QTest::addColumn<int>("given");
+    QTest::addColumn<bool>("differs");
+    QTest::newRow("another") << 16 << true;
+    QTest::newRow("its own") << 8 << false;
+    QTest::newRow("none") << 0 << false;
+  }
+
+  void aSizeThatIsGivenIsToldApartFromItsOwn() {
+    QFETCH(int, given);
+    QFETCH(bool, differs);
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 8, 100)
+run._describe(epochs=1)
+while not loader.through:
+    loader.fetch()
+    run.step(loss=1)
+)");
+    spec.program->attach = true; // the size goes over the socket
+    if (given > 0)
+      spec.batch = {run::BatchChoice::Kind::number, given};
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Json said = stored(runs, job).of("program").back();
+    QVERIFY(said["batch"] == Json(8));
+    QVERIFY(said["given_batch"] == (differs ? Json(given) : Json(nullptr)));
+  }
+
+  /// While it starts, a program says hello each time that it knows more of itself.
+  void aProgramConnectsOnce() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope
+run = batchscope.start()
+run._describe(examples=5)
+run.report(1, loss=1)
+run.report(2, loss=1)
+)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.of("program").size(), 1U);
+    QVERIFY(run.of("program").at(0)["examples"] == Json(5));
+  }
+
   void valuesOfAFileBelongToItsSteps() {
     const ProgramRuns runs;
     run::RunSpec spec = runs.python(R"(
@@ -185,6 +230,87 @@ while loader.epoch < 3 and not (loader.epoch == 2 and loader.through):
     QCOMPARE(run.start.expected_steps, std::optional<std::int64_t>(static_cast<std::int64_t>(takes.size())));
     QCOMPARE(run.start.train_examples, 10);
     QCOMPARE(run.start.program->level, 2);
+  }
+
+  /// A program that takes up a checkpoint says so after it has connected.
+  void aResumedProgramIsWhereItsCheckpointWas() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 8, 100000)
+run._greet(wait=True)
+run._begin_training(100)
+run._changed, run._waited = True, False
+for step in range(3):
+    loader.fetch()
+    run.step(loss=1)
+)");
+    spec.schedule = "piecewise:0=8,50=64,101=32";
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), (std::vector<std::int64_t>{101, 102, 103}));
+    QCOMPARE(run.records.at(0).effective_batch, 64);
+    QCOMPARE(run.records.at(1).effective_batch, 32);
+    QVERIFY(run.of("differs").empty());
+  }
+
+  /// What is reported beside a loader, before or after its step, replaces nothing.
+  void valuesBesideALoaderBelongToItsSteps() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 8, 1000)
+for step in range(1, 7):
+    loader.fetch()
+    run.report(step, before=step)
+    run.step(loss=1 / step)
+    run.report(step, after=step, loss=9)
+)");
+    spec.program->attach = true;
+    spec.batch = {.kind = run::BatchChoice::Kind::number, .number = 32};
+    ProgramJob job(runs, spec);
+    const telemetry::RunOutcome outcome = job.end();
+    QCOMPARE(telemetry::to_string(outcome.status), std::string("finished"));
+    QCOMPARE(outcome.examples_seen, 6 * 32);
+    QCOMPARE(outcome.loss, std::optional(1.0 / 6));
+    QCOMPARE(outcome.epoch, 0.192);
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), one_to(6));
+    for (const telemetry::StepRecord& record : run.records)
+      QCOMPARE(record.batch, 32);
+    const store::RunReader reader(runs.file());
+    for (const char* name : {"before", "after", "other.loss"}) {
+      const std::vector<store::Point> points = reader.series(job.result.id, name);
+      QCOMPARE(points.size(), 6U);
+      QCOMPARE(points.back().step, 6);
+    }
+    QVERIFY(run.of("differs").empty());
+    QVERIFY(run.of("lint").empty());
+  }
+
+  void stepsThatAreCountedAgainAreSaid() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.loader(R"(
+for epoch in range(2):
+    for step in range(3):
+        run.report(step, loss=1 - epoch / 2)
+        run.report(step, score=step)
+)"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.steps(), (std::vector<std::int64_t>{0, 1, 2}));
+    QCOMPARE(run.records.back().loss, 1.0);
+    QCOMPARE(store::RunReader(runs.file()).series(job.result.id, "score").size(), 6U);
+    QCOMPARE(run.of("lint").size(), 1U);
+  }
+
+  /// A run's rate is its highest, also if the last lines are read after the end.
+  void theHighestRateIsTheRuns() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.command({"/bin/sh", "-c", "for rate in 0.001 0.5 0.2; do echo rate=$rate; done"});
+    spec.program->metrics = {{"learning_rate", "rate=([0-9.]+)"}};
+    ProgramJob job(runs, spec);
+    job.end();
+    QCOMPARE(store::RunReader(runs.file()).run(job.result.id).settings.learning_rate, std::optional(0.5));
   }
 
   void editsPausesAndStepsReachTheProgram() {
@@ -339,6 +465,15 @@ while True:
     job.control().stop();
     QCOMPARE(telemetry::to_string(job.end().status), std::string("stopped"));
     QVERIFY(stored(runs, job).of("exit").at(0)["signal"] == Json(SIGTERM));
+  }
+
+  void aDaemonThatTrainsIsSaidToBeEnded() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python("import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(600)\n"));
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Json said = stored(runs, job).of("left-behind").at(0)["message"];
+    QVERIFY2(said.get<std::string>().find("a process that it had started is ended") != std::string::npos,
+             said.get<std::string>().c_str());
   }
 
   void whatAKilledProgramHadSentIsStored() {

@@ -78,6 +78,15 @@ private Q_SLOTS:
     QCOMPARE(records[2].step, 30);
   }
 
+  /// Whatever stands before it.
+  void aValueMayBeNamed() {
+    TextMetrics metrics({run::Metric{"loss", "(step) (?<step>\\d+) loss (?<value>\\S+)"}});
+    const auto records = read(metrics, {"step 4 loss 0.5"});
+    QCOMPARE(records.size(), std::size_t{1});
+    QCOMPARE(records.front().step, std::int64_t{4});
+    QCOMPARE(records.front().loss, 0.5);
+  }
+
   /// The group of the step comes first or last; the value's is the first without a name.
   void orderOfGroups() {
     TextMetrics metrics({run::Metric{"lr", "(?<unused>x)?rate (\\S+) \\((\\d+)\\) at (?<step>\\d+)"}});
@@ -132,6 +141,8 @@ private Q_SLOTS:
 
   void wrongPatterns() {
     QVERIFY(problem({{"loss", "loss ["}}).find("is no regular expression") != std::string::npos);
+    QVERIFY(problem({{"loss", "step (?<step>\\d+) loss (?<v>\\S+)"}}).find("one that is named value") !=
+            std::string::npos);
     QVERIFY(problem({{"loss", "loss"}}).find("has no group for the value") != std::string::npos);
     QVERIFY(problem({{"loss", "(?<step>\\d+)"}}).find("has no group for the value") != std::string::npos);
     QVERIFY(problem({counted_loss, stepped_loss}).find("given twice") != std::string::npos);

@@ -45,10 +45,10 @@ while True:
     run.step(loss=1)
 )"),
                                         60, never, [&](const program::Tryout& now) { seen.push_back(now.steps); });
-    QCOMPARE(tried.level, 2);
+    QCOMPARE(tried.level(), 2);
     QCOMPARE(tried.batch, std::optional<std::int64_t>(16));
     QCOMPARE(tried.changed_batch, std::optional<std::int64_t>(8));
-    QCOMPARE(tried.examples, std::optional<std::int64_t>(1000));
+    QCOMPARE(tried.start->train_examples, 1000);
     QVERIFY(tried.steps >= 3);
     QVERIFY(tried.step_seconds && *tried.step_seconds >= 0);
     QVERIFY(tried.status == RunStatus::stopped);
@@ -71,7 +71,7 @@ while not run.stopping:
     run.report(step, loss=1)
 )"),
                                         60, never);
-    QCOMPARE(tried.level, 1);
+    QCOMPARE(tried.level(), 1);
     QCOMPARE(tried.limited_by, std::string("the data are iterable"));
     QCOMPARE(tried.remarks, std::vector<std::string>{"the model is compiled"});
     QVERIFY(!tried.changed_batch);
@@ -80,7 +80,7 @@ while not run.stopping:
   void aSilentProgramIsStopped() {
     const ProgramRuns runs;
     const auto tried = program::try_out(runs.command({"sh", "-c", "echo here; exec sleep 600"}), 0.2, never);
-    QCOMPARE(tried.level, 0);
+    QCOMPARE(tried.level(), 0);
     QCOMPARE(tried.steps, 0);
     QVERIFY(tried.status == RunStatus::stopped);
     QCOMPARE(tried.output, std::string("here\n"));
@@ -152,7 +152,7 @@ while not run.stopping:
     spec.program->metrics = {{"loss", "loss=([0-9.]+)"}};
     const auto tried = program::try_out(spec, 60, never);
     QCOMPARE(tried.steps, 2);
-    QCOMPARE(tried.level, 0);
+    QCOMPARE(tried.level(), 0);
     QVERIFY(tried.status == RunStatus::finished);
   }
 

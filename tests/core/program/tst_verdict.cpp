@@ -84,9 +84,24 @@ private Q_SLOTS:
   }
 
   void endThatTheSystemDoesNotTell() {
-    const Verdict verdict = verdict_on(Ending{});
+    const std::string unknown = "its exit status is not known: the BatchScope that had started it was gone";
+    Ending ending;
+    Verdict verdict = verdict_on(ending);
+    QVERIFY(verdict.status == RunStatus::interrupted);
+    QCOMPARE(verdict.reason, unknown);
+    ending.output_tail = "epoch 2\nsaved model.pt\n";
+    QCOMPARE(verdict_on(ending).reason, unknown + "; the last line of its output: saved model.pt");
+    ending.listened = true; // its client says `bye` unless it is killed
+    verdict = verdict_on(ending);
     QVERIFY(verdict.status == RunStatus::failed);
-    QCOMPARE(verdict.reason, std::string("ended; how is not known"));
+    QVERIFY(verdict.reason.starts_with("ended without saying so; " + unknown));
+    ending.listened = false;
+    ending.output_tail = traceback("ValueError: no such file");
+    verdict = verdict_on(ending);
+    QVERIFY(verdict.status == RunStatus::failed);
+    QCOMPARE(verdict.reason, std::string("ended with an error: ValueError: no such file"));
+    ending.output_tail = traceback("MemoryError");
+    QVERIFY(verdict_on(ending).out_of_memory);
   }
 
   void textsOfMemoryErrors_data() {
@@ -233,6 +248,8 @@ private Q_SLOTS:
     const Programs programs;
     QCOMPARE(judge(programs.python("raise KeyError('labels')")).reason,
              std::string("exit status 1: KeyError: 'labels'"));
+    QVERIFY(judge(programs.python("raise ModuleNotFoundError(\"No module named 'batchscope'\")"))
+                .reason.ends_with("`batchscope-cli python-client -o batchscope.py` writes it beside the program"));
     QCOMPARE(judge(programs.shell("kill -KILL $$")).reason, std::string("killed (SIGKILL), by whom is not known"));
   }
 };

@@ -38,13 +38,14 @@ private Q_SLOTS:
   void readsAHello() {
     const auto hello = parsed_as<Hello>(
         R"({"type":"hello","protocol":1,"client":"python 1","pid":7,"run":"ab","examples":100,"batch":8,"epochs":2.5,)"
-        R"("drop_last":null,"name":null,"config":{"lr":0.1},"can":["report","batch","new"],"later":[1]})");
+        R"("drop_last":null,"name":null,"config":{"lr":0.1},"settings":{"rate":5e-5,"fused":true,"optimizer":"sgd","betas":[0.9],"a":null},"can":["report","batch","new"],"later":[1]})");
     QCOMPARE(hello.pid, 7);
     QCOMPARE(hello.run, std::string("ab"));
     QCOMPARE(hello.examples, std::optional<std::int64_t>(100));
     QCOMPARE(hello.epochs, std::optional(2.5));
     QVERIFY(!hello.steps && !hello.drop_last && hello.name.empty());
     QCOMPARE(hello.config_json, std::string(R"({"lr":0.1})"));
+    QCOMPARE(hello.settings_json, std::string(R"({"rate":5e-05,"fused":true,"optimizer":"sgd"})"));
     QCOMPARE(level_of(hello), 2);
   }
 

@@ -114,12 +114,12 @@ private Q_SLOTS:
       said = "--grace: -1 is not accepted; accepted: a number, at least 0";
     } else if (what == "epochs") {
       spec.dropout = 0.5;
-      said = "--dropout: the program decides this itself; accepted: without --dropout, or --set dropout=VALUE with "
-             "{dropout} "
-             "in the command";
+      said = "--dropout: the program decides this itself; accepted: without --dropout, or --set dropout=0.5 with "
+             "{dropout} in the command, which stands for the value";
     } else {
       spec.batch = {BatchChoice::Kind::largest, 0, 0};
-      said = "--batch: auto:largest is not accepted for a program; accepted: a number";
+      said = "--batch: auto:largest is not accepted for a program; accepted: a whole number, at least 1; `find` "
+             "searches for one";
     }
     QCOMPARE(refusal(spec), said);
     QCOMPARE(check_fields(spec).size(), std::size_t{1});

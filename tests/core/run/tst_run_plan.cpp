@@ -32,6 +32,7 @@ private Q_SLOTS:
   void countsSteps_data();
   void countsSteps();
   void doesNotCountWhatCannotBeKnown();
+  void doesNotCountStepsThatCountForTheirGains();
   void settlesTheWarmUp();
   void survivesAbsurdNumbers();
 };
@@ -101,6 +102,36 @@ void TestRunPlan::doesNotCountWhatCannotBeKnown() {
   QVERIFY(!plan_run(spec, 1'000'000, 1).steps);
 }
 
+/// With AdaScale, only steps at the reference batch count for one each.
+void TestRunPlan::doesNotCountStepsThatCountForTheirGains() {
+  RunSpec spec = spec_with(10);
+  spec.length = {.epochs = {}, .examples = {}, .steps = 12};
+  spec.lr_rule = "adascale";
+  const auto known = [&] {
+    const bool planned = plan_run(spec, 500, 10).steps.has_value();
+    return planned == (countable_length(spec, 10) == spec.length) ? std::optional(planned) : std::nullopt;
+  };
+  QCOMPARE(known(), std::optional(true)); // the first batch is the reference
+  spec.lr_reference_batch = 10;
+  QCOMPARE(known(), std::optional(true));
+  spec.schedule = "piecewise:0=10,5=4";
+  QCOMPARE(known(), std::optional(false));
+  spec.schedule = "constant";
+  for (const std::int64_t reference : {5, 20}) {
+    spec.lr_reference_batch = reference;
+    QCOMPARE(known(), std::optional(false));
+  }
+  spec.accumulate = 2;
+  QCOMPARE(known(), std::optional(true));
+  spec.accumulate = 1;
+  spec.lr_rule = "linear";
+  QCOMPARE(known(), std::optional(true));
+  spec.lr_rule = "adascale";
+  spec.length = {.epochs = 2, .examples = {}, .steps = {}}; // is counted in examples
+  QCOMPARE(plan_run(spec, 500, 10).steps, std::optional<std::int64_t>(100));
+  QVERIFY(countable_length(spec, 10) == spec.length);
+}
+
 /// 5 % of the steps or 100*log2(scale), whichever is more, from a change of scale above 2 on.
 void TestRunPlan::settlesTheWarmUp() {
   RunSpec spec = spec_with(64);
@@ -113,6 +144,10 @@ void TestRunPlan::settlesTheWarmUp() {
   QCOMPARE(warmup(640'000, 128), std::int64_t{250}); // 5,000 steps
   QCOMPARE(warmup(6400, 128), std::int64_t{200});
   QCOMPARE(plan_run(spec, 640'000, 128).options.learning_rate.warmup_steps, std::int64_t{250});
+  RunSpec gains = spec; // more steps or fewer: those at the reference batch
+  gains.lr_rule = "adascale";
+  gains.length = {.epochs = {}, .examples = {}, .steps = 10'000};
+  QCOMPARE(progression_options(gains, 640'000, 128).learning_rate.warmup_steps, std::int64_t{500});
   // Where the steps cannot be known the first batch is taken to stay.
   spec.schedule = "formula:batch + loss_ema";
   QCOMPARE(warmup(640'000, 128), std::int64_t{250});

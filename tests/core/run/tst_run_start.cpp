@@ -26,6 +26,8 @@ RunStart full_start() {
   start.memory = predict::PeakCurve::from_json(
       R"({"error":0.01,"points":[[1,100,110,1,2,3,4,5,85],[64,6400,7000,1,2,3,4,5,6385]]})");
   start.search = 7;
+  start.predicts_numbers = true;
+  start.program = ProgramStart{.level = 3, .framework = "transformers 5.23.0", .settings = R"({"seed":7})"};
   return start;
 }
 
@@ -52,8 +54,10 @@ void TestRunStart::jsonKeepsEverything() {
   QCOMPARE(read.expected_steps.value(), std::int64_t{1000});
   QCOMPARE(read.notes.back(), std::string("two \"quoted\""));
   QCOMPARE(read.search.value(), std::int64_t{7});
+  QVERIFY(read.predicts_numbers);
   QCOMPARE(read.memory.value().at(64).bytes, std::uint64_t{6400});
   QCOMPARE(read.memory->error(), 0.01);
+  QVERIFY(read.program == full_start().program);
 }
 
 void TestRunStart::leavesOutWhatIsNotKnown() {

@@ -1,16 +1,17 @@
 #include "core/search/run_search.h"
 
+#include <cmath>
 #include <map>
+#include <set>
 
 #include <QTest>
 
 #include "core/base/error.h"
+#include "core/search/throughput.h"
 #include "test_program.h"
 
 using namespace batchscope;
 using namespace batchscope::search;
-
-Q_DECLARE_METATYPE(Outcome)
 
 namespace {
 
@@ -32,10 +33,70 @@ public:
       probe.message = probe.outcome == Outcome::error ? "no kernel" : "";
       probe.peak_bytes.reset();
     }
+    if (unmeasured.contains(proposal.batch))
+      probe.peak_bytes.reset();
     return probe;
   }
 
   std::map<std::int64_t, Outcome> wrong;
+  std::set<std::int64_t> unmeasured;
+};
+
+/// Runs 16 and 900, of which 900 needs the whole budget; its predictions, if any, are a line from none at none to 98 %.
+class TwoSizes final : public Finder {
+public:
+  explicit TwoSizes(bool predicts) : predicts_(predicts) {}
+  std::string name() const override { return "two"; }
+  std::optional<Proposal> propose() override {
+    return told_ < 2 ? std::optional(Proposal{.batch = told_ == 0 ? 16 : 900}) : std::nullopt;
+  }
+  void tell(const Probe& probe) override {
+    ++told_;
+    largest_ = probe.batch;
+  }
+  std::optional<std::int64_t> largest() const override { return largest_; }
+  bool largest_is_exact() const override { return true; }
+  std::optional<std::uint64_t> predict(std::int64_t batch) const override {
+    return predicts_ ? std::optional(static_cast<std::uint64_t>(0.98 * budget * static_cast<double>(batch) / 900))
+                     : std::nullopt;
+  }
+
+private:
+  bool predicts_;
+  int told_ = 0;
+  std::optional<std::int64_t> largest_;
+};
+
+/// A device whose peaks grow with a power of the batch size, up to the budget at 900.
+class CurvedDevice final : public Trial {
+public:
+  explicit CurvedDevice(double power) : power_(power) {}
+  Probe run(const Proposal& proposal) override {
+    Probe probe;
+    probe.batch = proposal.batch;
+    probe.peak_bytes = static_cast<std::uint64_t>(budget * std::pow(static_cast<double>(proposal.batch) / 900, power_));
+    return probe;
+  }
+
+private:
+  double power_;
+};
+
+/// Is stopped after so many trials.
+class Stopped final : public Trial {
+public:
+  explicit Stopped(std::size_t runs) : left_(runs) {}
+  Probe run(const Proposal& proposal) override {
+    if (stops())
+      throw Error(Error::Kind::failed, "stopped");
+    --left_;
+    return device_.run(proposal);
+  }
+  bool stops() const { return left_ == 0; }
+
+private:
+  Device device_;
+  std::size_t left_;
 };
 
 struct Told {
@@ -75,22 +136,59 @@ private Q_SLOTS:
     QCOMPARE(told.result.reason, std::string());
   }
 
-  void doesNotRepeatACheckThatDidNotComeThrough_data() {
-    QTest::addColumn<Outcome>("outcome");
-    QTest::newRow("error") << Outcome::error;
-    QTest::newRow("out of memory") << Outcome::out_of_memory;
+  /// Sizes above the largest cannot be run, whatever is known of it.
+  void theSafeSizeIsAtMostTheLargest() {
+    Device device;
+    device.unmeasured = {100, 101};
+    const Told told = search_on(device, "binary");
+    QCOMPARE(told.result.largest, std::optional<std::int64_t>(100));
+    QVERIFY(!told.result.checks.empty());
+    for (const Probe& check : told.result.checks)
+      QVERIFY2(check.batch <= 100, qPrintable(QString::number(check.batch)));
+    QVERIFY(told.result.safe && *told.result.safe > 64 && *told.result.safe <= 80);
+    QCOMPARE(told.result.reason, std::string());
   }
-  void doesNotRepeatACheckThatDidNotComeThrough() {
-    QFETCH(Outcome, outcome);
+
+  void anErrorEndsTheChecks() {
     Device device;
     const std::int64_t first = search_on(device, "binary").result.checks.front().batch;
-    device.wrong[first] = outcome;
+    device.wrong[first] = Outcome::error;
     const Told told = search_on(device, "binary");
     QCOMPARE(told.result.checks.size(), std::size_t{1});
     QCOMPARE(told.probes.back(), first);
     // The largest size that was run within the margin.
     QCOMPARE(told.result.safe, std::optional<std::int64_t>(64));
-    QCOMPARE(told.result.reason.find("no kernel") != std::string::npos, outcome == Outcome::error);
+    QVERIFY(told.result.reason.find("no kernel") != std::string::npos);
+  }
+
+  void aCheckOutOfMemoryIsTriedSmaller() {
+    Device device;
+    const std::int64_t first = search_on(device, "binary").result.checks.front().batch;
+    device.wrong[first] = Outcome::out_of_memory;
+    const Told told = search_on(device, "binary");
+    QCOMPARE(told.result.checks.front().batch, first);
+    QVERIFY(told.result.checks.size() > 1);
+    QVERIFY(told.result.safe && *told.result.safe > 64 && *told.result.safe < first);
+  }
+
+  /// Three guesses that are a little too large must not leave a size far below the largest.
+  void peaksThatAreNotLinearHaveASafeSize_data() {
+    QTest::addColumn<double>("power");
+    QTest::addColumn<bool>("predicts");
+    for (const bool predicts : {false, true})
+      for (const double power : {0.3, 0.5, 0.8, 1.0, 1.5})
+        QTest::addRow("%g %s", power, predicts ? "predicted linear" : "not predicted") << power << predicts;
+  }
+  void peaksThatAreNotLinearHaveASafeSize() {
+    QFETCH(double, power);
+    QFETCH(bool, predicts);
+    const FinderOptions options{.max_batch = 900, .margin = 0.2, .budget_bytes = budget};
+    TwoSizes finder(predicts);
+    CurvedDevice device(power);
+    const SearchResult result = run_search(finder, device, options);
+    const auto best = static_cast<std::int64_t>(900 * std::pow(0.8, 1 / power));
+    QVERIFY(result.safe);
+    QVERIFY2(*result.safe <= best && *result.safe > best / 2, qPrintable(QString::number(*result.safe)));
   }
 
   void saysWhereAnErrorEndedTheSearch_data() {
@@ -158,6 +256,54 @@ private Q_SLOTS:
     const SearchResult odd =
         search_result_from_json(R"({"status":7,"probes":3,"timings":[1],"memory":"x","largest":1e30})");
     QVERIFY(!odd.found && !odd.largest && !odd.memory && odd.timings.empty());
+  }
+
+  /// Whenever it is stopped: what was settled by then stays, and the rest is not said.
+  void aStoppedSearchKeepsWhatItHasSettled() {
+    Device device;
+    const SearchResult whole = search_on(device, "binary").result;
+    const std::size_t probes = whole.probes.size(), all = probes + whole.checks.size();
+    QVERIFY(probes > 2 && all > probes);
+    for (std::size_t runs = 0; runs < all; ++runs) {
+      const FinderOptions options{.max_batch = 5000, .margin = 0.2, .budget_bytes = budget};
+      const auto finder = make_finder("binary", options);
+      Stopped stopped(runs);
+      const SearchResult result = run_search(*finder, stopped, options, {}, [&] { return stopped.stops(); });
+      QVERIFY(result.interrupted);
+      QCOMPARE(result.probes.size() + result.checks.size(), runs);
+      QCOMPARE(result.found, runs >= probes);
+      QCOMPARE(result.largest_is_exact, runs >= probes);
+      QCOMPARE(result.largest.has_value(), runs > 0);
+      QVERIFY(result.found ? result.largest == whole.largest : !result.safe);
+      QVERIFY(result.reason.starts_with("the search was stopped"));
+      const std::string text = to_json(result);
+      QCOMPARE(search_result_from_json(text).interrupted, !result.found);
+      QCOMPARE(to_json(search_result_from_json(text)), text);
+    }
+    const auto finder = make_finder("binary", {.max_batch = 5000});
+    Stopped failing(1);
+    QVERIFY_EXCEPTION_THROWN(run_search(*finder, failing, {.max_batch = 5000}), Error);
+  }
+
+  void aSearchThatIsStoppedWhileItTimesKeepsItsSizes() {
+    Device device;
+    const SearchResult whole = search_on(device, "binary").result;
+    SearchResult result = whole;
+    int stretches = 0;
+    const auto time = [&](std::int64_t batch) -> std::optional<Stretch> {
+      if (++stretches > 3)
+        throw Error(Error::Kind::failed, "stopped");
+      return Stretch{.step_seconds = 1, .examples_per_second = static_cast<double>(batch), .spent_seconds = 1};
+    };
+    time_sizes(result, time, {}, [&] { return stretches > 3; });
+    QVERIFY(result.interrupted && result.found && result.largest_is_exact);
+    QCOMPARE(result.largest, whole.largest);
+    QCOMPARE(result.safe, whole.safe);
+    QVERIFY(!result.recommended);
+    QCOMPARE(result.timings.size(), std::size_t{3});
+    QVERIFY(result.reason.find("no size is recommended") != std::string::npos);
+    QVERIFY(search_result_from_json(to_json(result)).found);
+    QVERIFY_EXCEPTION_THROWN(time_sizes(result, time, {}, {}), Error);
   }
 
   void saysWhatFailedWhereNothingWasFound() {

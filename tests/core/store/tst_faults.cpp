@@ -39,6 +39,7 @@ private Q_SLOTS:
   void with_too_many_waiting_the_loop_waits();
   void a_loop_that_ends_does_not_wait();
   void what_is_wrong_is_told_while_it_lasts();
+  void what_was_wrong_is_over_with_the_run();
   void a_store_that_closes_with_an_error_leaves_no_running_run();
   void a_file_that_was_being_made_is_an_empty_one();
 };
@@ -224,6 +225,25 @@ void TestFaults::what_is_wrong_is_told_while_it_lasts() {
   QCOMPARE(store.backlog().error, std::string());
   QCOMPARE(heard(), (std::vector<std::string>{locked, ""}));
   run->finish(outcome(telemetry::RunStatus::finished));
+}
+
+void TestFaults::what_was_wrong_is_over_with_the_run() {
+  const Folder folder;
+  std::vector<std::string> told; // by the store's thread, while this one waits for it
+  NewRun given = new_run("told");
+  given.on_trouble = [&](const std::string& why) { told.push_back(why); };
+  StoreOptions on_demand = impatient;
+  on_demand.interval = std::chrono::hours(1);
+  RunStore store(folder.file(), on_demand);
+  auto run = store.begin(given);
+  SQLite::Database other(folder.file().string(), SQLite::OPEN_READWRITE);
+  other.exec("BEGIN IMMEDIATE");
+  run->sink().record(record_at(1));
+  QVERIFY_EXCEPTION_THROWN(store.flush(), TransientError);
+  other.exec("ROLLBACK");
+  run->finish(outcome(telemetry::RunStatus::finished));
+  QCOMPARE(told.size(), std::size_t(2));
+  QVERIFY(!told.front().empty() && told.back().empty());
 }
 
 void TestFaults::a_store_that_closes_with_an_error_leaves_no_running_run() {

@@ -43,7 +43,9 @@ private Q_SLOTS:
   void init();
   void filters();
   void placeholders();
+  void told();
   void columns();
+  void values_that_are_not_known();
   void unknown_names();
   void deleted_runs();
 
@@ -94,6 +96,21 @@ void TestListColumns::filters() {
   QCOMPARE(ids_matching(reader, "'val/loss 1.min' <= 1"), Ids{1});
 }
 
+/// What a program says that it is made with.
+void TestListColumns::told() {
+  NewRun run = new_run("run");
+  run.spec_json = R"({"program": {"command": ["train"]}})";
+  run.start_json = R"({"program": {"settings": {"learning_rate": 5e-05, "optimizer": "adamw_torch", "bf16": true}}})";
+  store_->add_finished(run, {});
+  const RunReader reader(folder_->file());
+  QCOMPARE(ids_matching(reader, "program.learning_rate < 1e-4 and program.bf16 = true"), Ids{4});
+  QCOMPARE(ids_matching(reader, "lr = 5e-5 and optimizer = adamw_torch"), Ids{4});
+  const RunList list = reader.table("", {"program.optimizer"});
+  QCOMPARE(*list.columns.at(0).text(list.rows.back()), std::string("adamw_torch"));
+  const std::string error = error_of([&] { reader.list("program.rate = 1"); });
+  QVERIFY2(error.find("program.bf16, program.learning_rate, program.optimizer") != std::string::npos, error.c_str());
+}
+
 void TestListColumns::columns() {
   const RunReader reader(folder_->file());
   const RunList list =
@@ -108,6 +125,21 @@ void TestListColumns::columns() {
   }
   QCOMPARE(rows.at(0), std::string(R"([0.5,8,"auto",2.0,null,[]])"));
   QCOMPARE(rows.at(1), std::string(R"([0,8,16,"NaN",null,[]])"));
+}
+
+/// A loss may really be NaN; what a program does not say is no number.
+void TestListColumns::values_that_are_not_known() {
+  auto writer = store_->begin(new_run("run"));
+  writer->sink().record(telemetry::unknown_record(1));
+  writer->finish(outcome(telemetry::RunStatus::finished));
+  const RunReader reader(folder_->file());
+  const RunList list = reader.table("id = 4", {"epoch.last", "batch.last", "learning_rate.max", "loss.last"});
+  std::vector<Json> values;
+  for (const RunField& field : list.columns)
+    values.push_back(field.json(list.rows.at(0)));
+  QVERIFY(values.at(0).is_null() && values.at(1).is_null() && values.at(2).is_null());
+  QCOMPARE(json_text(values.at(3)), std::string(R"("NaN")"));
+  QVERIFY(!list.columns.at(1).number(list.rows.at(0)));
 }
 
 void TestListColumns::unknown_names() {

@@ -3,14 +3,18 @@
 
 #include <cmath>
 #include <csignal>
+#include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
+#include <string_view>
 #include <thread>
 
 #include <unistd.h>
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include "core/store/run_follower.h"
 #include "second_process.h"
@@ -114,6 +118,8 @@ Seen all_of(RunFollower& follower, std::size_t most = 8192) {
   return seen;
 }
 
+constexpr std::int64_t steps_when_told = 1500;
+
 // The other process.
 [[noreturn]] void write(const std::filesystem::path& file, std::int64_t steps, bool killed) {
   {
@@ -131,6 +137,57 @@ Seen all_of(RunFollower& follower, std::size_t most = 8192) {
   ::_exit(0);
 }
 
+// Writes a step, waits until the file `told` is there, writes the other steps and ends without closing anything.
+[[noreturn]] void write_when_told(const std::filesystem::path& file, const std::filesystem::path& told) {
+  RunStore store(file);
+  auto run = store.begin(new_run("elsewhere"));
+  report(run->sink(), 1);
+  store.flush();
+  while (!std::filesystem::exists(told))
+    std::this_thread::sleep_for(milliseconds(1));
+  for (std::int64_t step = 2; step <= steps_when_told; ++step)
+    report(run->sink(), step);
+  store.flush();
+  std::raise(SIGKILL);
+  ::_exit(0);
+}
+
+/// Calls a function once, when SQLite has read the first row of the table `run` over any connection opened meanwhile:
+/// the snapshot is taken then, and what the row says has not been looked at.
+class AfterRowOfRun {
+public:
+  explicit AfterRowOfRun(std::function<void()> call) {
+    call_ = std::move(call);
+    ::sqlite3_auto_extension(reinterpret_cast<void (*)()>(&watch));
+  }
+  ~AfterRowOfRun() {
+    ::sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&watch));
+    call_ = nullptr;
+  }
+  AfterRowOfRun(const AfterRowOfRun&) = delete;
+  AfterRowOfRun& operator=(const AfterRowOfRun&) = delete;
+
+  void arm() { armed_ = true; }
+  bool armed() const { return armed_; }
+
+private:
+  static int watch(sqlite3* database, char**, const sqlite3_api_routines*) {
+    return ::sqlite3_trace_v2(database, SQLITE_TRACE_ROW, &row, nullptr);
+  }
+  static int row(unsigned, void*, void* statement, void*) {
+    const char* sql = ::sqlite3_sql(static_cast<sqlite3_stmt*>(statement));
+    if (armed_ && std::string_view(sql).starts_with("SELECT run.id")) {
+      armed_ = false;
+      call_();
+    }
+    return 0;
+  }
+
+  // SQLite hands no context to the function that it calls for a new connection.
+  static inline std::function<void()> call_;
+  static inline bool armed_ = false;
+};
+
 } // namespace
 
 class TestRunFollower : public QObject {
@@ -143,6 +200,7 @@ private Q_SLOTS:
   void a_run_written_by_another_thread();
   void a_run_of_another_process_data();
   void a_run_of_another_process();
+  void a_process_that_ends_while_its_run_is_read();
   void points_move_from_the_tail_into_chunks_between_polls();
   void what_comes_later_is_held_back();
   void steps_that_go_back();
@@ -256,6 +314,35 @@ void TestRunFollower::a_run_of_another_process() {
   QCOMPARE(seen.row.outcome.status, killed ? telemetry::RunStatus::interrupted : telemetry::RunStatus::finished);
   QCOMPARE(difference(seen, reader, 1), std::string());
   QVERIFY(killed || seen.records.size() == 4000);
+}
+
+// Its last steps are stored after the snapshot of the poll that finds it ended.
+void TestRunFollower::a_process_that_ends_while_its_run_is_read() {
+  const Folder folder;
+  const auto told = folder.path() / "told";
+  { const RunStore makes_the_file(folder.file()); }
+  SecondProcess child({"--write-when-told", folder.file().string(), told.string()});
+  const RunReader reader(folder.file());
+  QTRY_VERIFY_WITH_TIMEOUT(reader.list().size() == 1 && reader.list().front().outcome.steps == 1, 60'000);
+  AfterRowOfRun after_row([&] {
+    std::ofstream(told) << "now";
+    child.wait();
+  });
+  RunFollower follower(folder.file(), 1);
+  Seen seen;
+  seen.take(follower.poll());
+  QCOMPARE(seen.row.outcome.status, telemetry::RunStatus::running);
+  QCOMPARE(seen.records.size(), std::size_t(1));
+  after_row.arm();
+  for (bool over = false; !over;) {
+    auto update = follower.poll();
+    over = is_over(update);
+    seen.take(std::move(update));
+  }
+  QVERIFY(!after_row.armed());
+  QCOMPARE(seen.row.outcome.status, telemetry::RunStatus::interrupted);
+  QCOMPARE(seen.records.size(), static_cast<std::size_t>(steps_when_told));
+  QCOMPARE(difference(seen, reader, 1), std::string());
 }
 
 void TestRunFollower::points_move_from_the_tail_into_chunks_between_polls() {
@@ -469,6 +556,8 @@ static int write_for_followers(int count, char** arguments) {
   const std::string first = count == 4 ? arguments[1] : "";
   if (first == "--write" || first == "--write-until-killed")
     write(arguments[2], std::atoll(arguments[3]), first != "--write");
+  if (first == "--write-when-told")
+    write_when_told(arguments[2], arguments[3]);
   return -1;
 }
 

@@ -78,7 +78,7 @@ void TestRunStore::a_run_comes_back_as_it_was_written() {
     for (int step = 1; step <= steps; ++step) {
       telemetry::row(record_at(step), values);
       QCOMPARE(points[static_cast<std::size_t>(step - 1)].step, std::int64_t(step));
-      QVERIFY(points[static_cast<std::size_t>(step - 1)].value == values[i]);
+      QVERIFY(same(points[static_cast<std::size_t>(step - 1)].value, values[i]));
     }
   }
   QCOMPARE(reader.check(), std::vector<std::string>{});

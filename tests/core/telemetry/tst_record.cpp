@@ -16,6 +16,7 @@ class TestRecord : public QObject {
 private Q_SLOTS:
   void has_the_series_of_every_run();
   void a_row_has_the_values_under_their_names();
+  void what_is_not_known_is_nan_in_a_row();
 };
 
 void TestRecord::has_the_series_of_every_run() {
@@ -67,7 +68,24 @@ void TestRecord::a_row_has_the_values_under_their_names() {
   QCOMPARE(value("allocated_bytes"), 9007199254740992.0);
   QCOMPARE(value("reserved_bytes"), 14.0);
   QCOMPARE(value("peak_bytes"), 15.0);
-  QCOMPARE(value("device_bytes"), -1.0);
+  QVERIFY(std::isnan(value("device_bytes")));
+}
+
+void TestRecord::what_is_not_known_is_nan_in_a_row() {
+  std::vector<double> values;
+  row(unknown_record(7), values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    QVERIFY2(std::isnan(values[i]), step_series()[i].c_str());
+    const bool diverges = step_series()[i] == "loss" || step_series()[i] == "grad_norm";
+    QCOMPARE(nan_is_unknown(step_series()[i]), !diverges);
+  }
+  StepRecord again = unknown_record(7);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    set(again, i, values[i]);
+  std::vector<double> read;
+  row(again, read);
+  QVERIFY(std::all_of(read.begin(), read.end(), [](double value) { return std::isnan(value); }));
+  QVERIFY(!nan_is_unknown("score"));
 }
 
 BATCHSCOPE_TEST(TestRecord)

@@ -67,7 +67,7 @@ private Q_SLOTS:
     QCOMPARE(run_database.views().front().content_json, std::string(R"({"columns": ["peak_bytes"]})"));
     run_database.delete_view("another");
     QTRY_COMPARE(problem.size(), 1);
-    QCOMPARE(problem.front().front().toString(), QStringLiteral("there is no view \"another\""));
+    QCOMPARE(problem.front().front().toString(), QStringLiteral("Not changed: there is no view \"another\""));
     store.save_view("by another program", "{}");
     QTRY_COMPARE(run_database.views().size(), std::size_t{2});
     run_database.delete_view("by memory");

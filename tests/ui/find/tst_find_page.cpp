@@ -126,10 +126,9 @@ void TestFindPage::sizes_are_trained_for_a_goal() {
   const auto answer = compare::answer(compare::Comparison(compare::read_runs(reader, runs)), {});
   QVERIFY(!answer.headline.empty());
   QTRY_COMPARE(here.text("goal-answer"), QString::fromStdString(answer.text));
-  const QString rows = here.texts("goal-sizes");
-  for (const auto& standing : answer.standings)
-    QVERIFY2(rows.contains(format_percent(standing.summary.mean)), qPrintable(rows));
-  QVERIFY(rows.contains("recommended"));
+  for (const auto& standing : answer.standings) // labels are shown by the next event
+    QTRY_VERIFY2(here.texts("goal-sizes").contains(QString::fromStdString(standing.text)), standing.text.c_str());
+  QVERIFY(here.texts("goal-sizes").contains("recommended"));
   here.keep_picture("goal");
   QSignalSpy compared(&here.bench(), &Workbench::sweep_comparison_wanted);
   here.click(here.named("compare-sizes"));
@@ -337,8 +336,11 @@ void TestFindPage::a_search_can_be_cancelled() {
   QTRY_COMPARE_WITH_TIMEOUT(search->state(), Job::State::cancelled, patience_ms);
   QVERIFY(!here.named("cancel")->isVisible());
   QVERIFY(here.named("find")->isVisible());
-  QVERIFY(here.text("outcome").contains("before the search was stopped"));
-  QVERIFY_EXCEPTION_THROWN(store::RunReader(here.database()).search_json(1), std::exception);
+  QTRY_VERIFY_WITH_TIMEOUT(search->search_result() != nullptr, patience_ms);
+  QVERIFY(search->search_result()->interrupted);
+  QVERIFY(search->search_result()->found || here.text("outcome").contains("The search was stopped; "));
+  // What it has run is kept, as the command line keeps it.
+  QVERIFY(!search::search_result_from_json(store::RunReader(here.database()).search_json(1)).probes.empty());
 }
 
 void TestFindPage::chips_are_of_the_answer_below_them() {

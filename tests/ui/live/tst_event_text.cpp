@@ -59,6 +59,9 @@ void TestEventText::words_data() {
                      "transformers 5.23.0, its batch size can be changed, and out of memory costs no example, 1,024 "
                      "examples"}
       << false;
+  QTest::newRow("program with another size")
+      << QByteArray("program") << QByteArray(R"({"level":2,"batch":8,"given_batch":16})")
+      << QStringList{"program connected", "8", "16", "", "", "its batch size can be changed"} << false;
   QTest::newRow("exit") << QByteArray("exit") << QByteArray(R"({"exit_code":1,"signal":null})")
                         << QStringList{"program ended", "", "", "", "", "exit status 1"} << true;
   QTest::newRow("signal") << QByteArray("exit") << QByteArray(R"({"exit_code":null,"signal":9})")
@@ -70,7 +73,7 @@ void TestEventText::words_data() {
                            << QByteArray(R"({"planned_batch":16,"batch":8,"message":"the step took 8"})")
                            << QStringList{"differs from the plan", "16", "8", "", "", "the step took 8"} << false;
   QTest::newRow("level") << QByteArray("level") << QByteArray(R"({"level":1,"reason":"iterable data"})")
-                         << QStringList{"level of the program", "", "1", "", "", "iterable data"} << false;
+                         << QStringList{"only reports its steps", "", "", "", "", "iterable data"} << false;
   QTest::newRow("lost") << QByteArray("lost") << QByteArray(R"({"lines":7})")
                         << QStringList{"messages lost", "", "", "", "", "7 lines"} << true;
   QTest::newRow("edit")

@@ -5,7 +5,9 @@
 #include "tests/core/program/program_runs.h"
 #include "ui/live/live_test.h"
 #include "ui/plan/plan_editor.h"
+#include "ui/plan/plan_handles.h"
 #include "ui/widgets/commands.h"
+#include "ui/workbench/output_box.h"
 
 using namespace batchscope;
 using namespace batchscope::test;
@@ -140,6 +142,40 @@ while not run.stopping:
         here.texts("reading-facts").contains("loss") && !here.texts("reading-facts").contains("batch"), patience_ms);
     QVERIFY2(!here.texts("reading-facts").contains("NaN"), qPrintable(here.texts("reading-facts")));
     QVERIFY(!here.named<QLabel>("run-figures")->text().contains("epoch"));
+  }
+
+  void a_program_that_failed_is_shown_with_its_last_lines() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.python("def load(name):\n    return dict()[name]\n\nload('train')"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->status() == "failed", patience_ms);
+    QCOMPARE(here.named<QLabel>("reason")->text(), QString("exit status 1: KeyError: 'train'"));
+    auto& output = *here.page().findChild<OutputBox*>();
+    QVERIFY(output.isVisible());
+    QVERIFY(output.toPlainText().startsWith("Traceback"));
+    QVERIFY(output.toPlainText().endsWith("KeyError: 'train'"));
+  }
+
+  /// The readings of a program on the host are of its process, and its budget is of its training.
+  void readings_that_the_budget_does_not_limit_are_named() {
+    const ProgramRuns runs;
+    LiveHere here;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+run._describe(epochs=500)
+while True:
+    loader.fetch()
+    run.step(loss=1, allocated_bytes=11600000, reserved_bytes=20000000, peak_bytes=24000000)
+    time.sleep(0.005)
+)");
+    spec.memory_budget = 8'000'000'000;
+    here.bench().start_run(spec);
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->steps() > 3, patience_ms);
+    QVERIFY(here.run()->reads_whole_process());
+    QTRY_VERIFY_WITH_TIMEOUT(here.texts("reading-facts").contains("resident"), patience_ms);
+    QCOMPARE(budget_label(8e6, here.run()), QString("budget 8.0 MB + libraries"));
+    QCOMPARE(budget_label(8e6, nullptr), QString("budget 8.0 MB"));
+    end_run(here);
   }
 
   void a_run_that_another_process_makes_is_shown_alike() {

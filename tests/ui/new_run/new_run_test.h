@@ -8,12 +8,9 @@
 #include <map>
 #include <string>
 
+#include "tests/core/store/store_test.h" // shows texts that differ
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/spec_form.h"
-
-template <> inline char* QTest::toString(const std::string& text) {
-  return qstrdup(text.c_str());
-}
 
 namespace batchscope::ui::test {
 

@@ -20,6 +20,24 @@ class TestNewRunPage : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
+  void buttons_that_a_narrow_window_leaves_out_do_not_keep_it_wide() {
+    for (const FormKind kind : {FormKind::network, FormKind::program}) {
+      NewRunHere here(kind);
+      here.page.resize(2000, 820);
+      QTRY_VERIFY(here.button("Load JSON…"));
+      const int least = here.page.minimumSizeHint().width();
+      here.page.resize(least, 820);
+      QTRY_VERIFY(!here.button("Load JSON…"));
+      QCOMPARE(here.page.minimumSizeHint().width(), least);
+      for (const char* text : {"Sweep…", "Find the batch size first", "Start"})
+        QVERIFY2(here.page.rect().contains(
+                     here.button(text)->geometry().translated(here.button(text)->parentWidget()->pos())),
+                 text);
+      here.page.resize(2000, 820);
+      QTRY_VERIFY(here.button("Load JSON…"));
+    }
+  }
+
   void what_was_typed_is_what_runs() {
     NewRunHere here;
     QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);

@@ -11,8 +11,10 @@
 #include "ui/new_run/new_run_here.h"
 
 #include "test_program.h"
+#include "tests/core/program/program_runs.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -104,7 +106,7 @@ private Q_SLOTS:
                            << "at least 0";
     QTest::newRow("batch") << "batch"
                            << "auto:safe"
-                           << "a number";
+                           << "auto:safe is not accepted for a program; accepted: a whole number";
   }
 
   void what_is_wrong_is_said_at_its_field() {
@@ -192,6 +194,30 @@ private Q_SLOTS:
     QVERIFY(here.bench->run_database().runs().empty());
     here.set("command", "sh -c 'true'"); // another program
     QVERIFY(here.says("Not tested yet"));
+  }
+
+  void a_tested_program_can_be_planned() {
+    const ProgramRuns runs;
+    ProgramHere here;
+    const QString file = here.write("train.py", QByteArray(pretended_loader) + R"(
+loader = Sizes(run, 16, 1000)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+)");
+    here.set("command", "python3 " + file);
+    QVERIFY(!here.button("Plan…")->isEnabled());
+    QVERIFY(here.button("Plan…")->toolTip().contains("Test the program first"));
+    here.click("Test");
+    QTRY_VERIFY_WITH_TIMEOUT(here.button("Plan…")->isEnabled(), patience_ms);
+    QSignalSpy planned(&*here.bench, &Workbench::plan_proposed);
+    QSignalSpy wanted(&*here.bench, &Workbench::page_wanted);
+    here.click("Plan…");
+    QCOMPARE(planned.size(), 1);
+    QCOMPARE(run::to_json(planned[0][0].value<run::RunSpec>()), here.json());
+    QCOMPARE(wanted[0][0].toString(), QString("schedule"));
+    here.set("command", "python3 " + file + " other");
+    QVERIFY(!here.button("Plan…")->isEnabled());
   }
 
   void a_test_can_be_stopped() {

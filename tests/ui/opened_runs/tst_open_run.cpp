@@ -31,12 +31,12 @@ std::vector<double> stored(const std::filesystem::path& database, std::int64_t i
 
 /// A run that another process makes: what it reports is in the test's hands, and what is sent to it is not taken.
 struct StoredRunHere {
-  StoredRunHere() {
+  explicit StoredRunHere(const run::RunSpec& spec = small_run(100)) {
     run::RunStart start;
     start.batch = 16;
     start.train_examples = 100;
     store::NewRun fresh;
-    fresh.spec_json = run::to_json(small_run(100));
+    fresh.spec_json = run::to_json(spec);
     fresh.start_json = run::to_json(start);
     writer = store.begin(fresh);
     run = std::make_unique<OpenRun>(writer->id(), run_database, nullptr);
@@ -174,6 +174,30 @@ private Q_SLOTS:
     QTRY_VERIFY_WITH_TIMEOUT(here.run->paused(), patience_ms);
     QCOMPARE(here.run->plan_request().edits.size(), std::size_t{1});
     QCOMPARE(here.run->plan_request().edits.front().after_step, 2);
+  }
+
+  /// Steps below AdaScale's reference batch count for less than one: neither their number nor the time left is known.
+  void stepsThatCountForTheirGainsShowNoProgress() {
+    run::RunSpec spec = small_run(100);
+    StoredRunHere plain(spec);
+    spec.lr_rule = "adascale";
+    StoredRunHere at_reference(spec);
+    spec.lr_reference_batch = 512;
+    StoredRunHere below(spec);
+    for (StoredRunHere* here : {&plain, &at_reference, &below}) {
+      telemetry::StepRecord record;
+      record.step = 50;
+      record.examples_seen = 800;
+      record.seconds = 2;
+      here->writer->sink().record(record);
+      QTRY_COMPARE_WITH_TIMEOUT(here->run->steps(), 50, patience_ms);
+    }
+    QCOMPARE(plain.run->progress(), std::optional(0.5));
+    QCOMPARE(at_reference.run->progress(), std::optional(0.5));
+    QCOMPARE(at_reference.run->expected_steps(), std::optional<std::int64_t>(100));
+    QVERIFY(!below.run->expected_steps() && !below.run->progress() && !below.run->seconds_left());
+    at_reference.tell("edit", R"({"schedule": "constant", "applies_from_step": 51, "batch": 4})");
+    QTRY_VERIFY_WITH_TIMEOUT(!at_reference.run->expected_steps() && !at_reference.run->progress(), patience_ms);
   }
 
   void severalEditsWaitEachForItsOwnEnd() {

@@ -160,7 +160,7 @@ void TestPlanEditor::firstBatchOfADraftFollowsTheDrag() {
   QTRY_VERIFY_WITH_TIMEOUT(editor.plan() && editor.segments().size() == 1, patience_ms);
   editor.drop(to_the_end, 20);
   QTRY_COMPARE_WITH_TIMEOUT(editor.draft().batch, 20, patience_ms);
-  QCOMPARE(editor.draft().spec.batch.number, 20);
+  QCOMPARE(editor.draft().run_spec().batch.number, 20);
   QTRY_VERIFY_WITH_TIMEOUT(editor.segments().front().batch == 20 && editor.error().isEmpty(), patience_ms);
   undo.undo();
   QCOMPARE(editor.draft().batch, 16);

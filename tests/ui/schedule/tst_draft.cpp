@@ -11,11 +11,13 @@
 
 #include "core/run/run_plan.h"
 #include "test_program.h"
+#include "tests/core/program/program_runs.h"
 #include "ui/schedule/schedule_test.h"
 #include "ui/widgets/format.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -27,11 +29,22 @@ QString number(std::int64_t value) {
   return QLocale().toString(qlonglong(value));
 }
 
-schedule::Plan plan_of(const run::RunSpec& spec, std::int64_t batch) {
+schedule::Plan plan_of(const run::RunSpec& spec, std::int64_t batch, std::int64_t examples = demo_examples) {
   schedule::PlanRequest request;
-  request.options = run::progression_options(spec, demo_examples, batch);
+  request.options = run::progression_options(spec, examples, batch);
   return *schedule::make_plan(request);
 }
+
+constexpr std::int64_t program_examples = 1000;
+constexpr const char* four_epochs = R"(
+run._describe(epochs=4)
+loader = Sizes(run, 16, 1000)
+while True:
+    loader.fetch()
+    if loader.epoch >= 4:
+        break
+    run.step(loss=1)
+)";
 
 } // namespace
 
@@ -58,6 +71,10 @@ private Q_SLOTS:
   void a_schedule_that_needs_feedback_says_so();
   void clamps_are_listed();
   void the_draft_is_started_and_copied();
+  void a_program_is_planned_once_it_was_tested();
+  void a_run_of_a_program_becomes_a_draft();
+  void a_plan_that_was_proposed_is_shown_beside_an_opened_run();
+  void a_program_of_unknown_length_refuses_what_follows_its_length();
   void the_draft_is_kept();
 };
 
@@ -469,6 +486,104 @@ void TestDraft::the_draft_is_started_and_copied() {
   QCOMPARE(sizes.size(), std::size_t(30));
   QCOMPARE(sizes.front(), 16.0);
   QCOMPARE(sizes.back(), 48.0);
+}
+
+void TestDraft::a_program_is_planned_once_it_was_tested() {
+  const ProgramRuns runs;
+  ScheduleHere here;
+  run::RunSpec spec = runs.loader(four_epochs);
+  here.bench().propose_plan(spec);
+  QVERIFY(here.page().findChild<EmptyState*>()->isVisible()); // nothing is known of it yet
+  const Job* tested = here.bench().engine().try_out(spec);
+  QTRY_COMPARE_WITH_TIMEOUT(tested->state(), Job::State::done, patience_ms);
+  here.bench().propose_plan(spec);
+  run::RunSpec same;
+  same.length = {.epochs = 4, .examples = {}, .steps = {}};
+  QTRY_COMPARE(here.fact("steps"), number(plan_of(same, 16, program_examples).steps));
+  QCOMPARE(here.field("first_batch")->text(), QString("16"));
+  QVERIFY(!here.named<QWidget>("length")->isVisible() && !here.named<QWidget>("unit")->isVisible());
+  QCOMPARE(here.fact("final learning rate"), QString()); // which only the program knows
+  QVERIFY(here.texts("cards").contains("measures the memory of this program"));
+  QVERIFY(!here.named("predict")->isVisible());
+
+  here.type("schedule", "step:interval=10,increment=16");
+  here.enter();
+  same.schedule = "step:interval=10,increment=16";
+  const schedule::Plan plan = plan_of(same, 16, program_examples);
+  QTRY_COMPARE(here.fact("steps"), number(plan.steps));
+  here.keep_picture("program-draft");
+  here.click(here.named("start"));
+  const Job* job = here.bench().engine().jobs().last();
+  QTRY_VERIFY_WITH_TIMEOUT(job->over(), patience_ms);
+  QCOMPARE(job->error(), QString());
+  const store::RunReader reader(here.database());
+  QCOMPARE(reader.run(1).outcome.steps, plan.steps);
+  const auto sizes = reader.series(1, "batch");
+  const auto& planned = plan.history->find("batch")->values;
+  QCOMPARE(sizes.size(), planned.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    QCOMPARE(sizes[i].value, planned[i]);
+
+  // Without an attached Trainer it keeps the size that it begins with.
+  here.page().findChild<QComboBox*>("edited")->setCurrentIndex(0);
+  Q_EMIT here.page().findChild<QComboBox*>("edited")->activated(0);
+  here.type("first_batch", "20");
+  QTRY_VERIFY(here.error_of("first_batch").contains("begins with its own size"));
+  QVERIFY(!here.named("start")->isEnabled());
+  here.type("first_batch", "16");
+  QTRY_COMPARE(here.error_of("first_batch"), QString());
+  QTRY_VERIFY(here.named("start")->isEnabled());
+}
+
+void TestDraft::a_run_of_a_program_becomes_a_draft() {
+  const ProgramRuns runs;
+  ScheduleHere here;
+  const Job* job = here.bench().start_run(runs.loader(four_epochs));
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(here.named("again")->isVisible(), patience_ms);
+  here.click(here.named("again"));
+  QTRY_VERIFY(here.named("start")->isVisible() && here.named("start")->isEnabled());
+  QTRY_COMPARE(here.fact("steps"), QString("252"));
+  // It is kept, with what the program has said.
+  ScheduleHere later;
+  later.page().restore(QJsonDocument::fromJson(QJsonDocument(here.page().state()).toJson()).object());
+  QTRY_COMPARE(later.fact("steps"), QString("252"));
+  QCOMPARE(later.field("first_batch")->text(), QString("16"));
+}
+
+void TestDraft::a_plan_that_was_proposed_is_shown_beside_an_opened_run() {
+  ScheduleHere here;
+  const Job* job = here.bench().start_run(small_run(30));
+  QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(here.fact("steps"), QString("30"), patience_ms);
+  QSignalSpy shown(&here.bench(), &Workbench::page_wanted);
+  here.bench().propose_plan(small_run(70));
+  QCOMPARE(shown.size(), 1);
+  QCoreApplication::processEvents(); // the page takes the keyboard
+  QTRY_COMPARE(here.fact("steps"), QString("70"));
+  QVERIFY(here.named("start")->isVisible());
+  Q_EMIT here.bench().page_wanted("schedule"); // to edit the run
+  QTRY_COMPARE(here.fact("steps"), QString("30"));
+}
+
+void TestDraft::a_program_of_unknown_length_refuses_what_follows_its_length() {
+  const ProgramRuns runs;
+  ScheduleHere here;
+  const run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+while True:
+    loader.fetch()
+    run.step(loss=1)
+)");
+  const Job* tested = here.bench().engine().try_out(spec);
+  QTRY_COMPARE_WITH_TIMEOUT(tested->state(), Job::State::done, patience_ms);
+  here.bench().propose_plan(spec);
+  QTRY_VERIFY(here.texts("cards").contains("drawn up to step 189"));
+  here.type("schedule", "linear:max=64");
+  QTRY_VERIFY(here.error_of("schedule").contains("follows the whole run"));
+  QVERIFY(!here.named("start")->isEnabled());
+  here.type("schedule", "linear:max=64,epochs=10");
+  QTRY_VERIFY(here.named("start")->isEnabled());
 }
 
 void TestDraft::the_draft_is_kept() {

@@ -1,14 +1,17 @@
 #include <QMenu>
+#include <QRegularExpression>
 #include <QSignalSpy>
 
 #include "core/base/json.h"
 #include "test_program.h"
+#include "tests/core/program/program_runs.h"
 #include "ui/plot/plot_test.h"
 #include "ui/schedule/schedule_test.h"
 #include "ui/texts/oom_details.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -60,6 +63,7 @@ private Q_SLOTS:
   void what_is_undone_of_a_draft_is_seen();
   void a_narrow_window_is_enough();
   void a_run_that_is_closed_leaves_the_draft_or_nothing();
+  void a_program_of_unknown_length_is_planned_for_a_while_ahead();
 };
 
 void TestRunning::a_typed_schedule_waits_for_its_step_and_is_stored_there() {
@@ -402,6 +406,75 @@ void TestRunning::a_run_that_is_closed_leaves_the_draft_or_nothing() {
   here.bench().open({});
   QTRY_COMPARE(here.fact("steps"), QString("33"));
   QCOMPARE(here.named<QComboBox>("edited")->currentIndex(), 0);
+}
+
+void TestRunning::a_program_of_unknown_length_is_planned_for_a_while_ahead() {
+  const ProgramRuns runs;
+  ScheduleHere here;
+  run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 16, 1000)
+step = 0
+while True:
+    step += 1
+    if step == 61:
+        wait_for("more")
+    if step > 400:
+        time.sleep(0.005)
+    loader.fetch()
+    run.step(loss=1)
+)");
+  spec.schedule = "step:interval=50,increment=16";
+  here.bench().start_run(spec);
+  const auto planned_to = [&] {
+    const QString text = here.texts("cards");
+    const qsizetype at = text.indexOf("drawn up to step ");
+    return at < 0 ? 0 : text.mid(at + 17).section(", and", 0, 0).remove(',').toLongLong();
+  };
+  QTRY_COMPARE_WITH_TIMEOUT(here.run() != nullptr ? here.run()->steps() : 0, 60, patience_ms);
+  QTRY_COMPARE_WITH_TIMEOUT(planned_to(), 3 * (1000 / 16 + 1), patience_ms); // three epochs of the first size
+  QCOMPARE(here.fact("steps"), QString());
+  here.keep_picture("program-unknown-length");
+  runs.allow("more");
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->steps() > 400, patience_ms);
+  QTRY_VERIFY_WITH_TIMEOUT(planned_to() > here.run()->steps(), patience_ms);
+
+  // A change names the schedule that goes on behind it, which a list of what is drawn would end.
+  here.run()->pause();
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+  here.plots().setFocus();
+  QTest::keyClick(&here.plots(), Qt::Key_Tab);
+  QTest::keyClick(&here.plots(), Qt::Key_Up);
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  here.click(here.named("apply"));
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->pending_edit(), patience_ms); // before its stretch has passed
+  here.run()->resume();
+  QTRY_VERIFY_WITH_TIMEOUT(!here.run()->plan_request().edits.empty(), patience_ms);
+  const std::string edit = here.run()->plan_request().edits.front().schedule;
+  QVERIFY2(edit.starts_with("edited:") && edit.ends_with("base=step:interval=50,increment=16"), edit.c_str());
+
+  // The last stretch that is drawn ends where its size does, not where the drawing does.
+  here.run()->pause();
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->paused(), patience_ms);
+  here.plots().setFocus(Qt::BacktabFocusReason);
+  QTest::keyClick(&here.plots(), Qt::Key_Down);
+  QTRY_VERIFY(here.named("apply")->isEnabled());
+  const QString last = here.field("schedule")->text().section(',', 1, 1);
+  QVERIFY2(QRegularExpression("^\\d+-\\d+=\\d+$").match(last).hasMatch(), qPrintable(here.field("schedule")->text()));
+  QCOMPARE(last.section('-', 1).section('=', 0, 0).toInt() % 50, 0);
+  // Discarded, the plan is drawn as far as before, and not as far as it is known.
+  here.click(here.named("discard"));
+  QVERIFY(planned_to() > 0 && planned_to() < 10'000);
+  here.run()->resume();
+
+  // Undone, the sizes are again those of the schedule.
+  here.bench().undo_stack().undo();
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->plan_request().edits.size() == 2, patience_ms);
+  const std::int64_t undone = here.run()->plan_request().edits.back().after_step + 1;
+  QTRY_VERIFY_WITH_TIMEOUT(here.run()->steps() >= undone, patience_ms);
+  const auto& sizes = here.run()->history()->find("batch")->values;
+  QCOMPARE(sizes[static_cast<std::size_t>(undone - 1)], 16.0 + 16.0 * static_cast<double>((undone - 1) / 50));
+  here.run()->stop();
+  QTRY_VERIFY_WITH_TIMEOUT(here.bench().engine().idle(), patience_ms);
 }
 
 BATCHSCOPE_TEST(TestRunning)

@@ -36,13 +36,14 @@ private Q_SLOTS:
   void errorsDoNotRepeatTheirField() {
     QCOMPARE(without_option("--lr: 0 is not accepted"), "0 is not accepted");
     QCOMPARE(without_option("--data: there is no such file"), "There is no such file");
+    QCOMPARE(without_option("--batch: auto:safe is not accepted for"), "auto:safe is not accepted for");
     QCOMPARE(without_option("--max-batch 3 is below"), "3 is below"); // of a part of the text
     QCOMPARE(without_option("/a/b.csv: no such file"), "/a/b.csv: no such file");
     QCOMPARE(without_option("--lr:"), "--lr:");
     QCOMPARE(without_option(""), "");
     LabelledEdit edit("Learning rate");
     edit.set_error("--lr: zero is not accepted");
-    QCOMPARE(edit.error(), "Zero is not accepted");
+    QCOMPARE(edit.error(), "zero is not accepted");
   }
 
   void factsAreUpdatedInPlace() {

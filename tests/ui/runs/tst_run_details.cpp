@@ -1,0 +1,98 @@
+#include <QLabel>
+#include <QTest>
+
+#include "test_program.h"
+#include "ui/runs/run_details.h"
+#include "ui/workbench/output_box.h"
+#include "ui/workbench_test.h"
+
+using namespace batchscope;
+using namespace batchscope::ui;
+using namespace batchscope::ui::test;
+
+namespace {
+
+/// Runs of a program, as they were stored, and what the page says of the one that is selected.
+struct DetailsHere {
+  DetailsHere() {
+    details.resize(800, 400);
+    using Status = telemetry::RunStatus;
+    add(Status::failed, "exit status 1: KeyError: 'train'",
+        R"({"tail":"Traceback\n\u001b[31m  load('train')\u001b[0m\nKeyError: 'train'\n","file":"x"})");
+    add(Status::failed, "exit status 2", R"({"tail":"","file":"x"})");
+    add(Status::stopped, "the sweep was cancelled", {});
+    add(Status::finished, "", {});
+    rows = store::RunReader(bench.database()).list();
+  }
+
+  void add(telemetry::RunStatus status, const std::string& reason, const std::string& output_json) {
+    run::RunSpec spec;
+    spec.program = run::ProgramSpec{.command = {"python", "train.py"}};
+    store::CompleteRun run;
+    run.uid = std::string(31, '0') + std::to_string(++added);
+    run.spec_json = run::to_json(spec);
+    run.outcome.status = status;
+    run.outcome.reason = reason;
+    run.events = {{.step = 1, .seconds = 1, .kind = "odd", .detail_json = "{}"}};
+    if (!output_json.empty())
+      run.events.push_back({.step = 1, .seconds = 1, .kind = "output", .detail_json = output_json});
+    store::RunStore(bench.database()).add_complete({run});
+  }
+
+  QString reason() { return details.findChild<QLabel*>("reason")->text(); }
+  OutputBox& output() { return *details.findChild<OutputBox*>(); }
+
+  WorkbenchHere bench;
+  int added = 0;
+  std::vector<store::RunRow> rows;
+  RunDetails details{bench->run_database()};
+};
+
+} // namespace
+
+/// Why the run that is selected ended.
+class TestRunDetails : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void a_program_that_failed_is_shown_with_its_last_lines() {
+    DetailsHere here;
+    here.details.show_run(&here.rows[0]);
+    QTRY_VERIFY_WITH_TIMEOUT(here.output().isVisibleTo(&here.details), patience_ms);
+    QVERIFY(here.details.isVisible());
+    QCOMPARE(here.reason(), QString("exit status 1: KeyError: 'train'"));
+    QCOMPARE(here.output().toPlainText(), QString("Traceback\n  load('train')\nKeyError: 'train'"));
+    here.details.show_run(&here.rows[1]); // which wrote nothing
+    QCOMPARE(here.reason(), QString("exit status 2"));
+    QVERIFY(!here.output().isVisibleTo(&here.details));
+  }
+
+  void a_reason_is_shown_and_goes_with_its_run() {
+    DetailsHere here;
+    here.details.show_run(&here.rows[2]);
+    QTRY_VERIFY_WITH_TIMEOUT(here.details.isVisible(), patience_ms);
+    QCOMPARE(here.reason(), QString("the sweep was cancelled"));
+    QVERIFY(!here.output().isVisibleTo(&here.details));
+    here.details.show_run(&here.rows[3]); // nothing is to be said of it
+    QVERIFY(here.details.isHidden());
+    here.details.show_run(nullptr);
+    QVERIFY(here.details.isHidden());
+  }
+
+  /// What comes in after another run was selected is of no use.
+  void an_answer_that_comes_late_is_not_shown() {
+    DetailsHere here;
+    here.details.show_run(&here.rows[2]);
+    QTRY_VERIFY_WITH_TIMEOUT(here.details.isVisible(), patience_ms);
+    here.details.show_run(&here.rows[0]); // asks at once, as there is room
+    here.details.show_run(&here.rows[2]);
+    bool answered = false;
+    here.bench->run_database().describe(1, &here.details, [&](const StoredRun&, const QString&) { answered = true; });
+    QTRY_VERIFY_WITH_TIMEOUT(answered, patience_ms);
+    QCOMPARE(here.reason(), QString("the sweep was cancelled"));
+    QVERIFY(!here.output().isVisibleTo(&here.details));
+  }
+};
+
+BATCHSCOPE_TEST(TestRunDetails)
+#include "tst_run_details.moc"
