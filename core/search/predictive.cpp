@@ -17,6 +17,9 @@ constexpr double certain_error = 1e-4;  // relative error of the model at a size
 /// The same with a caching allocator, which leaves the ends of some blocks unused.
 constexpr double certain_error_reserved = 5e-3;
 constexpr double first_slack = 0.001; // initial allowance for the model's error, as a fraction of the memory
+/// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
+constexpr double most_misleading = 0.05;
+constexpr int most_broken_promises = 2; ///< of such a model
 /// Memory that the first size leaves free if a dry run predicts it, whatever the margin: it shows how right that is.
 constexpr double min_margin = 0.1;
 
@@ -50,6 +53,8 @@ public:
     if (probe.outcome == Outcome::out_of_memory) {
       fails_ = std::min(fails_, probe.batch);
       broken_promises_ += model_ || line() ? 1 : 0;
+      if (options_.budget_bytes)
+        give_up_misleading(probe.batch, *options_.budget_bytes);
       return;
     }
     if (probe.batch > fits_ && probe.peak_bytes)
@@ -62,8 +67,11 @@ public:
       if (dry_)
         correction_ = static_cast<std::int64_t>(*probe.peak_bytes - model_->peak(probe.batch).bytes);
     }
-    if (probe.trace == nullptr)
+    if (probe.trace == nullptr || misled_) {
+      if (probe.peak_bytes)
+        give_up_misleading(probe.batch, *probe.peak_bytes);
       return;
+    }
     traces_[probe.batch] = probe.trace;
     if (traces_.size() >= 2 && !(dry_ && last_error_ <= certain_error))
       use_traces();
@@ -86,6 +94,19 @@ private:
     // The model comes from this size; what the allocator makes of it does not.
     if (options_.held_blocks && fits_ == traces_.rbegin()->first)
       last_error_ = error_at(fits_, largest_peak_);
+  }
+
+  /// Two small steps of examples whose sizes vary say little of a large one, which takes at least `bytes`. A model that
+  /// is that wrong, or has let two sizes fail, is given up: from then on the peaks are a line.
+  void give_up_misleading(std::int64_t batch, std::uint64_t bytes) {
+    if (!model_ || dry_ || options_.held_blocks)
+      return;
+    const bool short_of = static_cast<double>(*predict(batch)) < (1 - most_misleading) * static_cast<double>(bytes);
+    if (broken_promises_ < most_broken_promises && !short_of)
+      return;
+    model_.reset();
+    traces_.clear();
+    misled_ = true;
   }
 
   /// Peaks as a line of the batch. Of trials without traces (a process for each size, measured from outside).
@@ -223,6 +244,7 @@ private:
   std::map<std::int64_t, std::uint64_t> peaks_; ///< of the sizes that fitted
   std::map<std::int64_t, std::shared_ptr<const telemetry::Trace>> traces_;
   std::shared_ptr<const predict::PeakPredictor> model_;
+  bool misled_ = false;         ///< by traces, which are no longer used
   bool dry_;                    ///< model_ is from a dry run
   std::int64_t correction_ = 0; ///< bytes by which the last size that fitted needed more than model_ says
 };
