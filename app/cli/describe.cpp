@@ -208,8 +208,9 @@ std::string describe_event(const std::string& kind, const std::string& detail_js
     return describe_bye(detail);
   if (kind == "status")
     return text_member(detail, "status") == "running" ? "resumed" : text_member(detail, "status");
-  if (const auto message = text_member(detail, "message"); !message.empty())
-    return kind == "clamp" ? message : kind + ": " + message;
+  for (const char* field : {"message", "text"})
+    if (const auto message = text_member(detail, field); !message.empty())
+      return kind == "clamp" ? message : kind + ": " + message;
   return describe_fields(kind, detail);
 }
 

@@ -80,10 +80,11 @@ bool was_interrupted(const job::JobResult& job, const run::JobControl& control) 
   return control.stopping() && job.outcome.status != telemetry::RunStatus::finished;
 }
 
-int exit_status_of(const job::JobResult& job, const program::ProgramRun& source, const run::JobControl& control) {
+int exit_status_of(const job::JobResult& job, const run::JobControl& control) {
   if (was_interrupted(job, control))
     return exit_status::interrupted;
-  const bool good = job.outcome.status != telemetry::RunStatus::failed && source.exit() && source.exit()->code == 0;
+  const telemetry::RunStatus status = job.outcome.status;
+  const bool good = status == telemetry::RunStatus::finished || status == telemetry::RunStatus::stopped;
   return good ? exit_status::done : exit_status::job_failed;
 }
 
@@ -103,7 +104,7 @@ int run_and_store(const run::RunSpec& spec, const RunVerbOptions& options, const
   print_run(*job, context, {{"program", about}});
   if (!context.json)
     print(fmt::format("output of the program: {}\n", about["output"].get<std::string>()));
-  return exit_status_of(*job, *source, *control);
+  return exit_status_of(*job, *control);
 }
 
 int adopt(const RunVerbOptions& options, const Context& context) {
@@ -124,11 +125,7 @@ int adopt(const RunVerbOptions& options, const Context& context) {
     job = job::adopt_and_store(adoptable, store, display, control);
   }
   print_run(*job, context);
-  if (was_interrupted(*job, *control))
-    return exit_status::interrupted;
-  const bool good =
-      job->outcome.status == telemetry::RunStatus::finished || job->outcome.status == telemetry::RunStatus::stopped;
-  return good ? exit_status::done : exit_status::job_failed;
+  return exit_status_of(*job, *control);
 }
 
 int run_run(const RunVerbOptions& options, const Context& context) {
@@ -187,10 +184,11 @@ Verb add_run(CLI::App& program) {
                              "and follow it until it ends");
   options->run.add_to(*app, options_of_engine(), helps_for_programs());
   options->program.add_to(*app);
-  app->footer("batchscope-cli run [options] -- COMMAND ARGUMENTS...\n" + placeholder_help() +
-              "Exit status: 0 the program ended with 0, 1 it did not, 130 after Ctrl-C, which stops it in order; a "
-              "second\nCtrl-C kills it.\n" +
-              schedule_help());
+  app->footer(
+      "batchscope-cli run [options] -- COMMAND ARGUMENTS...\n" + placeholder_help() +
+      "Exit status: 0 the run is finished or was told to stop, 1 it failed, 130 after Ctrl-C, which stops it in "
+      "order; a\nsecond Ctrl-C kills it.\n" +
+      schedule_help());
   return {app, [options](const Context& context) { return run_run(*options, context); }};
 }
 

@@ -1,5 +1,6 @@
 #include "core/sweep/sweep.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -107,7 +108,8 @@ void refuse_beside(const CLI::Option* stored, const SweepOptions& options) {
         fmt::format("{} and {} are both given; accepted: one of them", stored->get_name(), given.front()));
 }
 
-void print_result(std::int64_t id, const sweep::SweepResult& result, const Context& context) {
+/// `planned`: runs of the whole sweep, as far as they were known when it began.
+void print_result(std::int64_t id, const sweep::SweepResult& result, std::size_t planned, const Context& context) {
   if (context.json) {
     print_json({{"sweep", id}, {"runs", result.runs}});
     return;
@@ -117,8 +119,10 @@ void print_result(std::int64_t id, const sweep::SweepResult& result, const Conte
   print(runs_table(rows, Palette::for_stdout()));
   const auto finished = std::count_if(
       rows.begin(), rows.end(), [](const auto& row) { return row.outcome.status == telemetry::RunStatus::finished; });
-  const std::size_t waiting = reader.waiting_runs(id).size(); // of a sweep that was stopped
-  print(fmt::format("\nsweep {}: {} of {} runs finished\n", id, finished, rows.size() + waiting));
+  std::size_t all = rows.size() + reader.waiting_runs(id).size(); // those that other programs have added, too
+  if (result.stopped)                                             // what waited was withdrawn
+    all = std::max(all, planned);
+  print(fmt::format("\nsweep {}: {} of {} runs finished\n", id, finished, all));
 }
 
 /// Whether any run of the sweep is finished, those of earlier times included.
@@ -199,6 +203,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     return print_plan(task.plan, context);
   const auto control = std::make_shared<run::JobControl>();
   const InterruptGuard guard(*control, task.plan.spec.base.program.has_value());
+  const std::size_t planned = task.plan.runs.size();
   sweep::SweepResult result;
   std::int64_t id = 0;
   {
@@ -216,7 +221,7 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
     if (result.stopped)
       workers.stop();
   }
-  print_result(id, result, context);
+  print_result(id, result, planned, context);
   if (result.stopped)
     return exit_status::interrupted;
   return any_finished(result, context) ? exit_status::done : exit_status::job_failed;

@@ -81,6 +81,14 @@ private Q_SLOTS:
     QCOMPARE(killed.json()["reason"].toString(), QString("killed (SIGKILL), by whom is not known"));
   }
 
+  /// That the time is over is the end that was asked for, whatever it takes to end the program.
+  void timeIsOver() {
+    const Runs runs;
+    const Outcome outcome = runs.python("import time; time.sleep(1000)", {"--max-seconds", "0.5", "--grace", "0.5"});
+    QVERIFY2(outcome.status == 0, outcome.shown().constData());
+    QCOMPARE(outcome.json()["status"].toString(), QString("finished"));
+  }
+
   /// Its disk is full: its own output cannot be written any more.
   void fullDisk() {
     const Runs runs;

@@ -155,12 +155,15 @@ void TestSweep::waitingRunsAreSkippedAndReordered() {
 void TestSweep::interruptEndsTheWholeSweep() {
   const CliProgram program;
   QProcess process;
-  program.start(process, small_sweep({"--batch", "4,8,16", "--epochs", "1000000"}));
+  QStringList arguments = small_sweep({"--batch", "4,8,16", "--epochs", "1000000"});
+  arguments.removeOne("--json");
+  program.start(process, arguments);
   QVERIFY(says_soon(process, "run 1"));
   ::kill(static_cast<pid_t>(process.processId()), SIGINT);
   const Outcome outcome = CliProgram::finish(process);
   QVERIFY2(outcome.status == 130, outcome.shown().constData());
   QCOMPARE(statuses(program), QStringList({"stopped"}));
+  QVERIFY2(outcome.out.contains("sweep 1: 0 of 3 runs finished"), outcome.shown().constData());
 
   // The stopped one and those that never began are what is missing.
   program.start(process, {"sweep", "--json", "--resume", "1"});
