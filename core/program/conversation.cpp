@@ -41,6 +41,13 @@ std::string detail_of(const EventMessage& message) {
   return json_text(detail);
 }
 
+/// Whether the plan of a run that begins so is another one.
+bool plans_differ(const run::RunStart& a, const run::RunStart& b) {
+  return a.batch != b.batch || a.accumulate != b.accumulate || a.train_examples != b.train_examples ||
+         a.program->length != b.program->length || a.program->ranks != b.program->ranks ||
+         a.program->drop_last != b.program->drop_last;
+}
+
 bool survived(const telemetry::Event& out_of_memory) {
   const Json detail = parse_json_or_discard(out_of_memory.detail_json);
   const auto action = detail.is_object() ? detail.find("action") : detail.end();
@@ -113,7 +120,8 @@ void Conversation::hello(const Hello& hello) {
 /// A program says more of itself while it starts; its plan begins when it can be steered.
 void Conversation::steer(const Hello& hello) {
   run::RunStart start = start_of(spec_, hello);
-  if (level_ >= 2 && !steering_) {
+  const bool new_plan = steering_ && !steering_->has_begun() && plans_differ(steering_->start(), start);
+  if (level_ >= 2 && (!steering_ || new_plan)) {
     steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
       push({step, run_seconds(), kind, std::move(json), {}});
     });

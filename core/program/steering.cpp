@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/program/command.h"
 #include "core/run/apply_edit.h"
 #include "core/run/run_plan.h"
@@ -82,6 +83,7 @@ run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
   start.parameters = hello.parameters.value_or(0);
   start.budget_bytes = spec.memory_budget.value_or(0);
   start.program = run::ProgramStart{.level = level_of(hello),
+                                    .name = shortened(one_line(hello.name)),
                                     .framework = hello.framework,
                                     .torch = hello.torch,
                                     .device = hello.device_name.empty() ? hello.device : hello.device_name,
@@ -115,6 +117,15 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
   check_followable(progression_, start_);
   start_.expected_steps = steps_of(options_);
   note_present();
+  if (sends_batch(spec) && spec.batch.number > start_.batch)
+    report_(hello.step, "clamp",
+            json_text({{"field", "batch"},
+                       {"asked", spec.batch.number},
+                       {"taken", start_.batch},
+                       {"message",
+                        fmt::format("--batch {}: the program has {} examples{}, so the batch size is {}",
+                                    spec.batch.number, start_.train_examples,
+                                    hello.world > 1 ? fmt::format(" for {} ranks", hello.world) : "", start_.batch)}}));
 }
 
 void Steering::note_present() {
@@ -218,7 +229,7 @@ void Steering::compare(const schedule::PlannedStep& planned, const StepMessage& 
                                                                         std::uint64_t{0})); // may wrap
   if (batch == planned.batch && examples == planned_examples)
     return;
-  if (!differed_)
+  if (steers_ && !differed_) // else the program's own size is the plan
     report_(planned.step, "differs",
             json_text({{"planned_batch", planned.batch},
                        {"planned_examples", planned_examples},
@@ -227,7 +238,7 @@ void Steering::compare(const schedule::PlannedStep& planned, const StepMessage& 
                        {"message", fmt::format("the step took {} examples in batches of {}; planned were {} in batches "
                                                "of {}",
                                                examples, batch, planned_examples, planned.batch)}}));
-  differed_ = true;
+  differed_ = differed_ || steers_;
   if (batch != planned.batch) {
     progression_.make_next_with(batch);
     progression_.next();

@@ -44,6 +44,9 @@ public:
   /// The program could make no step with the one that was set; `detail` of its event has `budget_bytes`, null for none.
   void returned_to_budget(const Json& detail);
 
+  /// Whether it has followed a step or been asked for a change; until then another one may take its place.
+  bool has_begun() const { return progression_.steps_done() > 0 || last_id_ > 0; }
+
   /// Goes to where a program is that has made steps already, applying the edits that it had followed. Reports nothing.
   void repeat(const std::vector<schedule::PlanEdit>& edits, std::int64_t steps);
 

@@ -29,6 +29,7 @@ void read(const Json& json, const char* field, std::string& target) {
 
 Json program_json(const ProgramStart& program) {
   return {{"level", program.level},
+          {"name", program.name},
           {"framework", program.framework},
           {"torch", program.torch},
           {"device", program.device},
@@ -46,6 +47,7 @@ ProgramStart program_from(const Json& json) {
   std::int64_t level = 0;
   read(json, "level", level);
   program.level = static_cast<int>(level);
+  read(json, "name", program.name);
   read(json, "framework", program.framework);
   read(json, "torch", program.torch);
   read(json, "device", program.device);

@@ -18,7 +18,10 @@ RecordWriter::RecordWriter(SQLite::Database& database)
       insert_tail_(database, "INSERT INTO tail (frame, number, crc, data) VALUES (?, ?, ?, ?)"),
       update_series_(database, "UPDATE series SET n = ?, last_step = ?, last = ?, min = ?, max = ? WHERE id = ?"),
       insert_event_(database, "INSERT INTO event (run, step, seconds, kind, detail) VALUES (?, ?, ?, ?, ?)"),
-      update_start_(database, "UPDATE run SET start = ? WHERE id = ?"), update_run_(database) {}
+      // A run without a name of the user's has the one that its program gives it.
+      update_start_(database, "UPDATE run SET start = ?1, name = iif(name = '', coalesce(json_extract(?1, "
+                              "'$.program.name'), ''), name) WHERE id = ?2"),
+      update_run_(database) {}
 
 void RecordWriter::write(RunBuffer& run) {
   for (const auto& frame : run.frames()) {

@@ -908,6 +908,18 @@ def _leave_group(models: List[Any]) -> None:
         gc.collect()
 
 
+_SCORES = {f"{prefix}{name}": f"validation_{score}"
+           for prefix in ("val_", "val/", "valid_", "valid/", "eval_", "eval/", "validation_", "validation/")
+           for name, score in (("loss", "loss"), ("accuracy", "accuracy"), ("acc", "accuracy"))}
+
+
+def _series_of(name: str, value: Any) -> str:
+    """The series of a value that a program names in its own way: `val_acc` is `validation_accuracy`, from 0 to 1."""
+    series = _SCORES.get(name, name)
+    percent = series == "validation_accuracy" and isinstance(value, (int, float)) and value > 1
+    return name if percent else series
+
+
 class _Later:
     """A number on a GPU: copied without waiting, read when the copy is done."""
 
@@ -1059,7 +1071,10 @@ class Run:
         return self._stop
 
     def report(self, step: int, **values: Any) -> None:
-        """Sends the values of a step. Without a loader this is a step boundary: a pause is waited for here."""
+        """Sends the values of a step. Without a loader this is a step boundary: a pause is waited for here.
+
+        `val_loss` and `val_accuracy` (from 0 to 1), also as `eval_...` or `valid_...`, are the run's scores.
+        """
         if self._link.silent or self._ended:
             return
         if self._loader is not None:
@@ -1311,8 +1326,10 @@ class Run:
                 self._take_all()
 
     def _before_fetch(self) -> None:
-        """The first batch size comes with BatchScope's answer to the hello."""
+        """The first batch size comes with BatchScope's answer to the hello, which has the program's own sizes."""
         if not self._waited:
+            if self._loader is not None:
+                self._describe(batch=self._loader.batch, accumulate=self._loader.accumulate)
             self._greet(wait=True)
         if self._ranks is not None and not self._met:
             self._share_orders()
@@ -1354,7 +1371,7 @@ class Run:
         for name, value in values.items():
             number = _number(value)
             if number is not None:
-                (record if name in _SERIES else more)[name] = number
+                (record if name in _SERIES else more)[_series_of(name, number)] = number
         if more:
             record["more"] = more
         return record
@@ -3151,8 +3168,7 @@ def _attach_transformers(run: Run, trainer: Any) -> Any:
             hook.stepped(state, control)
 
         def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **kwargs: Any) -> None:
-            names = {"eval_loss": "validation_loss", "eval_accuracy": "validation_accuracy"}
-            values = {names.get(name, name): value for name, value in (metrics or {}).items()
+            values = {_series_of(name, value): value for name, value in (metrics or {}).items()
                       if isinstance(value, (int, float)) and name != "epoch"}
             values["evaluation_seconds"] = sum(value for name, value in values.items() if name.endswith("_runtime"))
             run.event("evaluation", values=values)
@@ -3568,9 +3584,7 @@ def _attach_lightning(run: Run, trainer: Any) -> Any:
         def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
             if trainer.sanity_checking:
                 return
-            names = {"val_loss": "validation_loss", "val_acc": "validation_accuracy",
-                     "val_accuracy": "validation_accuracy"}
-            numbers = {names.get(key, key): float(value) for key, value in trainer.callback_metrics.items()}
+            numbers = {_series_of(key, float(value)): float(value) for key, value in trainer.callback_metrics.items()}
             numbers["evaluation_seconds"] = time.monotonic() - hook.validation_began
             run.event("evaluation", values=numbers)
 

@@ -71,6 +71,17 @@ class Reports(Folder):
         self.assertEqual(rest[-1]["status"], "finished")
         self.assertFalse(os.path.exists(self.spill))
 
+    def test_scores_have_the_usual_names(self):
+        server = self.server()
+        self.program("""
+    import batchscope
+    run = batchscope.start()
+    run.report(1, **{"val_loss": 0.5, "eval/accuracy": 0.75, "valid_acc": 93.0, "validation_loss_of_mine": 1})
+        """, server).end()
+        record, = server.of("record")
+        self.assertEqual(record["more"], {"validation_loss": 0.5, "validation_accuracy": 0.75, "valid_acc": 93.0,
+                                          "validation_loss_of_mine": 1})
+
     def test_what_the_optimizer_has_is_told(self):
         server = self.server()
         self.program(PRETENDED_LOADER + """
@@ -305,6 +316,24 @@ class Sizes(Folder):
         server.welcome = {**server.welcome, "batch": 8}
         child.tell()
         self.assertEqual(child.line(), "[8]")
+
+    def test_the_programs_own_sizes_are_known_before_the_first_step(self):
+        server = self.server()
+        self.program(PRETENDED_LOADER + """
+    run = batchscope.start()
+    loader = Sizes(run, 16, 100)
+    run.event("early")
+    loader.batch, loader.accumulate = 8, 2
+    for step in range(3):
+        loader.fetch()
+        run.step()
+    loader.batch = 4
+    loader.fetch()
+    run.step()
+        """, server).end()
+        sizes = [(hello["batch"], hello["accumulate"]) for hello in server.of("hello")]
+        self.assertEqual(sizes, [(16, 1), (8, 2)])
+        self.assertEqual([record["batch"] for record in server.of("record")], [8, 8, 8, 4])
 
     def test_a_welcome_that_is_read_late_holds_as_long(self):
         server = self.server(welcome={"batch": 2, "step": 1, "hold": 6})

@@ -246,7 +246,10 @@ EventText event_text(const telemetry::Event& event) {
   EventText text;
   text.action = detail.value("message").toString();
   if (event.kind == "clamp") {
-    text.what = EventTexts::tr("schedule clamped");
+    const QString field = detail.value("field").toString(); // of a program's loader
+    text.what = field == "batch"        ? EventTexts::tr("batch size clamped")
+                : field == "accumulate" ? EventTexts::tr("accumulation clamped")
+                                        : EventTexts::tr("schedule clamped");
     text.tried = count_in(detail, "asked");
     text.now = count_in(detail, detail.contains("taken") ? "taken" : "given");
     return text;

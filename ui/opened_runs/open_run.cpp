@@ -90,6 +90,8 @@ QString OpenRun::name() const {
     return QString::fromStdString(name_);
   if (!spec_)
     return tr("run %1").arg(id_);
+  if (start_ && start_->program && !start_->program->name.empty())
+    return QString::fromStdString(start_->program->name);
   const std::int64_t batch = start_ ? start_->batch : 0;
   if (spec_->program && batch == 0)
     return subject_of(*spec_);

@@ -109,6 +109,40 @@ while not loader.through:
     QVERIFY(said["given_batch"] == (differs ? Json(given) : Json(nullptr)));
   }
 
+  /// It may set its sizes after it has made its loader, and even after it has said hello.
+  void sizesThatAProgramSetsBeforeItsFirstStepAreItsPlan() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(R"(
+loader = Sizes(run, 8, 100)
+run.event("early")
+loader.accumulate = 2
+for i in range(4):
+    loader.fetch()
+    run.step(loss=1)
+)");
+    spec.program->attach = true;
+    spec.batch = {run::BatchChoice::Kind::number, 16};
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    const Stored run = stored(runs, job);
+    QCOMPARE(run.start.accumulate, 2);
+    QCOMPARE(run.records.at(1).effective_batch, 32);
+    QVERIFY(run.of("differs").empty());
+  }
+
+  /// The name that a program gives its run; the user's own goes before.
+  void nameOfARun() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.python("import batchscope\nbatchscope.start(name='of the\\nprogram').report(1, loss=1)");
+    ProgramJob unnamed(runs, spec);
+    unnamed.end();
+    QCOMPARE(stored(runs, unnamed).row.name, std::string("of the program"));
+    spec.name = "of the user";
+    ProgramJob named(runs, spec);
+    named.end();
+    QCOMPARE(stored(runs, named).row.name, std::string("of the user"));
+  }
+
   /// While it starts, a program says hello each time that it knows more of itself.
   void aProgramConnectsOnce() {
     const ProgramRuns runs;

@@ -259,6 +259,30 @@ private Q_SLOTS:
     QVERIFY(program.batch() >= 20);
   }
 
+  /// Its own size is the plan of a program that is given none.
+  void aSizeOfItsOwnDiffersFromNothing() {
+    Events events;
+    run::RunSpec spec = spec_of("constant");
+    Steering watching(spec, hello_of(10, 4), events.report());
+    PretendedProgram program(10, watching.welcome());
+    watching.take(program.step());
+    program.follow(to_line(Next{.step = 2, .batch = 20}));
+    watching.take(program.step());
+    QVERIFY(events.all.empty());
+  }
+
+  void aSizeAboveTheExamplesIsSaid() {
+    Events events;
+    run::RunSpec spec = spec_of("constant");
+    spec.program->attach = true;
+    spec.batch = {run::BatchChoice::Kind::number, 5000};
+    Steering steering(spec, hello_of(10, 4), events.report());
+    QCOMPARE(steering.welcome().batch, std::optional(examples));
+    QVERIFY(events.last("clamp")["asked"] == Json(5000));
+    QVERIFY(events.last("clamp")["taken"] == Json(examples));
+    QCOMPARE(events.all.size(), std::size_t{1});
+  }
+
   void theRateFollowsTheRule() {
     Events events;
     run::RunSpec spec = spec_of("piecewise:0=10,2=40");

@@ -197,7 +197,7 @@ for step in range(3):
     here.bench().open({1});
     QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
     QCOMPARE(here.run()->steps(), 3);
-    QCOMPARE(here.run()->name(), QString("train, batch 16"));
+    QCOMPARE(here.run()->name(), QString("pretended"));
     QVERIFY(here.run()->plannable());
   }
 };
