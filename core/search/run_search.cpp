@@ -21,30 +21,49 @@ struct Measured {
   double peak = 0;
 };
 
-/// What the probes show about a limit in bytes: the largest size below it, the smallest above it.
+/// What the probes show about a limit in bytes: the smallest size above it, and the largest of those below it that is
+/// smaller. (Steps of one size may take different memory.)
 struct Bracket {
   Measured below;
   Measured above; ///< without a peak if no such size is known: then it is the first that cannot be run
 };
 
+template <typename Take> void for_each_run(const SearchResult& result, Take take) {
+  for (const auto* runs : {&result.probes, &result.checks})
+    for (const Probe& probe : *runs)
+      take(probe);
+}
+
 /// The prediction is all that is known of a size that ran without its peak being measured.
+std::optional<Measured> measured(const Probe& probe) {
+  const auto peak = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
+  return probe.outcome == Outcome::fits && peak ? std::optional(Measured{probe.batch, static_cast<double>(*peak)})
+                                                : std::nullopt;
+}
+
 Bracket bracket_of(const SearchResult& result, double limit) {
   Bracket bracket{.below = {}, .above = {*result.largest + 1, 0}};
-  for (const auto* runs : {&result.probes, &result.checks}) {
-    for (const Probe& probe : *runs) {
-      const auto peak = probe.peak_bytes ? probe.peak_bytes : probe.predicted_bytes;
-      if (probe.outcome == Outcome::out_of_memory && probe.batch < bracket.above.batch)
-        bracket.above = {probe.batch, 0};
-      if (probe.outcome != Outcome::fits || !peak)
-        continue;
-      const Measured measured{probe.batch, static_cast<double>(*peak)};
-      if (measured.peak <= limit && measured.batch > bracket.below.batch)
-        bracket.below = measured;
-      if (measured.peak > limit && measured.batch < bracket.above.batch)
-        bracket.above = measured;
-    }
-  }
+  for_each_run(result, [&](const Probe& probe) {
+    const auto fitted = measured(probe);
+    if (probe.batch < bracket.above.batch && (fitted ? fitted->peak > limit : probe.outcome == Outcome::out_of_memory))
+      bracket.above = fitted.value_or(Measured{probe.batch, 0});
+  });
+  for_each_run(result, [&](const Probe& probe) {
+    if (const auto fitted = measured(probe);
+        fitted && fitted->batch > bracket.below.batch && fitted->batch < bracket.above.batch)
+      bracket.below = *fitted;
+  });
   return bracket;
+}
+
+/// A size that ran out of memory although the largest one is not smaller.
+std::optional<std::int64_t> failed_below_largest(const SearchResult& result) {
+  std::optional<std::int64_t> failed;
+  for_each_run(result, [&](const Probe& probe) {
+    if (probe.outcome == Outcome::out_of_memory && result.largest && probe.batch <= *result.largest)
+      failed = std::min(failed.value_or(probe.batch), probe.batch);
+  });
+  return failed;
 }
 
 /// The last size from `low` to below `high` whose predicted peak is within the limit; `low` counts as such.
@@ -137,6 +156,9 @@ std::string reason_of_end(const SearchResult& result) {
   if (!result.checks.empty() && result.checks.back().outcome == Outcome::error)
     return fmt::format("the safe size is unknown, because batch size {} failed: {}", result.checks.back().batch,
                        result.checks.back().message);
+  if (const auto failed = failed_below_largest(result))
+    return fmt::format("batch size {} ran out of memory although {} fitted: steps of one size take different memory",
+                       format_count(*failed), format_count(*result.largest));
   return {};
 }
 
@@ -184,6 +206,7 @@ SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& optio
     result.interrupted =
         !unless_stopped(stop, [&] { settle_safe_size(finder, trial, result, options.margin, on_probe); });
     settle_memory(result, options);
+    result.largest_is_exact = result.largest_is_exact && !failed_below_largest(result);
     result.safe = safe_size(result, options.margin);
   }
   for (Probe& probe : result.probes) // they are large and not needed any more

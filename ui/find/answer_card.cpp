@@ -48,6 +48,9 @@ std::optional<std::int64_t> smallest_refused(const SearchView& view) {
 QString tried_reason(const SearchView& view, std::int64_t batch) {
   const QString reason = peak_reason(view, batch);
   const auto refused = smallest_refused(view);
+  if (refused && *refused <= batch)
+    return AnswerCard::tr("%1; %2 did not fit: steps of one size take different memory")
+        .arg(reason, format_count(*refused));
   return refused
              ? AnswerCard::tr("%1; %2 did not fit, sizes in between were not run").arg(reason, format_count(*refused))
              : AnswerCard::tr("%1; no larger size was run").arg(reason);

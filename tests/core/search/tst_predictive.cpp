@@ -361,7 +361,7 @@ private Q_SLOTS:
       std::mt19937 random_;
       std::lognormal_distribution<double> length_{3.5, 0.8};
     };
-    int runs = 0, failures = 0, most_failures = 0;
+    int failures = 0, most_failures = 0;
     constexpr int seeds = 300;
     for (unsigned seed = 0; seed < seeds; ++seed) {
       VaryingLengths trial(seed);
@@ -369,12 +369,10 @@ private Q_SLOTS:
       const auto finder = make_finder("predictive", options);
       const SearchResult result = run_search(*finder, trial, options);
       QVERIFY(result.largest);
-      runs += trial.runs;
       failures += trial.failures;
       most_failures = std::max(most_failures, trial.failures);
     }
-    // While the model was never given up: 12.5 runs, 5.6 failures, at most 15.
-    QVERIFY2(runs <= 12 * seeds, qPrintable(QString::number(runs)));
+    // While the model was never given up: 5.6 failures, at most 15.
     QVERIFY2(failures <= 5 * seeds, qPrintable(QString::number(failures)));
     QVERIFY2(most_failures <= 12, qPrintable(QString::number(most_failures)));
   }

@@ -171,6 +171,29 @@ private Q_SLOTS:
     QVERIFY(told.result.safe && *told.result.safe > 64 && *told.result.safe < first);
   }
 
+  /// Where steps of one size take different memory, a size that failed is above every safe one, and said to have
+  /// failed.
+  void aSmallerSizeThatFailsIsSaid() {
+    Device device;
+    const std::int64_t check = search_on(device, "binary").result.checks.front().batch;
+    device.wrong[check] = Outcome::out_of_memory;
+    const SearchResult result = search_on(device, "binary").result;
+    QCOMPARE(result.largest, std::optional<std::int64_t>(100));
+    QVERIFY(!result.largest_is_exact);
+    QVERIFY2(result.reason.find("although 100 fitted") != std::string::npos, result.reason.c_str());
+
+    SearchResult varied{.largest = 100, .budget_bytes = budget};
+    varied.probes = {{.batch = 40, .peak_bytes = 500'000},
+                     {.batch = 60, .peak_bytes = 850'000},
+                     {.batch = 80, .peak_bytes = 700'000},
+                     {.batch = 100, .peak_bytes = 990'000}};
+    QCOMPARE(safe_size(varied, 0.2), std::optional<std::int64_t>(40));
+    varied.probes[1].outcome = Outcome::out_of_memory;
+    QCOMPARE(safe_size(varied, 0.2), std::optional<std::int64_t>(40));
+    varied.probes[1] = {.batch = 60, .peak_bytes = 600'000};
+    QCOMPARE(safe_size(varied, 0.2), std::optional<std::int64_t>(80));
+  }
+
   /// Three guesses that are a little too large must not leave a size far below the largest.
   void peaksThatAreNotLinearHaveASafeSize_data() {
     QTest::addColumn<double>("power");
