@@ -1,6 +1,6 @@
 """What watching a training costs the training: BatchScope beside W&B (offline), TensorBoard and MLflow (two stores).
 
-One PyTorch loop, a small network with AdamW, trains with steps of about 5 and 50 ms; after each step twelve numbers go
+One PyTorch loop, a small network with AdamW, trains with steps of about 5 and 60 ms; after each step twelve numbers go
 to one of them. With BatchScope the loop is that of the README, level 3: run.loader, run.backward and run.step, under a
 real `batchscope-cli run` which stores every step; memory readings and the look for orders are part of it, and so are its
 own sizes of the step. The others get the same numbers by their own calls, flushed as they think best.
@@ -31,7 +31,8 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-STEPS_OF = [5, 50]  # milliseconds
+STEPS_OF = [5, 60]  # milliseconds
+EXAMPLES = 32768  # so that an epoch has several steps of any size
 BLOCK = 5  # steps until the other training takes its turn; the first of a block finds cold caches and is not counted
 ENOUGH_FOR_LATE = 100  # steps of a process
 NAMES = ["loss", "accuracy", "learning_rate", "grad_norm", "epoch", "examples_seen", "batch", "seconds", "a", "b", "c",
@@ -94,7 +95,7 @@ class Training:
         torch.manual_seed(0)
         self.model = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
         self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-3)
-        data = TensorDataset(torch.randn(8192, 64), torch.randint(0, 10, (8192,)))
+        data = TensorDataset(torch.randn(EXAMPLES, 64), torch.randint(0, 10, (EXAMPLES,)))
         self.loader = DataLoader(data, batch_size=batch, shuffle=True, drop_last=True)
 
     def loss(self, x, y):
@@ -196,7 +197,7 @@ def batch_for(milliseconds):
     for _ in range(3):
         steps = plain_steps(Training(batch), lambda step, numbers: None)
         times = [next(steps) for _ in range(3 * BLOCK)][BLOCK:]
-        batch = max(8, min(2048, round(batch * milliseconds / 1e3 / statistics.median(times))))
+        batch = max(8, min(EXAMPLES // 4, round(batch * milliseconds / 1e3 / statistics.median(times))))
     return batch
 
 
