@@ -33,6 +33,9 @@ from torch.utils.data import DataLoader, TensorDataset
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STEPS_OF = [5, 60]  # milliseconds
 EXAMPLES = 32768  # so that an epoch has several steps of any size
+# Freed memory stays with the process. Else it depends on what lies at the end of the heap whether each step gives its
+# tensors back and takes them anew, which costs some steps of 60 ms two milliseconds more than others.
+KEEP_FREED = "glibc.malloc.trim_threshold=8589934592:glibc.malloc.mmap_threshold=33554432"
 BLOCK = 5  # steps until the other training takes its turn; the first of a block finds cold caches and is not counted
 ENOUGH_FOR_LATE = 100  # steps of a process
 NAMES = ["loss", "accuracy", "learning_rate", "grad_norm", "epoch", "examples_seen", "batch", "seconds", "a", "b", "c",
@@ -182,7 +185,7 @@ def run_child(options, logger, batch, turn, folder):
                "--file", file] + (["--plain-first"] if turn % 2 else [])
     if logger == "BatchScope":
         command = [options.cli, "run", "--quiet", "--db", os.path.join(folder, "runs.db"), "--", *command]
-    environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore")
+    environment = dict(os.environ, OMP_NUM_THREADS="1", PYTHONWARNINGS="ignore", GLIBC_TUNABLES=KEEP_FREED)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{logger} ends with an error: {(done.stderr or done.stdout).strip()[-500:]}")
