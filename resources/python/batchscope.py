@@ -440,12 +440,6 @@ def _status_bytes(name: str, status: Optional[bytes] = None) -> int:
     return 0
 
 
-def _data_in_use(data: int) -> int:
-    """Of the bytes of a process's data, without what small tensors have left unused in glibc's heap."""
-    mallinfo = _c_function("mallinfo2", _Mallinfo)
-    return data - (int(mallinfo().fordblks) if mallinfo is not None else 0)
-
-
 class _HostMemory:
     """What this process uses beyond what it used when the training began, parameters included."""
 
@@ -532,6 +526,7 @@ class _CudaMemory:
 
 _M_MMAP_THRESHOLD = -3
 _MMAP_THRESHOLD = 131072
+_SCATTER = 3 << 18  # bytes by which what equal steps need differs from one process to the next
 
 
 def _return_freed_memory() -> None:
@@ -549,24 +544,27 @@ def _return_freed_memory() -> None:
 class _Budget:
     """The limit of the memory that training may use.
 
-    On the host it is RLIMIT_DATA: what the process has mapped already, less the model's own bytes, plus the budget.
+    On the host it is RLIMIT_DATA: what the process has mapped already, less the training's own bytes, plus the budget.
     Workers that the program forks have the limit it had before.
+
+    `own` tells the bytes that the training holds now, between two steps or after an error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, own: Callable[[], int] = lambda: 0) -> None:
         self.bytes: Optional[int] = None
+        self._own_now = own
+        self._own: Optional[int] = None  # bytes that the training holds between two steps, after the first update
         self._base: Optional[int] = None  # bytes of the host's data that do not count
-        self._first: Optional[Tuple[int, int]] = None  # base, and all data between steps, after the first update
-        self._own: Optional[int] = None  # bytes beyond the base that the training had when sizes were first tried
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
+        self._plugs = _Plugs()
         self._pid = os.getpid()
         self._for_updates: Optional[int] = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
         self._probing = False  # sizes are tried, each with the same room
         self._earlier: Optional[Tuple[Optional[int]]] = None  # the limit before one that no step has been made with
 
-    def set(self, limit: Optional[int], own_bytes: int, device: Any) -> None:
+    def set(self, limit: Optional[int], device: Any) -> None:
         """Sets, changes or removes (None) the limit. Raises nothing if the system refuses."""
         before, self.bytes = self.bytes, limit
         if not self._updated or limit is None or (self._for_updates is not None and limit > self._for_updates):
@@ -578,29 +576,42 @@ class _Budget:
         if device is not None and device.type == "cuda":
             self._set_cuda(limit, device)
         else:
-            self._set_host(limit, own_bytes)
+            self._set_host(limit)
 
-    def least(self, own_bytes: int, device: Any) -> int:
-        """Bytes that are in use now, between two steps: no step can be made with less."""
+    def least(self, device: Any) -> int:
+        """Bytes that training has now, between two steps: no step can be made with less."""
         if not self._updated:
             return 0
         if device is not None and device.type == "cuda":
             import torch
             return int(torch.cuda.memory_allocated(device))
-        _return_freed_memory()
-        data = _status_bytes("VmData")
-        return _data_in_use(data) - (data - own_bytes if self._base is None else self._base)
+        return self._own_now()
 
     def between_steps(self) -> None:
-        """What has come to stay since the first step does not count: kernels that were compiled for new sizes, and what
-        small tensors have left unused in glibc's heap. Else a run whose sizes change would have less and less.
+        """Gives each step the same room. What else has come to stay does not count: kernels that were compiled for new
+        sizes, buffers of libraries, and what small tensors have left unused in glibc's heap, which large ones cannot
+        use. Else a run whose sizes change would have less and less.
         """
         if self.bytes is None or self._before is None or not self._updated or self._probing:
             return
-        data = _status_bytes("VmData")
-        if self._first is None:
-            self._first = self._base, data
-        base = self._first[0] + max(0, data - self._first[1])
+        if self._own is None:
+            self._own = self._own_now()
+            _return_freed_memory()
+            self._plugs.fill()
+        self._make_room(self._own)
+
+    def make_room_again(self) -> bool:
+        """After an error, once its memory is given back. Whether there is notably more room than the step had: libraries
+        have compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
+        """
+        if self.bytes is None or self._before is None:
+            return False
+        before = self._base
+        self._make_room(self._own_now())
+        return self._base - before > self.bytes >> 9
+
+    def _make_room(self, own: int) -> None:
+        base = _status_bytes("VmData") - own - (_SCATTER if self._probing else 0)
         if base != self._base:
             self._base = base
             self._limit(self.bytes)
@@ -646,8 +657,6 @@ class _Budget:
             _return_freed_memory()
             stays = max(0, _status_bytes("VmData") - data)
             self._base += stays
-            if self._first is not None:
-                self._first = self._first[0] + stays, self._first[1] + stays
             self._limit_data(present if present == resource.RLIM_INFINITY else present + stays)
 
     def _limit(self, limit: Optional[int]) -> None:
@@ -662,35 +671,36 @@ class _Budget:
         total = torch.cuda.get_device_properties(device).total_memory
         torch.cuda.set_per_process_memory_fraction(1.0 if limit is None else min(1.0, limit / total), device)
 
-    def _set_host(self, limit: Optional[int], own_bytes: int) -> None:
+    def _set_host(self, limit: Optional[int]) -> None:
         import resource
         if self._before is None:
             if limit is None:
                 return
             self._before = resource.getrlimit(resource.RLIMIT_DATA)
-            self._base = _status_bytes("VmData") - own_bytes
-            os.register_at_fork(after_in_child=self._lift)
+            _start_threads()
+            _return_freed_memory()
             _use_fixed_map_threshold()
+            self._plugs.fill()
+            self._base = _status_bytes("VmData") - self._own_now()
+            os.register_at_fork(after_in_child=self._lift)
         self._limit(limit)
 
     def begin_probe(self) -> Optional[int]:
         """Bytes that a step may allocate; None without a limit on the host.
 
-        It is the same for each size that is tried: what the profiler keeps of a step, and what small tensors of earlier
-        sizes have left unused in glibc's heap, which large ones cannot use, is not the training's.
+        It is the same for each size that is tried, and a little less than in a run, so that the size holds there.
         """
         if self._base is None or self.bytes is None:
             return None
         _return_freed_memory()  # garbage of earlier sizes might be collected in a step
         if not gc.get_freeze_count():
             gc.freeze()  # all later collections look at what is new only
-        data = _status_bytes("VmData")
         if self._own is None:
-            self._own = _data_in_use(data) - self._base
+            self._own = self._own_now()
+        self._plugs.fill()
         self._probing = True
-        room = max(0, self.bytes - self._own)
-        self._limit_data(data + room)
-        return room
+        self._make_room(self._own)
+        return max(0, self.bytes - self._own - _SCATTER)
 
     def end_probes(self) -> None:
         gc.unfreeze()
@@ -717,9 +727,55 @@ class _Budget:
         if os.getpid() != self._pid:
             return
         self._lift()
+        self._plugs.remove()
         if self._device is not None and self.bytes is not None:
             self._set_cuda(None, self._device)
         self.bytes = None
+
+
+class _Plugs:
+    """Fills the places in glibc's heap that tensors could use. Else it is chance how many of them a step finds there,
+    beside what it maps, and so whether a size fits.
+    """
+
+    SMALLEST = 16384  # bytes; what is smaller hardly counts, and there are many such places
+
+    def __init__(self) -> None:
+        self._mallinfo = _c_function("mallinfo2", _Mallinfo)
+        self._malloc = _c_function("malloc", ctypes.c_void_p)
+        self._free = _c_function("free", None)
+        self._blocks: List[int] = []
+
+    def fill(self) -> None:
+        if self._mallinfo is None or self._malloc is None or self._free is None:
+            return
+        size = 64 << 20
+        while size >= self.SMALLEST:
+            before = self._grown()
+            block = self._malloc(ctypes.c_size_t(size))
+            if block and self._grown() == before:  # there was a place for it
+                self._blocks.append(block)
+                continue
+            if block:
+                self._free(ctypes.c_void_p(block))
+            size //= 2
+
+    def _grown(self) -> Tuple[int, int, int]:
+        """What changes if a block is mapped, or is taken from the end of the heap."""
+        info = self._mallinfo()
+        return info.hblks, info.arena, info.keepcost
+
+    def remove(self) -> None:
+        while self._blocks:
+            self._free(ctypes.c_void_p(self._blocks.pop()))
+
+
+def _start_threads() -> None:
+    """Lets torch start the threads that it computes with: their stacks, 8 MB of data each, are no part of training."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        grain = 32768  # elements that one thread adds at least
+        torch.zeros(grain * torch.get_num_threads(), dtype=torch.float32, device="cpu").add_(1)
 
 
 def _use_fixed_map_threshold() -> None:
@@ -1051,7 +1107,7 @@ class Run:
         self._optimizers: Any = weakref.WeakSet()  # whose updates are known of
         self._own_bytes = 0
         self._memory: Any = None
-        self._budget = _Budget()
+        self._budget = _Budget(self._bytes_between_steps)
         self._wanted_limit: Optional[Tuple[Optional[int]]] = None
         self._splitter = _Splitter(self)
         self.rate_factor = 1.0
@@ -1102,6 +1158,12 @@ class Run:
         self._event_at(self._step + 1, "oom", detail)
         if self._probe is not None:
             self._probe.fits = False
+
+    def _report_retry(self, size: int) -> None:
+        if self._rank == 0 and self._probe is None:
+            self._event_at(self._step + 1, "retry", {
+                "text": f"a micro batch of {size} ran out of memory while libraries compiled kernels or took buffers, "
+                        "and is tried again now that they have them"})
 
     def finish(self, status: str = "finished", reason: Optional[str] = None) -> None:
         """Ends the run; what is sent later is ignored. Called when the interpreter ends, if not before."""
@@ -1607,12 +1669,18 @@ class Run:
             return  # the model's own bytes are not known yet
         limit = self._wanted_limit[0]
         self._wanted_limit = None
-        if self._ranks is None and limit is not None and limit <= self._budget.least(self._own_bytes, self._device()):
+        if self._ranks is None and limit is not None and limit <= self._budget.least(self._device()):
             return  # the answer to BatchScope has the limit that stays
         before = self._budget.bytes
-        self._budget.set(limit, self._own_bytes, self._device())
+        self._budget.set(limit, self._device())
         if limit is None or (before is not None and limit > before):
             self._splitter.limit = None  # larger pieces may fit now
+
+    def _bytes_between_steps(self) -> int:
+        """Bytes of the newest model and its gradients, and of the states of all optimizers."""
+        gradients = [p.grad for p in self._model.parameters()] if self._model is not None else []
+        states = [tensor for optimizer in self._optimizers for tensor in _state_tensors(optimizer)]
+        return self._own_bytes + _bytes_of(gradients) + _bytes_of(states)
 
     def _take_budget_back(self, reason: str) -> bool:
         """After an error with a lower budget; false if the budget has not been lowered since the last step."""
@@ -2514,6 +2582,7 @@ class _Splitter:
 
     def _alone(self, window: Window, method: _Method) -> Any:
         saved = _Saved(method.model)
+        again = False
         if self.limit is not None and max(window.sizes) > self.limit and method.key not in self._mean_over:
             self._find_mean(window, method)
         while True:
@@ -2526,7 +2595,14 @@ class _Splitter:
                 error = caught
                 in_use = self._run._memory.allocated() if self._run._memory else None
                 _forget_frames(error)
-            self._shrink(window, method, saved, error, in_use)
+            method.model.zero_grad(set_to_none=True)
+            saved.restore()
+            _return_freed_memory()
+            if self._run._budget.make_room_again() and not again:
+                again = True
+                self._run._report_retry(self._running)
+            else:
+                self._shrink(window, method, error, in_use)
             del error
 
     def _attempt(self, window: Window, method: _Method) -> Any:
@@ -2566,14 +2642,9 @@ class _Splitter:
         for piece, count in zip(pieces, counts):
             piece.divisor = sum(counts) / count if count else math.inf
 
-    def _shrink(self, window: Window, method: _Method, saved: _Saved, error: Exception,
-                in_use: Optional[int]) -> None:
+    def _shrink(self, window: Window, method: _Method, error: Exception, in_use: Optional[int]) -> None:
         """Halves the size of pieces, or lets the error go on if that does not help or would change the result."""
-        method.model.zero_grad(set_to_none=True)
-        saved.restore()
-        _return_freed_memory()
         run, size, text = self._run, self._running, f"{type(error).__name__}: {error}"[:500]
-        run._budget.between_steps()
         reason = None
         if run.on_oom == "fail":
             reason = "on_oom is fail"

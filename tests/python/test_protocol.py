@@ -786,13 +786,13 @@ class Memory(Folder):
                     return len(bytearray(count)) == count
                 except MemoryError:
                     return False
-            budget = batchscope._Budget()
-            budget.set(200_000_000, 0, None)
-            print(budget.least(0, None))  # before the first update nothing is known of it
+            budget = batchscope._Budget(lambda: 15_000_000)
+            budget.set(200_000_000, None)
+            print(budget.least(None))  # before the first update nothing is known of it
             budget.end_update()
             keep = bytearray(30_000_000)
-            print(15_000_000 <= budget.least(0, None) < 35_000_000)
-            budget.set(60_000_000, 0, None)
+            print(budget.least(None))
+            budget.set(60_000_000, None)
             print(fits(100_000_000))
             with budget.lifted():
                 print(fits(300_000_000))
@@ -800,11 +800,37 @@ class Memory(Folder):
             print(fits(100_000_000), fits(300_000_000))
             budget.end_update()
             print(fits(100_000_000), budget.take_back())  # a step was made with it
-            budget.set(50_000_000, 0, None)
-            budget.set(40_000_000, 0, None)
+            budget.set(50_000_000, None)
+            budget.set(40_000_000, None)
             print(budget.take_back(), budget.bytes, fits(100_000_000))
         """, self.server())
-        self.assertEqual(child.end(), "0\nTrue\nFalse\nTrue\nTrue False\nFalse False\nTrue 60000000 False\n")
+        self.assertEqual(child.end(), "0\n15000000\nFalse\nTrue\nTrue False\nFalse False\nTrue 60000000 False\n")
+
+    def test_what_libraries_keep_does_not_count(self):
+        child = self.program("""
+            import batchscope
+            def fits(count):
+                try:
+                    return len(bytearray(count)) == count
+                except MemoryError:
+                    return False
+            budget = batchscope._Budget(lambda: 20_000_000)
+            budget.set(100_000_000, None)
+            print(fits(70_000_000), fits(90_000_000))  # training holds 20 MB
+            budget.end_update()
+            budget.between_steps()
+            print(fits(70_000_000), fits(90_000_000))
+            kept = [bytearray(30_000_000)]  # within the step that is made
+            print(fits(70_000_000))
+            print(budget.make_room_again(), fits(70_000_000), fits(90_000_000))
+            print(budget.make_room_again())  # nothing more has come to stay
+            kept.append(bytearray(30_000_000))
+            budget.between_steps()
+            print(fits(70_000_000), fits(90_000_000))
+            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_000_000))  # a little less than a run has
+        """, self.server())
+        self.assertEqual(child.end(),
+                         "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue True False\n")
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""

@@ -175,6 +175,7 @@ std::optional<EventText> of_conversation(const telemetry::Event& event, const QJ
       {"late", EventTexts::tr("answer came too late"), "message"},
       {"lost", EventTexts::tr("messages lost"), "message", true},
       {"lint", EventTexts::tr("remark"), "text"},
+      {"retry", EventTexts::tr("tried again"), "text"},
       {"level", EventTexts::tr("only reports its steps"), "reason"},
       {"loss-scale", EventTexts::tr("scale of the loss"), "text", true},
       {"rate-by-steps", EventTexts::tr("learning rate by steps"), "text"},

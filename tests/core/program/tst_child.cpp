@@ -142,7 +142,7 @@ private Q_SLOTS:
       wait_for(child);
     }
     QCOMPARE(programs.output(), std::string("glibc.malloc.mmap_threshold=131072:glibc.malloc.hugetlb=1:"
-                                            "glibc.malloc.arena_max=2\n"));
+                                            "glibc.malloc.arena_max=1:glibc.malloc.arena_max=2\n"));
   }
 
   void descriptorsAndSignalsAreClean() {

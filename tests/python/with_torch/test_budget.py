@@ -1,4 +1,4 @@
-"""A budget that is halved from outside while a program trains, under the real batchscope-cli."""
+"""Budgets of programs under the real batchscope-cli: halved from outside while they train, and filled by a found size."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from torch_programs import HERE, WithCli, difference
+from torch_programs import HERE, SOURCE, WithCli, difference
 
 import torch
 from pretended_batchscope import PATIENCE
@@ -88,6 +88,24 @@ class Halved(WithCli):
 
     def test_a_trainer_goes_on_with_the_same_gradients(self):
         self.check("trainer", 90, 16)
+
+
+class Found(WithCli):
+    def check(self, megabytes, *program):
+        attached = ("--quiet", "--attach", "auto", "--memory-budget", f"{megabytes}MB")
+        command = (sys.executable, os.path.join(SOURCE, "examples", program[0]), *program[1:])
+        found = self.cli("find", "--no-timings", *attached, "--", *command)
+        run = self.cli("run", *attached, "--batch", str(found["largest"]), "--", *command)
+        self.assertEqual(run["oom_events"], 0)
+        shown = self.cli("show", "1", "--series", "batch,micro_batches")["series"]
+        self.assertGreater(len(shown["batch"]), 2)
+        self.assertEqual({count for _, count in shown["micro_batches"]}, {1})
+
+    def test_a_size_that_was_found_for_a_trainer_holds(self):
+        self.check(60, "hf_trainer.py", "--epochs", "1")
+
+    def test_a_size_that_was_found_for_lightning_holds(self):
+        self.check(200, "lightning_module.py", "--width", "8192", "--epochs", "1")
 
 
 if __name__ == "__main__":
