@@ -1637,6 +1637,9 @@ class Run:
             answer["curve"] = self._estimator(batches)
         except Exception as error:  # whatever the model does on tensors without data
             answer["error"] = f"{type(error).__name__}: {error}"[:500]
+            if type(error).__name__ == "DataDependentOutputException":
+                answer["error"] = ("the model reads values of its tensors, which have no data in an estimate (with "
+                                   "transformers before 5: those of an attention mask)")
         self._link.post(answer)
 
     def _apply(self, message: Message) -> None:

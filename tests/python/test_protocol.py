@@ -827,7 +827,7 @@ class Memory(Folder):
             kept.append(bytearray(30_000_000))
             budget.between_steps()
             print(fits(70_000_000), fits(90_000_000))
-            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_000_000))  # a little less than a run has
+            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_500_000))  # a little less than a run has
         """, self.server())
         self.assertEqual(child.end(),
                          "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue True False\n")

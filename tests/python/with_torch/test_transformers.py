@@ -25,6 +25,7 @@ def text():
     return {"input_ids": ids, "labels": labels}
 
 
+IS_5 = batchscope._version(transformers) >= (5, 0)
 TEXTS = [text() for _ in range(50)]
 CLASSES = [{"input_ids": example["input_ids"], "labels": torch.tensor(i % 3)} for i, example in enumerate(TEXTS)]
 
@@ -161,7 +162,7 @@ class Settings(WithTrainer):
             "seed": 7})
 
     def test_an_optimizer_of_the_programs_own_goes_before_the_arguments(self):
-        trainer = self.trainer(gpt(), max_steps=2, warmup_steps=0.5)
+        trainer = self.trainer(gpt(), max_steps=2, **{"warmup_steps" if IS_5 else "warmup_ratio": 0.5})
         trainer.optimizer = torch.optim.SGD(trainer.model.parameters(), 0.25, momentum=0.5)
         settings = self.told(trainer)["settings"]
         self.assertEqual((settings["optimizer"], settings["learning_rate"], settings["momentum"]), ("SGD", 0.25, 0.5))
@@ -250,7 +251,7 @@ class Steered(WithTrainer):
         server, _ = self.connect()
         self.attached(bert(), data=CLASSES, gradient_accumulation_steps=2, max_steps=2).train()
         told = len(self.closed(server).events("loss-scale"))
-        self.assertEqual(told, 1 if batchscope._version(transformers) >= (5, 0) else 0)
+        self.assertEqual(told, 1 if IS_5 else 0)
 
 
 class Again(WithTrainer):
@@ -285,8 +286,11 @@ class Prediction(WithTrainer):
         self.attached(model, learning_rate=0.0, weight_decay=0.0).train()
         self.closed(server)
         estimate = server.of("estimate")[0]
-        self.assertEqual([size for size, _, _ in estimate["curve"]], [4, 8])
-        self.assertLess(estimate["curve"][0][1], estimate["curve"][1][1])
+        if IS_5:
+            self.assertEqual([size for size, _, _ in estimate["curve"]], [4, 8])
+            self.assertLess(estimate["curve"][0][1], estimate["curve"][1][1])
+        else:  # reads the attention mask
+            self.assertIn("reads values of its tensors", estimate["error"])
         self.assertEqual(digest(model), before)
         trace, = server.of("trace")
         self.assertEqual((trace["batch"], [name for _, name in trace["phases"]]), (3, ["forward", "backward", "update"]))
@@ -386,7 +390,8 @@ class Resume(WithTrainer):
 
     def test_an_unsteered_checkpoint_leaves_the_size_to_the_program(self):
         first = self.resumed({}, attached_before=True, per_device_train_batch_size=8)
-        self.assertEqual((first["step"], first["takes"], first["examples_seen"]), (7, [8], 6 * 4 + 8))
+        size = 8 if IS_5 else 4  # before, a Trainer goes on with the size of its checkpoint
+        self.assertEqual((first["step"], first["takes"], first["examples_seen"]), (7, [size], 6 * 4 + size))
 
     def test_the_time_of_evaluations_is_told(self):
         server, _ = self.connect()
