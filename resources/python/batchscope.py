@@ -600,6 +600,19 @@ class _Budget:
             self._plugs.fill()
         self._make_room(self._own)
 
+    def pause(self) -> Optional[int]:
+        """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of
+        the host.
+        """
+        if self.bytes is None or self._before is None:
+            return None
+        self._lift()
+        return _status_bytes("VmData") - self._base
+
+    def resume(self) -> None:
+        if self.bytes is not None:
+            self._limit(self.bytes)
+
     def make_room_again(self) -> bool:
         """After an error, once its memory is given back. Whether there is notably more room than the step had: libraries
         have compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
@@ -608,6 +621,7 @@ class _Budget:
             return False
         before = self._base
         self._make_room(self._own_now())
+        self.resume()
         return self._base - before > self.bytes >> 9
 
     def _make_room(self, own: int) -> None:
@@ -2593,10 +2607,12 @@ class _Splitter:
             try:
                 return self._attempt(window, method)
             except Exception as caught:
+                counted = self._run._budget.pause()  # to handle the error takes memory, too
                 if not is_out_of_memory(caught) or self.updating:
+                    self._run._budget.resume()
                     raise
                 error = caught
-                in_use = self._run._memory.allocated() if self._run._memory else None
+                in_use = counted or (self._run._memory.allocated() if self._run._memory else None)
                 _forget_frames(error)
             method.model.zero_grad(set_to_none=True)
             saved.restore()

@@ -87,7 +87,7 @@ class Halved(WithCli):
         self.check("plain", 60, 512)
 
     def test_a_trainer_goes_on_with_the_same_gradients(self):
-        self.check("trainer", 90, 16)
+        self.check("trainer", 60, 16)
 
 
 class Found(WithCli):
