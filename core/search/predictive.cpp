@@ -57,6 +57,8 @@ public:
         give_up_misleading(probe.batch, *options_.budget_bytes);
       return;
     }
+    if (model_ && options_.budget_bytes && predict(probe.batch).value_or(0) > *options_.budget_bytes)
+      ++beyond_prediction_;
     if (probe.batch > fits_ && probe.peak_bytes)
       largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
@@ -168,9 +170,11 @@ private:
     const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
     if (goal > fits_)
       return goal;
-    // The model predicts that the next size does not fit; it is trusted if it was right about this one.
-    return last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error) ? std::nullopt
-                                                                                          : std::optional(fits_ + 1);
+    // The model predicts that the next size does not fit; it is trusted if it was right about this one. Else larger and
+    // larger steps are tried, until a size fails.
+    if (last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error))
+      return std::nullopt;
+    return std::min(fits_ + (std::int64_t{1} << std::min(beyond_prediction_, 30)), highest());
   }
 
   /// What the line predicts is tried, but no size far beyond those that were run; once it predicts that nothing more
@@ -237,6 +241,7 @@ private:
   FinderOptions options_;
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
+  int beyond_prediction_ = 0;    ///< sizes that fitted although the model predicted that they do not
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
