@@ -283,7 +283,9 @@ private Q_SLOTS:
     }
     QVERIFY(lives(pid));
     std::optional<ProcessGroup> group;
-    const auto found = [&] { return (group = ProcessGroup::find("of-this-test")).has_value(); }; // as another BatchScope
+    const auto found = [&] {
+      return (group = ProcessGroup::find("of-this-test")).has_value();
+    };                                           // as another BatchScope
     QTRY_VERIFY_WITH_TIMEOUT(found(), patience); // a process that is within exec() has no environment
     QVERIFY(group->leader_lives());
     QCOMPARE(group->leader(), pid);
