@@ -28,8 +28,8 @@ namespace {
 constexpr std::array own_variables = {"BATCHSCOPE_SOCKET", "BATCHSCOPE_RUN", "BATCHSCOPE_SPILL", "BATCHSCOPE_ATTACH",
                                       "BATCHSCOPE_SEED"};
 
-/// Every tensor is given back when it is freed, so that equal steps need equal memory; one heap for all threads, so that
-/// it is not chance in which of several a block finds room.
+/// Every tensor is given back when it is freed, so that equal steps need equal memory; one heap for all threads, so
+/// that it is not chance in which of several a block finds room.
 constexpr const char* tunables = "glibc.malloc.mmap_threshold=131072:glibc.malloc.hugetlb=1:glibc.malloc.arena_max=1";
 
 using Variables = std::map<std::string, std::string>;
