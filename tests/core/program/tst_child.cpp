@@ -282,11 +282,10 @@ private Q_SLOTS:
       child.leave();
     }
     QVERIFY(lives(pid));
+    // As another BatchScope finds it; while it is within exec(), a process has no environment.
     std::optional<ProcessGroup> group;
-    const auto found = [&] {
-      return (group = ProcessGroup::find("of-this-test")).has_value();
-    };                                           // as another BatchScope
-    QTRY_VERIFY_WITH_TIMEOUT(found(), patience); // a process that is within exec() has no environment
+    const auto found = [&] { return (group = ProcessGroup::find("of-this-test")).has_value(); };
+    QTRY_VERIFY_WITH_TIMEOUT(found(), patience);
     QVERIFY(group->leader_lives());
     QCOMPARE(group->leader(), pid);
     QVERIFY(!ProcessGroup(pid, started + 1, "of-another").leader_lives());
