@@ -57,8 +57,6 @@ public:
         give_up_misleading(probe.batch, *options_.budget_bytes);
       return;
     }
-    if (model_ && options_.budget_bytes && predict(probe.batch).value_or(0) > *options_.budget_bytes)
-      ++beyond_prediction_;
     if (probe.batch > fits_ && probe.peak_bytes)
       largest_peak_ = *probe.peak_bytes;
     fits_ = std::max(fits_, probe.batch);
@@ -170,11 +168,18 @@ private:
     const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
     if (goal > fits_)
       return goal;
-    // The model predicts that the next size does not fit; it is trusted if it was right about this one. Else larger and
-    // larger steps are tried, until a size fails.
+    // The model predicts that the next size does not fit; it is trusted if it was right about this one.
     if (last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error))
       return std::nullopt;
-    return std::min(fits_ + (std::int64_t{1} << std::min(beyond_prediction_, 30)), highest());
+    return beyond_prediction();
+  }
+
+  /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs
+  /// twice that, so steps grow until a size fails.
+  std::int64_t beyond_prediction() const {
+    const auto budget = static_cast<double>(*options_.budget_bytes);
+    const double shown = std::max(static_cast<double>(*predict(fits_)) - budget, 0.0);
+    return std::clamp(largest_within(budget + 2 * shown, fits_ + 1, highest()), fits_ + 1, highest());
   }
 
   /// What the line predicts is tried, but no size far beyond those that were run; once it predicts that nothing more
@@ -241,7 +246,6 @@ private:
   FinderOptions options_;
   std::int64_t fits_ = 0;        ///< largest that fitted
   std::int64_t fails_ = unknown; ///< smallest that did not
-  int beyond_prediction_ = 0;    ///< sizes that fitted although the model predicted that they do not
   int broken_promises_ = 0;      ///< sizes that failed although the model predicted a fit
   bool over_ = false;
   double last_error_ = 1;
