@@ -131,7 +131,10 @@ Peak MemoryModel::peak(std::int64_t batch) const {
         peak.by = by;
       }
     } else if (step.block == telemetry::block_from_before) {
-      in_use -= std::min<std::uint64_t>(in_use, static_cast<std::uint64_t>(step.bytes_at_large));
+      const auto freed = static_cast<std::uint64_t>(step.bytes_at_large);
+      std::uint64_t& gradients = by[static_cast<int>(telemetry::Use::gradients)]; // what a step frees of the one before
+      in_use -= std::min(in_use, freed);
+      gradients -= std::min(gradients, freed);
     } else {
       in_use -= sizes[step.block];
       by[static_cast<int>(step.use)] -= sizes[step.block];

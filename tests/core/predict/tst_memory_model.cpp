@@ -29,6 +29,15 @@ public:
     trace_.peak_bytes = std::max(trace_.peak_bytes, in_use_);
     return block;
   }
+  void begin_with(Use use, std::uint64_t bytes) {
+    trace_.start_bytes += bytes;
+    trace_.start_bytes_by[static_cast<int>(use)] += bytes;
+    in_use_ = trace_.peak_bytes = trace_.start_bytes;
+  }
+  void free_from_before(Phase phase, std::uint64_t bytes) {
+    trace_.events.push_back({block_from_before, false, phase, bytes});
+    in_use_ -= bytes;
+  }
   void free(Phase phase, std::uint32_t block) {
     trace_.events.push_back({block, false, phase, sizes_[block]});
     in_use_ -= sizes_[block];
@@ -86,6 +95,27 @@ private Q_SLOTS:
     for (const std::uint64_t part : peak.by)
       sum += part;
     QCOMPARE(sum, peak.bytes);
+  }
+
+  /// A step that begins with the gradients of the one before, frees them and makes new ones.
+  void followsGradientsFromBefore() {
+    constexpr std::uint64_t gradients = 6400;
+    const auto make = [](std::int64_t batch) {
+      TraceMaker maker(batch, 4000);
+      maker.begin_with(Use::gradients, gradients);
+      maker.free_from_before(Phase::batch, gradients);
+      const auto activation = maker.allocate(Phase::forward, 1024 * batch);
+      maker.allocate(Phase::backward, gradients);
+      maker.free(Phase::backward, activation);
+      return maker.take();
+    };
+    const MemoryModel model(make(8), make(16));
+    for (const std::int64_t batch : {8, 16, 100}) {
+      const Peak peak = model.peak(batch);
+      QCOMPARE(peak.bytes, make(batch).peak_bytes);
+      QCOMPARE(peak.by[static_cast<int>(Use::gradients)], gradients);
+      QCOMPARE(peak.by[static_cast<int>(Use::activations)], static_cast<std::uint64_t>(1024 * batch));
+    }
   }
 
   void findsTheLargestBatchWithinABudget() {
