@@ -51,6 +51,7 @@ LONGEST_LINE = 16 << 20  # bytes
 WAIT_FOR_ANSWER = 2.0  # seconds
 RECONNECT_EVERY = 5.0  # seconds
 CHUNK = 16  # examples that a loader's worker fetches at once
+MOST_RETRIES = 3  # of a step for which libraries take memory beside it
 
 Message = Dict[str, Any]
 
@@ -526,7 +527,7 @@ class _CudaMemory:
 
 _M_MMAP_THRESHOLD = -3
 _MMAP_THRESHOLD = 131072
-_SCATTER = 3 << 18  # bytes by which what equal steps need differs from one process to the next
+_SCATTER = 1 << 18  # bytes by which what equal steps need differs from one process to the next
 
 
 def _return_freed_memory() -> None:
@@ -547,17 +548,19 @@ class _Budget:
     On the host it is RLIMIT_DATA: what the process has mapped already, less the training's own bytes, plus the budget.
     Workers that the program forks have the limit it had before.
 
-    `own` tells the bytes that the training holds now, between two steps or after an error.
+    `own` tells the bytes that the training holds now, between two steps or after an error; `batch` those of the examples
+    that the last step took, which the next one frees.
     """
 
-    def __init__(self, own: Callable[[], int] = lambda: 0) -> None:
+    def __init__(self, own: Callable[[], int] = lambda: 0, batch: Callable[[], int] = lambda: 0) -> None:
         self.bytes: Optional[int] = None
         self._own_now = own
+        self._batch_now = batch
         self._own: Optional[int] = None  # bytes that the training holds between two steps, after the first update
         self._base: Optional[int] = None  # bytes of the host's data that do not count
         self._before: Optional[Tuple[int, int]] = None
         self._device: Any = None
-        self._plugs = _Plugs()
+        self._heap = _Heap()
         self._pid = os.getpid()
         self._for_updates: Optional[int] = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
@@ -594,11 +597,10 @@ class _Budget:
         """
         if self.bytes is None or self._before is None or not self._updated or self._probing:
             return
-        if self._own is None:
+        first = self._own is None
+        if first:
             self._own = self._own_now()
-            _return_freed_memory()
-            self._plugs.fill()
-        self._make_room(self._own)
+        self._make_room(self._own, settle=first or self._heap.is_short())
 
     def pause(self) -> Optional[int]:
         """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of
@@ -614,19 +616,23 @@ class _Budget:
             self._limit(self.bytes)
 
     def make_room_again(self) -> bool:
-        """After an error, once its memory is given back. Whether there is notably more room than the step had: libraries
-        have compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
+        """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries have
+        compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
         """
         if self.bytes is None or self._before is None:
+            _return_freed_memory()
             return False
         before = self._base
-        self._make_room(self._own_now())
-        self.resume()
+        self._make_room(self._own_now(), settle=True)
         return self._base - before > self.bytes >> 9
 
-    def _make_room(self, own: int) -> None:
-        base = _status_bytes("VmData") - own - (_SCATTER if self._probing else 0)
-        if base != self._base:
+    def _make_room(self, own: int, settle: bool) -> None:
+        if settle:
+            self._lift()
+            _return_freed_memory()
+            self._heap.settle()
+        base = _status_bytes("VmData") - own - self._batch_now() - (_SCATTER if self._probing else 0)
+        if settle or base != self._base:
             self._base = base
             self._limit(self.bytes)
 
@@ -692,11 +698,9 @@ class _Budget:
                 return
             self._before = resource.getrlimit(resource.RLIMIT_DATA)
             _start_threads()
-            _return_freed_memory()
             _use_fixed_map_threshold()
-            self._plugs.fill()
-            self._base = _status_bytes("VmData") - self._own_now()
             os.register_at_fork(after_in_child=self._lift)
+            self._make_room(self._own_now(), settle=True)
         self._limit(limit)
 
     def begin_probe(self) -> Optional[int]:
@@ -706,14 +710,12 @@ class _Budget:
         """
         if self._base is None or self.bytes is None:
             return None
-        _return_freed_memory()  # garbage of earlier sizes might be collected in a step
-        if not gc.get_freeze_count():
-            gc.freeze()  # all later collections look at what is new only
         if self._own is None:
             self._own = self._own_now()
-        self._plugs.fill()
         self._probing = True
-        self._make_room(self._own)
+        self._make_room(self._own, settle=True)  # garbage of earlier sizes might be collected in a step
+        if not gc.get_freeze_count():
+            gc.freeze()  # all later collections look at what is new only
         return max(0, self.bytes - self._own - _SCATTER)
 
     def end_probes(self) -> None:
@@ -741,37 +743,51 @@ class _Budget:
         if os.getpid() != self._pid:
             return
         self._lift()
-        self._plugs.remove()
+        self._heap.release()
         if self._device is not None and self.bytes is not None:
             self._set_cuda(None, self._device)
         self.bytes = None
 
 
-class _Plugs:
-    """Fills the places in glibc's heap that tensors could use. Else it is chance how many of them a step finds there,
-    beside what it maps, and so whether a size fits.
+class _Heap:
+    """Has each step find the same in glibc's heap: places for what is smaller than a map of its own, and none for larger
+    tensors, which else would be mapped or not by chance (glibc maps what has no place in the heap, nor at its end). If
+    the heap had to grow in a step, it would by 2 MiB with huge pages; so whether a size fits would be chance, too.
     """
 
-    SMALLEST = 16384  # bytes; what is smaller hardly counts, and there are many such places
+    SMALL = 4 << 20  # bytes of places for small blocks
 
     def __init__(self) -> None:
         self._mallinfo = _c_function("mallinfo2", _Mallinfo)
         self._malloc = _c_function("malloc", ctypes.c_void_p)
         self._free = _c_function("free", None)
-        self._blocks: List[int] = []
+        self._plugs: List[int] = []
+        if self._malloc is None or self._free is None:
+            self._mallinfo = None
 
-    def fill(self) -> None:
-        if self._mallinfo is None or self._malloc is None or self._free is None:
-            return
+    def is_short(self) -> bool:
+        """Of places for small blocks: what came to stay has taken them."""
+        if self._mallinfo is None:
+            return False
+        info = self._mallinfo()
+        return info.fordblks - info.keepcost < self.SMALL // 2
+
+    def settle(self) -> None:
+        if self._mallinfo is not None:
+            self._close_places()
+            self._make_small_places()
+            self._close_end()
+
+    def _close_places(self) -> None:
+        """Takes the places that larger tensors could use."""
         size = 64 << 20
-        while size >= self.SMALLEST:
+        while size >= _MMAP_THRESHOLD:
             before = self._grown()
-            block = self._malloc(ctypes.c_size_t(size))
+            block = self._take(size)
             if block and self._grown() == before:  # there was a place for it
-                self._blocks.append(block)
+                self._plugs.append(block)
                 continue
-            if block:
-                self._free(ctypes.c_void_p(block))
+            self._give(block)
             size //= 2
 
     def _grown(self) -> Tuple[int, int, int]:
@@ -779,9 +795,35 @@ class _Plugs:
         info = self._mallinfo()
         return info.hblks, info.arena, info.keepcost
 
-    def remove(self) -> None:
-        while self._blocks:
-            self._free(ctypes.c_void_p(self._blocks.pop()))
+    def _make_small_places(self) -> None:
+        """Places next to which there is none: they never become a larger one."""
+        info = self._mallinfo()
+        missing = self.SMALL - (info.fordblks - info.keepcost)
+        if missing > 0:
+            blocks = [self._take(_MMAP_THRESHOLD - 64) for _ in range(2 * (missing // _MMAP_THRESHOLD + 1))]
+            self._plugs += filter(None, blocks[1::2])
+            for block in blocks[::2]:
+                self._give(block)
+
+    def _close_end(self) -> None:
+        """Takes what is free at the heap's end."""
+        keep, arena = self._mallinfo().keepcost, self._mallinfo().arena
+        if keep >= _MMAP_THRESHOLD:
+            block = self._take(keep - 4096)
+            if block and self._mallinfo().arena == arena:
+                self._plugs.append(block)
+            else:
+                self._give(block)
+
+    def _take(self, size: int) -> Optional[int]:
+        return self._malloc(ctypes.c_size_t(size))
+
+    def _give(self, block: Optional[int]) -> None:
+        self._free(ctypes.c_void_p(block))
+
+    def release(self) -> None:
+        while self._plugs:
+            self._give(self._plugs.pop())
 
 
 def _start_threads() -> None:
@@ -1121,7 +1163,7 @@ class Run:
         self._optimizers: Any = weakref.WeakSet()  # whose updates are known of
         self._own_bytes = 0
         self._memory: Any = None
-        self._budget = _Budget(self._bytes_between_steps)
+        self._budget = _Budget(self._bytes_between_steps, self._bytes_of_batch)
         self._wanted_limit: Optional[Tuple[Optional[int]]] = None
         self._splitter = _Splitter(self)
         self.rate_factor = 1.0
@@ -1699,6 +1741,18 @@ class Run:
         states = [tensor for optimizer in self._optimizers for tensor in _state_tensors(optimizer)]
         return self._own_bytes + _bytes_of(gradients) + _bytes_of(states)
 
+    def _bytes_of_batch(self) -> int:
+        """Bytes of the last window, while the program holds it."""
+        window = self._loader.last_window() if self._loader is not None else None
+        if window is None:
+            return 0
+        held: Dict[int, int] = {}  # by storage: bytes of tensors, which may be parts of something larger
+        for tensor in _tensors_in(window.parts):
+            if tensor.device.type == "cpu" and str(tensor.layout) == "torch.strided":
+                storage = tensor.untyped_storage()
+                held[storage._cdata] = min(storage.nbytes(), held.get(storage._cdata, 0) + _bytes_of([tensor]))
+        return sum(held.values())
+
     def _take_budget_back(self, reason: str) -> bool:
         """After an error with a lower budget; false if the budget has not been lowered since the last step."""
         lower = self._budget.bytes
@@ -1822,7 +1876,7 @@ def _at_exit(run: Run) -> None:
 class Window:
     """The examples of one optimizer step: collated micro batches. As a mapping or sequence it is its first part."""
 
-    __slots__ = ("parts", "sizes", "_examples", "_loader")
+    __slots__ = ("parts", "sizes", "_examples", "_loader", "__weakref__")
 
     def __init__(self, examples: Optional[List[Any]], parts: List[Any], sizes: List[int],
                  loader: Optional["Loader"] = None) -> None:
@@ -2032,7 +2086,9 @@ class _Epoch:
         # A list of 3 images in a batch of 3 looks like columns: what was seen once holds.
         loader.cuttable = loader.cuttable and all(map(_has_rows, parts, own))
         keeps = loader._keeps_examples or not loader.cuttable
-        return Window(examples if keeps else None, parts, own, loader)
+        window = Window(examples if keeps else None, parts, own, loader)
+        loader.last_window = weakref.ref(window)
+        return window
 
 
 class Loader:
@@ -2062,6 +2118,7 @@ class Loader:
         self.seen_in_epoch = 0
         self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
         self.last_total = 0  # examples of the last window, of all ranks
+        self.last_window: Callable[[], Optional[Window]] = lambda: None  # while the program holds it
         self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
         self._skip = 0
         self._promised = 0  # a batch size that the next window of this epoch may have
@@ -2599,7 +2656,7 @@ class _Splitter:
 
     def _alone(self, window: Window, method: _Method) -> Any:
         saved = _Saved(method.model)
-        again = False
+        retries = 0
         if self.limit is not None and max(window.sizes) > self.limit and method.key not in self._mean_over:
             self._find_mean(window, method)
         while True:
@@ -2616,9 +2673,8 @@ class _Splitter:
                 _forget_frames(error)
             method.model.zero_grad(set_to_none=True)
             saved.restore()
-            _return_freed_memory()
-            if self._run._budget.make_room_again() and not again:
-                again = True
+            if self._run._budget.make_room_again() and retries < MOST_RETRIES:
+                retries += 1
                 self._run._report_retry(self._running)
             else:
                 self._shrink(window, method, error, in_use)
@@ -3355,7 +3411,7 @@ class _LightningMethod(_Method):
         self._arguments = arguments
         self._divisor = divisor  # of each micro batch's loss; None: by their sizes
         self._backward = backward
-        self._mark = mark
+        self.mark = mark
         self.model = trainer.lightning_module
         self.wrapped = trainer.strategy.model
         self.extra: Dict[str, Any] = {}
@@ -3368,11 +3424,11 @@ class _LightningMethod(_Method):
         return trainer.fit_loop.epoch_loop.automatic_optimization._training_step(arguments)
 
     def backward(self, piece: _Piece, parts: int) -> Any:
-        self._mark("forward")
+        self.mark("forward")
         output = self._output(piece.part)
         if output.closure_loss is None:
             return None
-        self._mark("backward")
+        self.mark("backward")
         divisor = piece.divisor * (self._divisor or 1)
         loss = output.closure_loss if divisor == 1.0 else output.closure_loss / divisor
         self._backward(loss)
@@ -3596,6 +3652,7 @@ class _Lightning:
                 self.run._splitter.updating = updating
                 if updating:
                     self.run._budget.begin_update()
+                    method.mark("update")
             if divisor is not None and loss is not None and len(window.parts) != divisor:
                 loss = loss * (divisor / len(window.parts))  # as it is reported: the mean
             return self._result_class(closure_loss=loss, extra=method.extra)
@@ -3699,6 +3756,15 @@ def _bytes_of(tensors: Any) -> int:
     return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
+def _tensors_in(value: Any) -> List[Any]:
+    """Of a batch, as collators make them."""
+    if hasattr(value, "untyped_storage"):
+        return [value]
+    if hasattr(value, "keys"):
+        value = [value[key] for key in value.keys()]
+    return [tensor for item in value for tensor in _tensors_in(item)] if isinstance(value, (list, tuple)) else []
+
+
 def _state_tensors(optimizer: Any) -> List[Any]:
     states = optimizer.state.values() if optimizer is not None else ()
     return [t for state in states if isinstance(state, dict) for t in state.values() if hasattr(t, "element_size")]
@@ -3712,16 +3778,30 @@ class _Tracer:
         self._torch = torch
         parameters = list(model.parameters()) if model is not None else []
         self._device = parameters[0].device.type if parameters else "cpu"
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        states = [t for t in _state_tensors(optimizer) if t.device.type == self._device]
         self._start_by = {
             "parameters": _bytes_of(parameters) + _bytes_of(model.buffers() if model is not None else ()),
-            "gradients": _bytes_of(p.grad for p in parameters),
-            "optimizer": _bytes_of(t for t in _state_tensors(optimizer) if t.device.type == self._device),
+            "gradients": _bytes_of(gradients),
+            "optimizer": _bytes_of(states),
         }
+        self._earlier = self._watch(gradients + states)
         activities = [torch.profiler.ProfilerActivity.CPU]
         if self._device == "cuda":
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         self._profile = torch.profiler.profile(activities=activities, profile_memory=True)
         self._profile.start()
+
+    def _watch(self, tensors: List[Any]) -> List[Any]:
+        """Marks when memory that the step begins with is freed: the profiler does not know blocks from before it."""
+        storages: Dict[int, Any] = {}
+        bytes_of: Dict[int, int] = {}
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            storages[storage._cdata] = storage
+            bytes_of[storage._cdata] = bytes_of.get(storage._cdata, 0) + _bytes_of([tensor])
+        return [weakref.ref(storage, lambda _, size=bytes_of[key]: self.mark(f"freed {size}"))
+                for key, storage in storages.items()]
 
     def mark(self, phase: str) -> None:
         """The phase of the step that begins now."""
@@ -3731,6 +3811,7 @@ class _Tracer:
     def finish(self, batch: int) -> Message:
         """The message for a step that took `batch` examples."""
         self._profile.stop()
+        self._earlier.clear()
         allocations, marks = self._events()
         blocks: Dict[int, int] = {}
         events: List[Any] = []
@@ -3738,21 +3819,23 @@ class _Tracer:
         count = 0
         for when, address, size in allocations:
             while marks and marks[0][0] <= when:
-                phases.append([len(events), marks.pop(0)[1]])
+                phase, _, freed = marks.pop(0)[1].partition(" ")
+                if freed:
+                    events.append([int(freed)])
+                else:
+                    phases.append([len(events), phase])
             if size > 0:
                 count += 1
                 blocks[address] = count
                 events.append(size)
-            elif address in blocks:
+            elif address in blocks:  # else it is no part of what the step begins with, or is marked
                 events.append(-blocks.pop(address))
-            else:
-                events.append([-size])
         return {"type": "trace", "batch": batch, "granularity": 512 if self._device == "cuda" else 64,
                 "start_bytes": sum(self._start_by.values()), "start_by": self._start_by, "events": events,
                 "phases": phases}
 
     def _events(self) -> Tuple[List[Tuple[int, int, int]], List[Tuple[int, str]]]:
-        """Allocations (time, address, bytes; frees below 0) and phases, in order of time."""
+        """Allocations (time, address, bytes; frees below 0) and marks, in order of time."""
         from torch._C._profiler import _EventType
         allocations: List[Tuple[int, int, int]] = []
         marks: List[Tuple[int, str]] = []
@@ -3785,8 +3868,6 @@ def trace(step: Callable[[], Any], batch: int = 0, model: Any = None, optimizer:
 
 def _ledger() -> Any:
     """A dispatch mode that counts the bytes of all storages that are made under it, while they live."""
-    import weakref
-
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 

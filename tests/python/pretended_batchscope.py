@@ -22,6 +22,14 @@ PATIENCE = 60.0  # seconds until a test gives up
 Message = Dict[str, Any]
 
 
+def fits(count: int) -> bool:
+    """Whether this process may have so many bytes more."""
+    try:
+        return len(bytearray(count)) == count
+    except MemoryError:
+        return False
+
+
 class Server:
     """Listens in a folder of its own and keeps every message. `answer(record)` returns the fields of a `next`."""
 

@@ -780,12 +780,8 @@ class Memory(Folder):
 
     def test_a_lowered_budget_is_not_one_of_updates(self):
         child = self.program("""
-            import batchscope, os, resource
-            def fits(count):
-                try:
-                    return len(bytearray(count)) == count
-                except MemoryError:
-                    return False
+            import batchscope
+            from pretended_batchscope import fits
             budget = batchscope._Budget(lambda: 15_000_000)
             budget.set(200_000_000, None)
             print(budget.least(None))  # before the first update nothing is known of it
@@ -809,11 +805,7 @@ class Memory(Folder):
     def test_what_libraries_keep_does_not_count(self):
         child = self.program("""
             import batchscope
-            def fits(count):
-                try:
-                    return len(bytearray(count)) == count
-                except MemoryError:
-                    return False
+            from pretended_batchscope import fits
             budget = batchscope._Budget(lambda: 20_000_000)
             budget.set(100_000_000, None)
             print(fits(70_000_000), fits(90_000_000))  # training holds 20 MB
@@ -827,10 +819,26 @@ class Memory(Folder):
             kept.append(bytearray(30_000_000))
             budget.between_steps()
             print(fits(70_000_000), fits(90_000_000))
-            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_500_000))  # a little less than a run has
+            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_900_000))  # a little less than a run has
         """, self.server())
         self.assertEqual(child.end(),
                          "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue True False\n")
+
+    def test_the_last_batch_counts_until_it_is_freed(self):
+        child = self.program("""
+            import batchscope
+            from pretended_batchscope import fits
+            batch = [bytearray(40_000_000)]
+            budget = batchscope._Budget(batch=lambda: sum(map(len, batch)))
+            budget.set(100_000_000, None)
+            for _ in range(2):
+                print(fits(58_000_000), fits(62_000_000))
+                budget.end_update()
+                budget.between_steps()
+            batch.clear()
+            print(fits(98_000_000), fits(102_000_000))
+        """, self.server())
+        self.assertEqual(child.end(), 3 * "True False\n")
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""

@@ -498,6 +498,21 @@ class Prediction(WithRun):
         self.assertEqual(small["start_by"]["parameters"], parameters)
         self.assertGreaterEqual(small["start_by"]["optimizer"], 2 * parameters)
 
+    def test_gradients_that_the_step_before_has_left_are_freed_in_a_trace(self):
+        def step():
+            self.optimizer.zero_grad()
+            (self.model(torch.randn(8, 64)) ** 2).mean().backward()
+            self.optimizer.step()
+
+        step()
+        gradients = sum(p.numel() * 4 for p in self.model.parameters())
+        for _ in range(2):  # the profiler would know blocks of the trace before
+            step()
+            trace = batchscope.trace(step, 8, self.model, self.optimizer)
+            self.assertEqual(trace["start_by"]["gradients"], gradients)
+            freed = [event[0] for event in trace["events"] if isinstance(event, list)]
+            self.assertEqual(sorted(freed), sorted(p.numel() * 4 for p in self.model.parameters()))
+
     def test_an_estimate_agrees_with_the_trace_of_a_real_step(self):
         before, state = digest(self.model), torch.get_rng_state()
         curve = batchscope.estimate(self.model, lambda n: torch.zeros(n, 64),
