@@ -442,9 +442,10 @@ def _status_bytes(name: str, status: Optional[bytes] = None) -> int:
 
 
 class _HostMemory:
-    """What this process uses beyond what it used when the training began, parameters included."""
+    """What this process uses beyond what it used when the training began, parameters included; and but for `closed`."""
 
-    def __init__(self, own_bytes: int) -> None:
+    def __init__(self, own_bytes: int, closed: Callable[[], int] = lambda: 0) -> None:
+        self._closed = closed
         self._mallinfo = _c_function("mallinfo2", _Mallinfo)
         self._page = os.sysconf("SC_PAGE_SIZE")
         self._statm = _OwnFile("statm")
@@ -465,7 +466,7 @@ class _HostMemory:
         if self._mallinfo is None:
             return self._resident()
         info = self._mallinfo()
-        return int(info.uordblks + info.hblkhd)
+        return int(info.uordblks + info.hblkhd) - self._closed()
 
     def _resident(self) -> int:
         with contextlib.suppress(ValueError, IndexError):
@@ -601,6 +602,10 @@ class _Budget:
         if first:
             self._own = self._own_now()
         self._make_room(self._own, settle=first or self._heap.is_short())
+
+    def closed_bytes(self) -> int:
+        """Bytes of the heap that nobody can use while there is a limit."""
+        return self._heap.closed_bytes
 
     def pause(self) -> Optional[int]:
         """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of
@@ -758,19 +763,22 @@ class _Heap:
     SMALL = 4 << 20  # bytes of places for small blocks
 
     def __init__(self) -> None:
+        self.closed_bytes = 0  # which were free, and are taken now
         self._mallinfo = _c_function("mallinfo2", _Mallinfo)
         self._malloc = _c_function("malloc", ctypes.c_void_p)
+        self._realloc = _c_function("realloc", ctypes.c_void_p)
         self._free = _c_function("free", None)
         self._plugs: List[int] = []
-        if self._malloc is None or self._free is None:
+        if self._malloc is None or self._realloc is None or self._free is None:
             self._mallinfo = None
 
     def is_short(self) -> bool:
         """Of places for small blocks: what came to stay has taken them."""
-        if self._mallinfo is None:
-            return False
+        return self._mallinfo is not None and self._missing() > self.SMALL // 2
+
+    def _missing(self) -> int:
         info = self._mallinfo()
-        return info.fordblks - info.keepcost < self.SMALL // 2
+        return self.SMALL - (info.fordblks - info.keepcost)
 
     def settle(self) -> None:
         if self._mallinfo is not None:
@@ -782,48 +790,38 @@ class _Heap:
         """Takes the places that larger tensors could use."""
         size = 64 << 20
         while size >= _MMAP_THRESHOLD:
-            before = self._grown()
-            block = self._take(size)
-            if block and self._grown() == before:  # there was a place for it
-                self._plugs.append(block)
-                continue
-            self._give(block)
-            size //= 2
+            if not self._close(size):
+                size //= 2
 
-    def _grown(self) -> Tuple[int, int, int]:
-        """What changes if a block is mapped, or is taken from the end of the heap."""
-        info = self._mallinfo()
-        return info.hblks, info.arena, info.keepcost
+    def _close(self, size: int, end: bool = False) -> bool:
+        """Takes a block of so many bytes if there is a place for it: in the heap, or at its end."""
+        before = self._mallinfo()
+        block = self._malloc(ctypes.c_size_t(size))
+        after = self._mallinfo()
+        if block and (after.hblks, after.arena) == (before.hblks, before.arena) and \
+                (end or after.keepcost == before.keepcost):
+            self._plugs.append(block)
+            self.closed_bytes += after.uordblks - before.uordblks
+            return True
+        self._free(ctypes.c_void_p(block))
+        return False
 
     def _make_small_places(self) -> None:
-        """Places next to which there is none: they never become a larger one."""
-        info = self._mallinfo()
-        missing = self.SMALL - (info.fordblks - info.keepcost)
-        if missing > 0:
-            blocks = [self._take(_MMAP_THRESHOLD - 64) for _ in range(2 * (missing // _MMAP_THRESHOLD + 1))]
-            self._plugs += filter(None, blocks[1::2])
-            for block in blocks[::2]:
-                self._give(block)
+        """Blocks that are cut off to little more than nothing: what is left of them are places that never become one."""
+        missing = self._missing()
+        if missing > self.SMALL // 4:
+            blocks = [self._malloc(ctypes.c_size_t(_MMAP_THRESHOLD - 64)) for _ in range(missing // _MMAP_THRESHOLD + 1)]
+            self._plugs += [self._realloc(ctypes.c_void_p(block), ctypes.c_size_t(16)) for block in blocks if block]
 
     def _close_end(self) -> None:
-        """Takes what is free at the heap's end."""
-        keep, arena = self._mallinfo().keepcost, self._mallinfo().arena
-        if keep >= _MMAP_THRESHOLD:
-            block = self._take(keep - 4096)
-            if block and self._mallinfo().arena == arena:
-                self._plugs.append(block)
-            else:
-                self._give(block)
-
-    def _take(self, size: int) -> Optional[int]:
-        return self._malloc(ctypes.c_size_t(size))
-
-    def _give(self, block: Optional[int]) -> None:
-        self._free(ctypes.c_void_p(block))
+        free = self._mallinfo().keepcost
+        if free >= _MMAP_THRESHOLD:
+            self._close(free - 4096, end=True)
 
     def release(self) -> None:
         while self._plugs:
-            self._give(self._plugs.pop())
+            self._free(ctypes.c_void_p(self._plugs.pop()))
+        self.closed_bytes = 0
 
 
 def _start_threads() -> None:
@@ -1364,7 +1362,7 @@ class Run:
             elif isinstance(self._memory, _HostMemory):
                 self._memory.begin(self._own_bytes)
             else:
-                self._memory = _HostMemory(self._own_bytes)
+                self._memory = _HostMemory(self._own_bytes, self._budget.closed_bytes)
             self._apply_limit()
 
     def _before_update(self, optimizer: Any, *_: Any) -> None:

@@ -840,6 +840,24 @@ class Memory(Folder):
         """, self.server())
         self.assertEqual(child.end(), 3 * "True False\n")
 
+    def test_places_that_are_closed_are_no_memory_of_the_training(self):
+        child = self.program("""
+            import batchscope
+            batchscope._use_fixed_map_threshold()
+            below = [bytearray(100_000) for _ in range(50)]
+            above = bytearray(100_000)
+            del below  # a place of 5 MB
+            budget = batchscope._Budget()
+            memory = batchscope._HostMemory(0, budget.closed_bytes)
+            before = memory.allocated()
+            budget.set(100_000_000, None)
+            print(budget.closed_bytes() > 4_000_000, abs(memory.allocated() - before) < 500_000)
+            budget.set(None, None)
+            budget.remove()
+            print(budget.closed_bytes(), abs(memory.allocated() - before) < 500_000)
+        """, self.server())
+        self.assertEqual(child.end(), "True True\n0 True\n")
+
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
             import batchscope
