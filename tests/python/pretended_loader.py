@@ -8,6 +8,7 @@ class Sizes(batchscope.Loader):
         self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
         self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
         self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
+        self.last_window = lambda: None
         run._loader = self
         run._describe(can=("batch", "accumulate", "rate"), examples=examples, batch=batch, accumulate=1)
 

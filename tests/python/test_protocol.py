@@ -354,11 +354,11 @@ class Sizes(Folder):
     def test_an_answer_that_does_not_come_is_waited_for_once(self):
         server = self.server(welcome={"hold": 1})
         child = self.program(PRETENDED_LOADER + """
-    batchscope.WAIT_FOR_ANSWER = 0.05
     run = batchscope.start()
     loader = Sizes(run, 2, 10)
     for step in range(20):
         loader.fetch()
+        batchscope.WAIT_FOR_ANSWER = 0.05  # after the welcome
         run.step()
         """, server)
         child.end()
