@@ -407,6 +407,20 @@ def _c_function(name: str, result: Any) -> Optional[Any]:
     return None
 
 
+def _mallinfo() -> Optional[Callable[[], _Mallinfo]]:
+    """What glibc says of its heap; none if another allocator has been loaded in its place."""
+    info, malloc, free = (_c_function(*function) for function in (
+        ("mallinfo2", _Mallinfo), ("malloc", ctypes.c_void_p), ("free", None)))
+    if info is None or malloc is None or free is None:
+        return None
+    size = 65536  # of a block that is neither mapped nor taken from a cache of small ones
+    before = info().uordblks
+    block = malloc(ctypes.c_size_t(size))
+    seen = info().uordblks - before >= size
+    free(ctypes.c_void_p(block))
+    return info if seen else None
+
+
 def _own_file(name: str) -> bytes:
     """What the system says about this process; nothing if it has no such file."""
     with contextlib.suppress(OSError):
@@ -446,7 +460,7 @@ class _HostMemory:
 
     def __init__(self, own_bytes: int, closed: Callable[[], int] = lambda: 0) -> None:
         self._closed = closed
-        self._mallinfo = _c_function("mallinfo2", _Mallinfo)
+        self._mallinfo = _mallinfo()
         self._page = os.sysconf("SC_PAGE_SIZE")
         self._statm = _OwnFile("statm")
         self._status = _OwnFile("status")
@@ -755,22 +769,21 @@ class _Budget:
 
 
 class _Heap:
-    """Has each step find the same in glibc's heap: places for what is smaller than a map of its own, and none for larger
-    tensors, which else would be mapped or not by chance (glibc maps what has no place in the heap, nor at its end). If
-    the heap had to grow in a step, it would by 2 MiB with huge pages; so whether a size fits would be chance, too.
+    """Keeps glibc's heap as it is from step to step, so that equal steps need equal memory.
+
+    glibc maps a large block only if it finds no place for it in the heap or at the heap's end: such places are closed.
+    Small blocks live in the heap, which grows by 2 MiB with huge pages: they get places that it need not grow for.
     """
 
     SMALL = 4 << 20  # bytes of places for small blocks
 
     def __init__(self) -> None:
         self.closed_bytes = 0  # which were free, and are taken now
-        self._mallinfo = _c_function("mallinfo2", _Mallinfo)
+        self._mallinfo = _mallinfo()
         self._malloc = _c_function("malloc", ctypes.c_void_p)
         self._realloc = _c_function("realloc", ctypes.c_void_p)
         self._free = _c_function("free", None)
         self._plugs: List[int] = []
-        if self._malloc is None or self._realloc is None or self._free is None:
-            self._mallinfo = None
 
     def is_short(self) -> bool:
         """Of places for small blocks: what came to stay has taken them."""
@@ -807,7 +820,7 @@ class _Heap:
         return False
 
     def _make_small_places(self) -> None:
-        """Blocks that are cut off to little more than nothing: what is left of them are places that never become one."""
+        """Blocks are cut to 16 bytes: what is cut off lies between two of them, and never becomes a larger place."""
         missing = self._missing()
         if missing > self.SMALL // 4:
             blocks = [self._malloc(ctypes.c_size_t(_MMAP_THRESHOLD - 64)) for _ in range(missing // _MMAP_THRESHOLD + 1)]

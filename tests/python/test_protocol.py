@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 import threading
 import unittest
@@ -31,6 +32,39 @@ STEP_BY_STEP = """
 PRETENDED_LOADER = """
     import batchscope, sys
     from pretended_loader import Sizes
+"""
+
+
+# Takes everything from one region and gives nothing back.
+ALLOCATOR = r"""
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+static char *next, *end;
+void *malloc(size_t size) {
+  if (!next) {
+    next = mmap(0, 1 << 29, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    end = next + (1 << 29);
+  }
+  size = (size + 15) / 16 * 16;
+  if (size + 16 > (size_t)(end - next))
+    return 0;
+  size_t *block = (size_t *)next;
+  *block = size;
+  next += size + 16;
+  return block + 2;
+}
+void free(void *block) {}
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size) {
+  void *larger = malloc(size);
+  if (block && larger) {
+    size_t had = ((size_t *)block)[-2];
+    memcpy(larger, block, had < size ? had : size);
+  }
+  return larger;
+}
 """
 
 
@@ -857,6 +891,28 @@ class Memory(Folder):
             print(budget.closed_bytes(), abs(memory.allocated() - before) < 500_000)
         """, self.server())
         self.assertEqual(child.end(), "True True\n0 True\n")
+
+    @unittest.skipUnless(shutil.which("cc"), "no C compiler")
+    def test_a_budget_gets_along_with_another_allocator(self):
+        """jemalloc, say, is often loaded for training. What glibc says of its own heap tells nothing then."""
+        source, library = (os.path.join(self.folder.name, "allocator" + suffix) for suffix in (".c", ".so"))
+        with open(source, "w") as file:
+            file.write(ALLOCATOR)
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-fno-builtin", "-o", library, source], check=True)
+        child = self.program("""
+            import batchscope
+            from pretended_batchscope import fits
+            budget = batchscope._Budget()
+            memory = batchscope._HostMemory(0, budget.closed_bytes)
+            budget.set(100_000_000, None)
+            budget.end_update()
+            budget.between_steps()
+            print(budget.closed_bytes(), budget._heap.is_short(), fits(1_000_000))
+            held = bytearray(40_000_000)
+            held[::4096] = b"x" * len(held[::4096])
+            print(memory.allocated() >= 40_000_000)
+        """, self.server(), LD_PRELOAD=library)
+        self.assertEqual(child.end(), "0 False True\nTrue\n")
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
