@@ -645,7 +645,17 @@ class _Budget:
         self._make_room(self._own_now(), settle=True)
         return self._base - before > self.bytes >> 9
 
+    @property
+    def counts_libraries(self) -> bool:
+        """Whether what libraries keep counts, too: other allocators than glibc's do not give freed memory back, and what
+        stays could be either.
+        """
+        return self._before is not None and not self._heap.known
+
     def _make_room(self, own: int, settle: bool) -> None:
+        if self.counts_libraries and self._base is not None:
+            self._limit(self.bytes)
+            return
         if settle:
             self._lift()
             _return_freed_memory()
@@ -785,16 +795,20 @@ class _Heap:
         self._free = _c_function("free", None)
         self._plugs: List[int] = []
 
+    @property
+    def known(self) -> bool:
+        return self._mallinfo is not None
+
     def is_short(self) -> bool:
         """Of places for small blocks: what came to stay has taken them."""
-        return self._mallinfo is not None and self._missing() > self.SMALL // 2
+        return self.known and self._missing() > self.SMALL // 2
 
     def _missing(self) -> int:
         info = self._mallinfo()
         return self.SMALL - (info.fordblks - info.keepcost)
 
     def settle(self) -> None:
-        if self._mallinfo is not None:
+        if self.known:
             self._close_places()
             self._make_small_places()
             self._close_end()
@@ -1743,6 +1757,9 @@ class Run:
             return  # the answer to BatchScope has the limit that stays
         before = self._budget.bytes
         self._budget.set(limit, self._device())
+        if before is None and limit is not None and self._budget.counts_libraries:
+            self.event("lint", text="another allocator than glibc's is loaded (LD_PRELOAD?): the budget counts what it and "
+                                    "libraries keep, and is less exact")
         if limit is None or (before is not None and limit > before):
             self._splitter.limit = None  # larger pieces may fit now
 

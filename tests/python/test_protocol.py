@@ -907,12 +907,15 @@ class Memory(Folder):
             budget.set(100_000_000, None)
             budget.end_update()
             budget.between_steps()
-            print(budget.closed_bytes(), budget._heap.is_short(), fits(1_000_000))
+            print(budget.closed_bytes(), budget._heap.is_short(), budget.counts_libraries, fits(1_000_000))
             held = bytearray(40_000_000)
             held[::4096] = b"x" * len(held[::4096])
             print(memory.allocated() >= 40_000_000)
+            base = budget._base
+            budget.between_steps()
+            print(budget.make_room_again(), budget._base == base)  # it keeps what is freed
         """, self.server(), LD_PRELOAD=library)
-        self.assertEqual(child.end(), "0 False True\nTrue\n")
+        self.assertEqual(child.end(), "0 False True True\nTrue\nFalse True\n")
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
