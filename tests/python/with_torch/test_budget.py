@@ -92,20 +92,25 @@ class Halved(WithCli):
 
 class Found(WithCli):
     def check(self, megabytes, *program):
+        """One process and at most one error to find it; it is the largest; and no step of a run with it is split."""
         attached = ("--quiet", "--attach", "auto", "--memory-budget", f"{megabytes}MB")
-        command = (sys.executable, os.path.join(SOURCE, "examples", program[0]), *program[1:])
-        found = self.cli("find", "--no-timings", *attached, "--", *command)
-        run = self.cli("run", *attached, "--batch", str(found["largest"]), "--", *command)
+        command = ("--", sys.executable, os.path.join(SOURCE, "examples", program[0]), *program[1:], "--epochs")
+        found = self.cli("find", "--no-timings", *attached, *command, "1000")
+        self.assertEqual(len({probe["pid"] for probe in found["probes"]}), 1)
+        failed = [probe["batch"] for probe in found["probes"] if probe["outcome"] == "oom"]
+        self.assertLessEqual(len(failed), 1)
+        self.assertEqual(found["largest_is"], "exact")
+        run = self.cli("run", *attached, "--batch", str(found["largest"]), *command, "1")
         self.assertEqual(run["oom_events"], 0)
         shown = self.cli("show", "1", "--series", "batch,micro_batches")["series"]
         self.assertGreater(len(shown["batch"]), 2)
         self.assertEqual({count for _, count in shown["micro_batches"]}, {1})
 
     def test_a_size_that_was_found_for_a_trainer_holds(self):
-        self.check(60, "hf_trainer.py", "--epochs", "1")
+        self.check(60, "hf_trainer.py")
 
     def test_a_size_that_was_found_for_lightning_holds(self):
-        self.check(200, "lightning_module.py", "--width", "8192", "--epochs", "1")
+        self.check(200, "lightning_module.py", "--width", "8192")
 
 
 if __name__ == "__main__":
