@@ -653,14 +653,13 @@ class _Budget:
         return self._before is not None and not self._heap.known
 
     def _make_room(self, own: int, settle: bool) -> None:
-        if self.counts_libraries and self._base is not None:
-            self._limit(self.bytes)
-            return
         if settle:
             self._lift()
             _return_freed_memory()
             self._heap.settle()
-        base = _status_bytes("VmData") - own - self._batch_now() - (_SCATTER if self._probing else 0)
+        base = self._base
+        if base is None or not self.counts_libraries:
+            base = _status_bytes("VmData") - own - self._batch_now() - (_SCATTER if self._probing else 0)
         if settle or base != self._base:
             self._base = base
             self._limit(self.bytes)

@@ -900,8 +900,10 @@ class Memory(Folder):
             file.write(ALLOCATOR)
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-fno-builtin", "-o", library, source], check=True)
         child = self.program("""
-            import batchscope
+            import batchscope, gc, weakref
             from pretended_batchscope import fits
+            class Garbage:
+                pass
             budget = batchscope._Budget()
             memory = batchscope._HostMemory(0, budget.closed_bytes)
             budget.set(100_000_000, None)
@@ -914,8 +916,15 @@ class Memory(Folder):
             base = budget._base
             budget.between_steps()
             print(budget.make_room_again(), budget._base == base)  # it keeps what is freed
+            gc.disable()
+            garbage = Garbage()
+            garbage.own = garbage
+            seen = weakref.ref(garbage)
+            del garbage
+            budget.make_room_again()
+            print(seen() is None)
         """, self.server(), LD_PRELOAD=library)
-        self.assertEqual(child.end(), "0 False True True\nTrue\nFalse True\n")
+        self.assertEqual(child.end(), "0 False True True\nTrue\nFalse True\nTrue\n")
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
