@@ -1771,14 +1771,9 @@ class Run:
     def _bytes_of_batch(self) -> int:
         """Bytes of the last window, while the program holds it."""
         window = self._loader.last_window() if self._loader is not None else None
-        if window is None:
-            return 0
-        held: Dict[int, int] = {}  # by storage: bytes of tensors, which may be parts of something larger
-        for tensor in _tensors_in(window.parts):
-            if tensor.device.type == "cpu" and str(tensor.layout) == "torch.strided":
-                storage = tensor.untyped_storage()
-                held[storage._cdata] = min(storage.nbytes(), held.get(storage._cdata, 0) + _bytes_of([tensor]))
-        return sum(held.values())
+        tensors = _tensors_in(window.parts) if window is not None else []
+        here = [t for t in tensors if t.device.type == "cpu" and str(t.layout) == "torch.strided"]
+        return sum(min(used, storage.nbytes()) for storage, used in _storages_of(here))
 
     def _take_budget_back(self, reason: str) -> bool:
         """After an error with a lower budget; false if the budget has not been lowered since the last step."""
@@ -3783,6 +3778,16 @@ def _bytes_of(tensors: Any) -> int:
     return sum(t.numel() * t.element_size() for t in tensors if t is not None)
 
 
+def _storages_of(tensors: Any) -> List[Tuple[Any, int]]:
+    """Each storage once, with the bytes of the tensors in it: these may be parts of something larger."""
+    storages: Dict[int, Tuple[Any, int]] = {}
+    for tensor in tensors:
+        storage = tensor.untyped_storage()
+        _, used = storages.get(storage._cdata, (storage, 0))
+        storages[storage._cdata] = storage, used + _bytes_of([tensor])
+    return list(storages.values())
+
+
 def _tensors_in(value: Any) -> List[Any]:
     """Of a batch, as collators make them."""
     if hasattr(value, "untyped_storage"):
@@ -3821,14 +3826,8 @@ class _Tracer:
 
     def _watch(self, tensors: List[Any]) -> List[Any]:
         """Marks when memory that the step begins with is freed: the profiler does not know blocks from before it."""
-        storages: Dict[int, Any] = {}
-        bytes_of: Dict[int, int] = {}
-        for tensor in tensors:
-            storage = tensor.untyped_storage()
-            storages[storage._cdata] = storage
-            bytes_of[storage._cdata] = bytes_of.get(storage._cdata, 0) + _bytes_of([tensor])
-        return [weakref.ref(storage, lambda _, size=bytes_of[key]: self.mark(f"freed {size}"))
-                for key, storage in storages.items()]
+        return [weakref.ref(storage, lambda _, size=used: self.mark(f"freed {size}"))
+                for storage, used in _storages_of(tensors)]
 
     def mark(self, phase: str) -> None:
         """The phase of the step that begins now."""
