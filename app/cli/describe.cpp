@@ -11,7 +11,7 @@
 #include "core/base/shell_words.h"
 #include "core/base/text.h"
 #include "core/predict/peak_curve.h"
-#include "core/program/command.h"
+#include "core/program/process/command.h"
 #include "core/run/automatic_batch.h"
 #include "core/search/run_search.h"
 #include "core/telemetry/outcome_fields.h"

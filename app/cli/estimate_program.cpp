@@ -9,8 +9,8 @@
 #include "app/cli/output.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/program/command.h"
-#include "core/program/program_estimate.h"
+#include "core/program/process/command.h"
+#include "core/program/trial/program_estimate.h"
 
 namespace batchscope::cli {
 

@@ -19,7 +19,7 @@
 #include "core/base/text.h"
 #include "core/estimate/card_fit.h"
 #include "core/job/job.h"
-#include "core/program/program_search.h"
+#include "core/program/trial/program_search.h"
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/search/run_search.h"

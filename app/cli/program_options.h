@@ -7,7 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/run_options.h"
-#include "core/program/program_source.h"
+#include "core/program/run/program_source.h"
 #include "core/run/run_spec.h"
 #include "core/sweep/variation.h"
 

@@ -4,7 +4,7 @@
 #include "app/cli/context.h"
 #include "app/cli/output.h"
 #include "core/base/file_output.h"
-#include "core/program/client.h"
+#include "core/program/process/client.h"
 
 namespace batchscope::cli {
 

@@ -14,7 +14,7 @@
 #include "core/base/error.h"
 #include "core/job/adopt.h"
 #include "core/job/job.h"
-#include "core/program/program_source.h"
+#include "core/program/run/program_source.h"
 #include "core/run/spec_fields.h"
 #include "core/store/run_store.h"
 

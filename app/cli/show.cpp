@@ -11,7 +11,7 @@
 #include "app/cli/run_document.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
-#include "core/program/program_source.h"
+#include "core/program/run/program_source.h"
 #include "core/run/made_with.h"
 #include "core/run/spec_fields.h"
 #include "core/store/run_store.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/job/job.h"
-#include "core/program/left_run.h"
+#include "core/program/run/left_run.h"
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/store/run_store.h"

@@ -1,6 +1,6 @@
 #include "core/sweep/detail/seeds.h"
 
-#include "core/program/command.h"
+#include "core/program/process/command.h"
 
 namespace batchscope::sweep::detail {
 

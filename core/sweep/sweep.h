@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/job/job.h"
-#include "core/program/program_source.h"
+#include "core/program/run/program_source.h"
 #include "core/sweep/extend.h"
 
 namespace batchscope::sweep {

@@ -16,7 +16,7 @@
 #include "core/compare/answer.h"
 #include "core/data/data_pool.h"
 #include "core/predict/peak_curve.h"
-#include "core/program/tryout.h"
+#include "core/program/trial/tryout.h"
 #include "core/run/job_control.h"
 #include "core/run/run_control.h"
 #include "core/run/run_spec.h"

@@ -8,7 +8,7 @@
 #include <QSaveFile>
 #include <QVBoxLayout>
 
-#include "core/program/client.h"
+#include "core/program/process/client.h"
 #include "ui/widgets/file_dialog.h"
 
 namespace batchscope::ui {

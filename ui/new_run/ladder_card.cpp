@@ -3,7 +3,7 @@
 #include <QGridLayout>
 #include <QVBoxLayout>
 
-#include "core/program/tryout.h"
+#include "core/program/trial/tryout.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/program/tryout.h"
+#include "core/program/trial/tryout.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/field_editor.h"
 #include "ui/new_run/ladder_card.h"

@@ -3,7 +3,7 @@
 #include <QVBoxLayout>
 
 #include "core/base/text.h"
-#include "core/program/tryout.h"
+#include "core/program/trial/tryout.h"
 #include "ui/widgets/format.h"
 #include "ui/workbench/output_box.h"
 

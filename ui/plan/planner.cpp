@@ -6,8 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/base/saturated.h"
-#include "core/program/command.h"
-#include "core/program/steering.h"
+#include "core/program/process/command.h"
+#include "core/program/run/steering.h"
 #include "core/run/model_spec.h"
 #include "core/run/run_plan.h"
 #include "ui/threads/latest_task.h"

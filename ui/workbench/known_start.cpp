@@ -2,7 +2,7 @@
 
 #include <ranges>
 
-#include "core/program/tryout.h"
+#include "core/program/trial/tryout.h"
 
 namespace batchscope::ui {
 

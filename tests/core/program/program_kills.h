@@ -11,7 +11,7 @@
 #include <QTest>
 
 #include "core/job/adopt.h"
-#include "core/program/program_search.h"
+#include "core/program/trial/program_search.h"
 #include "tests/core/program/program_runs.h"
 #include "tests/core/store/second_process.h"
 

@@ -14,7 +14,7 @@
 
 #include "core/base/json.h"
 #include "core/job/job.h"
-#include "core/program/program_source.h"
+#include "core/program/run/program_source.h"
 #include "core/store/run_follower.h"
 #include "tests/core/store/store_test.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/program/child.h"
+#include "core/program/process/child.h"
 
 namespace batchscope::test {
 

@@ -1,4 +1,4 @@
-"""Records what real programs and a real BatchScope say to each other, for tests/core/program/tst_recorded.cpp.
+"""Records what real programs and a real BatchScope say to each other, for tests/core/program/run/tst_recorded.cpp.
 
 usage: record.py [plain|trainer|lightning ...]
 Run it with a Python that has torch, transformers and lightning, after make build; without a name it records all. It

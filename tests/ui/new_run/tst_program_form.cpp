@@ -4,7 +4,7 @@
 #include <QSignalSpy>
 #include <QUndoStack>
 
-#include "core/program/client.h"
+#include "core/program/process/client.h"
 #include "ui/new_run/client_card.h"
 #include "ui/new_run/command_card.h"
 #include "ui/new_run/command_edit.h"

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/program/process/child.h"
+#include "core/telemetry/outcome.h"
+#include "core/telemetry/record.h"
+
+namespace batchscope::program {
+
+/// What is known of a program that has ended. A plain value.
+struct Ending {
+  Exit exit;
+  std::string output_tail;             ///< OutputFollower::tail()
+  bool stop_requested = false;         ///< it was asked to stop, or killed
+  bool listened = false;               ///< it was connected, and would say how it ends
+  bool said_finished = false;          ///< over the socket: it has done all that it had to
+  std::optional<telemetry::Event> oom; ///< `oom` over the socket that it did not survive
+  std::optional<std::uint64_t> limit;  ///< RLIMIT_DATA that it had, bytes
+  std::optional<std::uint64_t> peak;   ///< highest memory in use that was seen, bytes
+};
+
+/// What the end means for the run.
+struct Verdict {
+  /// finished, stopped or failed; interrupted if it is not known how the program ended
+  telemetry::RunStatus status = telemetry::RunStatus::failed;
+  std::string reason;         ///< one line, English; empty for a finished or stopped run
+  bool out_of_memory = false; ///< the end was for want of memory
+  /// Of an end for want of memory: `device`, `host`, `kernel` (its out-of-memory killer) or `loader worker`; else
+  /// empty.
+  std::string cause;
+};
+
+/// Reads an end, in this order: what was asked for, unless the program was through before, exit status 0, `oom` over
+/// the socket, the text of an exception at the end of the output, the exit. Of a program that ended while its
+/// BatchScope was gone the exit is not known: it has failed if it would have said its end, or printed an exception.
+Verdict verdict_on(const Ending& ending);
+
+} // namespace batchscope::program

@@ -1,0 +1,460 @@
+#include "core/program/run/conversation.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/median.h"
+#include "core/base/saturated.h"
+#include "core/base/text.h"
+#include "core/program/process/command.h"
+#include "core/run/apply_edit.h"
+
+namespace batchscope::program {
+
+namespace {
+
+constexpr std::chrono::milliseconds confirm_interval{250};
+constexpr double silent_seconds = 60;
+constexpr double silent_steps = 20; ///< median steps without a record
+constexpr std::size_t steps_remembered = 64;
+/// A program that starts says hello again when it knows more; until its first step, or so long, it is one event.
+constexpr std::chrono::seconds settling{5};
+
+/// The number of the message is kept with an event, so that a run that is adopted knows which messages it has. An
+/// evaluation has its results also in the detail, as one of the engine does.
+std::string detail_of(const EventMessage& message) {
+  Json detail = parse_json_or_discard(message.event.detail_json);
+  if (!detail.is_object())
+    detail = Json::object();
+  if (message.event.kind == "evaluation")
+    for (const auto& [name, value] : message.event.values) {
+      if (name == "validation_loss")
+        detail["loss"] = json_number(value);
+      if (name == "validation_accuracy")
+        detail["accuracy"] = json_number(value);
+    }
+  detail["seq"] = message.seq;
+  return json_text(detail);
+}
+
+/// Whether the plan of a run that begins so is another one.
+bool plans_differ(const run::RunStart& a, const run::RunStart& b) {
+  return a.batch != b.batch || a.accumulate != b.accumulate || a.train_examples != b.train_examples ||
+         a.program->length != b.program->length || a.program->ranks != b.program->ranks ||
+         a.program->drop_last != b.program->drop_last;
+}
+
+bool survived(const telemetry::Event& out_of_memory) {
+  const Json detail = parse_json_or_discard(out_of_memory.detail_json);
+  const auto action = detail.is_object() ? detail.find("action") : detail.end();
+  return detail.is_object() && action != detail.end() && action->is_string() &&
+         !action->get<std::string>().starts_with("not split");
+}
+
+} // namespace
+
+Conversation::Conversation(const run::RunSpec& spec, const run::RunPlace& place, Link& link,
+                           const std::filesystem::path& spill, const std::string& output, telemetry::Sink& sink,
+                           std::function<double()> seconds)
+    : spec_(spec), place_(place), output_(output), sink_(sink), seconds_(std::move(seconds)),
+      inbox_(link, place.uid, spill, *this), last_record_(Clock::now()) {
+  if (spec.batch.kind == run::BatchChoice::Kind::number && !sends_batch(spec))
+    own_batch_ = spec.batch.number;
+}
+
+void Conversation::begin(const run::RunStart& start) {
+  set_start(start);
+}
+
+void Conversation::set_start(run::RunStart start) {
+  if (to_json(start) == to_json(start_))
+    return;
+  start_ = std::move(start);
+  if (place_.start_changed)
+    place_.start_changed(start_);
+}
+
+void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
+  inbox_.go_on({.pid = left.pid, .seq = left.seq, .step = left.step});
+  pid_ = left.pid;
+  step_ = left.step;
+  reported_ = left.step > 0 ? left.step : -1;
+  last_seconds_ = left.progress.outcome().seconds;
+  start_ = start;
+  level_ = start.program ? start.program->level : 0;
+  said_paused_ = left.paused;
+  bye_ = left.bye;
+  edits_ = left.edits;
+  if (left.budget)
+    spec_.memory_budget = left.budget;
+}
+
+void Conversation::serve() {
+  inbox_.serve();
+}
+
+// --- what the program says ---
+
+void Conversation::hello(const Hello& hello) {
+  level_ = level_of(hello);
+  if (hello.batch)
+    own_batch_ = *hello.batch;
+  last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
+  if (std::exchange(pid_, hello.pid) != hello.pid) { // its messages count from 1
+    to_confirm_.clear();
+    confirmed_ = told_ = 0;
+  }
+  try {
+    steer(hello);
+  } catch (const Error& error) {
+    failure_ = error.what();
+  }
+  welcome();
+  describe(hello);
+}
+
+/// A program says more of itself while it starts; its plan begins when it can be steered.
+void Conversation::steer(const Hello& hello) {
+  run::RunStart start = start_of(spec_, hello);
+  const bool new_plan = steering_ && !steering_->has_begun() && plans_differ(steering_->start(), start);
+  if (level_ >= 2 && (!steering_ || new_plan)) {
+    steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
+      push({step, run_seconds(), kind, std::move(json), {}});
+    });
+    steering_->repeat(edits_, hello.step);
+  } else if (steering_) {
+    steering_->repeat({}, hello.step); // it has taken up a checkpoint since
+  }
+  if (steering_)
+    start.expected_steps = steering_->start().expected_steps;
+  start.program->output = output_;
+  set_start(std::move(start));
+}
+
+void Conversation::welcome() {
+  Welcome welcome{.run = place_.uid,
+                  .number = place_.run,
+                  .limit_bytes = spec_.memory_budget,
+                  .on_oom = run::to_string(spec_.on_oom)};
+  if (steering_) {
+    const Next next = steering_->welcome();
+    welcome.limit_bytes = steering_->budget();
+    if (steering_->steers()) {
+      welcome.batch = next.batch;
+      welcome.accumulate = next.accumulate;
+      welcome.rate_factor = next.rate_factor;
+      welcome.step = next.step;
+      welcome.hold = next.hold;
+    }
+  }
+  inbox_.send(to_line(welcome));
+  if (paused_)
+    inbox_.send(to_line(Order::pause));
+  if (stopping_ || !failure_.empty())
+    inbox_.send(stop_line(false));
+}
+
+void Conversation::describe(const Hello& hello) {
+  const bool given = steering_ && steering_->steers() && hello.batch && *hello.batch != start_.batch;
+  const Json detail{{"pid", hello.pid},
+                    {"level", level_},
+                    {"client", hello.client},
+                    {"framework", hello.framework},
+                    {"torch", hello.torch},
+                    {"device", hello.device},
+                    {"world", hello.world},
+                    {"examples", hello.examples ? Json(*hello.examples) : Json(nullptr)},
+                    {"batch", hello.batch ? Json(*hello.batch) : Json(nullptr)},
+                    {"accumulate", hello.accumulate ? Json(*hello.accumulate) : Json(nullptr)},
+                    {"given_batch", given ? Json(start_.batch) : Json(nullptr)},
+                    {"name", hello.name},
+                    {"config", parse_json_or_discard(hello.config_json)}};
+  to_describe_ = json_text(detail);
+  said_hello_ = Clock::now();
+}
+
+void Conversation::say_connected() {
+  const std::string text = std::exchange(to_describe_, {});
+  if (!text.empty() && text != described_)
+    report("program", described_ = text);
+}
+
+void Conversation::message(const Message& message, bool live) {
+  say_connected();
+  if (const auto* step = std::get_if<StepMessage>(&message))
+    take(*step, live);
+  else if (const auto* event = std::get_if<EventMessage>(&message))
+    take(*event);
+  else if (const auto* applied = std::get_if<Applied>(&message); applied && steering_)
+    inbox_.send(steering_->take(*applied));
+  else if (const auto* bye = std::get_if<Bye>(&message))
+    take(*bye);
+  to_confirm_.emplace_back(entries_, seq_of(message));
+  if (!std::holds_alternative<Bye>(message) || !live)
+    return;
+  try {
+    if (place_.flush)
+      place_.flush(); // it waits for this
+  } catch (const Error&) {
+    // The store reports it, and tries again; the program leaves its messages in the spill file.
+  }
+  last_confirmed_ = {};
+  confirm();
+}
+
+void Conversation::take(const StepMessage& message, bool live) {
+  if (level_ < 2 && live)
+    need_level_2();
+  telemetry::StepRecord record = message.record;
+  if (!(record.seconds >= 0)) // NaN, too
+    record.seconds = seconds_();
+  last_seconds_ = record.seconds;
+  ++reports_;
+  const bool step = is_step(message);
+  if (step)
+    make_step(std::move(record));
+  else
+    add_to_step(std::move(record));
+  if (!steering_ || !(step || message.ask))
+    return;
+  StepMessage followed = message;
+  followed.ask = message.ask && live;
+  const std::string answer = steering_->take(followed);
+  if (live)
+    inbox_.send(answer);
+}
+
+/// Each step has one record. A program that can change its size says in it what the step has taken; what it reports
+/// besides, before or after, only adds values to a step.
+bool Conversation::is_step(const StepMessage& message) const {
+  const bool has_size = message.record.batch > 0 || !message.takes.empty();
+  return message.record.step > reported_ && (level_ < 2 || has_size || message.ask);
+}
+
+void Conversation::make_step(telemetry::StepRecord record) {
+  fill_peak(record);
+  const auto now = Clock::now();
+  step_seconds_.push_back(std::chrono::duration<double>(now - last_record_).count());
+  if (step_seconds_.size() > steps_remembered)
+    step_seconds_.pop_front();
+  last_record_ = now;
+  said_silent_ = false;
+  reported_ = record.step;
+  this->record(record);
+}
+
+void Conversation::add_to_step(telemetry::StepRecord record) {
+  if (level_ < 2 && record.step < reported_ && !std::exchange(said_counted_again_, true))
+    report("lint", json_text({{"text", fmt::format("step {} was reported after step {}, and only adds values to that "
+                                                   "step: number the steps through the whole training",
+                                                   record.step, reported_)}}));
+  record.seconds = std::numeric_limits<double>::quiet_NaN(); // of the message, not of the step
+  values(telemetry::known_values(record), record.step);
+}
+
+/// A program measures its peak only so often; equal steps have equal peaks.
+void Conversation::fill_peak(telemetry::StepRecord& record) {
+  if (record.peak_bytes == 0)
+    record.peak_bytes = record.micro_batch == last_micro_batch_
+                            ? last_peak_bytes_
+                            : std::max(record.allocated_bytes, record.reserved_bytes);
+  else
+    last_micro_batch_ = record.micro_batch;
+  if (record.micro_batch == last_micro_batch_)
+    last_peak_bytes_ = record.peak_bytes;
+}
+
+void Conversation::take(const EventMessage& message) {
+  telemetry::Event event = message.event;
+  if (!(event.seconds >= 0))
+    event.seconds = seconds_();
+  last_seconds_ = event.seconds;
+  if (event.kind == "status")
+    return take_status(event);
+  if (event.kind == "oom" && !survived(event))
+    out_of_memory_ = event;
+  if (event.kind == "budget" && steering_)
+    steering_->returned_to_budget(parse_json_or_discard(event.detail_json));
+  event.detail_json = detail_of(message);
+  push(std::move(event));
+}
+
+/// Stored, because the program does not say it again to a BatchScope that takes the run over.
+void Conversation::take(const Bye& bye) {
+  bye_ = bye;
+  report("bye", json_text({{"message", fmt::format("the program says that it has {}", bye.status)},
+                           {"status", bye.status},
+                           {"reason", bye.reason},
+                           {"seq", bye.seq}}));
+}
+
+/// Once per pause and once per end of a pause, however many single steps are made in between.
+void Conversation::take_status(const telemetry::Event& event) {
+  const Json detail = parse_json_or_discard(event.detail_json);
+  const bool paused = detail.is_object() && detail.value("status", Json()) == Json("paused");
+  last_record_ = Clock::now();
+  if (paused == said_paused_ || (!paused && paused_))
+    return;
+  said_paused_ = paused;
+  push(event);
+}
+
+void Conversation::fault(const char* kind, const std::string& line, const std::string& why) {
+  Json detail{{"message", why}};
+  if (!line.empty())
+    detail["line"] = shortened(line);
+  report(kind, json_text(detail));
+}
+
+void Conversation::gone() {
+  say_connected();
+  told_ = 0;
+}
+
+void Conversation::need_level_2() {
+  if (sent_to(spec_).empty() || !failure_.empty())
+    return;
+  failure_ = not_followed(spec_, level_);
+  inbox_.send(stop_line(false));
+}
+
+void Conversation::say_what_is_not_followed() {
+  if (level_ >= 2 || sent_to(spec_).empty() || std::exchange(said_not_followed_, true))
+    return;
+  if (place_.compared)
+    failure_ = not_followed(spec_, level_);
+  else
+    report("not-followed", json_text({{"message", not_followed(spec_, level_)}}));
+}
+
+// --- what the run says ---
+
+void Conversation::follow(const run::RunControl::Orders& orders) {
+  if (orders.stop && !stopping_) {
+    stopping_ = true;
+    inbox_.send(stop_line(orders.save));
+  }
+  if (orders.paused != paused_) {
+    paused_ = orders.paused;
+    inbox_.send(to_line(paused_ ? Order::pause : Order::go_on));
+  }
+  for (int i = 0; i < orders.single_steps; ++i)
+    inbox_.send(to_line(Order::step));
+  for (const run::ScheduleEdit& edit : orders.edits) {
+    if (steering_)
+      inbox_.send(steering_->request(edit));
+    else
+      refuse(edit);
+  }
+  for (const run::BudgetChange& change : orders.budgets) {
+    if (steering_)
+      inbox_.send(steering_->request(change));
+    else
+      refuse(change);
+  }
+}
+
+void Conversation::refuse(const run::BudgetChange& change) {
+  Json detail{
+      {"asked_bytes", change.bytes},
+      {"refused", fmt::format("{}: its memory budget cannot be changed while it trains", why_not_steered(level_))}};
+  if (change.command)
+    detail["command"] = *change.command;
+  report("budget", json_text(detail));
+}
+
+void Conversation::refuse(const run::ScheduleEdit& edit) {
+  run::EditAnswer answer =
+      run::refused(edit, fmt::format("{}: its batch size cannot be changed", why_not_steered(level_)));
+  report(answer.kind, std::move(answer.detail_json));
+}
+
+void Conversation::confirm() {
+  const auto now = Clock::now();
+  if (now - last_confirmed_ < confirm_interval)
+    return;
+  last_confirmed_ = now;
+  const std::uint64_t stored = place_.stored ? place_.stored() : entries_;
+  while (!to_confirm_.empty() && to_confirm_.front().first <= stored) {
+    confirmed_ = std::max(confirmed_, to_confirm_.front().second);
+    to_confirm_.pop_front();
+  }
+  if (confirmed_ == told_ || inbox_.is_waiting())
+    return;
+  inbox_.send(stored_line(confirmed_));
+  told_ = confirmed_;
+}
+
+void Conversation::watch_for_silence() {
+  if (!to_describe_.empty() && Clock::now() - said_hello_ >= settling)
+    say_connected();
+  if (said_silent_ || paused_ || reports_ == 0 || bye_ || step_seconds_.empty())
+    return;
+  const double silent = std::chrono::duration<double>(Clock::now() - last_record_).count();
+  if (silent < silent_seconds)
+    return;
+  if (silent < silent_steps * median({step_seconds_.begin(), step_seconds_.end()}))
+    return;
+  said_silent_ = true;
+  report("silent", json_text({{"seconds", silent}, {"message", "the program has not reported a step since"}}));
+}
+
+void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
+  inbox_.serve();
+  inbox_.take_spilled();
+  say_connected();
+  if (steering_)
+    steering_->close();
+  for (const run::ScheduleEdit& edit : late) {
+    run::EditAnswer answer = run::refused(edit, "too late: the program has ended");
+    report(answer.kind, std::move(answer.detail_json));
+  }
+}
+
+// --- to the run's sink ---
+
+/// Its own clock is the run's, as soon as the program has one.
+double Conversation::run_seconds() const {
+  return last_seconds_ < 0 ? seconds_() : last_seconds_;
+}
+
+void Conversation::report(const char* kind, std::string detail_json) {
+  push({step_, run_seconds(), kind, std::move(detail_json), {}});
+}
+
+void Conversation::record(const telemetry::StepRecord& given) {
+  telemetry::StepRecord record = given;
+  fill_sizes(record);
+  step_ = record.step;
+  ++entries_;
+  sink_.record(record);
+}
+
+void Conversation::fill_sizes(telemetry::StepRecord& record) const {
+  if (record.batch == 0) {
+    record.batch = own_batch_;
+    record.micro_batch = record.micro_batch > 0 ? record.micro_batch : own_batch_;
+  }
+  if (record.accumulate == 0)
+    record.accumulate = std::max<std::int64_t>(start_.accumulate, spec_.accumulate);
+  if (record.effective_batch == 0)
+    record.effective_batch = saturated_product(saturated_product(record.batch, record.accumulate),
+                                               start_.program ? start_.program->ranks : 1);
+  if (record.examples_seen == 0)
+    record.examples_seen = saturated_product(record.step, record.effective_batch);
+}
+
+void Conversation::values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step) {
+  push({step.value_or(step_), run_seconds(), "", "{}", std::move(values)});
+}
+
+void Conversation::push(telemetry::Event event) {
+  ++entries_;
+  sink_.event(std::move(event));
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,345 @@
+#include "core/program/run/detail/supervisor.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/program/process/command.h"
+#include "core/telemetry/record.h"
+
+namespace batchscope::program {
+
+namespace {
+
+using telemetry::RunStatus;
+
+/// A stop of the job and the end of a pause are looked at so often; and output, whose lines have the time at which they
+/// are seen.
+constexpr int interval_ms = 50;
+constexpr int output_interval_ms = 10;
+/// From SIGTERM to SIGKILL.
+constexpr double last_seconds = 10;
+
+double seconds_since(std::chrono::steady_clock::time_point from) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - from).count();
+}
+
+int level_in(const run::RunStart& start) {
+  return start.program ? start.program->level : 0;
+}
+
+} // namespace
+
+void Supervisor::Counter::record(const telemetry::StepRecord& record) {
+  progress.take(record);
+  next_.record(record);
+}
+
+void Supervisor::Counter::event(telemetry::Event event) {
+  progress.take(event);
+  next_.event(std::move(event));
+}
+
+Supervisor::Supervisor(const run::RunSpec& spec, const run::RunPlace& place, const ProgramFolder& folder, Link& link,
+                       Process process, ReadFiles files, telemetry::Sink& sink)
+    : spec_(spec), place_(place), folder_(folder), link_(link), process_(std::move(process)), counter_(sink),
+      conversation_(spec, place, link, folder.spill(), folder.output().string(), counter_,
+                    [this] { return seconds(); }),
+      output_(folder.output()), metrics_(spec.program->metrics), files_(std::move(files)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), began_(Clock::now()) {
+  if (auto group = process_.group())
+    memory_.emplace(*std::move(group));
+}
+
+void Supervisor::begin(const run::RunStart& start) {
+  conversation_.begin(start);
+}
+
+void Supervisor::go_on(const LeftRun& left, const run::RunStart& start) {
+  counter_.progress = left.progress;
+  seconds_before_ = left.progress.outcome().seconds;
+  left_step_ = last_step_ = left.step;
+  last_steps_ = left.last_steps;
+  left_end_ = left.end;
+  if (left.paused && level_in(start) == 0)
+    paused_at_ = Clock::now(); // from outside, as only the system can go on with it
+  conversation_.go_on(left, start);
+}
+
+double Supervisor::seconds() const {
+  const double pausing = paused_at_ ? seconds_since(*paused_at_) : 0;
+  return seconds_before_ + seconds_since(began_) - paused_seconds_ - pausing;
+}
+
+std::optional<std::uint64_t> Supervisor::peak() const {
+  const std::uint64_t seen = counter_.progress.outcome().peak_bytes;
+  const std::uint64_t measured = memory_ ? memory_->peak().value_or(0) : 0;
+  // What it reports goes before what is measured from outside, which has the interpreter and its libraries in it.
+  const std::uint64_t peak = conversation_.has_reports() && seen > 0 ? seen : std::max(seen, measured);
+  return peak > 0 ? std::optional(peak) : std::nullopt;
+}
+
+telemetry::RunOutcome Supervisor::run(run::RunControl& control) {
+  control.notify([wake = wake_.get()] {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(wake, &one, sizeof one);
+  });
+  const struct Unnotified { // also after an exception: the descriptor is closed with the supervisor
+    run::RunControl& control;
+    ~Unnotified() { control.notify({}); }
+  } unnotified{control};
+  while (!(exit_ = process_.poll())) {
+    wait();
+    conversation_.serve();
+    follow(control.take());
+    if (control.killing())
+      kill();
+    read_output(false);
+    if (memory_ && !conversation_.connected())
+      memory_->sample();
+    stop_if_due();
+    conversation_.watch_for_silence();
+    watch_for_connection();
+    conversation_.confirm();
+  }
+  return finish(control);
+}
+
+void Supervisor::wait() {
+  std::vector<pollfd> waits{{process_.ended_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  link_.add_to(waits);
+  ::poll(waits.data(), waits.size(),
+         link_.has_more() || output_.has_more() || files_.has_more() ? 0
+         : metrics_.empty()                                          ? interval_ms
+                                                                     : output_interval_ms);
+  std::uint64_t changes = 0;
+  [[maybe_unused]] const ssize_t size = ::read(wake_.get(), &changes, sizeof changes);
+}
+
+void Supervisor::follow(const run::RunControl::Orders& orders) {
+  if (orders.stop && !stop_requested_) {
+    stop_requested_ = true;
+    begin_stop();
+  }
+  conversation_.follow(orders);
+  pause_from_outside(orders.paused && !orders.stop && !conversation_.connected());
+}
+
+/// A program that does not listen is stopped by the system; it keeps its memory.
+void Supervisor::pause_from_outside(bool paused) {
+  if (paused == paused_at_.has_value())
+    return;
+  process_.signal(paused ? SIGSTOP : SIGCONT);
+  if (!paused)
+    paused_seconds_ += seconds_since(*paused_at_);
+  paused_at_ = paused ? std::optional(Clock::now()) : std::nullopt;
+  conversation_.report("status", json_text({{"status", paused ? "paused" : "running"}}));
+}
+
+void Supervisor::kill() {
+  stop_requested_ = true;
+  if (std::exchange(ending_, Stage::killed) != Stage::killed)
+    process_.signal(SIGKILL);
+}
+
+void Supervisor::read_output(bool ended) {
+  for (telemetry::StepRecord& record : files_.poll(ended))
+    take_read(std::move(record));
+  if (metrics_.empty())
+    return;
+  if (!ended)
+    return read_lines(false);
+  // What is there now: a process that the program has left behind may go on writing.
+  std::error_code ignored;
+  const std::uint64_t size = std::filesystem::file_size(folder_.output(), ignored);
+  do {
+    read_lines(true);
+  } while (output_.has_more() && output_.position() < size);
+  if (auto record = metrics_.finish())
+    take_metrics(*std::move(record));
+}
+
+void Supervisor::read_lines(bool ended) {
+  for (const std::string& line : output_.poll(ended))
+    if (auto record = metrics_.take(line))
+      take_metrics(*std::move(record));
+}
+
+/// What the run sets is of no use to a program that trains without listening. It may still connect: a run of a sweep
+/// fails for that at its end only.
+void Supervisor::watch_for_connection() {
+  if (conversation_.level() > 0 || place_.compared)
+    return;
+  constexpr std::int64_t enough_steps = 3;
+  constexpr double enough_seconds = 60;
+  if (last_step_ - left_step_ >= enough_steps || seconds_since(began_) >= enough_seconds)
+    conversation_.say_what_is_not_followed();
+}
+
+/// The program's own reports have the steps if it sends any.
+void Supervisor::take_metrics(telemetry::StepRecord record) {
+  if (record.step <= left_step_)
+    return; // stored before the run was taken over
+  if (!conversation_.has_reports() && record.step > last_step_)
+    return make_step(std::move(record));
+  conversation_.values(telemetry::known_values(record));
+}
+
+/// What a file has belongs to the steps that the file names. A file that was written anew has steps that are known.
+void Supervisor::take_read(telemetry::StepRecord record) {
+  std::erase_if(record.more, [&](const auto& value) {
+    const auto [last, is_first] = last_steps_.try_emplace(value.first, record.step);
+    return !is_first && std::exchange(last->second, std::max(last->second, record.step)) >= record.step;
+  });
+  if (!conversation_.has_reports() && record.step > last_step_)
+    return make_step(std::move(record));
+  if (!record.more.empty())
+    conversation_.values(std::move(record.more), record.step);
+}
+
+/// A step of a program that reports none.
+void Supervisor::make_step(telemetry::StepRecord record) {
+  last_step_ = record.step;
+  record.seconds = seconds();
+  if (const auto bytes = memory_ ? memory_->sample() : std::nullopt)
+    record.allocated_bytes = static_cast<std::int64_t>(*bytes);
+  if (memory_)
+    record.peak_bytes = static_cast<std::int64_t>(memory_->peak().value_or(0));
+  conversation_.record(record);
+}
+
+void Supervisor::stop_if_due() {
+  const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
+  if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
+    time_over_ = true;
+    conversation_.report("time-over",
+                         json_text({{"message", fmt::format("the program is stopped after {:g} s (--max-seconds)",
+                                                            *spec_.max_seconds)}}));
+    conversation_.follow({.stop = true, .save = false, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
+    begin_stop();
+  }
+  if (!conversation_.failure().empty() && ending_ == Stage::none)
+    begin_stop();
+  escalate();
+}
+
+/// Over the socket it is asked to stop at its next step boundary.
+void Supervisor::begin_stop() {
+  if (ending_ != Stage::none)
+    return;
+  ending_ = Stage::asked;
+  asked_at_ = Clock::now();
+  pause_from_outside(false);
+  if (conversation_.connected())
+    return;
+  if (memory_)
+    memory_->measure(); // the last look at what it has taken
+  process_.signal(SIGINT);
+}
+
+void Supervisor::escalate() {
+  const double waited = seconds_since(asked_at_);
+  const double grace = spec_.program->grace;
+  if (ending_ == Stage::asked && waited >= grace) {
+    ending_ = Stage::terminated;
+    process_.signal(SIGTERM);
+  } else if (ending_ == Stage::terminated && waited >= grace + last_seconds) {
+    ending_ = Stage::killed;
+    process_.signal(SIGKILL);
+  }
+}
+
+telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
+  conversation_.end(control.close());
+  read_output(true);
+  Ending ending{.exit = *exit_,
+                .output_tail = output_.tail(),
+                .stop_requested = stop_requested_,
+                .listened = conversation_.level() > 0,
+                .said_finished = conversation_.bye() && conversation_.bye()->status == "finished",
+                .oom = conversation_.out_of_memory(),
+                .limit = spec_.program->attach ? std::nullopt : spec_.memory_budget,
+                .peak = peak()};
+  const std::optional<Bye>& bye = conversation_.bye();
+  if (bye && !exit_->code && !exit_->signal) // its own word is all that is known
+    ending.exit.code = bye->status == "failed" ? 1 : 0;
+  verdict_ = verdict_on(ending);
+  if (time_over_ && !stop_requested_)
+    verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
+  if (verdict_.status == RunStatus::finished && !left_end_)
+    conversation_.say_what_is_not_followed();
+  if (!conversation_.failure().empty())
+    verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
+  if (left_end_) { // the program had ended when the run was taken over, and this was stored already
+    exit_ = left_end_->exit;
+    verdict_ = {.status = left_end_->status, .reason = left_end_->reason, .out_of_memory = false, .cause = {}};
+  } else {
+    report_end();
+  }
+  process_.signal(SIGKILL); // what the program has left behind
+  telemetry::RunOutcome outcome = counter_.progress.outcome();
+  outcome.status = verdict_.status;
+  outcome.reason = verdict_.reason;
+  outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
+  if (!outcome.batch)
+    outcome.batch = conversation_.own_batch(); // it has reported no step
+  if (outcome.steps == 0)
+    outcome.seconds = seconds();
+  return outcome;
+}
+
+/// As an error that the program reports itself, with what is known of it from outside.
+void Supervisor::report_out_of_memory() {
+  Json detail{{"cause", verdict_.cause}, {"text", verdict_.reason}, {"action", "the program has ended"}};
+  if (spec_.batch.kind == run::BatchChoice::Kind::number)
+    detail["attempted_batch"] = spec_.batch.number;
+  if (const auto bytes = peak())
+    detail["in_use_bytes"] = *bytes;
+  if (spec_.memory_budget)
+    detail["limit_bytes"] = *spec_.memory_budget;
+  conversation_.report("oom", json_text(detail));
+}
+
+/// A program that was to train and has only started what trains. Others have helpers that end a moment later.
+void Supervisor::report_left_behind() {
+  if (exit_->code != 0 || counter_.progress.outcome().steps > 0)
+    return;
+  auto group = process_.group();
+  const std::size_t count = group ? group->members().size() : 0;
+  if (count > 0)
+    conversation_.report(
+        "left-behind", json_text({{"message", fmt::format("the program has ended without a step, so {} that it had "
+                                                          "started {} ended with it; accepted: a program that stays "
+                                                          "until the training is over",
+                                                          count == 1 ? "a process" : fmt::format("{} processes", count),
+                                                          count == 1 ? "is" : "are")}}));
+}
+
+void Supervisor::report_end() {
+  if (verdict_.out_of_memory && !conversation_.out_of_memory())
+    report_out_of_memory();
+  if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
+    conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
+  report_left_behind();
+  for (const std::string& name : metrics_.unmatched())
+    conversation_.report("unread",
+                         json_text({{"message", fmt::format("--metric {}: no line of the output matches", name)}}));
+  if (!files_.problem().empty())
+    conversation_.report("unread", json_text({{"message", "--read " + files_.problem()}}));
+  if (verdict_.status == RunStatus::failed)
+    conversation_.report("output", json_text({{"tail", output_.tail()}, {"file", folder_.output().string()}}));
+  const auto or_null = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
+  conversation_.report("exit", json_text({{"exit_code", or_null(exit_->code)},
+                                          {"signal", or_null(exit_->signal)},
+                                          {"status", telemetry::to_string(verdict_.status)},
+                                          {"reason", verdict_.reason}}));
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,109 @@
+#include "core/program/trial/detail/live_program.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/program/process/detail/child_start.h"
+#include "core/program/process/output.h"
+
+namespace batchscope::program {
+
+namespace {
+
+constexpr int look_ms = 50; ///< how often `stop` is asked
+
+} // namespace
+
+LiveProgram::LiveProgram(const run::RunSpec& spec, const Surroundings& surroundings, Welcome welcome,
+                         std::function<bool()> stop)
+    : link_(std::make_unique<Link>(socket_folder(trial_.uid()))),
+      inbox_(*link_, trial_.uid(), trial_.folder().spill(), *this), welcome_(std::move(welcome)),
+      stop_(std::move(stop)), patience_(spec.program->probe_seconds) {
+  remove_abandoned_trials();
+  remove_abandoned_sockets();
+  welcome_.run = trial_.uid();
+  run::RunPlace place;
+  place.uid = trial_.uid();
+  child_ = start_child(spec, surroundings, place, trial_.folder(), *link_, {});
+  asked_at_ = last_step_ = Clock::now();
+}
+
+LiveProgram::~LiveProgram() {
+  child_.reset(); // before its socket and its folder go
+}
+
+void LiveProgram::ask(const std::string& line, std::int64_t steps) {
+  inbox_.send(line);
+  asked_at_ = last_step_ = Clock::now();
+  steps_ = 0;
+  most_steps_ = steps + most_other_steps;
+}
+
+bool LiveProgram::stands_still() const {
+  return Clock::now() - last_step_ >= patience_;
+}
+
+bool LiveProgram::made_too_many_steps() const {
+  return steps_ > most_steps_ && Clock::now() - asked_at_ >= patience_;
+}
+
+std::string LiveProgram::why_given_up() const {
+  if (stands_still())
+    return fmt::format("made no step in {:g} s (--probe-seconds)", patience_.count());
+  return fmt::format("made {} steps in {:g} s (--probe-seconds) without an answer to what it was asked", steps_,
+                     patience_.count());
+}
+
+std::optional<Message> LiveProgram::next() {
+  while (true) {
+    if (stop_ && stop_())
+      throw Error(Error::Kind::failed, "stopped");
+    inbox_.serve();
+    // What has arrived meanwhile counts, but other messages without end do not.
+    const bool in_vain = made_too_many_steps() || Clock::now() - last_step_ >= 2 * patience_;
+    if (!messages_.empty() && !in_vain) {
+      Message message = std::move(messages_.front());
+      messages_.pop_front();
+      if (std::holds_alternative<StepMessage>(message)) {
+        last_step_ = Clock::now();
+        ++steps_;
+      }
+      return message;
+    }
+    if (exit_ || in_vain || stands_still())
+      return std::nullopt;
+    std::vector<pollfd> waits{{child_->ended_fd(), POLLIN, 0}};
+    link_->add_to(waits);
+    ::poll(waits.data(), waits.size(), link_->has_more() ? 0 : look_ms);
+    exit_ = child_->poll(); // what it had sent before is served once more
+  }
+}
+
+Verdict LiveProgram::verdict() const {
+  return verdict_on({.exit = *exit_,
+                     .output_tail = OutputFollower(trial_.folder().output()).tail(),
+                     .stop_requested = false,
+                     .said_finished = false,
+                     .oom = out_of_memory_,
+                     .limit = welcome_.limit_bytes,
+                     .peak = std::nullopt});
+}
+
+void LiveProgram::hello(const Hello& hello) {
+  hello_ = hello;
+  inbox_.send(to_line(welcome_));
+}
+
+void LiveProgram::message(const Message& message, bool /*live*/) {
+  if (const std::int64_t seq = seq_of(message); seq > 0)
+    inbox_.send(stored_line(seq));
+  if (const auto* event = std::get_if<EventMessage>(&message); event && event->event.kind == "oom")
+    out_of_memory_ = event->event;
+  messages_.push_back(message);
+}
+
+void LiveProgram::fault(const char* /*kind*/, const std::string& /*line*/, const std::string& /*why*/) {}
+
+} // namespace batchscope::program

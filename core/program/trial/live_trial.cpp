@@ -1,0 +1,245 @@
+#include "core/program/trial/live_trial.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/program/process/command.h"
+#include "core/program/trial/detail/live_program.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// Steps of this size warm the program up. With fewer examples, tensors would be so small that they stay in the C
+/// library's heap, which large ones cannot use.
+constexpr std::int64_t warm_up_batch = 16;
+constexpr int warm_up_steps = 2;
+/// Of the trace that is discarded.
+constexpr std::int64_t small_batch = 4;
+/// Steps of a size that is listed: the first has one-time allocations, the last is what a run repeats. Of sizes that
+/// are tried later one step shows whether they fit.
+constexpr std::int64_t steps_of_a_trace = 2;
+constexpr std::int64_t steps_of_a_timing = 4; ///< the first one is not counted
+/// Of a memory model; what follows is run as in a run.
+constexpr std::size_t traces_needed = 2;
+/// A program that ends, or does not answer, so often for one size cannot be searched.
+constexpr int most_starts = 20;
+
+std::optional<double> number_in(const Json& detail, const char* field) {
+  const auto found = detail.find(field);
+  return found != detail.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+/// Of one step, from a probe's event. The first of several is not counted: its memory is new. Of a size that is
+/// `traced` it is the only one without the profiler.
+std::optional<double> step_seconds_in(const Json& detail, bool traced) {
+  const auto seconds = number_in(detail, "seconds");
+  const double count = number_in(detail, "steps").value_or(0);
+  if (!seconds || count < 1)
+    return std::nullopt;
+  const double first = number_in(detail, "first_seconds").value_or(0);
+  if (first <= 0)
+    return *seconds / count;
+  return traced || count == 1 ? first : (*seconds - first) / (count - 1);
+}
+
+} // namespace
+
+/// What the program says of a size.
+struct LiveTrial::Result {
+  search::Outcome outcome = search::Outcome::error;
+  std::shared_ptr<const telemetry::Trace> trace;
+  std::optional<std::uint64_t> peak_bytes;
+  std::optional<std::uint64_t> room_bytes; ///< for a step, beside what lives between steps
+  std::optional<double> step_seconds;
+  std::string message;
+};
+
+LiveTrial::LiveTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop)
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)) {}
+
+LiveTrial::~LiveTrial() = default;
+
+/// False if the program cannot be tried in one process: it is of level 2, lists no allocations, or does not fit with
+/// the smallest size. Throws Error for one that takes no batch size, fails, or makes no step.
+bool LiveTrial::start(Purpose purpose) {
+  if (++starts_ > most_starts)
+    throw Error(Error::Kind::failed, "the program ended before a size was tried; accepted: one that trains longer");
+  Surroundings surroundings = surroundings_;
+  surroundings.returns_freed_memory = purpose == Purpose::memory;
+  Welcome welcome{.batch = warm_up_batch, .accumulate = 1, .rate_factor = {}, .limit_bytes = {}};
+  if (purpose == Purpose::memory)
+    welcome.limit_bytes = spec_.memory_budget; // with a limit, freed memory is returned at once, too
+  program_.reset();                            // its socket first
+  program_ = std::make_unique<LiveProgram>(spec_, surroundings, std::move(welcome), stop_);
+  purpose_ = purpose;
+  int steps = 0;
+  while (const auto message = program_->next()) {
+    if (!std::holds_alternative<StepMessage>(*message))
+      continue;
+    const Hello& hello = *program_->hello(); // comes first
+    if (level_of(hello) < 2)
+      throw takes_no_batch(level_of(hello));
+    examples_ = hello.examples.value_or(0);
+    if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
+      return false;
+    if (++steps == warm_up_steps)
+      return true;
+  }
+  return ended_before_its_first_steps();
+}
+
+/// False for an end after which each size may have a process of its own; else throws.
+bool LiveTrial::ended_before_its_first_steps() {
+  if (!program_->ended())
+    throw program_->hello()
+        ? Error(Error::Kind::failed, fmt::format("the program {}", program_->why_given_up()))
+        : input_error(fmt::format("the program takes no batch size: it has not connected in {:g} s (--probe-seconds); "
+                                  "put {{batch}} into its command, or use batchscope's loader",
+                                  spec_.program->probe_seconds),
+                      "program");
+  const Verdict verdict = program_->verdict();
+  if (verdict.out_of_memory)
+    return false;
+  if (verdict.status == telemetry::RunStatus::failed)
+    throw Error(Error::Kind::failed, fmt::format("the program failed: {}", verdict.reason));
+  const int level = program_->hello() ? level_of(*program_->hello()) : 0;
+  if (level < 2)
+    throw takes_no_batch(level);
+  return false;
+}
+
+/// The first step that is listed differs from all later ones; it tells what is in use between steps.
+void LiveTrial::discard_first_trace() {
+  const Result result = probe(std::min(small_batch, examples_), true, steps_of_a_trace);
+  budget_ = spec_.memory_budget;
+  if (budget_ && result.room_bytes && result.trace)
+    budget_ = std::min(*budget_, *result.room_bytes + result.trace->start_bytes);
+}
+
+LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t steps) {
+  program_->ask(probe_line({{.batch = batch, .trace = trace, .steps = steps}}, false), steps);
+  Result result;
+  while (const auto message = program_->next()) {
+    if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
+      result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
+    const auto* event = std::get_if<EventMessage>(&*message);
+    if (!event || event->event.kind != "probe")
+      continue;
+    const Json detail = parse_json_or_discard(event->event.detail_json);
+    if (!detail.is_object() || detail.value("batch", Json()) != Json(batch))
+      continue;
+    const Json taken = detail.value("taken", Json(batch));
+    const bool fits = detail.value("fits", Json()) == Json(true) && taken == Json(batch);
+    result.outcome = fits                   ? search::Outcome::fits
+                     : taken == Json(batch) ? search::Outcome::out_of_memory
+                                            : search::Outcome::error;
+    if (result.outcome == search::Outcome::error)
+      result.message = fmt::format("the program ran batch size {} instead", shortened(json_text(taken)));
+    if (!fits)
+      result.trace.reset();
+    if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
+      result.peak_bytes = static_cast<std::uint64_t>(*bytes);
+    if (const auto bytes = number_in(detail, "room_bytes"); bytes && *bytes >= 0)
+      result.room_bytes = static_cast<std::uint64_t>(*bytes);
+    result.step_seconds = step_seconds_in(detail, trace);
+    starts_ = 1; // of the next size
+    return result;
+  }
+  if (!program_->ended()) {
+    // One that trains on without an answer is asked once more, in another process.
+    if (program_->stands_still() || starts_ > 1)
+      result.message = fmt::format("the program {}", program_->why_given_up());
+    program_.reset();
+    return result;
+  }
+  const Verdict verdict = program_->verdict();
+  program_.reset();
+  if (verdict.out_of_memory)
+    result.outcome = search::Outcome::out_of_memory;
+  result.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason;
+  return result;
+}
+
+/// The highest bytes of tensors. Without a list of allocations the program knows what its whole process used: what that
+/// had besides when there was a list is left out.
+std::optional<std::uint64_t> LiveTrial::tensor_peak(const Result& result) {
+  if (!result.trace) {
+    if (!result.peak_bytes || *result.peak_bytes <= beside_tensors_)
+      return std::nullopt;
+    const std::uint64_t peak = *result.peak_bytes - beside_tensors_;
+    return budget_ ? std::min(peak, *budget_) : peak; // it would not have got more
+  }
+  const std::uint64_t peak = result.trace->peak_bytes;
+  beside_tensors_ = std::max(result.peak_bytes.value_or(peak), peak) - peak;
+  return peak;
+}
+
+search::Probe LiveTrial::run(const search::Proposal& proposal) {
+  search::Probe probe;
+  probe.batch = proposal.batch;
+  probe.predicted_bytes = proposal.predicted_bytes;
+  Result result;
+  do {
+    const bool trace = proposal.trace && traced_.size() < traces_needed;
+    if (!program_ || purpose_ != Purpose::memory) {
+      if (!start(Purpose::memory))
+        throw Error(Error::Kind::failed, "the program cannot be tried any more: it no longer reaches level 3");
+      if (trace)
+        discard_first_trace();
+      if (!program_)
+        continue;
+    }
+    probe.pid = program_->pid();
+    result = this->probe(proposal.batch, trace, trace ? steps_of_a_trace : 1);
+    if (result.trace)
+      traced_.insert(proposal.batch);
+  } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through
+  probe.how = "live";
+  probe.outcome = result.outcome;
+  probe.message = result.message;
+  probe.trace = result.trace;
+  probe.peak_bytes = tensor_peak(result);
+  if (result.outcome == search::Outcome::fits && result.step_seconds) {
+    probe.seconds = result.step_seconds;
+    probe.examples_per_second = static_cast<double>(proposal.batch) / *result.step_seconds;
+  }
+  return probe;
+}
+
+std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
+  Result result;
+  // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
+  for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {
+    started = !program_ || purpose_ != Purpose::time;
+    try {
+      if (started && !start(Purpose::time))
+        return std::nullopt;
+    } catch (const Error&) {
+      if (stop_ && stop_())
+        throw;
+      return std::nullopt; // what was found without it stays
+    }
+    result = probe(batch, false, steps_of_a_timing);
+  }
+  if (result.outcome != search::Outcome::fits || !result.step_seconds || *result.step_seconds <= 0)
+    return std::nullopt;
+  return search::Stretch{*result.step_seconds, static_cast<double>(batch) / *result.step_seconds,
+                         *result.step_seconds * static_cast<double>(steps_of_a_timing)};
+}
+
+OpenedTrial open_live_trial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop) {
+  std::unique_ptr<LiveTrial> trial(new LiveTrial(spec, surroundings, std::move(stop)));
+  const bool started = trial->start(LiveTrial::Purpose::memory);
+  const std::optional<std::int64_t> examples = trial->examples_ > 0 ? std::optional(trial->examples_) : std::nullopt;
+  if (!started)
+    return {nullptr, examples};
+  trial->discard_first_trace();
+  return {std::move(trial), examples};
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,243 @@
+#include "core/program/trial/process_trial.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/program/process/command.h"
+
+namespace batchscope::program {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Seconds that a program of a trial has to end, before it is killed: what it has learned is thrown away.
+constexpr double end_seconds = 2;
+
+double time_since(Clock::time_point from) {
+  return std::chrono::duration<double>(Clock::now() - from).count();
+}
+
+/// What a trial's program has shown so far. A size that goes over the socket must have reached it.
+class Steps final : public telemetry::Sink {
+public:
+  /// `sent`: the size, if it goes over the socket.
+  /// `timed`: the steps are to take long enough to be timed, too.
+  Steps(std::int64_t enough, bool timed, std::optional<std::int64_t> sent, run::JobControl& job)
+      : enough_(enough), timed_(timed), sent_(sent), job_(job) {}
+
+  void start_changed(const run::RunStart& start) { level_ = start.program ? start.program->level : 0; }
+  void record(const telemetry::StepRecord& record) override {
+    if (sent_ && (level_ < 2 || record.batch != *sent_)) {
+      other_batch_ = record.batch;
+      if (level_ < 2 || ++others_ > most_others)
+        job_.stop();
+      return;
+    }
+    if (job_.stopping()) // lines that were printed together have one time: the first of them ends the timing
+      return;
+    ++count_;
+    if (count_ == 1)
+      first_ = record;
+    last_ = record;
+    if (enough() && (!timed_ || step_seconds()))
+      job_.stop();
+  }
+  void event(telemetry::Event event) override {
+    if (event.kind != "oom")
+      return;
+    out_of_memory_ = true; // that it may survive in parts says nothing about the whole size
+    job_.stop();
+  }
+
+  bool enough() const { return count_ >= enough_; }
+  /// Whether the program was sent a size without a way to take it.
+  bool takes_no_batch() const { return sent_ && level_ < 2; }
+  int level() const { return level_; }
+  /// The size of steps that were made with another one than was sent; nothing if there were some with that.
+  std::optional<std::int64_t> other_batch() const { return count_ == 0 ? other_batch_ : std::nullopt; }
+  bool out_of_memory() const { return out_of_memory_ && !enough(); }
+  bool made_steps() const { return count_ > 0; }
+  /// Seconds of a step; nothing for fewer than two steps. The first is left out: it begins with the program. Steps that
+  /// were read from output have the time at which they were seen, which must be much longer than it takes to look.
+  std::optional<double> step_seconds() const {
+    constexpr double shortest_seen = 0.1;
+    const double seconds = last_.seconds - first_.seconds;
+    if (last_.step <= first_.step || !(seconds > (level_ == 0 ? shortest_seen : 0)))
+      return std::nullopt;
+    return seconds / static_cast<double>(last_.step - first_.step);
+  }
+
+private:
+  /// An answer to the hello that comes late holds only from a later step on.
+  static constexpr std::int64_t most_others = 16;
+
+  const std::int64_t enough_;
+  const bool timed_;
+  const std::optional<std::int64_t> sent_;
+  run::JobControl& job_;
+  int level_ = 0;
+  std::int64_t count_ = 0;
+  std::int64_t others_ = 0;
+  std::optional<std::int64_t> other_batch_;
+  telemetry::StepRecord first_;
+  telemetry::StepRecord last_;
+  bool out_of_memory_ = false;
+};
+
+/// Ends a trial that has shown enough, that took its time, or that is to be stopped.
+class Ender {
+public:
+  Ender(double most_seconds, const std::function<bool()>& stop, run::JobControl& job)
+      : most_seconds_(most_seconds), stop_(stop), job_(job), thread_([this] { watch(); }) {}
+  ~Ender() { join(); }
+  Ender(const Ender&) = delete;
+  Ender& operator=(const Ender&) = delete;
+
+  void join() {
+    {
+      const std::lock_guard lock(mutex_);
+      over_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable())
+      thread_.join();
+  }
+  /// After join(): the program ran as long as it was to, without an end of its own.
+  bool passed() const { return passed_; }
+
+private:
+  void watch() {
+    constexpr std::chrono::milliseconds interval{50};
+    const auto began = Clock::now();
+    std::optional<Clock::time_point> stopped;
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, interval, [this] { return over_; })) {
+      if (!job_.stopping() && time_since(began) >= most_seconds_)
+        passed_ = true;
+      if (passed_ || (stop_ && stop_()))
+        job_.stop();
+      if (job_.stopping() && !stopped)
+        stopped = Clock::now();
+      if (stopped && time_since(*stopped) >= end_seconds)
+        job_.kill();
+    }
+  }
+
+  const double most_seconds_;
+  const std::function<bool()>& stop_;
+  run::JobControl& job_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  bool passed_ = false;
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+/// Whether the program has used its budget up.
+bool near_budget(const run::RunSpec& spec, const ProgramRun& source) {
+  constexpr double near = 0.9;
+  const auto peak = source.peak();
+  return spec.memory_budget && peak && static_cast<double>(*peak) >= near * static_cast<double>(*spec.memory_budget);
+}
+
+} // namespace
+
+struct ProcessTrial::Result {
+  search::Outcome outcome = search::Outcome::error;
+  std::string message;
+  std::int64_t pid = 0;
+  std::optional<std::uint64_t> peak_bytes;
+  std::optional<double> step_seconds;
+  bool made_steps = false;
+  double spent_seconds = 0;
+};
+
+ProcessTrial::ProcessTrial(const run::RunSpec& spec, const Surroundings& surroundings, std::function<bool()> stop,
+                           Open open)
+    : spec_(spec), surroundings_(surroundings), stop_(std::move(stop)), open_(std::move(open)) {}
+
+ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) const {
+  run::RunSpec spec = spec_;
+  spec.batch = {.kind = run::BatchChoice::Kind::number, .number = batch};
+  spec.on_oom = run::OnOom::fail;
+  Surroundings surroundings = surroundings_;
+  surroundings.returns_freed_memory = !for_time;
+  if (for_time)
+    spec.memory_budget.reset(); // with a budget, freed memory is returned at once, too
+  // The first step is not counted for the time.
+  const std::int64_t enough = spec.program->probe_steps + (for_time ? 1 : 0);
+
+  const auto began = Clock::now();
+  const auto job = std::make_shared<run::JobControl>();
+  run::RunControl control(job);
+  Steps steps(enough, for_time, sends_batch(spec) ? std::optional(batch) : std::nullopt, *job);
+  const auto source = open_(spec, surroundings);
+  run::RunPlace place;
+  place.start_changed = [&](const run::RunStart& start) { steps.start_changed(start); };
+  source->set_place(place);
+  Ender ender(spec.program->probe_seconds, stop_, *job);
+  source->run(steps, control);
+  ender.join();
+  if (stop_ && stop_())
+    throw Error(Error::Kind::failed, "stopped");
+
+  Result result;
+  const Verdict& verdict = source->verdict();
+  if (steps.out_of_memory() || (verdict.out_of_memory && !steps.enough()))
+    result.outcome = search::Outcome::out_of_memory;
+  else if (steps.takes_no_batch() && (job->stopping() || (source->exit() && source->exit()->code == 0)))
+    throw takes_no_batch(steps.level());
+  else if (const auto other = steps.other_batch())
+    result.message = fmt::format("the program ran batch size {} instead", *other);
+  else if (steps.enough() || ender.passed() || verdict.status == telemetry::RunStatus::finished)
+    result.outcome = search::Outcome::fits;
+  else
+    result.message =
+        !steps.made_steps() && near_budget(spec, *source)
+            ? fmt::format("the program made no step within {} (--memory-budget; its libraries count, too): {}",
+                          format_bytes(*spec.memory_budget), verdict.reason)
+            : verdict.reason;
+  result.made_steps = steps.made_steps();
+  result.pid = source->pid();
+  result.peak_bytes = source->peak();
+  result.step_seconds = steps.step_seconds();
+  result.spent_seconds = time_since(began);
+  return result;
+}
+
+search::Probe ProcessTrial::run(const search::Proposal& proposal) {
+  const Result result = start(proposal.batch, false);
+  search::Probe probe{.batch = proposal.batch, .outcome = result.outcome, .predicted_bytes = proposal.predicted_bytes};
+  if (probe.outcome == search::Outcome::fits) {
+    probe.peak_bytes = result.peak_bytes;
+    probe.seconds = result.step_seconds;
+    if (result.step_seconds)
+      probe.examples_per_second = static_cast<double>(proposal.batch * spec_.accumulate) / *result.step_seconds;
+  }
+  probe.message = result.message;
+  probe.how = "process";
+  if (result.pid > 0)
+    probe.pid = result.pid;
+  return probe;
+}
+
+std::optional<search::Stretch> ProcessTrial::time(std::int64_t batch) {
+  const Result result = start(batch, true);
+  too_short_ = result.made_steps && !result.step_seconds;
+  if (result.outcome != search::Outcome::fits || !result.step_seconds)
+    return std::nullopt;
+  return search::Stretch{.step_seconds = *result.step_seconds,
+                         .examples_per_second = static_cast<double>(batch * spec_.accumulate) / *result.step_seconds,
+                         .spent_seconds = result.spent_seconds};
+}
+
+} // namespace batchscope::program

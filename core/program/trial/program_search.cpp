@@ -1,0 +1,122 @@
+#include "core/program/trial/program_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/device_name.h"
+#include "core/base/host.h"
+#include "core/program/process/command.h"
+#include "core/program/trial/live_trial.h"
+#include "core/program/trial/process_trial.h"
+#include "core/search/run_search.h"
+
+namespace batchscope::program {
+
+namespace {
+
+/// Without --max-batch, as BatchScope does not know how many examples the program has.
+constexpr std::int64_t largest_tried = 1 << 20;
+constexpr double share_of_free_memory = 0.8;
+
+/// A trial of sizes, and how it times one.
+struct TimedTrial {
+  std::unique_ptr<search::Trial> trial;
+  search::TimeStretch time;
+  std::int64_t largest = largest_tried;
+  std::optional<std::uint64_t> budget; ///< for what it measures
+  const ProcessTrial* processes = nullptr;
+};
+
+TimedTrial open_trial(const run::RunSpec& spec, const Surroundings& surroundings, const std::function<bool()>& stop) {
+  // A size in the command line cannot change while the program lives.
+  OpenedTrial live = sends_batch(spec) ? open_live_trial(spec, surroundings, stop) : OpenedTrial();
+  const std::int64_t largest = live.examples.value_or(largest_tried);
+  if (live.trial) {
+    LiveTrial& trial = *live.trial;
+    return {std::move(live.trial), [&trial](std::int64_t batch) { return trial.time(batch); }, largest,
+            trial.budget_bytes()};
+  }
+  auto processes = std::make_unique<ProcessTrial>(spec, surroundings, stop);
+  ProcessTrial& trial = *processes;
+  return {std::move(processes), [&trial](std::int64_t batch) { return trial.time(batch); }, largest, spec.memory_budget,
+          &trial};
+}
+
+/// Measures throughput to find the recommended size.
+void time_sizes(const TimedTrial& trial, const run::Session::SearchOptions& options, search::SearchResult& result) {
+  search::time_sizes(result, trial.time, options.on_timing, options.stop);
+  result.automatic = result.recommended;
+  if (result.interrupted || result.recommended)
+    return;
+  if (trial.processes && trial.processes->too_short())
+    search::add_reason(result,
+                       "the throughput is not known, because all steps were printed in too short a time; let the "
+                       "program make more steps, or use batchscope's client");
+  else
+    search::add_reason(result,
+                       "the throughput is not known, because the program reported no steps; name a number in its "
+                       "output with --metric, or use batchscope's client");
+}
+
+/// A program that ignores its batch size fits with any.
+void check_depends_on_batch(search::SearchResult& result) {
+  constexpr std::int64_t many_times = 8;
+  constexpr double same_peak = 1.02, same_time = 1.1;
+  constexpr double inexact = 4e6; // bytes: the system counts pages for each processor, and sums them up now and then
+  const search::Probe *small = nullptr, *large = nullptr;
+  for (const search::Probe& probe : result.probes) {
+    if (probe.outcome != search::Outcome::fits || !probe.peak_bytes)
+      continue;
+    small = !small || probe.batch < small->batch ? &probe : small;
+    large = !large || probe.batch > large->batch ? &probe : large;
+  }
+  if (!small || large->batch / small->batch < many_times ||
+      static_cast<double>(*large->peak_bytes) > same_peak * static_cast<double>(*small->peak_bytes) + inexact)
+    return;
+  const bool timed = result.timings.size() >= 2;
+  if (timed && result.timings.back().seconds > same_time * result.timings.front().seconds)
+    return;
+  search::add_reason(result,
+                     fmt::format("{} on the batch size: does the program use {{batch}}?",
+                                 timed ? "neither memory nor the time of a step depends" : "memory does not depend"));
+}
+
+} // namespace
+
+run::RunSpec search_spec(const run::RunSpec& spec) {
+  run::RunSpec searched = spec;
+  run::check(searched);
+  check_takes_batch(*searched.program);
+  searched.batch = {.kind = run::BatchChoice::Kind::number, .number = 1};
+  check_command(searched);
+  if (!searched.memory_budget && !parse_device(searched.device))
+    searched.memory_budget = static_cast<std::uint64_t>(share_of_free_memory * static_cast<double>(free_host_memory()));
+  return searched;
+}
+
+search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& surroundings,
+                                const run::Session::SearchOptions& options, const run::Session::ProbeSink& on_probe) {
+  const auto began = std::chrono::steady_clock::now();
+  const TimedTrial trial = open_trial(spec, surroundings, options.stop);
+  const search::FinderOptions finder_options{.start = options.start,
+                                             .factor = options.factor,
+                                             .max_batch =
+                                                 std::min(spec.max_batch.value_or(trial.largest), trial.largest),
+                                             .margin = options.margin,
+                                             .budget_bytes = trial.budget};
+  const auto finder = search::make_finder(options.strategy, finder_options);
+  search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe, options.stop);
+  result.budget_bytes = spec.memory_budget;
+  if (result.found && !result.interrupted && options.timings)
+    time_sizes(trial, options, result);
+  if (trial.processes && !result.interrupted)
+    check_depends_on_batch(result);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  return result;
+}
+
+} // namespace batchscope::program

@@ -1,0 +1,172 @@
+#include "core/program/protocol/wire.h"
+
+#include <cmath>
+
+#include <QTest>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "test_program.h"
+#include "tests/core/store/store_test.h"
+
+using namespace batchscope;
+using namespace batchscope::program;
+
+namespace {
+
+template <typename Type> Type parsed_as(const std::string& line) {
+  const Message message = parse(line);
+  return std::holds_alternative<Type>(message) ? std::get<Type>(message) : Type{};
+}
+
+std::string why_refused(const std::string& line) {
+  try {
+    parse(line);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+} // namespace
+
+/// Lines become messages; fields that are known have the right type or the line is refused, others are ignored.
+class TestWire : public QObject {
+  Q_OBJECT
+
+private Q_SLOTS:
+  void readsAHello() {
+    const auto hello = parsed_as<Hello>(
+        R"({"type":"hello","protocol":1,"client":"python 1","pid":7,"run":"ab","examples":100,"batch":8,"epochs":2.5,)"
+        R"("drop_last":null,"name":null,"config":{"lr":0.1},"settings":{"rate":5e-5,"fused":true,"optimizer":"sgd","betas":[0.9],"a":null},"can":["report","batch","new"],"later":[1]})");
+    QCOMPARE(hello.pid, 7);
+    QCOMPARE(hello.run, std::string("ab"));
+    QCOMPARE(hello.examples, std::optional<std::int64_t>(100));
+    QCOMPARE(hello.epochs, std::optional(2.5));
+    QVERIFY(!hello.steps && !hello.drop_last && hello.name.empty());
+    QCOMPARE(hello.config_json, std::string(R"({"lr":0.1})"));
+    QCOMPARE(hello.settings_json, std::string(R"({"rate":5e-05,"fused":true,"optimizer":"sgd"})"));
+    QCOMPARE(level_of(hello), 2);
+  }
+
+  void levelsNeedWhatComesBefore() {
+    Hello hello;
+    hello.can = {"report", "split", "trace"};
+    QCOMPARE(level_of(hello), 1); // it cannot change its size
+    hello.can.insert("batch");
+    QCOMPARE(level_of(hello), 3);
+  }
+
+  void readsARecord() {
+    const auto step = parsed_as<StepMessage>(
+        R"({"type":"record","seq":3,"step":2,"loss":"NaN","grad_norm":"-Infinity","batch":16,"seconds":1.5,)"
+        R"("takes":[8,8],"ask":true,"more":{"extra":2,"odd":"Infinity","none":null}})");
+    QCOMPARE(step.seq, 3);
+    QCOMPARE(step.record.step, 2);
+    QVERIFY(std::isnan(step.record.loss) && std::isnan(step.record.learning_rate));
+    QCOMPARE(step.record.grad_norm, -store::test::infinity);
+    QCOMPARE(step.record.batch, 16);
+    QCOMPARE(step.takes, (std::vector<std::int64_t>{8, 8}));
+    QVERIFY(step.ask);
+    QCOMPARE(step.record.more.size(), 2U);
+  }
+
+  void readsATraceAndItsPeak() {
+    const auto message = parsed_as<TraceMessage>(
+        R"({"type":"trace","seq":1,"batch":8,"granularity":64,"start_bytes":1000,"start_by":{"parameters":1000},)"
+        R"("events":[100,64,-1,[500],640,-2,-3],"phases":[[1,"forward"],[4,"backward"]]})");
+    const telemetry::Trace& trace = message.trace;
+    QCOMPARE(trace.events.size(), 7U);
+    QCOMPARE(trace.peak_bytes, 1000U + 64 - 500 + 640); // with 128 more in between: 1192
+    QVERIFY(trace.events[0].phase == telemetry::Phase::batch);
+    QVERIFY(trace.events[1].phase == telemetry::Phase::forward);
+    QVERIFY(trace.events[4].phase == telemetry::Phase::backward);
+    QCOMPARE(trace.events[2].block, 0U);
+    QCOMPARE(trace.events[2].bytes, 128U);
+    QCOMPARE(trace.events[3].block, telemetry::block_from_before);
+    QCOMPARE(trace.start_bytes_by[0], 1000U);
+  }
+
+  void readsWhatElseAProgramSays() {
+    const auto applied = parsed_as<Applied>(
+        R"({"type":"applied","seq":4,"id":2,"step":9,"batch":32,"accumulate":null,"rate_factor":0.5,"limit_bytes":5})");
+    QCOMPARE(applied.batch, std::optional<std::int64_t>(32));
+    QVERIFY(!applied.accumulate && applied.limit_bytes == 5U);
+    const auto estimate =
+        parsed_as<EstimateMessage>(R"({"type":"estimate","seq":5,"method":"fake","curve":[[8,100,{"batch":7}]]})");
+    QCOMPARE(estimate.curve.at(0).peak_bytes, 100U);
+    QCOMPARE(estimate.curve.at(0).by.at(0).second, 7U);
+    QCOMPARE(parsed_as<Bye>(R"({"type":"bye","seq":6,"status":"finished","reason":null})").status,
+             std::string("finished"));
+    QCOMPARE(seq_of(parse(R"({"type":"of a later version","seq":7})")), 7);
+    const auto event = parsed_as<EventMessage>(
+        R"({"type":"event","seq":8,"step":1,"seconds":2,"kind":"odd","detail":{"a":1},"values":{"x":1}})");
+    QCOMPARE(event.event.detail_json, std::string(R"({"a":1})"));
+  }
+
+  void refusesWhatIsNoMessage_data() {
+    QTest::addColumn<QByteArray>("line");
+    const auto row = [](const char* line) { QTest::newRow(line) << QByteArray(line); };
+    row("");
+    row("\x01\xff garbage");
+    row("[1]");
+    row("{}");
+    row(R"({"type":5})");
+    row(R"({"type":"record","step":1})");
+    row(R"({"type":"record","seq":0,"step":1})");
+    row(R"({"type":"record","seq":1,"step":1.5})");
+    row(R"({"type":"record","seq":1,"step":-1})");
+    row(R"({"type":"record","seq":1,"step":1,"loss":true})");
+    row(R"({"type":"record","seq":1,"step":1,"loss":"low"})");
+    row(R"({"type":"record","seq":1,"step":1,"takes":["x"]})");
+    row(R"({"type":"record","seq":1,"step":1,"more":{"x":[]}})");
+    row(R"({"type":"record","seq":99999999999999999999,"step":1})");
+    row(R"({"type":"record","seq":1,"step":1,"loss":NaN})");
+    row(R"({"type":"hello"})");
+    row(R"({"type":"hello","protocol":1,"batch":0})");
+    row(R"({"type":"hello","protocol":1,"examples":"many"})");
+    row(R"({"type":"event","seq":1})");
+    row(R"({"type":"bye","seq":1,"status":"gone"})");
+    row(R"({"type":"estimate","seq":1})");
+    row(R"({"type":"trace","seq":1,"batch":1,"events":[-1]})");
+    row(R"({"type":"trace","seq":1,"batch":1,"events":[8,-1,-1]})");
+    row(R"({"type":"trace","seq":1,"batch":1,"events":[-9223372036854775808]})");
+    row(R"({"type":"trace","seq":1,"batch":1,"events":[9223372036854775807]})");
+    row(R"({"type":"trace","seq":1,"batch":1,"events":[8],"phases":[0]})");
+    QTest::newRow("deep") << QByteArray(5000, '[');
+    QByteArray names = "{";
+    for (int i = 0; i < 1501; ++i)
+      names += "\"name " + QByteArray::number(i) + "\":1,";
+    QTest::newRow("many names") << names + "\"type\":\"bye\",\"seq\":1,\"status\":\"finished\"}";
+    QTest::newRow("a long name") << "{\"" + QByteArray(129, 'n') +
+                                        "\":1,\"type\":\"bye\",\"seq\":1,\"status\":\"finished\"}";
+    QTest::newRow("a long text") << QByteArray("{\"type\":\"record\",\"seq\":1,\"step\":\"" + QByteArray(100'000, 'x') +
+                                               "\"}");
+  }
+  void refusesWhatIsNoMessage() {
+    QFETCH(QByteArray, line);
+    const std::string why = why_refused(line.toStdString());
+    QVERIFY(!why.empty());
+    QVERIFY(why.size() < 2000 && why.find('\n') == std::string::npos);
+  }
+
+  void writesLines() {
+    const auto json = [](const std::string& line) {
+      return line.ends_with("\n") ? parse_json(line.substr(0, line.size() - 1)) : Json();
+    };
+    const Json welcome = json(to_line(Welcome{.run = "u", .number = 3, .accumulate = 2, .hold = 1}));
+    QVERIFY(welcome["type"] == "welcome" && welcome["batch"].is_null() && welcome["accumulate"] == 2);
+    const Json next = json(to_line(Next{.step = 5, .batch = 8, .accumulate = 1, .rate_factor = 0.5, .hold = 4}));
+    QVERIFY(next["step"] == 5 && next["rate_factor"] == 0.5);
+    const Json edit = json(to_line(Edit{.id = 1, .limit_bytes = 7}));
+    QVERIFY(edit["limit_bytes"] == 7 && !edit.contains("batch"));
+    QVERIFY(json(to_line(Order::go_on))["type"] == "continue");
+    QVERIFY(json(stop_line(true))["save"] == true);
+    QVERIFY(json(refuse_line("a\nb"))["reason"] == "a\nb");
+    QVERIFY(json(probe_line({{.batch = 8, .trace = true, .steps = 2}}, false))["sizes"][0]["steps"] == 2);
+    QVERIFY(json(estimate_line({8, 16}))["batches"][1] == 16);
+  }
+};
+
+BATCHSCOPE_TEST(TestWire)
+#include "tst_wire.moc"
