@@ -21,10 +21,11 @@ from __future__ import annotations
 
 from .attach import attach
 from .estimator import estimate
-from .loader import Loader, Window
+from .loader import Loader
 from .memory import is_out_of_memory
 from .run import Run, Stop, start, use_seed
 from .tracer import trace
+from .window import Window
 from .wire import VERSION
 
 __version__ = VERSION

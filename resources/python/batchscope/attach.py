@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from .run import Run, start, use_seed
 
 

@@ -3,36 +3,63 @@
 
 from __future__ import annotations
 
-import contextlib
-import math
-import traceback
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Callable
+import functools
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from .loader import Window
+from .basis import Basis, ByCount, Changed, Factors
+from .contrastive import Contrastive
+from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
-from .parts import NoRows, chosen_rows, counts_of, cut, labels_of, rows_of
+from .method import Method, times
+from .parts import cut, is_of_integers, leaves_of
+from .prover import Prover, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
+from .reasons import Reason
+from .state import Keeper, RandomState
 from .wire import Message
 
 if TYPE_CHECKING:
+    from .loader import Window
     from .run import Run
 
-
 MOST_RETRIES = 3  # of a step for which libraries take memory beside it
+_SHARE_OF_CHECKS = 0.01  # of the time, for verifying again what was verified
+_MOST_VERDICTS = 64
+_MOST_CLASSES = 256  # of labels that every element of an example has, such as those of pixels
+_MOST_SURPRISES = 2  # of one window
 
 
 class Piece:
     """A micro batch, or a part of one."""
 
-    __slots__ = ("divisor", "first", "index", "part", "size")
+    __slots__ = ("counts", "factors", "first", "index", "size", "times", "whole", "window")
 
-    def __init__(self, part: Any, size: int, first: int, index: int) -> None:
-        self.part = part
-        self.size = size
-        self.first = first  # its first example within the micro batch
+    def __init__(self, window: Window, index: int, first: int, size: int) -> None:
+        self.window = window
         self.index = index  # of the micro batch
-        self.divisor = 1.0  # of its loss
+        self.first = first  # its first example within the micro batch
+        self.size = size
+        self.whole = size == window.sizes[index]
+        self.times = 1.0  # what the micro batch counts within the window
+        self.factors: Factors | None = None  # what the piece counts within the micro batch; None: it is all of it
+        self.counts: dict[str, float] = {}
+
+    def part(self) -> Any:
+        """Its inputs. Those that have to be collated anew are made each time, and not kept."""
+        if self.whole:
+            return self.window.parts[self.index]
+        return cut(self.window, self.index, slice(self.first, self.first + self.size))
+
+    def rows(self) -> list[int]:
+        """Its examples within the micro batch."""
+        return list(range(self.first, self.first + self.size))
+
+    @property
+    def is_left_out(self) -> bool:
+        """Nothing of it counts."""
+        return self.times == 0 or (self.factors is not None and self.factors.are_zero)
 
 
 def _evenly(size: int, limit: int | None) -> list[int]:
@@ -41,158 +68,15 @@ def _evenly(size: int, limit: int | None) -> list[int]:
     return [size // count + (index < size % count) for index in range(count)]
 
 
-class Saved:
-    """What a failed attempt has changed: random numbers and the statistics of batch norms."""
+@dataclass
+class Verdict:
+    """What was found out about a loss."""
 
-    def __init__(self, model: Any) -> None:
-        import torch
-
-        self._cpu = torch.get_rng_state()
-        cuda = torch.cuda.is_available() and torch.cuda.is_initialized()
-        self._cuda = torch.cuda.get_rng_state_all() if cuda else None
-        norms = (torch.nn.modules.batchnorm._NormBase,)
-        self._buffers = [
-            (b, b.clone())
-            for m in model.modules()
-            if isinstance(m, norms) and m.training
-            for b in m.buffers(recurse=False)
-        ]
-
-    def restore(self) -> None:
-        import torch
-
-        torch.set_rng_state(self._cpu)
-        if self._cuda is not None:
-            torch.cuda.set_rng_state_all(self._cuda)
-        for buffer, value in self._buffers:
-            buffer.copy_(value)
-
-
-@contextlib.contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """Evaluation mode without gradients, and every module as it was afterwards."""
-    import torch
-
-    modes = [(module, module.training) for module in model.modules()]
-    saved = Saved(model)
-    try:
-        model.eval()
-        with torch.no_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        saved.restore()
-
-
-@contextlib.contextmanager
-def _shaken(model: Any, strength: float) -> Iterator[None]:
-    """Parameters with noise, so that losses of examples differ even before training; exactly restored."""
-    import torch
-
-    if strength == 0:
-        yield
-        return
-    generator = torch.Generator().manual_seed(1)
-    parameters = [p for p in model.parameters() if p.is_floating_point()]
-    saved = [p.detach().clone() for p in parameters]
-    try:
-        with torch.no_grad():
-            for p in parameters:
-                noise = torch.randn(p.shape, generator=generator).to(p.device, p.dtype)
-                p.add_(noise * (strength * max(0.05, float(p.detach().float().std(unbiased=False)))))
-        yield
-    finally:
-        with torch.no_grad():
-            for p, value in zip(parameters, saved):
-                p.copy_(value)
-
-
-class Method:
-    """How a framework computes the loss of a micro batch and its gradients."""
-
-    model: Any
-    key: Any  # of the loss function
-    wrapped: Any = None  # the DistributedDataParallel around the model, on several ranks
-
-    def backward(self, piece: Piece, parts: int) -> Any:
-        """Adds the gradients of piece's loss / piece.divisor; returns that loss, detached."""
-        raise NotImplementedError
-
-    def measure(self, part: Any) -> float:
-        """The loss of a batch as the framework computes it."""
-        raise NotImplementedError
-
-    def part_weights(self, window: Window) -> list[float] | None:
-        """What each micro batch counts within the window; None if backward() knows it."""
-        return None
-
-    def rank_weight(self, window: Window) -> float:
-        """What this rank's loss counts among those of all ranks."""
-        return float(sum(self.part_weights(window) or window.sizes))
-
-    def counts(self, piece: Piece, window: Window) -> dict[str, float]:
-        return counts_of(piece.part, piece.size)
-
-
-class PlainMethod(Method):
-    """A function of the program that returns the mean loss."""
-
-    def __init__(
-        self,
-        fn: Callable[..., Any],
-        model: Any,
-        weight: Callable[[list[Any]], float] | None,
-        mark: Callable[[str], None],
-    ) -> None:
-        self._fn = fn
-        self._weight = weight
-        self._mark = mark
-        self.model = self.wrapped = model
-        while not hasattr(fn, "__code__") and hasattr(fn, "func"):  # a functools.partial, made anew for each step
-            fn = fn.func
-        self.key = getattr(fn, "__code__", fn)
-
-    def _loss(self, part: Any) -> Any:
-        return self._fn(*part) if isinstance(part, (tuple, list)) else self._fn(part)
-
-    def backward(self, piece: Piece, parts: int) -> Any:
-        self._mark("forward")
-        loss = self._loss(piece.part)
-        if piece.divisor != 1.0:
-            loss = loss / piece.divisor
-        self._mark("backward")
-        loss.backward()
-        return loss.detach()
-
-    def measure(self, part: Any) -> float:
-        return float(self._loss(part))
-
-    def part_weights(self, window: Window) -> list[float] | None:
-        examples = self._weighed(window)
-        if self._weight is None or examples is None:
-            return [float(size) for size in window.sizes]
-        ends = [sum(window.sizes[:index]) for index in range(len(window.sizes) + 1)]
-        return [float(self._weight(examples[a:b])) for a, b in zip(ends, ends[1:])]
-
-    def counts(self, piece: Piece, window: Window) -> dict[str, float]:
-        counts = counts_of(piece.part, piece.size)
-        examples = self._weighed(window)
-        if self._weight is not None and examples is not None:
-            first = sum(window.sizes[: piece.index]) + piece.first
-            counts = {"weight": float(self._weight(examples[first : first + piece.size])), **counts}
-        return counts
-
-    def _weighed(self, window: Window) -> list[Any] | None:
-        """The examples that the weight counts; None if there is no weight, or the batch is not of Run.loader."""
-        if self._weight is None:
-            return None
-        if window._loader is not None and window.examples is None:
-            raise TypeError(
-                "batchscope: this weight needs the examples, which are kept only if the first step uses "
-                "them; say run.loader(..., examples=True)"
-            )
-        return window.examples
+    answer: Basis | Reason
+    seconds: float = 0.0  # that finding it took
+    steps: int = 0  # since then
+    in_doubt: bool = False  # another window has shown that it does not hold
+    labels: set[tuple[str, int]] = field(default_factory=set)  # that a loss whose graph is hidden was verified with
 
 
 class Splitter:
@@ -202,23 +86,33 @@ class Splitter:
         self._run = run
         self.limit: int | None = None  # the largest piece that may fit
         self.updating = False  # within optimizer.step
-        self._mean_over: dict[Any, str] = {}  # what each loss is the mean over; "sum" if pieces just add up
+        self.verdicts: dict[Any, Verdict] = {}  # by the key of a Method
+        self.keeper = Keeper()
+        self._prover = Prover(Keeper())
+        self._look_ahead_keeper = Keeper()
+        self._takes: dict[int, list[int]] = {}  # examples of the pieces of each micro batch
+        self._told: dict[Any, str] = {}  # what was said of each loss
+        self.losses: list[Any] = []  # of the last window's micro batches
+        self._ended: set[int] = set()  # micro batches of this window
         self._untold: list[Message] = []  # errors of this step on a rank that rank 0 reports
-        self._running = 0  # size of the piece that is being run
+        self.running = 0  # size of the piece that is being run
+        self._proved = False  # something about this window's loss was found out
+        self._step_began = 0.0
+        self._step_seconds = 0.0  # of the last split step
 
-    def plain(
-        self, window: Window, fn: Callable[..., Any], model: Any, weight: Callable[[list[Any]], float] | None
-    ) -> Any:
-        tracer = self._run._tracer
-        return self.run(window, PlainMethod(fn, model, weight, tracer.mark if tracer else nothing))
+    def run(self, window: Window, method: Method, first: int = 0) -> Any:
+        """Computes the gradients of a window; an out-of-memory error costs time only. On several ranks together.
 
-    def run(self, window: Window, method: Method) -> Any:
-        """Computes the gradients of a window; an out-of-memory error costs time only. On several ranks together."""
+        Of a window whose micro batches come one by one, those before `first` have been run already, and are run again
+        only after an error. Returns the loss of what was run this time.
+        """
         if self._run._ranks is not None:
-            return self._together(window, method, self._run._ranks)
-        return self._alone(window, method)
+            return self._together(window, method, self._run._ranks, first)
+        return self._alone(window, method, first)
 
-    def _together(self, window: Window, method: Method, ranks: Ranks) -> Any:
+    # ---- several ranks ----
+
+    def _together(self, window: Window, method: Method, ranks: Ranks, begin: int) -> Any:
         """Each rank runs its window, in as many pieces as it must; then the gradients are averaged once.
 
         Not by DistributedDataParallel, which averages within a backward pass: if that fails on one rank, the others
@@ -228,18 +122,21 @@ class Splitter:
         why_not = why_not_distributed_model(wrapped, ranks)
         if why_not is not None:
             raise TypeError(f"batchscope on several ranks {why_not}; use Run.report instead")
-        ranks.share_buffers(wrapped)
-        self._untold.clear()
+        if begin == 0:
+            ranks.share_buffers(wrapped)
+            self._untold.clear()
         with without_exchange(wrapped):
             if window.parts:
                 try:
-                    loss = self._alone(window, method)
+                    loss = self._alone(window, method, begin)
                 except Exception as caught:
                     if not is_out_of_memory(caught):
                         raise
                     error = caught
             else:
                 method.model.zero_grad(set_to_none=True)
+        if len(window.parts) < len(window.sizes) and error is None:
+            return loss  # the others come later
         share, missing = self._agree(window, method, ranks, error)
         ranks.average(wrapped, share, missing)
         return ranks.mean(wrapped, loss, share)
@@ -274,211 +171,319 @@ class Splitter:
             for detail in details if run._rank == 0 else ():
                 run._report_shortage({"rank": rank, **detail})
 
-    def _alone(self, window: Window, method: Method) -> Any:
-        saved = Saved(method.model)
-        retries = 0
-        if self.limit is not None and max(window.sizes) > self.limit and method.key not in self._mean_over:
-            self._find_mean(window, method)
-        while True:
+    # ---- one process ----
+
+    def _alone(self, window: Window, method: Method, begin: int) -> Any:
+        if begin == 0:
+            self._ended.clear()
+            self._takes.clear()
+            window.saved = self.keeper.keep(method.modules()), method.snapshot()
+        retries = surprises = 0
+        whole = False  # it cannot be split: it is run whole, which may say why
+        self._step_began = time.monotonic()
+        if begin == 0 and not method.clears_gradients:
             method.model.zero_grad(set_to_none=True)
+        while True:
             try:
-                return self._attempt(window, method)
+                return self._attempt(window, method, begin, whole or surprises > _MOST_SURPRISES)
+            except _Restart:
+                begin = self._begin_again(window, method)
+                continue
+            except (Changed, _NotSplit) as unexpected:
+                forget_frames(unexpected)
+                whole = isinstance(unexpected, _NotSplit)
+                surprises += 1
+                self._doubt(method)
+                begin = self._begin_again(window, method)
+                continue
             except Exception as caught:
                 counted = self._run._budget.pause()  # to handle the error takes memory, too
                 if not is_out_of_memory(caught) or self.updating:
                     self._run._budget.resume()
                     raise
                 error = caught
-                in_use = counted or (self._run._memory.allocated() if self._run._memory else None)
+                memory = self._run._account.memory
+                in_use = counted or (memory.allocated() if memory else None)
                 forget_frames(error)
-            method.model.zero_grad(set_to_none=True)
-            saved.restore()
+            begin = self._begin_again(window, method)
             if self._run._budget.make_room_again() and retries < MOST_RETRIES:
                 retries += 1
-                self._run._report_retry(self._running)
+                self._run._report_retry(self.running)
             else:
                 self._shrink(window, method, error, in_use)
             del error
 
-    def _attempt(self, window: Window, method: Method) -> Any:
-        pieces = self._pieces(window, method)
-        total = None
-        for piece in pieces:
-            if piece.divisor == math.inf:
-                continue  # nothing of it counts
-            self._running = piece.size
-            loss = method.backward(piece, len(window.parts))
-            if loss is not None:
-                total = loss if total is None else total + loss
-        self._run._takes = [piece.size for piece in pieces]
-        return total
+    @staticmethod
+    def _begin_again(window: Window, method: Method) -> int:
+        """Undoes what the window has done; returns the micro batch that it begins with, the first one."""
+        method.model.zero_grad(set_to_none=True)
+        saved, undo = window.saved
+        undo()
+        saved.restore()
+        return 0
 
-    def _pieces(self, window: Window, method: Method) -> list[Piece]:
-        pieces: list[Piece] = []
-        weights = method.part_weights(window)
-        for index, (part, size) in enumerate(zip(window.parts, window.sizes)):
-            own = [Piece(part, size, 0, index)]
-            sizes = _evenly(size, self.limit if method.key in self._mean_over else None)
-            if len(sizes) > 1:
-                firsts = [sum(sizes[:number]) for number in range(len(sizes))]
-                own = [Piece(cut(window, index, slice(a, a + n)), n, a, index) for a, n in zip(firsts, sizes)]
-                self._share(own, method, window)
-            if weights is not None and len(window.parts) > 1:
-                for piece in own:
-                    piece.divisor *= sum(weights) / weights[index] if weights[index] else math.inf
-            pieces += own
+    def _attempt(self, window: Window, method: Method, begin: int, whole: bool) -> Any:
+        fits = whole or self.limit is None or max(window.sizes) <= self.limit
+        if not fits and self._run._probe is not None:
+            return self._taste(window, method)
+        if isinstance(method, Contrastive):
+            return self._run_together(window, method, fits)
+        if fits:
+            return self._run_all(self._whole_parts(window, method, begin), window, method, [])
+        pieces = self._pieces(window, method, begin)
+        self._proved = False
+        randoms = self._weigh(pieces, window, method)
+        if self._proved and begin > 0:
+            raise _Restart  # the gradients of earlier micro batches are gone
+        loss = self._run_all(pieces, window, method, randoms)
+        self._step_seconds = time.monotonic() - self._step_began
+        return loss
+
+    def _run_all(self, pieces: list[Piece], window: Window, method: Method, randoms: list[RandomState]) -> Any:
+        parts = len(window.sizes)
+        losses: list[Any] = [None] * parts
+        for number, piece in enumerate(pieces):
+            index = piece.index
+            if not piece.is_left_out:
+                if randoms:
+                    randoms[number].restore()
+                self.running = piece.size
+                method.begins(index, parts)
+                losses[index] = _added(losses[index], self._run_piece(piece, parts, method))
+            last = piece.first + piece.size == window.sizes[index]
+            if last and index not in self._ended:
+                self._ended.add(index)
+                method.ended(index, parts)
+        for index in {piece.index for piece in pieces}:
+            self._takes[index] = [piece.size for piece in pieces if piece.index == index]
+        self._run._takes = [size for index in sorted(self._takes) for size in self._takes[index]]
+        self.losses = [loss for loss in losses if loss is not None]
+        return functools.reduce(_added, losses)
+
+    def _run_together(self, window: Window, method: Contrastive, whole: bool) -> Any:
+        pieces = self._whole_parts(window, method) if whole else self._pieces(window, method)
+        if len(pieces) > len(window.parts):
+            self._verdict(pieces, window, method)
+
+        def running(piece: Piece) -> None:
+            self.running = piece.size
+
+        loss = method.run_together(pieces, window.saved[0], running)
+        self._run._takes = [piece.size for piece in pieces]
+        return loss
+
+    def _run_piece(self, piece: Piece, parts: int, method: Method) -> Any:
+        """Adds the gradients of a piece; returns what it has of the window's loss."""
+        factors = piece.factors
+        if factors is None:
+            loss = method.run(piece.part(), parts, times(piece.times))
+            return None if loss is None else times(piece.times)(loss)
+        with factors.watched() as value_of:
+            loss = method.run(piece.part(), parts, lambda loss: factors.apply(loss, piece.times))
+            return None if loss is None else times(piece.times)(value_of(loss))
+
+    def _taste(self, window: Window, method: Method) -> Any:
+        """A size that is tried has failed, and its gradients are thrown away: a few of its examples go on."""
+        piece = Piece(window, 0, 0, min(self.limit or 1, window.sizes[0]))
+        self.running = piece.size
+        loss = method.run(piece.part(), len(window.parts), lambda loss: loss)
+        self._run._takes = list(window.sizes)
+        return loss
+
+    def _whole_parts(self, window: Window, method: Method, begin: int = 0) -> list[Piece]:
+        weights = method.part_weights(window) if len(window.sizes) > 1 else None
+        pieces = [Piece(window, index, 0, window.sizes[index]) for index in range(begin, len(window.parts))]
+        for piece in pieces if weights is not None else ():
+            piece.times = weights[piece.index] / (sum(weights) or 1.0)  # type: ignore[index]
         return pieces
 
-    def _share(self, pieces: list[Piece], method: Method, window: Window) -> None:
-        name = self._mean_over[method.key]
-        if name == "sum":
+    def _pieces(self, window: Window, method: Method, begin: int = 0) -> list[Piece]:
+        """Of micro batches that are too large, pieces; they are not weighed yet."""
+        pieces: list[Piece] = []
+        for part in self._whole_parts(window, method, begin):
+            sizes = _evenly(part.size, self.limit)
+            if len(sizes) == 1:
+                pieces.append(part)
+                continue
+            for number, size in enumerate(sizes):
+                piece = Piece(window, part.index, sum(sizes[:number]), size)
+                piece.times = part.times
+                pieces.append(piece)
+        return pieces
+
+    def _weigh(self, pieces: list[Piece], window: Window, method: Method) -> list[RandomState]:
+        """Gives each piece its factors. Returns the random numbers that each begins with, if that matters. Raises
+        Changed or _NotSplit.
+        """
+        split = [piece for piece in pieces if not piece.whole]
+        if not split:
+            return []
+        verdict = self._verdict(pieces, window, method)
+        basis = verdict.answer
+        assert isinstance(basis, Basis)
+        for piece in split:
+            part = piece.part()
+            piece.counts = method.counts(part, piece.rows(), window, piece.index)
+            basis.extend(piece.counts, part)
+        randoms: list[RandomState] = []
+        divisors: dict[int, list[float]] = {}
+        if basis.looks_ahead:
+            randoms, divisors = self._look_ahead(pieces, window, method)
+        for index in {piece.index for piece in split}:
+            own = [(number, piece) for number, piece in enumerate(pieces) if piece.index == index]
+            seen = [divisors[number] for number, _ in own] if basis.looks_ahead else []
+            for (_, piece), factors in zip(own, basis.factors([piece.counts for _, piece in own], seen)):
+                piece.factors = factors
+        verdict.steps += 1
+        return randoms
+
+    def _look_ahead(
+        self, pieces: list[Piece], window: Window, method: Method
+    ) -> tuple[list[RandomState], dict[int, list[float]]]:
+        """Runs all pieces forward for what their means divide by."""
+        randoms: list[RandomState] = []
+        divisors: dict[int, list[float]] = {}
+        before = self._look_ahead_keeper.keep(method.modules())
+        for number, piece in enumerate(pieces):
+            randoms.append(RandomState())
+            self.running = piece.size
+            with method.hidden():
+                found = loss_of(method, piece.part(), len(window.sizes)).divisors
+            if found is None:
+                raise Changed
+            divisors[number] = found
+        before.restore()
+        return randoms, divisors
+
+    # ---- what is known of a loss ----
+
+    def _verdict(self, pieces: list[Piece], window: Window, method: Method) -> Verdict:
+        key = method.key()
+        verdict = self.verdicts.get(key)
+        split = [piece for piece in pieces if not piece.whole]
+        if verdict is not None and not self._is_due(verdict, window, split):
+            return verdict
+        known = None if verdict is None else verdict.answer
+        index = max({piece.index for piece in split}, key=lambda number: window.sizes[number])
+        self._proved = True
+        began = time.monotonic()
+        limit = self.limit or 1
+        answer = self._prover.find(window, index, method, limit, known if isinstance(known, Basis) else None)
+        if isinstance(answer, Reason):
+            self.verdicts.pop(key, None)
+            raise _NotSplit(answer)
+        verdict = Verdict(answer, time.monotonic() - began, labels=set() if verdict is None else verdict.labels)
+        if isinstance(answer, ByCount):
+            verdict.labels |= _labels_in(window.parts[index])
+        self._remember(key, verdict)
+        self._tell(key, verdict, len(split))
+        return verdict
+
+    def _remember(self, key: Any, verdict: Verdict) -> None:
+        self.verdicts[key] = verdict
+        while len(self.verdicts) > _MOST_VERDICTS:
+            self.verdicts.pop(next(iter(self.verdicts)))
+
+    def _is_due(self, verdict: Verdict, window: Window, split: list[Piece]) -> bool:
+        """Whether to verify again: every so often, and for labels that a loss with a hidden graph has not had."""
+        if verdict.in_doubt or verdict.steps * self._step_seconds * _SHARE_OF_CHECKS > verdict.seconds:
+            return True
+        if not isinstance(verdict.answer, ByCount):
+            return False
+        return any(not _labels_in(window.parts[index]) <= verdict.labels for index in {piece.index for piece in split})
+
+    def _doubt(self, method: Method) -> None:
+        """What was found does not hold for this window: it is found anew."""
+        verdict = self.verdicts.get(method.key())
+        if verdict is not None:
+            verdict.in_doubt = True
+
+    def _tell(self, key: Any, verdict: Verdict, pieces: int) -> None:
+        """Says once how a loss is split, and again when that is another way."""
+        basis, quiet = verdict.answer, self._prover.quiet
+        assert isinstance(basis, Basis)
+        if self._told.get(key) == basis.name or self._run._rank > 0:
             return
-        counts = [method.counts(piece, window)[name] for piece in pieces]
-        for piece, count in zip(pieces, counts):
-            piece.divisor = sum(counts) / count if count else math.inf
+        self._told[key] = basis.name
+        self._run._event_at(
+            self._run._step + 1,
+            "split",
+            {
+                "mean_over": basis.name,
+                "relative_error": basis.error,
+                "pieces": pieces,
+                "batch_norm": bool(quiet and quiet.batch_norm),
+                "random": bool(quiet and quiet.drew),
+            },
+        )
+
+    # ---- after an error ----
 
     def _shrink(self, window: Window, method: Method, error: Exception, in_use: int | None) -> None:
         """Halves the size of pieces, or lets the error go on if that does not help or would change the result."""
-        run, size, text = self._run, self._running, f"{type(error).__name__}: {error}"[:500]
-        reason = None
+        run, size, text = self._run, self.running, f"{type(error).__name__}: {error}"[:500]
+        refusal = None
         if run.on_oom == "fail":
-            reason = "on_oom is fail"
+            refusal = Reason("on-oom-fail", "on_oom is fail")
         elif size <= 1:
-            reason = "a single example does not fit"
-        elif method.key not in self._mean_over:
-            reason = self._find_mean(window, method)
+            refusal = Reason("single-example", "a single example does not fit")
+        elif run._probe is None:
+            refusal = self._why_not(window, method, size // 2)
         detail: Message = {
             "attempted_batch": size,
             "requested_bytes": requested_bytes(text),
             "in_use_bytes": in_use,
             "limit_bytes": run._budget.bytes,
-            "cause": "training step",
-            "text": text,
-            "action": f"not split: {reason}" if reason else f"split into micro batches of at most {size // 2}",
+            "where": "training",
+            "outcome": "not-survived" if refusal else "split",
+            "error": text,
         }
+        if refusal is None:
+            detail["split_to"] = max(1, size // 2)
+        else:
+            detail["reason"] = refusal.message()
         if run._ranks is not None and run._rank > 0:
             self._untold.append(detail)
         else:
             run._report_shortage(detail)
-        if reason is None:
+        if refusal is None:
             self.limit = max(1, size // 2)
-        elif not run._take_budget_back(reason):
-            raise error from RuntimeError(f"batchscope did not split this step: {reason}")
+        elif not run._take_budget_back(refusal.text):
+            run._blamed = error
+            raise error from RuntimeError(f"batchscope did not split this step: {refusal.text}")
 
-    # ---- what the loss is the mean over ----
-
-    def _find_mean(self, window: Window, method: Method) -> str | None:
-        """Finds out what weights pieces have in their joint loss; returns why that is not possible."""
-        index = max(range(len(window.parts)), key=lambda i: window.sizes[i])
-        if window.sizes[index] < 2:
-            return "a single example does not fit"
+    def _why_not(self, window: Window, method: Method, limit: int) -> Reason | None:
+        """Why the window cannot be split into pieces of this size; None if it can be."""
+        before, self.limit = self.limit, max(1, limit)
         try:
-            with self._run._budget.lifted(), evaluating(method.model):
-                for strength in (0.0, 0.3, 1.0, 3.0):
-                    with _shaken(method.model, strength):
-                        answer = self._solve(window, index, method)
-                    if answer != "alike":
-                        break
-        except NoRows:
-            return "its batch cannot be cut along the examples"
-        except Exception as error:
-            forget_frames(error)
-            if is_out_of_memory(error):
-                return "not even two examples fit"
-            return f"its loss cannot be computed for single examples: {type(error).__name__}: {error}"[:300]
-        if answer == "alike":
-            return "the losses of its examples are too alike to tell what the loss is the mean over"
-        if answer is None:
-            return "its loss is no mean over its examples"
-        self._mean_over[method.key] = answer
+            self._verdict(self._pieces(window, method), window, method)
+        except _NotSplit as not_split:
+            return not_split.refusal
+        finally:
+            self.limit = before
         return None
 
-    def _solve(self, window: Window, index: int, method: Method) -> str | None:
-        """The name of the count that explains joint losses; "alike" if any would, None if none does."""
-        rows = _telling_rows(window, index)
-        singles = [self._measured(window, index, [row], method) for row in rows]
-        pairs = [(a, b) for a in range(len(rows)) for b in range(a)]
-        joint = {pair: self._measured(window, index, [rows[i] for i in pair], method) for pair in pairs}
-        low = _low_precision(method, window.parts[index])
-        largest = max(abs(loss) for loss, _ in [*singles, *joint.values()])
-        noise = (1e-2 if low else 1e-5) * max(largest, 1e-3)
-        if not math.isfinite(largest):
-            return None
-        if all(abs(loss - singles[a][0] - singles[b][0]) < noise for (a, b), (loss, _) in joint.items()):
-            return "sum"
-        spread = max(abs(singles[a][0] - singles[b][0]) for a, b in pairs)
-        fitting = None
-        for name in singles[0][1]:
-            if all(abs(_joint(singles, a, b, name) - loss) < noise for (a, b), (loss, _) in joint.items()):
-                fitting = name
-                break
-        if fitting is not None and spread < (10 if low else 200) * noise:
-            return "alike"
-        return fitting
 
-    def _measured(self, window: Window, index: int, rows: list[int], method: Method) -> tuple[float, dict[str, float]]:
-        part = cut(window, index, rows)
-        piece = Piece(part, len(rows), rows[0], index)
-        counts = method.counts(piece, window)
-        if len(rows) > 1:
-            counts.pop("weight", None)
-        return method.measure(part), counts
+class _Restart(Exception):
+    """The window has to be run from its beginning."""
 
 
-def nothing(_: str) -> None:
-    pass
+class _NotSplit(Exception):
+    def __init__(self, refusal: Reason) -> None:
+        super().__init__(refusal.text)
+        self.refusal = refusal
 
 
-def _joint(singles: list[tuple[float, dict[str, float]]], a: int, b: int, name: str) -> float:
-    """The loss of two examples together if it is the mean over this count."""
-    one, two = singles[a][1][name], singles[b][1][name]
-    if one + two == 0:
-        return math.inf
-    return (singles[a][0] * one if one else 0.0) / (one + two) + (singles[b][0] * two if two else 0.0) / (one + two)
+def _added(one: Any, two: Any) -> Any:
+    return two if one is None else one if two is None else one + two
 
 
-def _telling_rows(window: Window, index: int) -> list[int]:
-    """The examples with the fewest and the most labels, and one between them."""
-    size = window.sizes[index]
-    labels = labels_of(window.parts[index])
-    order = list(range(size))
-    if labels is not None and labels.shape[0] == size and labels.dim() > 1:
-        valid = labels.ne(-100).flatten(1).sum(1).tolist()
-        order = sorted((row for row in order if valid[row] > 1), key=lambda row: valid[row]) or order
-    if len(order) < 2:
-        order = list(range(size))
-    return list(dict.fromkeys([order[0], order[-1], order[len(order) // 2]]))
-
-
-def _low_precision(method: Method, part: Any) -> bool:
-    """Whether the model computes in 16 bit, where losses are coarse."""
-    import torch
-
-    if any(p.dtype in (torch.float16, torch.bfloat16) for p in method.model.parameters()):
-        return True
-    leaf = next((m for m in method.model.modules() if not list(m.children()) and list(m.parameters())), None)
-    if leaf is None:
-        return False
-    seen: list[bool] = []
-    handle = leaf.register_forward_pre_hook(
-        lambda *_: seen.append(torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda"))
-    )
-    try:
-        method.measure(chosen_rows(part, [0], rows_of(part)))
-    except NoRows:
-        return False
-    finally:
-        handle.remove()
-    return any(seen)
-
-
-def forget_frames(error: BaseException) -> None:
-    """Frees what the frames of an exception hold: their variables are tensors of the failed attempt."""
-    seen = set()
-    link: BaseException | None = error
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
-        traceback.clear_frames(link.__traceback__)
-        link.__traceback__ = None
-        link = link.__cause__ or link.__context__
-    error.__cause__ = error.__context__ = None
+def _labels_in(part: Any) -> set[tuple[str, int]]:
+    """The values of tensors of integers that may be labels of classes: one for each example, or few different ones."""
+    found: set[tuple[str, int]] = set()
+    for place, leaf in leaves_of(part):
+        if is_of_integers(leaf) and len(leaf.shape):
+            values = {int(value) for value in leaf.reshape(-1).unique().tolist()} if hasattr(leaf, "unique") else set()
+            if len(leaf.shape) == 1 or len(values) <= _MOST_CLASSES:
+                found.update((place, value) for value in values)
+    return found

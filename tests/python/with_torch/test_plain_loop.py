@@ -168,13 +168,18 @@ class Steered(WithRun):
             again.load_state_dict(state)
             self.assertEqual([w.parts[0].tolist() for w in again], windows[3:])
 
-    def test_what_cannot_be_wrapped_says_so(self):
-        _, run = self.connect()
+    def test_what_cannot_be_steered_is_watched_and_says_why(self):
         own = torch.utils.data.BatchSampler(range(10), 2, False)
-        run.loader(DataLoader(Indices(), batch_sampler=own))  # torch's own batch sampler is known
-        for loader in (DataLoader(Indices(), batch_sampler=[[1, 2], [3]]), [1, 2]):
-            with self.assertRaises(TypeError):
-                run.loader(loader)
+        for loader, code, batches in (
+            (DataLoader(Indices(), batch_sampler=own), None, [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]),
+            (DataLoader(Indices(), batch_sampler=[[1, 2], [3]]), "own-batch-sampler", [[1, 2], [3]]),
+            ([torch.arange(2)], "not-a-dataloader", [[0, 1]]),
+        ):
+            with self.subTest(code=code):
+                server, run = self.connect()
+                self.assertEqual([window.parts[0].tolist() for window in run.loader(loader)], batches)
+                events = self.closed(server).events("level")
+                self.assertEqual([event["detail"]["reason"]["code"] for event in events], [code] if code else [])
 
 
 class Examples(WithRun):
@@ -379,7 +384,7 @@ class OutOfMemory(WithRun):
             run._splitter.limit = 4
             scaled = functools.partial(lambda scale, x, y: scale * cross_entropy(model(x), y), 2.0)
             run.backward(DATA[:8], scaled, model)
-        self.assertEqual(len(run._splitter._mean_over), 1)
+        self.assertEqual(len(run._splitter.verdicts), 1)
 
     def test_packed_inputs_are_collated_anew(self):
         """No tensor has a row for each example: all texts of a batch in one line."""
@@ -433,7 +438,8 @@ class OutOfMemory(WithRun):
         with failing(model, "forward", 3), self.assertRaises(RuntimeError):
             for window in loader:
                 run.backward(window, lambda x, y: cross_entropy(model(x), y), model)
-        self.assertEqual(self.closed(server).events("oom")[0]["detail"]["action"], "not split: on_oom is fail")
+        detail = self.closed(server).events("oom")[0]["detail"]
+        self.assertEqual((detail["outcome"], detail["reason"]["code"]), ("not-survived", "on-oom-fail"))
 
     def test_a_probe_that_does_not_fit_says_so_and_changes_nothing_later(self):
         model = network(dropout=0)

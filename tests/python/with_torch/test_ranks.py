@@ -188,7 +188,7 @@ class Faults(WithRanks):
         first, second = self.lines(self.start("gives_up", server=server))
         self.assertEqual(first[0]["error"], "batchscope: rank 1 has run out of memory")
         self.assertTrue(second[0]["memory"])
-        self.assertIn("not split", server.events("oom")[-1]["detail"]["action"])
+        self.assertEqual(server.events("oom")[-1]["detail"]["outcome"], "not-survived")
 
     def test_a_rank_that_dies_ends_all(self):
         server = self.server()

@@ -240,7 +240,7 @@ class Steered(WithTrainer):
         batchscope.attach(trainer)
         trainer.train()
         self.closed(server)
-        self.assertIn("get_batch_samples", server.events("level")[0]["detail"]["reason"])
+        self.assertEqual(server.events("level")[0]["detail"]["reason"]["args"], {"methods": "get_batch_samples"})
         self.assertEqual(len([r for r in server.of("record") if "loss" in r]), 3)
 
     def test_auto_find_batch_size_is_switched_off(self):
