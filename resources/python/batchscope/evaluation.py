@@ -16,8 +16,8 @@ from .window import Window
 if TYPE_CHECKING:
     from .run import Run
 
-_EXAMPLES = 64  # that are evaluated together and in two parts to see what the results are made of
-_EXACT = 1e-5  # relative difference of results
+_MOST_EXAMPLES = 64  # that are evaluated together and in two parts to see what the results are made of
+_SAME_RESULT = 1e-5  # relative difference of results
 
 
 class Evaluation:
@@ -74,7 +74,7 @@ class Evaluations:
                 if whole or self.limit is None or call.size <= self.limit:
                     return self._evaluation.whole(call, part)
                 return self._in_pieces(call, self.limit)
-            except _NotSplit as not_split:
+            except _NotInPieces as not_split:
                 undo()
                 whole, refusal = True, not_split.reason
                 try:
@@ -143,8 +143,8 @@ class Evaluations:
         return self._evaluation.joined(results, shares)
 
     def _means(self, call: Call, limit: int) -> dict[str, str]:
-        """What each number of the result is the mean over, seen on a few examples. Raises _NotSplit."""
-        rows = _telling(call, max(2, min(_EXAMPLES, limit)))
+        """What each number of the result is the mean over, seen on a few examples. Raises _NotInPieces."""
+        rows = _telling(call, max(2, min(_MOST_EXAMPLES, limit)))
         first = max(1, round(len(rows) * 0.6))
         parts = [rows, rows[:first], rows[first:]]
         pieces = [_cut(call, chosen) for chosen in parts]
@@ -155,7 +155,7 @@ class Evaluations:
             over = _mean_over(value, [one.get(name), two.get(name)], counts)
             if over is None:
                 text = f"{name} is no mean over the examples of a batch"
-                raise _NotSplit(Reason("examples-interact", text, {"what": name}))
+                raise _NotInPieces(Reason("examples-interact", text, {"what": name}))
             found[name] = over
         return found
 
@@ -170,7 +170,7 @@ def _mean_over(whole: float, values: list[float | None], counts: list[dict[str, 
         if total == 0:
             continue
         shares = [count.get(name, 0.0) / total for count in counts]
-        if abs(shares[0] * one + shares[1] * two - whole) <= _EXACT * scale:
+        if abs(shares[0] * one + shares[1] * two - whole) <= _SAME_RESULT * scale:
             return name
     return None
 
@@ -187,10 +187,10 @@ def _cut(call: Call, rows: Any) -> Any:
     try:
         return chosen_rows(call.part, rows, call.size)
     except NoRows:
-        raise _NotSplit(Reason("cannot-cut", "its batch cannot be cut along its examples")) from None
+        raise _NotInPieces(Reason("cannot-cut", "its batch cannot be cut along its examples")) from None
 
 
-class _NotSplit(Exception):
+class _NotInPieces(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason.text)
         self.reason = reason

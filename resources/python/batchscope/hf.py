@@ -55,7 +55,7 @@ class _Endless:
         return getattr(self._loader.dataloader, name)
 
 
-class _Length:
+class _StockLength:
     """Stands for the stock loader where the Trainer computes its steps."""
 
     def __init__(self, loader: Loader) -> None:
@@ -283,10 +283,10 @@ class Transformers:
         trainer = self.trainer
         if not loader.is_own:
             trainer._train_batch_size = max(1, self._own_train_batch * loader.batch // loader.own_batch)
-            dataloader = _Length(loader)
+            dataloader = _StockLength(loader)
             rest = tuple(trainer.get_total_train_batch_size(args) for _ in rest)
         elif isinstance(dataloader, _Endless):
-            dataloader = _Length(loader)
+            dataloader = _StockLength(loader)
         values = list(self.stock["set_initial_training_values"](args, dataloader, *rest))
         self._stock_epochs = values[0]
         self._epochs = math.inf if args.max_steps > 0 else float(args.num_train_epochs)
@@ -479,8 +479,6 @@ class Transformers:
             args = self.trainer.args
             batch, accumulate = self.trainer._train_batch_size, args.gradient_accumulation_steps
             values.update(batch=batch, accumulate=accumulate, effective_batch=batch * accumulate * args.world_size)
-        else:
-            self._place(state, loader)
         run._step_done({name: value for name, value in values.items() if value is not None})
         if loader is not None:
             self._follow_size(state, loader)
@@ -508,6 +506,7 @@ class Transformers:
             state.max_steps = max(state.max_steps, state.global_step + _ENDLESS)  # until all sizes are tried
             return
         self._changed = self._changed or (loader.batch, loader.accumulate) != self._first
+        self._place(state, loader)
         if not self._changed or math.isinf(self._epochs):
             return
         self.trainer.callback_handler.train_dataloader = _Endless(loader, self._loop)  # its length is another one now
@@ -538,7 +537,7 @@ class Transformers:
         self._loop.leave()
 
 
-def _callback_of(hook: Transformers) -> Any:
+def _trainer_callback(hook: Transformers) -> Any:
     from transformers.trainer_callback import ExportableState, TrainerCallback
 
     run, trainer = hook.run, hook.trainer
@@ -608,7 +607,7 @@ def attach_transformers(run: Run, trainer: Any) -> Transformers:
     import transformers
 
     hook = Transformers(run, trainer)
-    trainer.callback_handler.callbacks.insert(0, _callback_of(hook))
+    trainer.callback_handler.callbacks.insert(0, _trainer_callback(hook))
     run._describe(
         framework=f"transformers {transformers.__version__}",
         settings=_settings_of_transformers(trainer),

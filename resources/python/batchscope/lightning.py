@@ -180,7 +180,7 @@ def _settings_of_lightning(trainer: Any) -> dict[str, Any]:
     )
 
 
-class _Length:
+class _StockIterator:
     """Stands for the iterator of a CombinedLoader, of which Lightning asks for the length only."""
 
     def __init__(self, dataloader: Any, limit: Any) -> None:
@@ -297,7 +297,7 @@ class Lightning:
         limit = combined.limits[0]
         if limit is not None and math.isfinite(limit):
             loader.limit(int(limit))
-        combined._iterator = _Length(dataloader, limit)
+        combined._iterator = _StockIterator(dataloader, limit)
         self._nested = _nesting_of(combined)
         self._begin(loader)
         return self._fetcher_class(self)
@@ -538,7 +538,7 @@ def _fetcher_class(fetchers: Any) -> Any:
     return Fetcher
 
 
-def _callback_of(hook: Lightning, lightning: Any) -> Any:
+def _fit_callback(hook: Lightning, lightning: Any) -> Any:
     run = hook.run
 
     class BatchScopeCallback(lightning.Callback):  # type: ignore[misc]
@@ -585,7 +585,7 @@ def attach_lightning(run: Run, trainer: Any) -> Lightning:
     package = "lightning.pytorch" if type(trainer).__module__.startswith("lightning.") else "pytorch_lightning"
     lightning = importlib.import_module(package)
     hook = Lightning(run, trainer, package)
-    trainer.callbacks.insert(0, _callback_of(hook, lightning))
+    trainer.callbacks.insert(0, _fit_callback(hook, lightning))
     run._describe(framework=f"lightning {lightning.__version__}")
     _ = run.stopping  # the Trainer ends by itself
     return hook

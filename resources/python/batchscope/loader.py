@@ -102,8 +102,8 @@ class Loader(Sizes):
             self._end_epoch()
             return None
         self._took(sizes)
-        window = Window(None, [], self._own(sizes), self)
         self._of_parts = []
+        window = Window(self._kept([]), [], self._own(sizes), self)
         self.last_window = weakref.ref(window)
         return window
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .basis import Basis, ByCount, ByLabel, ByTerms, Ran, agreeing_counts, rules_for
 from .frames import forget_frames
-from .memory import is_out_of_memory, return_freed_memory
+from .memory import is_out_of_memory
 from .parts import NoRows, cut, features_of, is_of_integers, leaves_of
 from .quiet import Quiet
 from .reasons import Reason
@@ -33,6 +33,15 @@ _OF_LOSS = 1e-6  # relative; for pairs that fit without gradients only
 _TELLING = 200  # times that, by which two losses have to differ to say anything
 
 
+class TooLarge(Exception):
+    """So many examples do not fit."""
+
+    def __init__(self, error: Exception, examples: int) -> None:
+        super().__init__()
+        self.error = error
+        self.examples = examples
+
+
 class Enough(Exception):
     """Ends a step once its loss is known."""
 
@@ -52,33 +61,26 @@ class Prover:
     def find(self, window: Window, index: int, method: Method, limit: int, known: Basis | None) -> Basis | Reason:
         """How the loss of a micro batch is made of those of its pieces; `limit`: examples that may fit together.
 
-        `known`: what was found before, which does not hold for this window.
+        `known`: what was found before, which does not hold for this window. Raises TooLarge.
         """
         size = window.sizes[index]
         if hooked(method):
             return Reason("steps-in-backward", "its parameters are updated in the backward pass")
+        if limit < 2:
+            return self._by_losses(window, index, method)
         most = max(2, min(limit // 2, _EXAMPLES, size))  # less than what may fit: an error would cost time
-        while True:
-            try:
-                if size == 2 and limit < 2:  # together they have just failed
-                    return self._by_losses(window, index, method)
-                return _Attempt(self, self._keeper, window, index, method).find(most, known)
-            except NoRows:
-                return Reason("cannot-cut", "its batch cannot be cut along its examples")
-            except Exception as error:
-                if __import__("os").environ.get("BSDEBUG"): __import__("traceback").print_exc()
-                forget_frames(error)
-                if not is_out_of_memory(error):
-                    text = f"{type(error).__name__}: {error}"[:300]
-                    return Reason(
-                        "cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text}
-                    )
-            finally:
-                method.model.zero_grad(set_to_none=True)
-            return_freed_memory()
-            if most == 2:
-                return self._by_losses(window, index, method)
-            most = max(2, most // 2)
+        try:
+            return _Attempt(self, self._keeper, window, index, method).find(most, known)
+        except NoRows:
+            return Reason("cannot-cut", "its batch cannot be cut along its examples")
+        except Exception as error:
+            forget_frames(error)
+            if is_out_of_memory(error):
+                raise TooLarge(error, most) from None
+            text = f"{type(error).__name__}: {error}"[:300]
+            return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
+        finally:
+            method.model.zero_grad(set_to_none=True)
 
     def _by_losses(self, window: Window, index: int, method: Method) -> Basis | Reason:
         """Of two examples which fit together without gradients only: their losses say less."""

@@ -141,9 +141,9 @@ def why_not_distributed_model(model: Any, ranks: Ranks) -> str | None:
     import torch
 
     if not isinstance(model, torch.nn.parallel.DistributedDataParallel):
-        return f"takes a DistributedDataParallel model, not a {type(model).__name__}"
+        return f"a {type(model).__name__} is no DistributedDataParallel model"
     if model.process_group.size() != ranks.size:
-        return "takes a model that is the same on all ranks"
+        return "the model is not the same on all ranks"
     if getattr(model, "_comm_hooks", None):
-        return "knows nothing of the model's own communication hook"
+        return "the model has a communication hook of its own"
     return None

@@ -150,6 +150,7 @@ class Run:
         self._budget = Budget(self._account.between_steps, self._account.of_batch)
         self._wanted_limit: tuple[int | None] | None = None
         self._splitter = Splitter(self)
+        self._told: set[str] = set()
         self._blamed: BaseException | None = None  # an error that was reported
         self.on_oom = "shrink"
 
@@ -333,6 +334,12 @@ class Run:
         self._describe()
         if self._rank == 0:
             self.event("level", level=1, reason=reason.message())
+
+    def _tell_once(self, about: str, reason: Reason) -> None:
+        """Why something is done as it is without BatchScope."""
+        if about not in self._told:
+            self._told.add(about)
+            self.event("watched", reason=reason.message())
 
     def _opened(self, loader: Loader) -> None:
         """An epoch of a loader begins. One that is iterated over beside another one has a size in ratio to it."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-_TELLING = 2  # updates, after which it is seen how often a scheduler is stepped
+_UPDATES_TO_SEE = 2  # updates, after which it is seen how often a scheduler is stepped
 
 
 class Schedulers:
@@ -53,8 +53,8 @@ class Schedulers:
         stock = scheduler.step
         name = type(scheduler).__name__
         done = max(0, getattr(scheduler, "_step_count", scheduler.last_epoch + 1) - 1)
-        state = {"done": done, "known": self.updates > _TELLING, "by_updates": done > self._epochs()}
-        often = _calls_after_an_update(done, self.updates) if self.updates > _TELLING else 1.0
+        state = {"done": done, "known": self.updates > _UPDATES_TO_SEE, "by_updates": done > self._epochs()}
+        often = _calls_after_an_update(done, self.updates) if self.updates > _UPDATES_TO_SEE else 1.0
 
         def step(*args: Any, **kwargs: Any) -> None:
             if not state["known"] and not args and not kwargs:

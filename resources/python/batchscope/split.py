@@ -12,9 +12,9 @@ from .basis import Basis, ByCount, Changed, Factors
 from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
-from .method import Method, times
+from .method import Method, run_plainly, times
 from .parts import cut, is_of_integers, leaves_of
-from .prover import Prover, loss_of
+from .prover import Prover, TooLarge, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
 from .reasons import Reason
 from .state import Keeper, RandomState
@@ -121,7 +121,8 @@ class Splitter:
         wrapped, loss, error = method.wrapped, None, None
         why_not = why_not_distributed_model(wrapped, ranks)
         if why_not is not None:
-            raise TypeError(f"batchscope on several ranks {why_not}; use Run.report instead")
+            self._run._tell_once("together", Reason("several-ranks", why_not, {"what": why_not}))
+            return run_plainly(window, method)
         if begin == 0:
             ranks.share_buffers(wrapped)
             self._untold.clear()
@@ -179,25 +180,30 @@ class Splitter:
             self._takes.clear()
             window.saved = self.keeper.keep(method.modules()), method.snapshot()
         retries = surprises = 0
-        whole = False  # it cannot be split: it is run whole, which may say why
+        refusal: Reason | None = None  # it cannot be split: it is run whole, which may fit
         self._step_began = time.monotonic()
         if begin == 0 and not method.clears_gradients:
             method.model.zero_grad(set_to_none=True)
         while True:
             try:
-                return self._attempt(window, method, begin, whole or surprises > _MOST_SURPRISES)
+                return self._attempt(window, method, begin, refusal is not None)
             except _Restart:
                 begin = self._begin_again(window, method)
                 continue
             except (Changed, _NotSplit) as unexpected:
                 forget_frames(unexpected)
-                whole = isinstance(unexpected, _NotSplit)
                 surprises += 1
+                if isinstance(unexpected, _NotSplit):
+                    refusal = unexpected.refusal
+                elif surprises > _MOST_SURPRISES:
+                    refusal = Reason("unclear", "what its loss is the mean over differs from piece to piece")
                 self._doubt(method)
                 begin = self._begin_again(window, method)
                 continue
             except Exception as caught:
                 counted = self._run._budget.pause()  # to handle the error takes memory, too
+                if isinstance(caught, TooLarge):
+                    self.running, caught = caught.examples, caught.error
                 if not is_out_of_memory(caught) or self.updating:
                     self._run._budget.resume()
                     raise
@@ -210,7 +216,7 @@ class Splitter:
                 retries += 1
                 self._run._report_retry(self.running)
             else:
-                self._shrink(window, method, error, in_use)
+                self._shrink(window, method, error, in_use, refusal)
             del error
 
     @staticmethod
@@ -419,16 +425,35 @@ class Splitter:
 
     # ---- after an error ----
 
-    def _shrink(self, window: Window, method: Method, error: Exception, in_use: int | None) -> None:
+    def _shrink(
+        self, window: Window, method: Method, error: Exception, in_use: int | None, refusal: Reason | None
+    ) -> None:
         """Halves the size of pieces, or lets the error go on if that does not help or would change the result."""
-        run, size, text = self._run, self.running, f"{type(error).__name__}: {error}"[:500]
-        refusal = None
-        if run.on_oom == "fail":
+        run, size = self._run, self.running
+        larger: TooLarge | None = None
+        if refusal is not None:
+            pass
+        elif run.on_oom == "fail":
             refusal = Reason("on-oom-fail", "on_oom is fail")
         elif size <= 1:
             refusal = Reason("single-example", "a single example does not fit")
         elif run._probe is None:
-            refusal = self._why_not(window, method, size // 2)
+            try:
+                refusal = self._why_not(window, method, size // 2)
+            except TooLarge as too_large:
+                larger = too_large
+        self._report_error(size, error, in_use, refusal)
+        if refusal is None:
+            self.limit = max(1, size // 2)
+        elif not run._take_budget_back(refusal.text):
+            run._blamed = error
+            raise error from RuntimeError(f"batchscope did not split this step: {refusal.text}")
+        if larger is not None:
+            self.running = larger.examples
+            self._shrink(window, method, larger.error, None, None)
+
+    def _report_error(self, size: int, error: Exception, in_use: int | None, refusal: Reason | None) -> None:
+        run, text = self._run, f"{type(error).__name__}: {error}"[:500]
         detail: Message = {
             "attempted_batch": size,
             "requested_bytes": requested_bytes(text),
@@ -446,11 +471,6 @@ class Splitter:
             self._untold.append(detail)
         else:
             run._report_shortage(detail)
-        if refusal is None:
-            self.limit = max(1, size // 2)
-        elif not run._take_budget_back(refusal.text):
-            run._blamed = error
-            raise error from RuntimeError(f"batchscope did not split this step: {refusal.text}")
 
     def _why_not(self, window: Window, method: Method, limit: int) -> Reason | None:
         """Why the window cannot be split into pieces of this size; None if it can be."""
