@@ -20,6 +20,7 @@ from .parts import leaves_of
 from .sketch import Sketch
 from .terms import Term, terms_of, values_of_scalars
 
+Label = tuple[str, int]  # its place in a batch, and its value
 ADDS, STAYS = (
     "adds",
     "stays",
@@ -40,6 +41,16 @@ class Ran:
     sketch: Sketch
     terms: list[tuple[str, float]] | None  # names and divisors; None: the graph does not show them
     counts: dict[str, float]
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether there is a loss: of labels that are all left out, there may be none."""
+        return math.isfinite(self.loss) and math.isfinite(self.sketch.norm)
+
+    @property
+    def has_gradients(self) -> bool:
+        """Whether the examples say anything of how they are put together."""
+        return self.is_finite and self.sketch.norm > 0
 
     def divisors(self) -> list[float]:
         """Of its terms."""
@@ -77,13 +88,18 @@ class Factors:
         """Nothing of the piece counts, so it need not be run; its loss may be none at all."""
         return all(factor == 0 for factor in self.each)
 
+    @property
+    def single(self) -> float | None:
+        """The factor, if there is one for all terms."""
+        return self.each[0] if all(_equal(factor, self.each[0]) for factor in self.each) else None
+
     def apply(self, loss: Any, times: float = 1.0) -> Any:
         """The loss that the backward pass begins with. Raises Changed."""
-        terms = terms_of(loss) if self.expected is not None or len(self.each) > 1 else None
+        terms = terms_of(loss) if self.expected is not None else None
         if self.expected is not None:
             self._check(terms)
-        if len(set(self.each)) == 1:
-            factor = self.each[0] * times
+        if self.single is not None:
+            factor = self.single * times
             return loss if factor == 1.0 else loss * factor
         self._terms = terms or []
         for term, factor in zip(self._terms, self.each):
@@ -93,8 +109,8 @@ class Factors:
     @contextlib.contextmanager
     def watched(self) -> Iterator[Callable[[Any], Any]]:
         """For a pass of the piece: gives the function that turns its loss into its part of the whole loss."""
-        if len(set(self.each)) == 1:
-            factor = self.each[0]
+        factor = self.single
+        if factor is not None:
             yield lambda loss: loss if factor == 1.0 else loss * factor
             return
         with values_of_scalars() as values:
@@ -103,12 +119,13 @@ class Factors:
 
     def _part_of(self, loss: Any) -> Any:
         """Each term with its factor. If not all are known, the loss by the piece's share of the examples."""
-        parts = [self._values.get(term.node) for term in self._terms]
-        if any(part is None for part in parts):
+        counted = [(term, factor) for term, factor in zip(self._terms, self.each) if factor]
+        if any(term.node not in self._values for term, _ in counted):
             return loss * self.share
-        parts = [part * term.coefficient for part, term in zip(parts, self._terms)]
-        rest = loss - sum(parts)
-        return sum(part * factor for part, factor in zip(parts, self.each) if factor) + rest * self.share
+        parts = [(self._values[term.node] * term.coefficient, factor) for term, factor in counted]
+        rest = loss - sum(part for part, _ in parts)  # what needs no gradient
+        whole = len(counted) == len(self._terms)
+        return sum(part * factor for part, factor in parts) + (rest * self.share if whole else 0.0)
 
     def _check(self, terms: list[Term] | None) -> None:
         expected = self.expected or []
@@ -140,8 +157,9 @@ def _shares(values: Sequence[float]) -> list[float]:
 class ByCount(Basis):
     """A mean over something that is counted in the inputs; or a plain sum."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], labels: set[Label]) -> None:
         self.names = list(names)  # that agree so far, most likely first
+        self.labels = labels  # with which that was seen
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -15,6 +15,7 @@ from .memory import is_out_of_memory
 if TYPE_CHECKING:
     from .loader import Window
 
+_MOST_CLASSES = 256  # of labels that every element of an example has
 IGNORED = -100  # the label that PyTorch's losses leave out unless they are told another one
 
 
@@ -164,6 +165,24 @@ def counts_of(part: Any, size: int) -> dict[str, float]:
 
 
 # ---- what tells examples apart ----
+
+
+def labels_by_row(window: Window, index: int) -> list[set[tuple[str, int]]]:
+    """For each example of a micro batch the values of what may be its labels, with their place in the batch.
+
+    These are of tensors of integers with one for each example, or with few different ones, such as those of pixels; ids
+    of tokens are too many to look at each.
+    """
+    size = window.sizes[index]
+    found: list[set[tuple[str, int]]] = [set() for _ in range(size)]
+    for place, leaf in leaves_of(window.parts[index]):
+        if not is_of_integers(leaf) or len(leaf.shape) == 0 or leaf.shape[0] != size:
+            continue
+        rows = [set(row) for row in leaf.reshape(size, -1).tolist()]
+        if len(leaf.shape) == 1 or len(set().union(*rows)) <= _MOST_CLASSES:
+            for row, values in enumerate(rows):
+                found[row].update((place, int(value)) for value in values)
+    return found
 
 
 def features_of(window: Window, index: int) -> list[tuple[float, ...]]:

@@ -144,9 +144,7 @@ class Run:
         self._estimator: Callable[[list[int]], list[Any]] | None = None
         self._account = Account()
         self._updates = Updates(self._begin_update, self._end_update)
-        self._schedulers = Schedulers(
-            self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler
-        )
+        self._schedulers = Schedulers(self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler)
         self._budget = Budget(self._account.between_steps, self._account.of_batch)
         self._wanted_limit: tuple[int | None] | None = None
         self._splitter = Splitter(self)

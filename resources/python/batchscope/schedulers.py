@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-
 _UPDATES_TO_SEE = 2  # updates, after which it is seen how often a scheduler is stepped
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .basis import Basis, ByCount, Changed, Factors
@@ -13,7 +13,7 @@ from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
 from .method import Method, run_plainly, times
-from .parts import cut, is_of_integers, leaves_of
+from .parts import cut, labels_by_row
 from .prover import Prover, TooLarge, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
 from .reasons import Reason
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 MOST_RETRIES = 3  # of a step for which libraries take memory beside it
 _SHARE_OF_CHECKS = 0.01  # of the time, for verifying again what was verified
 _MOST_VERDICTS = 64
-_MOST_CLASSES = 256  # of labels that every element of an example has, such as those of pixels
 _MOST_SURPRISES = 2  # of one window
 
 
@@ -76,7 +75,6 @@ class Verdict:
     seconds: float = 0.0  # that finding it took
     steps: int = 0  # since then
     in_doubt: bool = False  # another window has shown that it does not hold
-    labels: set[tuple[str, int]] = field(default_factory=set)  # that a loss whose graph is hidden was verified with
 
 
 class Splitter:
@@ -370,6 +368,8 @@ class Splitter:
         if verdict is not None and not self._is_due(verdict, window, split):
             return verdict
         known = None if verdict is None else verdict.answer
+        if verdict is not None and verdict.in_doubt and isinstance(known, ByCount):
+            known.labels.clear()  # and is to be seen with all of them again
         index = max({piece.index for piece in split}, key=lambda number: window.sizes[number])
         self._proved = True
         began = time.monotonic()
@@ -378,9 +378,7 @@ class Splitter:
         if isinstance(answer, Reason):
             self.verdicts.pop(key, None)
             raise _NotSplit(answer)
-        verdict = Verdict(answer, time.monotonic() - began, labels=set() if verdict is None else verdict.labels)
-        if isinstance(answer, ByCount):
-            verdict.labels |= _labels_in(window.parts[index])
+        verdict = Verdict(answer, time.monotonic() - began)
         self._remember(key, verdict)
         self._tell(key, verdict, len(split))
         return verdict
@@ -396,7 +394,10 @@ class Splitter:
             return True
         if not isinstance(verdict.answer, ByCount):
             return False
-        return any(not _labels_in(window.parts[index]) <= verdict.labels for index in {piece.index for piece in split})
+        return any(
+            not set().union(*labels_by_row(window, index)) <= verdict.answer.labels
+            for index in {piece.index for piece in split}
+        )
 
     def _doubt(self, method: Method) -> None:
         """What was found does not hold for this window: it is found anew."""
@@ -496,14 +497,3 @@ class _NotSplit(Exception):
 
 def _added(one: Any, two: Any) -> Any:
     return two if one is None else one if two is None else one + two
-
-
-def _labels_in(part: Any) -> set[tuple[str, int]]:
-    """The values of tensors of integers that may be labels of classes: one for each example, or few different ones."""
-    found: set[tuple[str, int]] = set()
-    for place, leaf in leaves_of(part):
-        if is_of_integers(leaf) and len(leaf.shape):
-            values = {int(value) for value in leaf.reshape(-1).unique().tolist()} if hasattr(leaf, "unique") else set()
-            if len(leaf.shape) == 1 or len(values) <= _MOST_CLASSES:
-                found.update((place, value) for value in values)
-    return found

@@ -45,7 +45,7 @@ class Term:
 def terms_of(loss: Any) -> list[Term] | None:
     """The terms that a loss of one element is the sum of; None if its graph shows something else.
 
-    A divisor is known up to a factor that is the same for all batches. Nothing is said about the operations below the
+    A divisor is 0 for a mean over nothing. It is known up to a factor that is the same for all batches. Nothing is said about the operations below the
     sums: whether the terms are what they look like is to be verified.
     """
     terms: list[Term] = []
@@ -54,8 +54,10 @@ def terms_of(loss: Any) -> list[Term] | None:
     while waiting:
         node, coefficient = waiting.pop()
         seen += 1
-        if node is None or seen > _MOST_NODES or not math.isfinite(coefficient):
+        if node is None or seen > _MOST_NODES or math.isnan(coefficient):
             return None
+        if coefficient == 0:
+            continue  # nothing of it counts
         below = _below(node, coefficient)
         if below is not None:
             waiting += below
@@ -63,7 +65,7 @@ def terms_of(loss: Any) -> list[Term] | None:
         divisor = _divisor(node)
         if divisor is None:
             return None
-        terms.append(Term(node, divisor / abs(coefficient) if coefficient else math.inf, coefficient))
+        terms.append(Term(node, divisor / abs(coefficient), coefficient))
     return terms[::-1]
 
 
