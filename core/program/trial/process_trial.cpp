@@ -52,7 +52,7 @@ public:
       job_.stop();
   }
   void event(telemetry::Event event) override {
-    if (event.kind != "oom")
+    if (!std::holds_alternative<telemetry::OutOfMemory>(event.body))
       return;
     out_of_memory_ = true; // that it may survive in parts says nothing about the whole size
     job_.stop();
@@ -204,8 +204,8 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
     result.message =
         !steps.made_steps() && near_budget(spec, *source)
             ? fmt::format("the program made no step within {} (--memory-budget; its libraries count, too): {}",
-                          format_bytes(*spec.memory_budget), verdict.reason)
-            : verdict.reason;
+                          format_bytes(*spec.memory_budget), verdict.reason_text())
+            : verdict.reason_text();
   result.made_steps = steps.made_steps();
   result.pid = source->pid();
   result.peak_bytes = source->peak();

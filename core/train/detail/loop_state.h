@@ -24,7 +24,7 @@ struct LoopState {
   std::int64_t evaluated_at = -1;
   std::int64_t evaluated_examples = 0;
   std::optional<double> best_score; ///< of all evaluations so far
-  std::int64_t events = 0;          ///< reported so far, those with a kind
+  std::int64_t events = 0;          ///< reported so far, without those that only carry values
   double seconds = 0;               ///< since the run's start, without pauses
 };
 

@@ -43,7 +43,9 @@ search::Probe run_once(const run::RunSpec& spec, std::int64_t batch = 4) {
 /// A program that has made no step.
 class FailedRun final : public ProgramRun {
 public:
-  FailedRun(std::uint64_t peak, const std::string& reason) : peak_(peak) { verdict_.reason = reason; }
+  FailedRun(std::uint64_t peak, const std::string& reason) : peak_(peak) {
+    verdict_.reason = telemetry::as_told(reason);
+  }
 
   run::RunStart start() const override { return {}; }
   run::Environment environment() const override { return {}; }
