@@ -181,7 +181,7 @@ Verdict on_socket_event(const telemetry::OutOfMemory& event) {
   telemetry::Reason& reason = verdict.reason;
   if (const char* place = telemetry::place_of(event.where); *place != '\0')
     reason.args["place"] = std::string(place);
-  if (!event.reason.code.empty()) {
+  if (telemetry::words_of_code(event.reason.code)) {
     reason.args["why"] = event.reason.code;
     for (const auto& [name, value] : event.reason.args)
       reason.args.try_emplace(name, value);

@@ -100,7 +100,7 @@ void LiveProgram::message(const Message& message, bool /*live*/) {
   if (const std::int64_t seq = seq_of(message); seq > 0)
     inbox_.send(stored_line(seq));
   if (const auto* event = std::get_if<EventMessage>(&message))
-    if (const auto* error = std::get_if<telemetry::OutOfMemory>(&event->event.body))
+    if (const auto* error = std::get_if<telemetry::OutOfMemory>(&event->event.body); error && !survived(*error))
       out_of_memory_ = *error;
   messages_.push_back(message);
 }

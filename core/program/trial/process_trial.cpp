@@ -52,9 +52,10 @@ public:
       job_.stop();
   }
   void event(telemetry::Event event) override {
-    if (!std::holds_alternative<telemetry::OutOfMemory>(event.body))
+    const auto* error = std::get_if<telemetry::OutOfMemory>(&event.body);
+    if (!error || !concerns_size(*error))
       return;
-    out_of_memory_ = true; // that it may survive in parts says nothing about the whole size
+    out_of_memory_ = true;
     job_.stop();
   }
 
@@ -77,6 +78,14 @@ public:
   }
 
 private:
+  /// Whether the size does not fit: one that ran in parts did not, one that was tried again, or whose evaluation went
+  /// on, may.
+  static bool concerns_size(const telemetry::OutOfMemory& error) {
+    using Oom = telemetry::OutOfMemory;
+    return !telemetry::survived(error) ||
+           (error.outcome != Oom::Outcome::retried && error.where != Oom::Where::evaluation);
+  }
+
   /// An answer to the hello that comes late holds only from a later step on.
   static constexpr std::int64_t most_others = 16;
 

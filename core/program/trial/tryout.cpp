@@ -55,7 +55,7 @@ public:
     if (const auto* level = std::get_if<telemetry::ProgramLevel>(&event.body))
       tryout_.limited_by = level->reason;
     else if (const auto* watched = std::get_if<telemetry::Watched>(&event.body))
-      tryout_.limited_by = watched->reason;
+      tryout_.remarks.push_back(watched->reason);
     else if (const auto* lint = std::get_if<telemetry::Lint>(&event.body))
       tryout_.remarks.push_back(lint->reason);
   }

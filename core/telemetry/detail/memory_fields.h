@@ -119,6 +119,8 @@ template <typename Io> void fields(Io& io, typename Io::template Of<SplitLoss>& 
 }
 
 template <typename Io> void fields(Io& io, typename Io::template Of<Retry>& event) {
+  if constexpr (Io::reads)
+    io("batch", event.attempted_batch); // of a program
   io("attempted_batch", event.attempted_batch);
   text_field(io, event);
 }
