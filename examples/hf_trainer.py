@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A Hugging Face Trainer that BatchScope can steer: a tiny GPT-2 learns the letters of the repository's LICENSE.
 
 Needs torch, transformers and accelerate; downloads nothing. Runs by itself, and under BatchScope:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A LightningModule that BatchScope can steer: an autoencoder of random waves.
 
 Needs torch and lightning. Runs by itself, and under BatchScope:

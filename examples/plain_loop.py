@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A plain training loop that BatchScope can steer: digits of a clock, read by a small network.
 
 Needs torch. Runs by itself, and under BatchScope:  batchscope-cli run -- python examples/plain_loop.py

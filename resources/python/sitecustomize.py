@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Attaches BatchScope to a Trainer that the program imports, if BATCHSCOPE_ATTACH is auto.
 
 This folder is in front of PYTHONPATH, so Python runs this file when it starts. It waits for the modules that define

@@ -35,7 +35,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 EXAMPLES = os.path.join(ROOT, "examples")
 TUNABLES = "glibc.malloc.mmap_threshold=131072:glibc.malloc.hugetlb=1"
 WIDTH = "16384"  # of the Lightning module's layers
-TEXT = "resources/python/batchscope.py"  # long enough for four times the answer
+TEXT = "tests/python/test_protocol.py"
 ARGUMENTS = {"hf": ["--text", os.path.join(ROOT, TEXT)], "lightning": ["--width", WIDTH]}
 ENDLESS = "1000000"  # epochs: `find` ends the program
 OTHERS = {"hf": ["accelerate", "accelerate, glibc as it is"], "lightning": ["Lightning power", "Lightning binsearch"]}

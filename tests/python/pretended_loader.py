@@ -1,20 +1,20 @@
 """A loader that only pretends: sizes without torch. For the programs of tests, which import it."""
 
-import batchscope
+try:
+    from batchscope.sizes import Sizes as _Sizes
+except ImportError:  # the client as one file, as programs get it that are attached to
+    from batchscope import Sizes as _Sizes
 
 
-class Sizes(batchscope.Loader):
+class Sizes(_Sizes):
     def __init__(self, run, batch, examples):
-        self._run, self._batch, self._accumulate, self.examples, self.drop_last = run, batch, 1, examples, False
-        self.epoch = self.seen = self.seen_in_epoch = self.last_size = self._promised = 0
-        self._stepped, self._window, self._source = (0, 0, 0), (batch, 1), None
-        self.last_window = lambda: None
+        super().__init__(run, examples, batch, drop_last=False)
         run._loader = self
-        run._describe(can=("batch", "accumulate", "rate"), examples=examples, batch=batch, accumulate=1)
+        run._describe(can=("rate",))
 
     def fetch(self):
         """The sizes of the next step's batches."""
-        self._run._before_fetch()
+        self._run._before_fetch(self)
         sizes = self._next_sizes()
         if not sizes:
             self._end_epoch()

@@ -392,7 +392,7 @@ class Sizes(Folder):
     loader = Sizes(run, 2, 10)
     for step in range(20):
         loader.fetch()
-        batchscope.WAIT_FOR_ANSWER = 0.05  # after the welcome
+        batchscope.run.WAIT_FOR_ANSWER = 0.05  # after the welcome
         run.step()
         """, server)
         child.end()
@@ -489,7 +489,7 @@ class Ranks(Folder):
     def test_another_rank_follows_rank_0_and_nobody_else(self):
         server = self.server(welcome={"batch": 5, "hold": 1})
         child = self.program(PRETENDED_RANKS + """
-    nothing = batchscope._NOTHING_SAID
+    nothing = batchscope.run._NOTHING_SAID
     run = batchscope.start(schedule=lambda step, batch: batch + 7)  # is that of rank 0
     run._ranks = Ranks(1, [[2, 1, 1, 0, 0, 0, 0, nothing], [2, 2, 0.5, 0, 0, 1, 0, nothing],
                            [9, 1, 0.5, 1, 1, 0, 0, nothing]])
@@ -506,7 +506,7 @@ class Ranks(Folder):
 class Faults(Folder):
     def test_nothing_is_lost_when_batchscope_is_killed_and_comes_back(self):
         server = self.server(stores=False)
-        child = self.program("import batchscope; batchscope.RECONNECT_EVERY = 0.02\n" + "".join(
+        child = self.program("import batchscope; batchscope.wire.RECONNECT_EVERY = 0.02\n" + "".join(
             line[4:] + "\n" for line in STEP_BY_STEP.splitlines()), server, self.spill)
         for step in range(1, 11):
             child.tell()
@@ -584,7 +584,7 @@ class Faults(Folder):
 
     def test_a_line_without_end_is_skipped(self):
         server = self.server()
-        child = self.program("import batchscope; batchscope.LONGEST_LINE = 100000\n" + "".join(
+        child = self.program("import batchscope; batchscope.wire.LONGEST_LINE = 100000\n" + "".join(
             line[4:] + "\n" for line in STEP_BY_STEP.splitlines()), server)
         child.tell()
         child.line()
@@ -651,7 +651,7 @@ class Faults(Folder):
         server = self.server()
         child = self.program("""
             import batchscope, sys
-            batchscope.WAIT_FOR_ANSWER = 0.1
+            batchscope.run.WAIT_FOR_ANSWER = 0.1
             run = batchscope.start()
             run.report(1, loss=1)
             sys.stdin.readline()
@@ -694,7 +694,7 @@ class Faults(Folder):
         server.kill()
         child = self.program("""
             import batchscope, sys
-            batchscope.RECONNECT_EVERY = 0
+            batchscope.wire.RECONNECT_EVERY = 0
             run = batchscope.start()
             for step in range(1, 6):
                 run.report(step, loss=step)
@@ -816,7 +816,7 @@ class Memory(Folder):
         child = self.program("""
             import batchscope
             from pretended_batchscope import fits
-            budget = batchscope._Budget(lambda: 15_000_000)
+            budget = batchscope.budget.Budget(lambda: 15_000_000)
             budget.set(200_000_000, None)
             print(budget.least(None))  # before the first update nothing is known of it
             budget.end_update()
@@ -840,7 +840,7 @@ class Memory(Folder):
         child = self.program("""
             import batchscope
             from pretended_batchscope import fits
-            budget = batchscope._Budget(lambda: 20_000_000)
+            budget = batchscope.budget.Budget(lambda: 20_000_000)
             budget.set(100_000_000, None)
             print(fits(70_000_000), fits(90_000_000))  # training holds 20 MB
             budget.end_update()
@@ -863,7 +863,7 @@ class Memory(Folder):
             import batchscope
             from pretended_batchscope import fits
             batch = [bytearray(40_000_000)]
-            budget = batchscope._Budget(batch=lambda: sum(map(len, batch)))
+            budget = batchscope.budget.Budget(batch=lambda: sum(map(len, batch)))
             budget.set(100_000_000, None)
             for _ in range(2):
                 print(fits(58_000_000), fits(62_000_000))
@@ -877,12 +877,12 @@ class Memory(Folder):
     def test_places_that_are_closed_are_no_memory_of_the_training(self):
         child = self.program("""
             import batchscope
-            batchscope._use_fixed_map_threshold()
+            batchscope.budget._use_fixed_map_threshold()
             below = [bytearray(100_000) for _ in range(50)]
             above = bytearray(100_000)
             del below  # a place of 5 MB
-            budget = batchscope._Budget()
-            memory = batchscope._HostMemory(0, budget.closed_bytes)
+            budget = batchscope.budget.Budget()
+            memory = batchscope.memory.HostMemory(0, budget.closed_bytes)
             before = memory.allocated()
             budget.set(100_000_000, None)
             print(budget.closed_bytes() > 4_000_000, abs(memory.allocated() - before) < 500_000)
@@ -904,8 +904,8 @@ class Memory(Folder):
             from pretended_batchscope import fits
             class Garbage:
                 pass
-            budget = batchscope._Budget()
-            memory = batchscope._HostMemory(0, budget.closed_bytes)
+            budget = batchscope.budget.Budget()
+            memory = batchscope.memory.HostMemory(0, budget.closed_bytes)
             budget.set(100_000_000, None)
             budget.end_update()
             budget.between_steps()
@@ -929,7 +929,7 @@ class Memory(Folder):
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""
             import batchscope
-            memory = batchscope._HostMemory(0)
+            memory = batchscope.memory.HostMemory(0)
             first = memory.read()
             held = bytearray(40_000_000)
             held[::4096] = b"x" * len(held[::4096])
@@ -951,7 +951,7 @@ class Memory(Folder):
             print(all(batchscope.is_out_of_memory(RuntimeError(text)) for text in texts))
             print(batchscope.is_out_of_memory(RuntimeError("shapes differ")),
                   batchscope.is_out_of_memory(KeyError("out of memory")))
-            print(batchscope._requested_bytes(texts[0]), batchscope._requested_bytes(texts[4]))
+            print(batchscope.memory.requested_bytes(texts[0]), batchscope.memory.requested_bytes(texts[4]))
         """, self.server())
         self.assertEqual(child.end(), "True\nFalse False\n20971520 123456\n")
 

@@ -4,7 +4,7 @@
 
 namespace batchscope::program {
 
-/// The text of resources/python/batchscope.py, which training programs import.
+/// The package resources/python/batchscope as one module, which training programs import (scripts/one-file-client).
 std::string_view client_source();
 
 /// The text of resources/python/sitecustomize.py, which attaches to a Trainer without a change of the program.

@@ -11,7 +11,7 @@ import torch
 
 import batchscope
 
-batchscope.RECONNECT_EVERY = 0.05
+vars(getattr(batchscope, "wire", batchscope))["RECONNECT_EVERY"] = 0.05
 torch.set_num_threads(1)
 torch.manual_seed(0)
 KIND, FOLDER = sys.argv[1:]

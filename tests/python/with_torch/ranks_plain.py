@@ -165,9 +165,10 @@ def gives_up():
     run = batchscope.start()
     own, _ = loader(run, 8, 4)
     model = network()
+    wrapped = DistributedDataParallel(model)
     with failing(model[0], "forward", 0 if RANK else 100):
         try:
-            run.backward(next(iter(own)), mean_loss(model), DistributedDataParallel(model))
+            run.backward(next(iter(own)), mean_loss(model), wrapped)
         except RuntimeError as error:
             tell(error=str(error), memory=batchscope.is_out_of_memory(error))
 
@@ -176,11 +177,11 @@ def refusals():
     """What cannot be done together says so."""
     run = batchscope.start()
     own, _ = loader(run, 8, 2)
+    kept = DistributedDataParallel(network())  # the program has one
     window = next(iter(own))
-    try:
-        run.backward(window, mean_loss(network()), network())
-    except TypeError as error:
-        tell(model=str(error))
+    model = network()
+    run.backward(window, mean_loss(model), model)
+    tell(own_gradients=all(p.grad is not None for p in model.parameters()) and kept is not None)
     if RANK:
         own._batch = own._window = 3, 1
     try:

@@ -79,7 +79,7 @@ class Halved(WithCli):
         self.assertEqual(errors[0]["step"], changed["applies_from_step"])
         for error in errors:
             self.assertEqual(error["limit_bytes"], changed["budget_bytes"])
-            self.assertIn("split into micro batches", error["action"])
+            self.assertEqual(error["outcome"], "split")
         for step, count in micro_batches.items():
             self.assertEqual(count > 1, step >= changed["applies_from_step"], f"step {step}")
 

@@ -164,7 +164,7 @@ class Steered(WithFit):
                 records = self.closed(server).of("record")
                 self.assertEqual([r["takes"][0] for r in records], [4] * 5 + [8] * 3 + [6] + [8] * 6 + [2])
                 self.assertEqual(module.validated_at, [9, 16])
-                self.assertEqual(len(server.events("rate-by-steps")), 1)
+                self.assertEqual(server.events("scheduler")[0]["detail"], {"name": "OneCycleLR", "follows": "progress"})
 
     def test_smaller_batches_make_longer_epochs(self):
         server, _ = self.connect(answer=lambda record: {"batch": 2, "accumulate": 2}, welcome={"hold": 1})
@@ -190,7 +190,7 @@ class Steered(WithFit):
         server, _ = self.connect()
         self.fit(True, module=Module(manual=True), max_epochs=1)
         self.closed(server)
-        self.assertEqual(server.events("level")[0]["detail"]["reason"], "manual optimization")
+        self.assertEqual(server.events("level")[0]["detail"]["reason"]["code"], "manual-optimization")
         self.assertEqual(len(server.of("record")), 13)
 
     def test_a_resumed_training_takes_the_examples_that_are_left(self):

@@ -95,7 +95,7 @@ class Stock(WithRun):
                                  train_stock(workers, drop_last, generators[1]))
 
     def test_the_same_without_anybody_listening(self):
-        run = batchscope.Run(batchscope._Link(None, None), None, {}, None)
+        run = batchscope.Run(batchscope.wire.Link(None, None), None, {}, None)
         self.assertEqual(train_wrapped(run, 0, False), train_stock(0, False))
 
     def test_records(self):
@@ -168,13 +168,18 @@ class Steered(WithRun):
             again.load_state_dict(state)
             self.assertEqual([w.parts[0].tolist() for w in again], windows[3:])
 
-    def test_what_cannot_be_wrapped_says_so(self):
-        _, run = self.connect()
+    def test_what_cannot_be_steered_is_watched_and_says_why(self):
         own = torch.utils.data.BatchSampler(range(10), 2, False)
-        run.loader(DataLoader(Indices(), batch_sampler=own))  # torch's own batch sampler is known
-        for loader in (DataLoader(Indices(), batch_sampler=[[1, 2], [3]]), [1, 2]):
-            with self.assertRaises(TypeError):
-                run.loader(loader)
+        for loader, code, batches in (
+            (DataLoader(Indices(), batch_sampler=own), None, [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]),
+            (DataLoader(Indices(), batch_sampler=[[1, 2], [3]]), "own-batch-sampler", [[1, 2], [3]]),
+            ([torch.arange(2)], "not-a-dataloader", [[0, 1]]),
+        ):
+            with self.subTest(code=code):
+                server, run = self.connect()
+                self.assertEqual([window.parts[0].tolist() for window in run.loader(loader)], batches)
+                events = self.closed(server).events("level")
+                self.assertEqual([event["detail"]["reason"]["code"] for event in events], [code] if code else [])
 
 
 class Examples(WithRun):
@@ -238,7 +243,7 @@ class Examples(WithRun):
         loader = run.loader(DataLoader(ids, batch_size=6, collate_fn=lambda texts: Sliced(torch.stack(texts))))
         window = next(iter(loader))
         self.assertTrue(loader.cuttable)
-        self.assertTrue(torch.equal(batchscope._cut(window, 0, [4, 1]).ids, torch.stack([ids[4], ids[1]])))
+        self.assertTrue(torch.equal(batchscope.parts.cut(window, 0, [4, 1]).ids, torch.stack([ids[4], ids[1]])))
 
     def test_a_list_that_looks_like_columns_once_is_one_of_examples(self):
         _, run = self.connect()
@@ -246,7 +251,7 @@ class Examples(WithRun):
         loader = run.loader(DataLoader(images, batch_size=4, collate_fn=list), examples=True)
         *_, last = loader
         self.assertEqual(last.sizes, [3])
-        self.assertEqual([image.shape for image in batchscope._cut(last, 0, slice(0, 2))], [(3, 4, 5)] * 2)
+        self.assertEqual([image.shape for image in batchscope.parts.cut(last, 0, slice(0, 2))], [(3, 4, 5)] * 2)
 
 
 class Optimizers(WithRun):
@@ -379,7 +384,7 @@ class OutOfMemory(WithRun):
             run._splitter.limit = 4
             scaled = functools.partial(lambda scale, x, y: scale * cross_entropy(model(x), y), 2.0)
             run.backward(DATA[:8], scaled, model)
-        self.assertEqual(len(run._splitter._mean_over), 1)
+        self.assertEqual(len(run._splitter.verdicts), 1)
 
     def test_packed_inputs_are_collated_anew(self):
         """No tensor has a row for each example: all texts of a batch in one line."""
@@ -433,7 +438,8 @@ class OutOfMemory(WithRun):
         with failing(model, "forward", 3), self.assertRaises(RuntimeError):
             for window in loader:
                 run.backward(window, lambda x, y: cross_entropy(model(x), y), model)
-        self.assertEqual(self.closed(server).events("oom")[0]["detail"]["action"], "not split: on_oom is fail")
+        detail = self.closed(server).events("oom")[0]["detail"]
+        self.assertEqual((detail["outcome"], detail["reason"]["code"]), ("not-survived", "on-oom-fail"))
 
     def test_a_probe_that_does_not_fit_says_so_and_changes_nothing_later(self):
         model = network(dropout=0)
@@ -528,7 +534,7 @@ class Prediction(WithRun):
     def test_phases_are_marked(self):
         _, run = self.connect()
         run._know_model(self.model)
-        run._tracer = batchscope._Tracer(self.model, self.optimizer)
+        run._tracer = batchscope.tracer.Tracer(self.model, self.optimizer)
         run.backward((torch.randn(8, 64),), lambda x: self.model(x).mean(), self.model)
         phases = run._tracer.finish(8)["phases"]
         run._tracer = None
@@ -536,11 +542,12 @@ class Prediction(WithRun):
 
 
 HALVED = """
+    import copy
     import sys
     sys.path.insert(0, {here!r})
     from torch_programs import *
     server = Server(welcome={{"limit_bytes": {limit}}})
-    batchscope._current = batchscope.Run(batchscope._Link(server.path, None), None, {{}}, None)
+    batchscope.run._current = batchscope.Run(batchscope.wire.Link(server.path, None), None, {{}}, None)
     run = batchscope.start()
     torch.manual_seed(0)
     model = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.Tanh()) for _ in range(8)])
@@ -554,12 +561,12 @@ HALVED = """
         run.backward(window, loss(model), model)
         found = gradients(model)
         run._budget._lift()
-        expected = batchscope.copy.deepcopy(model)
+        expected = copy.deepcopy(model)
         expected.zero_grad()
         loss(expected)(window.parts[0][0]).backward()
         worst = max(worst, difference(found, gradients(expected)))
         del expected, found
-        batchscope._return_freed_memory()
+        batchscope.memory.return_freed_memory()
         run._want_limit(run._budget.bytes)
         if number == 2:
             server.send(type="edit", id=1, limit_bytes={limit} // 2)

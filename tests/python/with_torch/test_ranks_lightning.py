@@ -34,7 +34,7 @@ class Demo(WithRanks):
         both = [line for line, in self.lines(self.start("watched", server=server))]
         self.assertEqual([line["steps"] for line in both], [2, 2])
         reason, = [event["detail"]["reason"] for event in server.events("level")]
-        self.assertIn("neither a DistributedSampler nor accelerate's division", reason)
+        self.assertIn("neither a DistributedSampler nor accelerate's division", reason["text"])
         self.assertEqual({hello["rank"] for hello in server.of("hello")}, {0, 1})
 
 

@@ -37,14 +37,14 @@ class WithRun(unittest.TestCase):
     def connect(self, schedule: Any = None, **options: Any) -> Any:
         """A server, and the Run that start() and attach() use from now on."""
         server = Server(**options)
-        batchscope._current = batchscope.Run(batchscope._Link(server.path, None), None, {}, schedule)
+        batchscope.run._current = batchscope.Run(batchscope.wire.Link(server.path, None), None, {}, schedule)
         self.addCleanup(server.kill)
-        self.addCleanup(batchscope._current.finish)
-        return server, batchscope._current
+        self.addCleanup(batchscope.run._current.finish)
+        return server, batchscope.run._current
 
     def closed(self, server: Server) -> Server:
         """The same server after everything has arrived."""
-        batchscope._current.finish()
+        batchscope.run._current.finish()
         return server
 
 

@@ -1,32 +1,32 @@
 #include "core/program/process/client.h"
 
 #include <QFile>
+#include <QProcess>
 #include <QTest>
 
 #include "test_program.h"
 
 using namespace batchscope;
 
-/// The client is compiled in as it is in the sources.
+/// The client is compiled in as it is made of the sources.
 class TestClient : public QObject {
   Q_OBJECT
 
 private Q_SLOTS:
-  void isTheFile_data() {
-    QTest::addColumn<QString>("file");
-    QTest::addColumn<QByteArray>("text");
-    const auto bytes = [](std::string_view text) { return QByteArray(text.data(), qsizetype(text.size())); };
-    QTest::newRow("client") << "batchscope.py" << bytes(program::client_source());
-    QTest::newRow("attach") << "sitecustomize.py" << bytes(program::attach_source());
+  static QByteArray bytes(std::string_view text) { return {text.data(), qsizetype(text.size())}; }
+
+  void isThePackageAsOneFile() {
+    QProcess merge;
+    merge.start(BATCHSCOPE_SOURCE_DIR "/scripts/one-file-client", QStringList());
+    QVERIFY(merge.waitForFinished());
+    QCOMPARE(merge.exitCode(), 0);
+    QCOMPARE(bytes(program::client_source()), merge.readAllStandardOutput());
   }
 
-  void isTheFile() {
-    QFETCH(QString, file);
-    QFETCH(QByteArray, text);
-    QFile source(QStringLiteral(BATCHSCOPE_SOURCE_DIR "/resources/python/") + file);
+  void attachesWithTheFile() {
+    QFile source(BATCHSCOPE_SOURCE_DIR "/resources/python/sitecustomize.py");
     QVERIFY(source.open(QIODevice::ReadOnly));
-    QVERIFY(!text.isEmpty());
-    QCOMPARE(text, source.readAll());
+    QCOMPARE(bytes(program::attach_source()), source.readAll());
   }
 };
 

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""The memory that training uses, as the system and torch report it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import math
+import os
+import re
+import sys
+import time
+from typing import Any, Callable
+
+_OUT_OF_MEMORY = re.compile(
+    r"out of memory|CUBLAS_STATUS_ALLOC_FAILED|NVML_SUCCESS == r INTERNAL ASSERT"
+    r"|Unable to find a valid cuDNN algorithm|can't allocate memory|could not create a primitive"
+    r"|Unable to allocate .* for an array|can't start new thread|Thread creation failed|std::bad_alloc",
+    re.IGNORECASE,
+)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception means that a device or the host had no memory left."""
+    if isinstance(error, MemoryError) or type(error).__name__ in ("OutOfMemoryError", "_ArrayMemoryError"):
+        return True
+    return isinstance(error, (RuntimeError, OSError)) and bool(_OUT_OF_MEMORY.search(str(error)))
+
+
+def requested_bytes(text: str) -> int | None:
+    """What an out-of-memory error says that it asked for."""
+    host = re.search(r"you tried to allocate (\d+) bytes", text)
+    if host:
+        return int(host[1])
+    other = re.search(r"(?:Tried|Unable) to allocate ([\d.]+) ([KMGT]?)i?B", text)
+    if not other:
+        return None
+    return int(float(other[1]) * 1024 ** " KMGT".index(other[2] or " "))
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        )
+    ]
+
+
+def c_function(name: str, result: Any) -> Any | None:
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        function = getattr(ctypes.CDLL(None), name)
+        function.restype = result
+        return function
+    return None
+
+
+def mallinfo_of_glibc() -> Callable[[], _Mallinfo] | None:
+    """What glibc says of its heap; none if another allocator has been loaded in its place."""
+    info, malloc, free = (
+        c_function(*function) for function in (("mallinfo2", _Mallinfo), ("malloc", ctypes.c_void_p), ("free", None))
+    )
+    if info is None or malloc is None or free is None:
+        return None
+    size = 65536  # of a block that is neither mapped nor taken from a cache of small ones
+    before = info().uordblks
+    block = malloc(ctypes.c_size_t(size))
+    seen = info().uordblks - before >= size
+    free(ctypes.c_void_p(block))
+    return info if seen else None
+
+
+def own_file(name: str) -> bytes:
+    """What the system says about this process; nothing if it has no such file."""
+    with contextlib.suppress(OSError), open("/proc/self/" + name, "rb") as file:
+        return file.read()
+    return b""
+
+
+class OwnFile:
+    """The same for every step: kept open, as opening it takes longer than reading it."""
+
+    def __init__(self, name: str) -> None:
+        self._path = "/proc/self/" + name
+        self._file = -1
+        self._process = 0
+
+    def read(self) -> bytes:
+        for again in (False, True):
+            with contextlib.suppress(OSError):
+                if again or self._process != os.getpid():  # another process's, or closed with all files by a daemon
+                    self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                    self._process = os.getpid()
+                return os.pread(self._file, 8192, 0)
+        return b""
+
+
+def status_bytes(name: str, status: bytes | None = None) -> int:
+    """A size in /proc/self/status; 0 if the system has none."""
+    with contextlib.suppress(ValueError, IndexError):
+        text = own_file("status") if status is None else status
+        return int(text.split(name.encode() + b":", 1)[1].split(None, 1)[0]) * 1024
+    return 0
+
+
+class HostMemory:
+    """What this process uses beyond what it used when the training began, parameters included; and but for `closed`."""
+
+    def __init__(self, own_bytes: int, closed: Callable[[], int] = lambda: 0) -> None:
+        self._closed = closed
+        self._mallinfo = mallinfo_of_glibc()
+        self._page = os.sysconf("SC_PAGE_SIZE")
+        self._statm = OwnFile("statm")
+        self._status = OwnFile("status")
+        self.begin(own_bytes)
+
+    def begin(self, own_bytes: int) -> None:
+        """A training begins, with a model of so many bytes."""
+        self._resets = 1  # steps from one reset of the peak to the next
+        self._steps = 0
+        self._first = 16  # steps at which the peak is read whatever it costs: a search may make no more
+        self._base_used = self._used() - own_bytes
+        self._base_resident = self._resident() - own_bytes
+        self._began = time.monotonic()
+        self.start_step()
+
+    def _used(self) -> int:
+        if self._mallinfo is None:
+            return self._resident()
+        info = self._mallinfo()
+        return int(info.uordblks + info.hblkhd) - self._closed()
+
+    def _resident(self) -> int:
+        with contextlib.suppress(ValueError, IndexError):
+            return int(self._statm.read().split(None, 2)[1]) * self._page
+        return 0
+
+    def start_step(self) -> None:
+        with contextlib.suppress(OSError):
+            refs = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)  # at many steps: half of open()'s time
+            try:
+                os.write(refs, b"5")
+            finally:
+                os.close(refs)
+
+    def allocated(self) -> int:
+        return max(0, self._used() - self._base_used)
+
+    def read(self, peak: bool = False) -> dict[str, int]:
+        """The fields of a record. The peak, since it was last read, for 0.3 % of the time; or if asked for."""
+        start = time.monotonic()
+        self._steps += 1
+        self._first -= 1
+        takes_peak = peak or self._first >= 0 or self._steps >= self._resets
+        status = self._status.read() if takes_peak else b""
+        resident = (status_bytes("VmRSS", status) if status else self._resident()) - self._base_resident
+        fields = {"allocated_bytes": self.allocated(), "reserved_bytes": max(0, resident)}
+        if takes_peak:
+            fields["peak_bytes"] = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - self._base_resident)
+            self.start_step()
+            cost, step = time.monotonic() - start, (start - self._began) / self._steps
+            self._resets = max(1, min(1000, math.ceil(cost / max(0.003 * step, 1e-9))))
+            self._steps, self._began = 0, time.monotonic()
+        return fields
+
+
+class CudaMemory:
+    """The same from torch's CUDA allocator."""
+
+    def __init__(self, device: Any) -> None:
+        import torch
+
+        self._cuda, self._device = torch.cuda, device
+        self._cuda.reset_peak_memory_stats(device)
+
+    def allocated(self) -> int:
+        return int(self._cuda.memory_allocated(self._device))
+
+    def read(self, peak: bool = True) -> dict[str, int]:
+        del peak  # costs nothing here
+        stats = self._cuda.memory_stats(self._device)
+        free, total = self._cuda.mem_get_info(self._device)
+        self._cuda.reset_peak_memory_stats(self._device)
+        return {
+            "allocated_bytes": stats.get("allocated_bytes.all.current", 0),
+            "reserved_bytes": stats.get("reserved_bytes.all.current", 0),
+            "peak_bytes": stats.get("allocated_bytes.all.peak", 0),
+            "device_bytes": total - free,
+        }
+
+
+def return_freed_memory() -> None:
+    """Gives back what glibc and torch keep of freed blocks."""
+    gc.collect()
+    trim = c_function("malloc_trim", ctypes.c_int)
+    if trim is not None:
+        trim(ctypes.c_size_t(0))
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available() and torch.cuda.is_initialized():
+        with contextlib.suppress(RuntimeError):
+            torch.cuda.empty_cache()

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""How a framework, or a program of its own, computes the loss of a micro batch and its gradients."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .parts import counts_of, examples_of
+
+if TYPE_CHECKING:
+    from .loader import Window
+
+Scaled = Callable[[Any], Any]  # gets the loss of a part, returns what its backward pass begins with
+
+
+class Method:
+    """Runs parts of a window."""
+
+    model: Any
+    clears_gradients = False  # itself, before the first backward pass of a window
+    wrapped: Any = None  # the DistributedDataParallel around the model, on several ranks
+
+    def key(self) -> Any:
+        """Of the loss function and its settings: what was found out about one loss holds for it alone."""
+        raise NotImplementedError
+
+    def modules(self) -> list[Any]:
+        """Those whose state a step may change."""
+        return [self.model]
+
+    def run(self, part: Any, parts: int, scaled: Scaled) -> Any:
+        """Forward and backward pass of a part of a window that has so many micro batches; adds its gradients.
+
+        Returns the loss, detached and as the framework has it; None if it leaves the part out.
+        """
+        raise NotImplementedError
+
+    def snapshot(self) -> Callable[[], None]:
+        """Keeps what a step changes besides modules; returns what puts it back."""
+        return _nothing_to_do
+
+    def hidden(self) -> contextlib.AbstractContextManager[None]:
+        """While it is entered, passes are made to find something out: nobody is to hear of them."""
+        return contextlib.nullcontext()
+
+    def begins(self, number: int, parts: int) -> None:
+        """Before a micro batch of a window, or a piece of it, is run."""
+
+    def ended(self, number: int, parts: int) -> None:
+        """Once for each micro batch of a window, when it has been run."""
+
+    def part_weights(self, window: Window) -> list[float] | None:
+        """What each micro batch counts within the window; None if run() knows it."""
+        return None
+
+    def rank_weight(self, window: Window) -> float:
+        """What this rank's loss counts among those of all ranks."""
+        return float(sum(self.part_weights(window) or window.sizes))
+
+    def counts(self, part: Any, rows: list[int], window: Window, index: int) -> dict[str, float]:
+        """What the loss of a part may be the mean over, most likely first; it has these rows of a micro batch."""
+        return counts_of(part, len(rows))
+
+
+class PlainMethod(Method):
+    """A function of the program that returns the mean loss."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        model: Any,
+        weight: Callable[[list[Any]], float] | None,
+        mark: Callable[[str], None],
+        backward: Callable[[Any], None],
+    ) -> None:
+        self._fn = fn
+        self._weight = weight
+        self._mark = mark
+        self._backward = backward
+        self.model = self.wrapped = model
+
+    def key(self) -> Any:
+        return tuple(id(item) for item in used_by(self._fn))
+
+    def modules(self) -> list[Any]:
+        found = {id(self.model): self.model}
+        for item in used_by(self._fn):
+            if hasattr(item, "named_modules"):
+                found[id(item)] = item
+        return list(found.values())
+
+    def run(self, part: Any, parts: int, scaled: Scaled) -> Any:
+        self._mark("forward")
+        loss = self._fn(*part) if isinstance(part, (tuple, list)) else self._fn(part)
+        root = scaled(loss)
+        self._mark("backward")
+        self._backward(root)
+        return loss.detach()
+
+    def part_weights(self, window: Window) -> list[float] | None:
+        if self._weight is None or window.raw() is None:
+            return [float(size) for size in window.sizes]
+        return [float(self._weight(examples_of(window, index))) for index in range(len(window.sizes))]
+
+    def counts(self, part: Any, rows: list[int], window: Window, index: int) -> dict[str, float]:
+        counts = counts_of(part, len(rows))
+        if self._weight is not None and window.raw() is not None:
+            examples = examples_of(window, index)
+            counts = {"weight": float(self._weight([examples[row] for row in rows])), **counts}
+        return counts
+
+
+def used_by(function: Any, depth: int = 2) -> Iterator[Any]:
+    """The function's code, and the modules and functions that it uses, as far as they can be seen without a call."""
+    while hasattr(function, "func") and not hasattr(function, "__code__"):  # a functools.partial
+        yield from (item for item in (*function.args, *function.keywords.values()) if _matters(item))
+        function = function.func
+    function = getattr(function, "_torchdynamo_orig_callable", function)  # compiled: its code is the compiler's
+    code = getattr(function, "__code__", None)
+    if code is None:
+        yield function
+        return
+    yield code
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    names = function.__globals__
+    used = [*cells, *(names[name] for name in code.co_names if name in names), *(function.__defaults__ or ())]
+    owner = getattr(function, "__self__", None)
+    for item in used if owner is None else [owner, *used]:
+        if _matters(item):
+            yield item
+            if depth > 1 and hasattr(item, "__code__"):
+                yield from used_by(item, depth - 1)
+
+
+def _matters(item: Any) -> bool:
+    return hasattr(item, "named_modules") or hasattr(item, "__code__")
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _nothing_to_do() -> None:
+    pass
+
+
+def nothing(_: Any) -> None:
+    """A mark that nobody looks at."""
+
+
+def backward_of(model: Any, scale: Any) -> Callable[[Any], None]:
+    """How the gradients of a loss are computed: with a GradScaler, by an Accelerator, a function, or by an engine that
+    is the model.
+    """
+    if scale is not None:
+        if hasattr(scale, "backward"):
+            return lambda loss: scale.backward(loss)
+        scaled = scale.scale if hasattr(scale, "scale") else scale
+        return lambda loss: scaled(loss).backward()
+    if type(model).__module__.startswith("deepspeed"):
+        return lambda loss: model.backward(loss)
+    return lambda loss: loss.backward()
+
+
+def run_plainly(window: Window, method: Method) -> Any:
+    """What plain torch does, micro batch after micro batch; gradients are exchanged with other ranks at the last one."""
+    method.model.zero_grad(set_to_none=True)
+    weights = method.part_weights(window) if len(window.parts) > 1 else None
+    whole = sum(weights or [1.0]) or 1.0
+    total = None
+    for number, part in enumerate(window.parts):
+        factor = 1.0 if weights is None else weights[number] / whole
+        last = number == len(window.parts) - 1
+        waits = contextlib.nullcontext() if last or not hasattr(method.model, "no_sync") else method.model.no_sync()
+        with waits:
+            loss = method.run(part, len(window.parts), times(factor))
+        if loss is not None:
+            loss = times(factor)(loss)
+            total = loss if total is None else total + loss
+    return total
+
+
+def times(factor: float) -> Scaled:
+    """Multiplies a loss, if there is anything to do."""
+    return lambda loss: loss if factor == 1.0 else loss * factor

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Tries batch sizes for BatchScope, one after the other, in the training itself."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from .tracer import Tracer
+from .wire import Message, integer
+
+if TYPE_CHECKING:
+    from .run import Run
+
+
+def sizes_in(message: Message) -> list[Message]:
+    """The valid entries of the sizes that a message asks to try."""
+    sizes = message.get("sizes")
+    entries = sizes if isinstance(sizes, list) else []
+    return [entry for entry in entries if isinstance(entry, dict) and integer(entry.get("batch"), 1)]
+
+
+class Probe:
+    """Sizes that are tried, and what was set before."""
+
+    def __init__(self, run: Run, sizes: list[Message], then: str, before: tuple[int, int]) -> None:
+        self.sizes = sizes
+        self.before = before
+        self.fits = True
+        self._run = run
+        self._then = then
+        self._steps = 0
+        self._peak = 0
+        self._room: int | None = None  # bytes
+        self._first = 0.0  # seconds of the first step
+        self._began = time.monotonic()
+
+    @property
+    def batch(self) -> int:
+        """The size that is tried."""
+        return int(self.sizes[0]["batch"])
+
+    def start(self) -> None:
+        """The next size, from the next step on."""
+        run = self._run
+        loader = run._loader
+        assert loader is not None
+        loader.batch, loader.accumulate = self.batch, 1
+        self._steps, self.fits, self._peak, self._first = 0, True, 0, 0.0
+        self._room = run._budget.begin_probe()
+        run._forget_limit()
+        self._trace_if_due()
+        self._began = time.monotonic()
+
+    def _wanted(self) -> int:
+        return integer(self.sizes[0].get("steps"), 1) or 1
+
+    def _trace_if_due(self) -> None:
+        run = self._run
+        if self.sizes[0].get("trace") and self._steps == self._wanted() - 1 and run._account.model is not None:
+            run._tracer = Tracer(run._account.model, run._updates.last)
+
+    def saw(self, peak_bytes: Any) -> None:
+        """The peak of a step."""
+        self._peak = max(self._peak, peak_bytes or 0)
+
+    def advance(self) -> None:
+        """Counts a step of the size, and goes on to the next one when it has enough of them."""
+        run = self._run
+        loader = run._loader
+        assert loader is not None
+        if loader.last_size == loader.batch or not self.fits:
+            self._steps += 1
+        if self._steps == 1:
+            self._first = time.monotonic() - self._began
+        if self.fits and self._steps < self._wanted():
+            if run._tracer is None:
+                self._trace_if_due()
+            return
+        run.event(
+            "probe",
+            batch=self.batch,
+            taken=loader.batch,
+            fits=self.fits,
+            steps=self._steps,
+            seconds=time.monotonic() - self._began,
+            first_seconds=self._first,
+            peak_bytes=self._peak,
+            room_bytes=self._room,
+        )
+        self.sizes.pop(0)
+        if self.sizes:
+            self.start()
+            return
+        run._end_probe(self)
+        loader.batch, loader.accumulate = self.before
+        if self._then == "stop":
+            run._stop = True

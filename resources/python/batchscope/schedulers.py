@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Lets learning-rate schedulers that count steps follow the progress of a training whose batch size changes."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+_UPDATES_TO_SEE = 2  # updates, after which it is seen how often a scheduler is stepped
+
+
+class Schedulers:
+    """Schedulers of a training's optimizers, from the first change of its size on.
+
+    A scheduler that is stepped after each update was made for a number of steps of the program's own size. From then on
+    it is stepped as often as such steps would have been made for the examples that were seen: several times after a
+    larger batch, not at all after some of the smaller ones. One that is stepped once an epoch stays as it is.
+
+    `own_steps` tells how many steps of the program's own size the examples seen so far amount to, `epochs` how many
+    passes are completed, `through` whether this one is over; `told` is called with the name of a scheduler that follows.
+    """
+
+    def __init__(
+        self,
+        own_steps: Callable[[], int],
+        epochs: Callable[[], int],
+        through: Callable[[], bool],
+        told: Callable[[str], None],
+    ) -> None:
+        self._own_steps = own_steps
+        self._epochs = epochs
+        self._through = through
+        self._told = told
+        self._known: Any = weakref.WeakSet()
+        self.updates = 0  # made so far
+
+    def follow(self, optimizers: list[Any]) -> None:
+        """Looks for the schedulers of these optimizers, and follows those that are not followed yet."""
+        from torch.optim.lr_scheduler import LRScheduler
+
+        every = [item for item in gc.get_objects() if issubclass(type(item), LRScheduler)]
+        inner = {id(part) for item in every for part in getattr(item, "_schedulers", ())}
+        ours = {id(optimizer) for optimizer in optimizers}
+        for item in every:
+            if id(getattr(item, "optimizer", None)) in ours and id(item) not in inner and item not in self._known:
+                self._known.add(item)
+                self._replace_step(item)
+
+    def _replace_step(self, scheduler: Any) -> None:
+        stock = scheduler.step
+        name = type(scheduler).__name__
+        done = max(0, getattr(scheduler, "_step_count", scheduler.last_epoch + 1) - 1)
+        state = {"done": done, "known": self.updates > _UPDATES_TO_SEE, "by_updates": done > self._epochs()}
+        often = _calls_after_an_update(done, self.updates) if self.updates > _UPDATES_TO_SEE else 1.0
+
+        def step(*args: Any, **kwargs: Any) -> None:
+            if not state["known"] and not args and not kwargs:
+                state["by_updates"], state["known"] = not self._through(), True
+                if state["by_updates"]:
+                    self._told(name)
+            if args or kwargs or not state["by_updates"]:
+                stock(*args, **kwargs)
+                return
+            while state["done"] < int(often * self._own_steps()):
+                stock()
+                state["done"] += 1
+
+        scheduler.step = step
+        if state["known"] and state["by_updates"]:
+            self._told(name)
+
+
+def _calls_after_an_update(calls: int, updates: int) -> float:
+    """A whole number, or one part of a whole: a scheduler may be stepped after every other update only."""
+    if calls >= updates - 1:
+        return float(max(1, round(calls / updates)))
+    return 1.0 / max(1, updates // max(1, calls))

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""The sizes of a training's steps, and how far it is: arithmetic without tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .run import Run
+    from .window import Window
+
+_STEADY = 16  # windows of the same size, after which it is likely to stay for a while
+
+
+class Sizes:
+    """Which examples the next step takes: `batch * accumulate` of those that are left of an epoch.
+
+    On several ranks each takes every R-th example of the same order, `batch` of them for a micro batch, and `seen`,
+    `epoch` and `examples` are those of all ranks. The tail of an epoch is divided as evenly as can be.
+    """
+
+    def __init__(self, run: Run, examples: int, batch: int, drop_last: bool) -> None:
+        self._run = run
+        self.examples = examples  # of an epoch
+        self.drop_last = drop_last
+        self._batch, self._accumulate = batch, 1
+        self.own_batch, self.own_accumulate = batch, 1  # the program's
+        self.epoch = 0  # passes completed
+        self.seen = 0  # examples of the whole training
+        self.seen_in_epoch = 0
+        self.last_size = 0  # the largest micro batch of the last window, before it was split for memory
+        self.last_total = 0  # examples of the last window, of all ranks
+        self.last_window: Callable[[], Window | None] = lambda: None  # while the program holds it
+        self.is_open = False  # an epoch has begun and was not gone through
+        self.grain = 1  # the batch is a multiple of it, for its ratio to the batches of other loaders
+        self.lead: Sizes | None = None  # whose size this one follows
+        self._first_step = True  # is not over
+        self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
+        self._promised = 0  # a batch size that the next window of this epoch may have
+        self._window = (batch, 1)  # batch and accumulation of the last window
+        self._unchanged = _STEADY  # windows since the size has changed the last time
+        self._steady = True  # it is likely to stay for a while
+        run._loaders.add(self)
+        run._describe(can=("batch", "accumulate"), examples=examples, batch=batch, accumulate=1, drop_last=drop_last)
+
+    # ---- size ----
+
+    @property
+    def batch(self) -> int:
+        """Examples of a micro batch. May be set at any time, and holds from the next window on."""
+        return self._batch
+
+    @batch.setter
+    def batch(self, size: int) -> None:
+        most = max(1, self.examples // self._sharers)
+        self._batch = self._clamped("batch", size, max(self.grain, most - most % self.grain), self.grain)
+
+    @property
+    def accumulate(self) -> int:
+        """Micro batches of a window. May be set at any time, too."""
+        return self._accumulate
+
+    @accumulate.setter
+    def accumulate(self, count: int) -> None:
+        self._accumulate = self._clamped("accumulate", count, max(1, self.examples))
+
+    def _clamped(self, what: str, asked: int, most: int, grain: int = 1) -> int:
+        taken = max(grain, min(round(int(asked) / grain) * grain, most))
+        if taken != asked and (self._run._ranks is None or self._run._rank == 0):
+            self._run.event("clamp", field=what, asked=asked, taken=taken)
+        return taken
+
+    def follow(self, lead: Sizes) -> None:
+        """Takes the size of another loader that is iterated over at the same time, in the ratio of their own sizes."""
+        self.lead = lead
+        self._batch = max(1, min(round(self.own_batch * lead._batch / lead.own_batch), self.examples))
+        self._accumulate = lead._accumulate
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the steps have the program's own size."""
+        return (self._batch, self._accumulate) == (self.own_batch, self.own_accumulate)
+
+    @property
+    def _sharers(self) -> int:
+        """Ranks that take the examples together."""
+        return 1 if self._run._ranks is None else self._run._ranks.size
+
+    # ---- windows ----
+
+    def __len__(self) -> int:
+        """Windows of an epoch at the present size."""
+        return self._windows(self.examples)
+
+    def _windows(self, examples: int) -> int:
+        return -(-self._micro_batches(examples) // self._accumulate)
+
+    def _micro_batches(self, examples: int) -> int:
+        batch = self._batch * self._sharers
+        return examples // batch if self.drop_last else -(-examples // batch)
+
+    @property
+    def micro_batches(self) -> int:
+        """Of an epoch at the present size."""
+        return self._micro_batches(self.examples)
+
+    def own_steps(self) -> int:
+        """Steps of the program's own size that the examples seen so far amount to; a tail is one."""
+        batch = self.own_batch * self._sharers
+        micro = self.examples // batch if self.drop_last else -(-self.examples // batch)
+        of_epoch = -(-micro // self.own_accumulate)
+        done = of_epoch if self.through else min(self.seen_in_epoch // (batch * self.own_accumulate), of_epoch)
+        return self.epoch * of_epoch + (done if self.seen_in_epoch else 0)
+
+    def limit(self, batches: int) -> None:
+        """Epochs have at most so many micro batches of the program's own size."""
+        self.examples = min(self.examples, batches * self.own_batch * self._sharers)
+        self._run._describe(examples=self.examples)
+
+    @property
+    def through(self) -> bool:
+        """Whether the epoch has no window left at the present size."""
+        if self._run._probe is not None:
+            return False  # it goes round
+        left = self.examples - self.seen_in_epoch
+        return left <= 0 or (self.drop_last and left < self._batch * self._sharers)
+
+    def promise(self) -> bool:
+        """Whether there is another window; if so there will be one, even if the size changes before."""
+        self._promised = 0 if self.through else self._batch
+        return self._promised > 0
+
+    def _next_sizes(self) -> list[int]:
+        """Examples of the micro batches of the next window, of all ranks together."""
+        if self.lead is not None:
+            self.follow(self.lead)
+        left = self.examples - self.seen_in_epoch
+        batch, count = self._batch * self._sharers, self._accumulate
+        if self.drop_last or self._run._probe is not None:
+            if left < batch and left >= self._promised > 0:
+                batch = self._promised
+            return [batch] * min(count, left // batch)
+        whole, rest = divmod(min(batch * count, left), batch)
+        return [batch] * whole + ([rest] if rest else [])
+
+    def _own(self, sizes: list[int]) -> list[int]:
+        """This rank's part of the micro batches; one of which it gets nothing is left out."""
+        ranks = self._run._ranks
+        return sizes if ranks is None else [part for part in map(ranks.part, sizes) if part]
+
+    def _took(self, sizes: list[int]) -> None:
+        self._promised = 0
+        changed = self._window[0] != self._batch and self._stepped[1] > 0
+        self._steady = self._unchanged >= _STEADY if changed else self._steady or self._unchanged + 1 >= _STEADY
+        self._unchanged = 1 if changed else self._unchanged + 1
+        self._window = self._batch, self._accumulate
+        self.last_total = sum(sizes)
+        self.seen += self.last_total
+        self.seen_in_epoch += self.last_total
+        own = self._own(sizes)
+        self.last_size = max(own, default=0)
+        if self.lead is None:
+            self._run._takes = list(own)
+
+    def _goes_round(self) -> bool:
+        """While sizes are tried, whole batches of them are wanted, however few examples the data has."""
+        if self._run._probe is None or self.examples < self._batch * self._sharers:
+            return False
+        self.seen_in_epoch = 0
+        self.epoch += 1
+        return True
+
+    def _end_epoch(self) -> None:
+        self.is_open = False
+        if self.seen_in_epoch or not self.examples:
+            self.epoch += 1
+            self.seen_in_epoch = 0
+
+    # ---- what is said of a step ----
+
+    def _count_step(self) -> None:
+        self._first_step = False
+        self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+
+    def _series(self) -> dict[str, Any]:
+        whole = max(1, self.examples)
+        batch, accumulate = self._window
+        return {
+            "examples_seen": self._run._examples_before + self.seen,
+            "epoch_index": self.epoch,
+            "epoch": self.seen / whole,
+            "train_coverage": self.seen_in_epoch / whole,
+            "batch": batch,
+            "accumulate": accumulate,
+        }

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Follows the updates of the training's optimizers, and scales their learning rates."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+
+class _PutBack(dict[str, Any]):
+    """The keyword arguments of a step(); calls a function when the step is over, even by an exception.
+
+    torch has hooks before and after a step, of which the second is not called if the step raises. Its arguments live as
+    long as the call.
+    """
+
+    def __init__(self, arguments: dict[str, Any], function: Callable[[], None]) -> None:
+        super().__init__(arguments)
+        self._function = function
+
+    def __del__(self) -> None:
+        self._function()
+
+
+class Updates:
+    """The optimizers of a training. `begins` and `ends` are called around each update."""
+
+    def __init__(self, begins: Callable[[], None], ends: Callable[[], None]) -> None:
+        self._begins = begins
+        self._ends = ends
+        self._known: Any = weakref.WeakSet()
+        self._waits_for_first = False
+        self.last: Any = None  # optimizer that was known or stepped
+        self.rate_factor = 1.0  # on the rates of all of them, while they step
+
+    def wait_for(self, is_ours: Callable[[Any], bool], know: Callable[[Any], None]) -> None:
+        """Lets an optimizer be known from its first update on, if it is one of this training."""
+        if self._waits_for_first:
+            return
+        self._waits_for_first = True
+
+        def look(optimizer: Any, *_: Any) -> None:
+            if optimizer not in self._known and is_ours(optimizer):
+                know(optimizer)
+
+        with contextlib.suppress(ImportError):  # before torch 2.0 an optimizer has to be named
+            from torch.optim.optimizer import register_optimizer_step_pre_hook
+
+            register_optimizer_step_pre_hook(look)
+
+    def know(self, optimizer: Any) -> bool:
+        """Follows an optimizer, or the one in a wrapper. Whether it is another one than the last."""
+        optimizer = unwrapped(optimizer)
+        if optimizer is self.last or not hasattr(optimizer, "register_step_pre_hook"):
+            return False
+        self.last = optimizer
+        if optimizer not in self._known:
+            self._known.add(optimizer)
+            optimizer.register_step_pre_hook(self._before(optimizer))
+        return True
+
+    def _before(self, optimizer: Any) -> Callable[..., Any]:
+        state: dict[str, Any] = {"rates": None, "inside": False}
+        owner = weakref.ref(optimizer)
+
+        def put_back() -> None:
+            if not state["inside"]:
+                return
+            state["inside"] = False
+            found = owner()
+            if state["rates"] is not None and found is not None:
+                for group, rate in zip(found.param_groups, state["rates"]):
+                    group["lr"] = rate
+            state["rates"] = None
+            self._ends()
+
+        def before(stepped: Any, args: Any, kwargs: Any) -> Any:
+            if state["inside"]:  # a step() that calls its base class's comes by here twice
+                return None
+            state["inside"] = True
+            if self.rate_factor != 1.0:
+                state["rates"] = [group["lr"] for group in stepped.param_groups]
+                for group, rate in zip(stepped.param_groups, state["rates"]):
+                    group["lr"] = rate * self.rate_factor
+            self._begins()
+            return args, _PutBack(kwargs, put_back)
+
+        return before
+
+    @property
+    def rate(self) -> Any:
+        """The learning rate of the last optimizer's first group, as it steps; None if there is none."""
+        if self.last is None or not self.last.param_groups:
+            return None
+        return self.last.param_groups[0]["lr"] * self.rate_factor
+
+
+def unwrapped(optimizer: Any) -> Any:
+    """The optimizer of torch in those of frameworks."""
+    while not hasattr(optimizer, "register_step_pre_hook") and hasattr(optimizer, "optimizer"):
+        optimizer = optimizer.optimizer
+    inner = getattr(optimizer, "optimizer", None)  # accelerate's wrapper is an Optimizer itself
+    return inner if inner is not None and hasattr(inner, "register_step_pre_hook") else optimizer
