@@ -138,7 +138,8 @@ std::unique_ptr<run::Session> open_resumed(Resumable& resumable, const std::shar
     spec.memory_budget = budget_of(resumable);
   auto session = run::open_session(spec, pool);
   const run::Environment environment = session->environment();
-  if (environment.data_checksum != resumable.checkpoint.label.data_checksum)
+  const std::string& checksum = resumable.checkpoint.label.data_checksum;
+  if (!checksum.empty() && environment.data_checksum != checksum)
     throw input_error(fmt::format("run {}: the training data have changed since its checkpoint (checksum {} then, {} "
                                   "now); restore them, or start a new run",
                                   resumable.row.id, resumable.checkpoint.label.data_checksum,

@@ -432,19 +432,20 @@ void Progression::Impl::restore(const Json& json) {
     shares->set_losses(losses);
   }
   sampler.go_to(position);
-  const Json& warmed_up = json.at("progress_after_warmup");
-  LearningRate rate(options_.learning_rate,
-                    warmed_up.is_null() ? std::nullopt : std::optional(warmed_up.get<double>()));
+  std::optional<double> warmed_up;
+  read_member(json, "progress_after_warmup", warmed_up);
+  LearningRate rate(options_.learning_rate, warmed_up);
   const ScheduleState state = detail::state_from_json(json.at("state"));
   const Course course = detail::course_from_json(json.at("course"));
   if (state.step < 0 || course.batch < 1 || course.batch > max_batch_)
     throw input_error(
         fmt::format("a run at step {} with batch {}; accepted: batch 1 to {}", state.step, course.batch, max_batch_));
   std::vector<Course> left;
-  for (const Json& each : json.at("left"))
-    left.push_back(detail::course_from_json(each));
-  const Json& event = json.at("last_event");
-  last_event_ = event.is_null() ? std::nullopt : event_from_json(event);
+  if (const auto others = json.find("left"); others != json.end())
+    for (const Json& each : *others)
+      left.push_back(detail::course_from_json(each));
+  const auto event = json.find("last_event");
+  last_event_ = event == json.end() || event->is_null() ? std::nullopt : event_from_json(*event);
   shares_ = shares;
   sampler_ = sampler;
   rate_ = rate;

@@ -34,7 +34,7 @@ bool is_done(const telemetry::RunOutcome& outcome) {
 std::vector<std::int64_t> begun(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
   std::map<std::string, std::int64_t> newest;
   for (const auto& [id, spec] : store::SweepQueue(store, sweep).begun())
-    newest[settings_key(run::run_spec_from_json(spec))] = id;
+    newest[settings_key(run::stored_spec_from_json(spec))] = id;
   std::vector<std::int64_t> runs;
   for (const PlannedRun& planned : plan.runs)
     if (const auto found = newest.find(settings_key(planned.spec)); found != newest.end())
@@ -70,14 +70,16 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
 
 SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, const Extension& extension,
                     std::shared_ptr<data::DataPool> pool) {
-  SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
+  SweepPlan plan{stored_sweep_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
+  if (!plan.spec.base.later_json.empty())
+    run::check(plan.spec.base); // refuses it: its combinations are not known
   if (!extension.empty())
     plan.spec = extended(plan.spec, extension);
   std::map<std::string, std::int64_t> done;
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
       if (is_done(reader.run(id).outcome))
-        done[settings_key(run::run_spec_from_json(reader.spec_json(id)))] = id;
+        done[settings_key(run::stored_spec_from_json(reader.spec_json(id)))] = id;
   });
   for (auto& run : combinations(plan.spec)) {
     const auto found = done.find(settings_key(run));

@@ -41,7 +41,7 @@ public:
           runs_.emplace(id, run::stored_spec(reader.spec_json(id)));
     });
     if (json != spec_json_) {
-      combinations_ = content_of(sweep::sweep_spec_from_json(json));
+      combinations_ = content_of(sweep::stored_sweep_from_json(json));
       keys_.clear();
       for (std::size_t i = 0; i < combinations_.entries.size(); ++i)
         keys_[sweep::settings_key(combinations_.entries[i].spec)] = i;
@@ -142,7 +142,7 @@ void SweepReader::work(const Request& request, const LatestTask::Progress& progr
     for (const store::StoredSweep& stored : reader.sweeps()) {
       try {
         known->push_back(
-            {stored.id, QString::fromStdString(stored.created), sweep::sweep_spec_from_json(stored.spec_json)});
+            {stored.id, QString::fromStdString(stored.created), sweep::stored_sweep_from_json(stored.spec_json)});
       } catch (const Error&) {
         // From a newer version.
       }

@@ -61,6 +61,8 @@ void Conversation::begin(const run::RunStart& start) {
 }
 
 void Conversation::set_start(run::RunStart start) {
+  if (start.later_json.empty())
+    start.later_json = start_.later_json;
   if (to_json(start) == to_json(start_))
     return;
   start_ = std::move(start);

@@ -30,7 +30,8 @@ struct LoopState {
 
 /// Adds it to a checkpoint, as texts.
 void save(const LoopState& state, checkpoint::Checkpoint& to);
-/// Throws Error (input) if the checkpoint's texts cannot be read.
+/// Reads what earlier and later versions wrote: what is missing has its default, what is not known is ignored. Throws
+/// Error (input) if the checkpoint's texts cannot be read.
 LoopState loop_state(const checkpoint::Checkpoint& checkpoint);
 
 } // namespace batchscope::train

@@ -162,7 +162,7 @@ private Q_SLOTS:
       return refused && progression.state_json() == state;
     };
     QVERIFY(refuses([](Json& json) { json = Json::array(); }));
-    QVERIFY(refuses([](Json& json) { json.erase("left"); }));
+    QVERIFY(refuses([](Json& json) { json.erase("course"); }));
     QVERIFY(refuses([](Json& json) { json["sampler"]["position"] = 501; }));
     QVERIFY(refuses([](Json& json) { json["sampler"]["epoch_index"] = -1; }));
     QVERIFY(refuses([](Json& json) { json["course"]["batch"] = 501; }));

@@ -240,7 +240,10 @@ private Q_SLOTS:
     QVERIFY(refused(R"({"model": "mlp:hidden=8", "steps": 2})", kept).find("another model") != std::string::npos);
     QVERIFY(refused(R"({"optimizer": "sgd", "steps": 2})", kept).find("another model") != std::string::npos);
     checkpoint::Checkpoint broken = kept;
-    broken.texts["loop"] = "{}";
+    broken.texts["loop"] = "[]";
+    QVERIFY(!refused(R"({"steps": 2})", broken).empty());
+    broken = kept;
+    broken.texts["progress"] = "{}";
     QVERIFY(!refused(R"({"steps": 2})", broken).empty());
     broken = kept;
     broken.texts.erase("plan");
