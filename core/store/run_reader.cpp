@@ -171,6 +171,10 @@ std::string RunReader::spec_json(std::int64_t id) const {
   return impl_->run_text("spec", id);
 }
 
+std::string RunReader::settings_key(std::int64_t id) const {
+  return impl_->run_text("coalesce(settings_key, '')", id);
+}
+
 std::string RunReader::start_json(std::int64_t id) const {
   return impl_->run_text("start", id);
 }

@@ -48,6 +48,7 @@ struct NewRun {
   telemetry::RunStatus status = telemetry::RunStatus::running; ///< or queued
   std::string spec_json;
   std::optional<std::int64_t> sweep;
+  std::string settings_key{};          ///< of a run of a sweep, see WaitingRun; empty: not known
   std::optional<std::int64_t> batch;   ///< first nominal batch, if known
   std::string start_json = "{}";       ///< run::RunStart as JSON
   std::string environment_json = "{}"; ///< what the run is made with and on: an object, empty where it is not known
@@ -330,6 +331,7 @@ public:
   /// Those of the runs that exist, in the order of `ids`; some may have been deleted meanwhile.
   std::vector<RunRow> present(const std::vector<std::int64_t>& ids) const;
   std::string spec_json(std::int64_t id) const;
+  std::string settings_key(std::int64_t id) const; ///< see WaitingRun; empty if none is stored
   std::string start_json(std::int64_t id) const;
   std::string environment_json(std::int64_t id) const; ///< `{}` for a run of which it is not known
   std::vector<telemetry::Event> events(std::int64_t id) const;
