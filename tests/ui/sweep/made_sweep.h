@@ -26,6 +26,7 @@ public:
     for (const run::RunSpec& run : combinations(spec))
       waiting.push_back(
           {.id = 0, .name = run.name, .spec_json = run::to_json(run), .settings_key = sweep::settings_key(run)});
+    queue_.add_missing_keys([](const std::string& stored) { return sweep::settings_key_of(stored); });
     queue_.add(waiting);
   }
 
