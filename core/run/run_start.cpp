@@ -30,6 +30,7 @@ void read(const Json& json, const char* field, std::string& target) {
 
 Json program_json(const ProgramStart& program) {
   return {{"level", program.level},
+          {"first_batch", program.first_batch},
           {"name", program.name},
           {"framework", program.framework},
           {"torch", program.torch},
@@ -48,6 +49,7 @@ ProgramStart program_from(const Json& json) {
   std::int64_t level = 0;
   read(json, "level", level);
   program.level = static_cast<int>(level);
+  program.first_batch = level >= 2 || json.value("first_batch", Json()) == Json(true);
   read(json, "name", program.name);
   read(json, "framework", program.framework);
   read(json, "torch", program.torch);

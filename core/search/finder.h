@@ -85,6 +85,12 @@ struct Timing {
   double uncertainty = 0;
 };
 
+/// A size that can be no answer, for another reason than memory.
+struct LeftOut {
+  std::int64_t batch = 0;
+  std::string why;
+};
+
 /// The result of a search; printed by `find --json` and kept by the store.
 struct SearchResult {
   std::string strategy;
@@ -100,6 +106,7 @@ struct SearchResult {
   std::string reason;        ///< why nothing was found or the search ended early, then why that size is recommended
   std::vector<Probe> probes; ///< the strategy's trials
   std::vector<Probe> checks; ///< trials that determined the safe size
+  std::vector<LeftOut> left_out;
   std::vector<Timing> timings;
   std::optional<predict::PeakCurve> memory; ///< predicted from a dry run or from traced probes
   std::optional<std::uint64_t> baseline_bytes;

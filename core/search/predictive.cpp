@@ -20,8 +20,12 @@ constexpr double first_slack = 0.001; // initial allowance for the model's error
 /// Fraction of the memory of a size by which a model of traces may fall short before it is given up.
 constexpr double most_misleading = 0.05;
 constexpr int most_broken_promises = 2; ///< of such a model
-/// Memory that the first size leaves free if a dry run predicts it, whatever the margin: it shows how right that is.
+/// Memory that the first large size leaves free, whatever the margin: it shows how right the model is.
 constexpr double min_margin = 0.1;
+/// Fraction of the memory by which that size, predicted from small ones, stays below the margin.
+constexpr double short_of_margin = 0.02;
+/// Fraction of the memory that the next size needs, at least, beyond a prediction that was not quite right.
+constexpr double beyond = 0.002;
 
 class Predictive final : public Finder {
 public:
@@ -85,6 +89,8 @@ private:
   void use_traces() {
     auto model =
         std::make_shared<const predict::MemoryModel>(*std::next(traces_.rbegin())->second, *traces_.rbegin()->second);
+    if (model_ && !dry_ && !model->usable())
+      return;
     if (options_.held_blocks)
       model_ = std::make_shared<const predict::ReservedPredictor>(std::move(model), *options_.held_blocks);
     else
@@ -166,6 +172,8 @@ private:
     if (fails_ != unknown)
       return below_failure();
     const std::int64_t goal = largest_within(static_cast<double>(*options_.budget_bytes), fits_ + 1, highest());
+    if (goal > 2 * fits_ && !dry_)
+      return with_margin();
     if (goal > fits_)
       return goal;
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
@@ -174,11 +182,18 @@ private:
     return beyond_prediction();
   }
 
+  /// About the safe size: it is run before larger ones, and shows how right the model of small ones is.
+  std::int64_t with_margin() const {
+    const double free = std::max(options_.margin, min_margin) + short_of_margin;
+    const double room = static_cast<double>(*options_.budget_bytes) * std::max(1 - free, 0.0);
+    return std::max(largest_within(room, fits_ + 1, highest()), fits_ + 1);
+  }
+
   /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs
   /// twice that, so steps grow until a size fails.
   std::int64_t beyond_prediction() const {
     const auto budget = static_cast<double>(*options_.budget_bytes);
-    const double shown = std::max(static_cast<double>(*predict(fits_)) - budget, 0.0);
+    const double shown = std::max(static_cast<double>(*predict(fits_)) - budget, beyond / 2 * budget);
     return std::clamp(largest_within(budget + 2 * shown, fits_ + 1, highest()), fits_ + 1, highest());
   }
 
@@ -255,7 +270,7 @@ private:
   std::shared_ptr<const predict::PeakPredictor> model_;
   bool misled_ = false;         ///< by traces, which are no longer used
   bool dry_;                    ///< model_ is from a dry run
-  std::int64_t correction_ = 0; ///< bytes by which the last size that fitted needed more than model_ says
+  std::int64_t correction_ = 0; ///< bytes by which a size needed more than model_ says
 };
 
 } // namespace

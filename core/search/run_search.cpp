@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "core/search/detail/stop.h"
@@ -14,6 +15,10 @@ namespace {
 
 /// Maximum number of trials to determine the safe size, besides the strategy's own.
 constexpr int safe_runs = 3;
+/// Fraction of its limit by which the memory of the safe size may be smaller: then it is not looked for any further.
+constexpr double near_enough = 0.03;
+/// Sizes that are tried in the place of one that fails for another reason than memory.
+constexpr int most_in_its_place = 2;
 
 /// A size and its peak.
 struct Measured {
@@ -99,6 +104,31 @@ std::int64_t guess_within(const Finder& finder, const Bracket& bracket, double l
   return std::clamp(below.batch + step, below.batch + 1, above.batch - 1);
 }
 
+bool has_run(const SearchResult& result, std::int64_t batch) {
+  bool found = false;
+  for_each_run(result, [&](const Probe& probe) { found = found || probe.batch == batch; });
+  return found;
+}
+
+/// Runs a size, or a slightly smaller one if that fails for another reason than memory: such a size is no answer,
+/// whatever it needs. (Batch norm and a tail of one example, say.)
+Probe run_or_smaller(Trial& trial, Proposal proposal, SearchResult& result) {
+  std::vector<Probe> failed;
+  const std::size_t most = result.probes.empty() ? 1 : most_in_its_place;
+  while (true) {
+    Probe probe = trial.run(proposal);
+    if (probe.outcome != Outcome::error) {
+      for (const Probe& other : failed)
+        result.left_out.push_back({other.batch, other.message});
+      return probe;
+    }
+    failed.push_back(std::move(probe));
+    --proposal.batch;
+    if (failed.size() > most || proposal.batch < 1 || has_run(result, proposal.batch))
+      return failed.front(); // it fails with every size, or there is none between it and one that was run
+  }
+}
+
 /// The safe size must have been run, too: approaches it with a few more trials.
 void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, double margin,
                       const std::function<void(const Probe&)>& on_probe) {
@@ -109,12 +139,12 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
   for (int i = 0; i < safe_runs; ++i) {
     const Bracket bracket = bracket_of(result, limit);
     // The largest size is within the limit already.
-    if (bracket.below.batch == *result.largest)
+    if (bracket.below.batch == *result.largest || bracket.below.peak >= (1 - near_enough) * limit)
       return;
     const std::int64_t batch = guess_within(finder, bracket, limit, misses);
     if (batch == 0)
       return;
-    const Probe& check = result.checks.emplace_back(trial.run({batch, false, finder.predict(batch)}));
+    const Probe& check = result.checks.emplace_back(run_or_smaller(trial, {batch, false, finder.predict(batch)}, result));
     if (on_probe)
       on_probe(check);
     // An error says nothing about the limit, so the same size would be tried again.
@@ -147,6 +177,13 @@ std::string reason_of_stop(const SearchResult& result) {
   return result.largest ? fmt::format("the search was stopped; the largest size that fitted so far is {}",
                                       format_count(*result.largest))
                         : "the search was stopped; no size had fitted so far";
+}
+
+std::string left_out(const SearchResult& result) {
+  std::vector<std::string> sizes;
+  for (const LeftOut& each : result.left_out)
+    sizes.push_back(fmt::format("batch size {} is left out: {}", format_count(each.batch), each.why));
+  return fmt::format("{}", fmt::join(sizes, "; "));
 }
 
 /// Why a successful search ended early.
@@ -191,7 +228,7 @@ SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& optio
   result.budget_bytes = options.budget_bytes;
   const bool through = unless_stopped(stop, [&] {
     while (const auto proposal = finder.propose()) {
-      Probe probe = trial.run(*proposal);
+      Probe probe = run_or_smaller(trial, *proposal, result);
       finder.tell(probe);
       if (on_probe)
         on_probe(probe);
@@ -212,6 +249,8 @@ SearchResult run_search(Finder& finder, Trial& trial, const FinderOptions& optio
   for (Probe& probe : result.probes) // they are large and not needed any more
     probe.trace.reset();
   result.reason = reason_of(result);
+  if (!result.left_out.empty())
+    result.reason += (result.reason.empty() ? "" : "; ") + left_out(result);
   return result;
 }
 

@@ -44,6 +44,10 @@ Json timing_json(const Timing& timing) {
           {"uncertainty", json_number(timing.uncertainty)}};
 }
 
+Json left_out_json(const LeftOut& size) {
+  return {{"batch", size.batch}, {"why", size.why}};
+}
+
 template <typename Value> Json list_json(const std::vector<Value>& values, Json (*each)(const Value&)) {
   Json json = Json::array();
   for (const Value& value : values)
@@ -113,6 +117,13 @@ Probe probe_from(const Json& json) {
   return probe;
 }
 
+LeftOut left_out_from(const Json& json) {
+  LeftOut size;
+  read(json, "batch", size.batch);
+  read(json, "why", size.why);
+  return size;
+}
+
 Timing timing_from(const Json& json) {
   Timing timing;
   read(json, "batch", timing.batch);
@@ -152,6 +163,7 @@ std::string to_json(const SearchResult& result, int indent) {
   json["reason"] = result.reason;
   json["probes"] = list_json(result.probes, probe_json);
   json["checks"] = list_json(result.checks, probe_json);
+  json["left_out"] = list_json(result.left_out, left_out_json);
   json["timings"] = list_json(result.timings, timing_json);
   json["memory"] = result.memory ? parse_json(result.memory->to_json()) : Json(nullptr);
   json["baseline_bytes"] = optional_json(result.baseline_bytes);
@@ -180,6 +192,7 @@ SearchResult search_result_from_json(const std::string& text) {
   read(json, "reason", result.reason);
   read_list(json, "probes", result.probes, probe_from);
   read_list(json, "checks", result.checks, probe_from);
+  read_list(json, "left_out", result.left_out, left_out_from);
   read_list(json, "timings", result.timings, timing_from);
   if (const auto memory = json.find("memory"); memory != json.end() && memory->is_object())
     result.memory = predict::PeakCurve::from_json(json_text(*memory));

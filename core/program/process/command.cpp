@@ -123,8 +123,9 @@ telemetry::Words words_of_level(int level) {
 
 } // namespace
 
-bool sends_settings(const run::RunSpec& spec) {
-  return spec.schedule != "constant" || sends_batch(spec) || sends_accumulation(spec);
+bool follows_settings(const run::RunSpec& spec, int level, bool first_batch) {
+  const bool changes = spec.schedule != "constant" || sends_accumulation(spec);
+  return level >= 2 || (!changes && (first_batch || !sends_batch(spec)));
 }
 
 telemetry::Reason why_not_steered(int level) {

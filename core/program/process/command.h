@@ -40,8 +40,8 @@ bool sends_batch(const run::RunSpec& spec);
 /// The seed that a program that is attached to gets; nothing if it has its own.
 std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec);
 
-/// Whether the run sets anything that reaches the program over the socket only.
-bool sends_settings(const run::RunSpec& spec);
+/// Whether the program follows all that the run sends to it: a first batch size, or more.
+bool follows_settings(const run::RunSpec& spec, int level, bool first_batch);
 /// Why a program of this level, below 2, cannot be steered.
 telemetry::Reason why_not_steered(int level);
 /// That the program does not follow what is sent to it, why not, and what makes it do so.

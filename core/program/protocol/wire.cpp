@@ -204,6 +204,10 @@ int level_of(const Hello& hello) {
   return hello.can.count("split") == 0 ? 2 : 3;
 }
 
+bool takes_first_batch(const Hello& hello) {
+  return level_of(hello) >= 2 || hello.can.contains("first batch");
+}
+
 Message parse(std::string_view line) {
   check_size(line);
   const Json json = Json::parse(line, nullptr, false);

@@ -42,12 +42,16 @@ struct Hello {
   std::string name;
   std::string config_json = "{}";
   std::string settings_json = "{}"; ///< what the training is made with: texts, numbers and truth values by name
-  std::set<std::string> can;        ///< report pause stop batch accumulate rate split trace estimate
+  /// report pause stop batch accumulate rate split trace estimate, and `first batch`
+  std::set<std::string> can;
 };
 
 /// What works on a program (the levels of the README): 1 it reports, 2 its batch size can change, 3 it also splits a
 /// step that runs out of memory.
 int level_of(const Hello& hello);
+/// Whether a batch size that comes with the answer to its hello holds, if not for ever: a program of level 1 may take
+/// its first one.
+bool takes_first_batch(const Hello& hello);
 
 struct StepMessage {
   std::int64_t seq = 0;

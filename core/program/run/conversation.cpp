@@ -78,6 +78,7 @@ void Conversation::go_on(const LeftRun& left, const run::RunStart& start) {
   last_seconds_ = left.progress.outcome().seconds;
   start_ = start;
   level_ = start.program ? start.program->level : 0;
+  first_batch_ = start.program && start.program->first_batch;
   said_paused_ = left.paused;
   bye_ = left.bye;
   edits_ = left.edits;
@@ -93,6 +94,7 @@ void Conversation::serve() {
 
 void Conversation::hello(const Hello& hello) {
   level_ = level_of(hello);
+  first_batch_ = takes_first_batch(hello);
   device_ = hello.device;
   if (hello.batch)
     own_batch_ = *hello.batch;
@@ -309,14 +311,14 @@ void Conversation::gone() {
 }
 
 void Conversation::need_level_2() {
-  if (!sends_settings(spec_) || !failure_.empty())
+  if (follows_settings(spec_, level_, first_batch_) || !failure_.empty())
     return;
   failure_ = not_followed(spec_, level_);
   inbox_.send(stop_line(false));
 }
 
 void Conversation::say_what_is_not_followed() {
-  if (level_ >= 2 || !sends_settings(spec_) || std::exchange(said_not_followed_, true))
+  if (follows_settings(spec_, level_, first_batch_) || std::exchange(said_not_followed_, true))
     return;
   if (place_.compared)
     failure_ = not_followed(spec_, level_);

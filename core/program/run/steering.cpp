@@ -92,6 +92,7 @@ run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
   start.parameters = hello.parameters.value_or(0);
   start.budget_bytes = spec.memory_budget.value_or(0);
   start.program = run::ProgramStart{.level = level_of(hello),
+                                    .first_batch = takes_first_batch(hello),
                                     .name = shortened(one_line(hello.name)),
                                     .framework = hello.framework,
                                     .torch = hello.torch,

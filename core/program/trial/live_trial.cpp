@@ -22,8 +22,8 @@ constexpr std::int64_t small_batch = 4;
 /// are tried later one step shows whether they fit.
 constexpr std::int64_t steps_of_a_trace = 2;
 constexpr std::int64_t steps_of_a_timing = 4; ///< the first one is not counted
-/// Of a memory model; what follows is run as in a run.
-constexpr std::size_t traces_needed = 2;
+/// Of a memory model: two small sizes, and one that is about as large as the answer. What follows is run as in a run.
+constexpr std::size_t traces_needed = 3;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
@@ -74,9 +74,10 @@ bool LiveTrial::start(Purpose purpose) {
     if (!std::holds_alternative<StepMessage>(*message))
       continue;
     const Hello& hello = *program_->hello(); // comes first
-    if (level_of(hello) < 2)
+    if (!takes_first_batch(hello))
       throw takes_no_batch(level_of(hello));
     examples_ = hello.examples.value_or(0);
+    has_tails_ = hello.batch_norm && !hello.drop_last && hello.world <= 1;
     if (level_of(hello) < 3 || !hello.can.contains("trace") || examples_ == 0)
       return false;
     if (++steps == warm_up_steps)
@@ -100,7 +101,7 @@ bool LiveTrial::ended_before_its_first_steps() {
   if (verdict.status == telemetry::RunStatus::failed)
     throw Error(Error::Kind::failed, fmt::format("the program failed: {}", verdict.reason_text()));
   const int level = program_->hello() ? level_of(*program_->hello()) : 0;
-  if (level < 2)
+  if (!program_->hello() || !takes_first_batch(*program_->hello()))
     throw takes_no_batch(level);
   return false;
 }
@@ -173,6 +174,12 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   search::Probe probe;
   probe.batch = proposal.batch;
   probe.predicted_bytes = proposal.predicted_bytes;
+  probe.how = "live";
+  if (proposal.batch > 1 && ends_with_a_bad_tail(proposal.batch)) {
+    probe.outcome = search::Outcome::error;
+    probe.message = fmt::format("an epoch's last batch would be a single example, and {}", *why_no_single_);
+    return probe;
+  }
   Result result;
   do {
     const bool trace = proposal.trace && traced_.size() < traces_needed;
@@ -189,7 +196,6 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
     if (result.trace)
       traced_.insert(proposal.batch);
   } while (!program_ && result.outcome == search::Outcome::error && result.message.empty()); // it was through
-  probe.how = "live";
   probe.outcome = result.outcome;
   probe.message = result.message;
   probe.trace = result.trace;
@@ -201,7 +207,20 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
   return probe;
 }
 
+/// Batch norm may fail with a single example. That is tried once, as it may end the program.
+bool LiveTrial::ends_with_a_bad_tail(std::int64_t batch) {
+  if (!has_tails_ || examples_ % batch != 1)
+    return false;
+  if (!why_no_single_) {
+    const search::Probe single = run({.batch = 1, .trace = false, .predicted_bytes = {}});
+    why_no_single_ = single.outcome == search::Outcome::error ? single.message : std::string();
+  }
+  return !why_no_single_->empty();
+}
+
 std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
+  if (why_no_single_ && !why_no_single_->empty() && (batch == 1 || examples_ % batch == 1))
+    return std::nullopt;
   Result result;
   // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.
   for (bool started = false; !started && result.outcome == search::Outcome::error && result.message.empty();) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "core/program/protocol/wire.h"
 #include "core/program/run/program_source.h"
@@ -40,6 +41,7 @@ private:
   struct Result;
   Result probe(std::int64_t batch, bool trace, std::int64_t steps);
   std::optional<std::uint64_t> tensor_peak(const Result& result);
+  bool ends_with_a_bad_tail(std::int64_t batch);
 
   const run::RunSpec spec_;
   const Surroundings surroundings_;
@@ -47,6 +49,8 @@ private:
   std::unique_ptr<LiveProgram> program_;
   Purpose purpose_ = Purpose::memory; ///< of the program
   std::int64_t examples_ = 0;
+  bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm
+  std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
   std::set<std::int64_t> traced_; ///< sizes
   std::optional<std::uint64_t> budget_;
   std::uint64_t beside_tensors_ = 0; ///< of the process at its peak, when it was last listed

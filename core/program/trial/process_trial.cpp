@@ -34,11 +34,14 @@ public:
   Steps(std::int64_t enough, bool timed, std::optional<std::int64_t> sent, run::JobControl& job)
       : enough_(enough), timed_(timed), sent_(sent), job_(job) {}
 
-  void start_changed(const run::RunStart& start) { level_ = start.program ? start.program->level : 0; }
+  void start_changed(const run::RunStart& start) {
+    level_ = start.program ? start.program->level : 0;
+    takes_batch_ = start.program && start.program->first_batch;
+  }
   void record(const telemetry::StepRecord& record) override {
-    if (sent_ && (level_ < 2 || record.batch != *sent_)) {
+    if (sent_ && (!takes_batch_ || record.batch != *sent_)) {
       other_batch_ = record.batch;
-      if (level_ < 2 || ++others_ > most_others)
+      if (!takes_batch_ || ++others_ > most_others)
         job_.stop();
       return;
     }
@@ -61,7 +64,7 @@ public:
 
   bool enough() const { return count_ >= enough_; }
   /// Whether the program was sent a size without a way to take it.
-  bool takes_no_batch() const { return sent_ && level_ < 2; }
+  bool takes_no_batch() const { return sent_ && !takes_batch_; }
   int level() const { return level_; }
   /// The size of steps that were made with another one than was sent; nothing if there were some with that.
   std::optional<std::int64_t> other_batch() const { return count_ == 0 ? other_batch_ : std::nullopt; }
@@ -94,6 +97,7 @@ private:
   const std::optional<std::int64_t> sent_;
   run::JobControl& job_;
   int level_ = 0;
+  bool takes_batch_ = false;
   std::int64_t count_ = 0;
   std::int64_t others_ = 0;
   std::optional<std::int64_t> other_batch_;

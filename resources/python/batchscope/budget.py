@@ -14,7 +14,7 @@ from .heap import Heap, use_fixed_map_threshold
 from .memory import OwnFile, return_freed_memory, status_bytes
 from .reasons import Reason
 
-SCATTER = 1 << 15  # bytes by which what equal steps need differs from one process to the next
+SCATTER = 4096  # bytes by which what equal steps need differs from one process to the next: a page
 NOTABLE = 1 << 20  # bytes: less is what small objects and caches take
 _MANY = 4096  # examples, whose objects may leave large places in the heap
 

@@ -281,10 +281,10 @@ class WatchedLoader:
         while True:
             with self._run._fetching((), first=True):
                 part = next(iterator, _END)
+                if part is _END:
+                    return
                 window = Window(None, [part], [rows_of(part)])
                 self._run._account.windows.add(window)
-            if part is _END:
-                return
             yield window
 
     def set_epoch(self, epoch: int) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from .tracer import Tracer
 from .wire import Message, integer
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ class Probe:
         self._then = then
         self._steps = 0
         self._peak = 0
+        self._traces = False  # the present step is listed
         self._room: int | None = None  # bytes
         self._first = 0.0  # seconds of the first step
         self._began = time.monotonic()
@@ -58,11 +58,14 @@ class Probe:
     def _trace_if_due(self) -> None:
         run = self._run
         if self.sizes[0].get("trace") and self._steps == self._wanted() - 1 and run._account.model is not None:
-            run._tracer = Tracer(run._account.model, run._updates.last)
+            run._begin_trace()
+            self._traces = True
 
     def saw(self, peak_bytes: Any) -> None:
-        """The peak of a step."""
-        self._peak = max(self._peak, peak_bytes or 0)
+        """The peak of a step; that of one that is listed has the list, too."""
+        if not self._traces:
+            self._peak = max(self._peak, peak_bytes or 0)
+        self._traces = False
 
     def advance(self) -> None:
         """Counts a step of the size, and goes on to the next one when it has enough of them."""

@@ -127,6 +127,7 @@ class Run:
         self._pauses = 0.0
         self._loader: Sizes | None = None  # whose examples the steps count
         self._loaders: Any = weakref.WeakSet()
+        self._watched_batch: int | None = None  # of a loader whose size cannot be changed
         self._needs_distributed_model = False  # which is not looked for yet
         self._fetched: set[int] = set()  # loaders that were fetched from since the last step
         self._takes: list[int] = []
@@ -325,6 +326,7 @@ class Run:
             size = integer(self._told_size.get("batch"), 1)
             if size is not None:
                 dataloader = with_size(dataloader, size)
+        self._watched_batch = getattr(dataloader, "batch_size", None)
         return WatchedLoader(self, dataloader)
 
     def _watch_only(self, reason: Reason) -> None:
@@ -652,7 +654,7 @@ class Run:
     def _sizes(self) -> Message:
         """What the step that was just made has taken."""
         if self._loader is None:
-            return {}
+            return {} if self._watched_batch is None else {"batch": self._watched_batch}
         if self._fetched and id(self._loader) not in self._fetched:
             self._promote()
         self._fetched.clear()
@@ -918,11 +920,19 @@ class Run:
         self._budget.end_probes()
         self._forget_limit()
 
+    def _begin_trace(self) -> None:
+        """The next step is listed. The list is no part of the budget; the step begins when its batch is there."""
+        self._budget.pause()
+        self._tracer = Tracer(self._account.model, self._updates.last)
+        self._budget.resume()
+
     def _finish_trace(self) -> None:
         tracer, self._tracer = self._tracer, None
         if tracer is None:
             return
+        self._budget.pause()
         message = tracer.finish(self._takes[0] if len(self._takes) == 1 else 0)
+        self._budget.resume()
         if message["batch"]:
             self._link.post(message)
 

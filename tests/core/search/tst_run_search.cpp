@@ -38,6 +38,12 @@ public:
     return probe;
   }
 
+  /// With an error, from a size downwards as far as others are tried in its place.
+  void fails_from(std::int64_t batch) {
+    for (const std::int64_t below : {0, 1, 2})
+      wrong[batch - below] = Outcome::error;
+  }
+
   std::map<std::int64_t, Outcome> wrong;
   std::set<std::int64_t> unmeasured;
 };
@@ -152,7 +158,7 @@ private Q_SLOTS:
   void anErrorEndsTheChecks() {
     Device device;
     const std::int64_t first = search_on(device, "binary").result.checks.front().batch;
-    device.wrong[first] = Outcome::error;
+    device.fails_from(first);
     const Told told = search_on(device, "binary");
     QCOMPARE(told.result.checks.size(), std::size_t{1});
     QCOMPARE(told.probes.back(), first);
@@ -223,13 +229,26 @@ private Q_SLOTS:
   void saysWhereAnErrorEndedTheSearch() {
     QFETCH(QString, strategy);
     Device device;
-    device.wrong[64] = Outcome::error;
+    device.fails_from(64);
     const SearchResult result = search_on(device, strategy.toStdString()).result;
     QVERIFY(result.found);
     QCOMPARE(result.largest, std::optional<std::int64_t>(32));
     QCOMPARE(result.probes.back().batch, std::int64_t{64});
     QVERIFY2(result.reason.find("64") != std::string::npos, result.reason.c_str());
     QVERIFY2(result.reason.find("no kernel") != std::string::npos, result.reason.c_str());
+  }
+
+  void aSizeThatFailsForAnotherReasonIsLeftOut() {
+    Device device;
+    device.wrong[96] = Outcome::error;
+    const SearchResult result = search_on(device, "binary").result;
+    QCOMPARE(result.largest, std::optional<std::int64_t>(100));
+    QVERIFY(result.largest_is_exact);
+    QCOMPARE(result.left_out.size(), std::size_t{1});
+    QCOMPARE(result.left_out.front().batch, std::int64_t{96});
+    QCOMPARE(result.reason, std::string("batch size 96 is left out: no kernel"));
+    device.wrong[64] = Outcome::error; // that is tried again and again
+    QCOMPARE(search_on(device, "power").result.largest, std::optional<std::int64_t>(63));
   }
 
   void tellsWhetherTheLargestIsKnown() {
@@ -239,8 +258,7 @@ private Q_SLOTS:
     QCOMPARE(halved.largest, std::optional<std::int64_t>(64));
     QVERIFY(!halved.largest_is_exact);
     QVERIFY(to_json(halved).find("\"largest_is\":\"tried\"") != std::string::npos);
-    device.wrong[65] = Outcome::error;
-    device.wrong[96] = Outcome::error;
+    device.fails_from(96);
     const SearchResult ended_early = search_on(device, "binary").result;
     QVERIFY(ended_early.largest && !ended_early.largest_is_exact);
   }
@@ -331,7 +349,7 @@ private Q_SLOTS:
 
   void saysWhatFailedWhereNothingWasFound() {
     Device device;
-    device.wrong[2] = Outcome::error;
+    device.fails_from(2);
     const SearchResult result = search_on(device, "power").result;
     QVERIFY(!result.found);
     QCOMPARE(result.reason, std::string("batch size 2 failed: no kernel"));
