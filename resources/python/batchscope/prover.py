@@ -16,7 +16,7 @@ from .parts import NoRows, cut, features_of, is_of_integers, labels_by_row, leav
 from .quiet import Quiet
 from .reasons import Reason
 from .sketch import sketch_of
-from .state import Keeper, Saved
+from .state import Gradients, Keeper, Saved
 from .terms import terms_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ class Prover:
             return Reason("steps-in-backward", "its parameters are updated in the backward pass")
         if limit < 2:
             return self._by_losses(window, index, method, known)
+        others = Gradients(method.others())
         most = max(2, min(limit // 2, _EXAMPLES, size))  # less than what may fit: an error would cost time
         try:
             answer = _Attempt(self, self._keeper, window, index, method).find(most, known)
@@ -87,6 +88,7 @@ class Prover:
             return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
         finally:
             method.model.zero_grad(set_to_none=True)
+            others.restore()
 
     def _by_losses(self, window: Window, index: int, method: Method, known: Basis | None) -> Basis | Reason:
         """Of two examples which fit together without gradients only: their losses say less."""
@@ -118,7 +120,8 @@ class _Attempt:
         self._window = window
         self._index = index
         self._method = method
-        self._parameters = [p for p in method.model.parameters() if p.requires_grad]
+        self._others = method.others()
+        self._parameters = [*(p for p in method.model.parameters() if p.requires_grad), *self._others]
         self._saved: Saved | None = None
         self._labels = labels_by_row(window, index)
 
@@ -246,7 +249,7 @@ class _Attempt:
         assert self._saved is not None
         self._saved.restore()
         if clear:
-            method.model.zero_grad(set_to_none=True)
+            self._clear()
         part = cut(self._window, self._index, rows)
         terms: list[Any] = [None]
 
@@ -259,6 +262,11 @@ class _Attempt:
         counts = method.counts(part, rows, self._window, self._index)
         return Ran(0.0 if loss is None else float(loss), sketch_of(self._parameters), terms[0], counts)
 
+    def _clear(self) -> None:
+        self._method.model.zero_grad(set_to_none=True)
+        for parameter in self._others:
+            parameter.grad = None
+
     def _by_terms(self, trial: _Trial, tolerance: float, known: Basis | None) -> tuple[Basis | None, float]:
         """The terms that the graph shows, if they explain the joint gradient."""
         whole, pieces = trial.whole, trial.pieces
@@ -269,7 +277,7 @@ class _Attempt:
             factors = basis.factors([piece.counts for piece in pieces], seen)
             single = [each.single for each in factors]
             if None in single:
-                self._method.model.zero_grad(set_to_none=True)
+                self._clear()
                 for part, each in zip(trial.parts, factors):
                     both = self._run(part, each.apply, clear=False)
                 error = whole.sketch.error([(1.0, both.sketch)])
@@ -425,7 +433,7 @@ def loss_of(method: Method, part: Any, parts: int) -> Enough:
 
     def end(loss: Any) -> Any:
         terms = terms_of(loss) if loss.grad_fn is not None else None
-        raise Enough(float(loss), None if terms is None else [term.divisor for term in terms])
+        raise Enough(float(loss.detach()), None if terms is None else [term.divisor for term in terms])
 
     try:
         method.run(part, parts, end)

@@ -22,7 +22,7 @@ from .budget import Budget
 from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
 from .loader import Loader, WatchedLoader
-from .method import Method, PlainMethod, backward_of, nothing, run_plainly
+from .method import Method, PlainMethod, backward_of, nothing
 from .parts import rows_of
 from .probes import Probe, sizes_in
 from .ranks import Ranks
@@ -289,7 +289,7 @@ class Run:
         if not isinstance(window, Window):
             window = Window(None, [window], [rows_of(window)])
         if self._link.silent:
-            return run_plainly(window, method)
+            return method.run_plainly(window)
         self._know_model(method.model)
         return self._splitter.run(window, method)
 

@@ -12,12 +12,12 @@ from .basis import Basis, ByCount, Changed, Factors
 from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
-from .method import Method, run_plainly, times
+from .method import Method, times
 from .parts import cut, labels_by_row
 from .prover import Prover, TooLarge, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
 from .reasons import Reason
-from .state import Keeper, RandomState
+from .state import Gradients, Keeper, RandomState
 from .wire import Message
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Splitter:
         why_not = why_not_distributed_model(wrapped, ranks)
         if why_not is not None:
             self._run._tell_once("together", Reason("several-ranks", why_not, {"what": why_not}))
-            return run_plainly(window, method)
+            return method.run_plainly(window)
         if begin == 0:
             ranks.share_buffers(wrapped)
             self._untold.clear()
@@ -176,7 +176,7 @@ class Splitter:
         if begin == 0:
             self._ended.clear()
             self._takes.clear()
-            window.saved = self.keeper.keep(method.modules()), method.snapshot()
+            window.saved = self.keeper.keep(method.modules()), method.snapshot(), Gradients(method.others())
         retries = surprises = 0
         refusal: Reason | None = None  # it cannot be split: it is run whole, which may fit
         self._step_began = time.monotonic()
@@ -221,8 +221,9 @@ class Splitter:
     def _begin_again(window: Window, method: Method) -> int:
         """Undoes what the window has done; returns the micro batch that it begins with, the first one."""
         method.model.zero_grad(set_to_none=True)
-        saved, undo = window.saved
+        saved, undo, others = window.saved
         undo()
+        others.restore()
         saved.restore()
         return 0
 

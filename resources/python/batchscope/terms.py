@@ -45,8 +45,8 @@ class Term:
 def terms_of(loss: Any) -> list[Term] | None:
     """The terms that a loss of one element is the sum of; None if its graph shows something else.
 
-    A divisor is 0 for a mean over nothing. It is known up to a factor that is the same for all batches. Nothing is said about the operations below the
-    sums: whether the terms are what they look like is to be verified.
+    A divisor is 0 for a mean over nothing. It is known up to a factor that is the same for all batches. Nothing is said
+    about the operations below the sums: whether the terms are what they look like is to be verified.
     """
     terms: list[Term] = []
     waiting: list[tuple[Any, float]] = [(loss.grad_fn, 1.0)]
@@ -111,7 +111,7 @@ def _constant(node: Any, kind: str) -> float | None:
         if value is None or (kind == "Div" and name == "_saved_self"):
             continue
         if hasattr(value, "numel"):
-            return float(value) if value.numel() == 1 else None
+            return float(value.item()) if value.numel() == 1 else None
         return float(value)
     return None
 
