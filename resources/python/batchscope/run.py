@@ -291,6 +291,8 @@ class Run:
         if self._link.silent:
             return method.run_plainly(window)
         self._know_model(method.model)
+        if self._loader is not None and window._loader is self._loader:
+            self._loader._used = window.progress
         return self._splitter.run(window, method)
 
     # ---- trainings ----
@@ -361,7 +363,8 @@ class Run:
 
     def _lead(self, loader: Sizes) -> None:
         loader.lead = None
-        self._loader = loader
+        if self._loader is not loader:
+            self._loader, self._takes = loader, []
 
     # ---- what the program is ----
 
