@@ -66,7 +66,8 @@ def run(path):
         runpy.run_path(path, run_name="__main__")
     except SystemExit as exit:
         return 0 if exit.code is None else exit.code if isinstance(exit.code, int) else 1
-    except BaseException:
+    except BaseException as error:
+        sys.last_value = error
         traceback.print_exc()
         return 1
     return 0

@@ -4,6 +4,7 @@ import itertools
 import random
 import sys
 import threading
+import warnings
 
 import numpy
 import torch
@@ -88,6 +89,7 @@ def stretched(items):
 @program
 def random_collate(trial):
     """Random numbers in collate_fn, pinned memory, the tail dropped."""
+    warnings.filterwarnings("ignore", "'pin_memory'")
     train(trial, DataLoader(vectors(50), 8, shuffle=True, drop_last=True, pin_memory=True, collate_fn=stretched))
 
 
@@ -386,6 +388,16 @@ def looked_at_before(trial):
         trial.step(loss, optimizer, rows(batch))
 
 
+def one_epoch(trial, model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), 0.05)
+    trial.keep(model, optimizer)
+    for batch in loader:
+        loss = trial.run.backward(batch, lambda x, y: F.cross_entropy(model(x), y), model)
+        optimizer.step()
+        trial.run.step(optimizer, loss=loss)
+        trial.step(loss, optimizer, rows(batch))
+
+
 @program
 def asked_about(trial):
     """What programs ask of their loader: its batch size, data set, sampler, workers, and how many batches it has."""
@@ -393,7 +405,7 @@ def asked_about(trial):
     loader = trial.run.loader(DataLoader(vectors(50), 8, shuffle=True))
     trial.note("asked", [loader.batch_size, len(loader.dataset), type(loader.sampler).__name__, loader.num_workers,
                          len(loader), loader.drop_last, len(loader.batch_sampler), loader.pin_memory])
-    trial.keep(model)
+    one_epoch(trial, model, loader)
 
 
 @program
@@ -402,7 +414,7 @@ def asked_about_a_stream(trial):
     model = network()
     loader = trial.run.loader(DataLoader(Stream(vectors(50)), 8))
     trial.note("asked", [loader.batch_size, type(loader.dataset).__name__, loader.num_workers, loader.drop_last])
-    trial.keep(model)
+    one_epoch(trial, model, loader)
 
 
 @program
@@ -601,6 +613,7 @@ def policy_gradient(trial):
 def ended_by_exit(trial):
     """The program ends by sys.exit within its loop, after it has stored what it has."""
     model = network()
+    trial.limit(model[0])
     optimizer = torch.optim.SGD(model.parameters(), 0.05)
     trial.keep(model)
     for batch in trial.run.loader(DataLoader(vectors(50), 8, shuffle=True)):

@@ -124,7 +124,7 @@ def averaged_weights(trial):
             trial.step(loss, optimizer, rows(batch))
         average.update_parameters(model)
         schedule.step()
-    torch.optim.swa_utils.update_bn(loader, average)
+    torch.optim.swa_utils.update_bn(getattr(loader, "dataloader", loader), average)  # which takes lists only
 
 
 @program
