@@ -396,7 +396,7 @@ class Splitter:
         if not isinstance(verdict.answer, ByCount):
             return False
         return any(
-            not set().union(*labels_by_row(window, index)) <= verdict.answer.labels
+            not verdict.answer.labels_in(labels_by_row(window, index)) <= verdict.answer.labels
             for index in {piece.index for piece in split}
         )
 

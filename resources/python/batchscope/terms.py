@@ -84,8 +84,8 @@ def _below(node: Any, coefficient: float) -> list[tuple[Any, float]] | None:
         return _summands(node, kind, coefficient)
     if kind in ("Mul", "Div") and len(inputs) == 1:
         factor = _constant(node, kind)
-        if factor is None:
-            return None
+        if factor is None or (factor == 1 and _divisor(inputs[0]) == 1):
+            return None  # a sum by 1 may be one by a number of positives, or 1 where there are none
         return [(inputs[0], coefficient * factor if kind == "Mul" else coefficient / factor if factor else math.inf)]
     if kind in _PASSED_THROUGH and len(inputs) == 1 and _elements_of_input(node) in (None, 1):
         return [(inputs[0], -coefficient if kind == "Neg" else coefficient)]

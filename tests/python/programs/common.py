@@ -15,9 +15,11 @@ import random
 import sys
 import tempfile
 import warnings
+import weakref
 
 import numpy
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 from torch.utils.data import TensorDataset
 
 CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "resources", "python")
@@ -86,6 +88,8 @@ class Trial:
         self.examples = 0
         self.seen = {}
         self._run = None
+        self._rates = weakref.WeakKeyDictionary()  # in the last update of each optimizer
+        register_optimizer_step_pre_hook(self._note_rate)
         self._folder = tempfile.TemporaryDirectory(prefix="program-")
         self.folder = self._folder.name
 
@@ -123,12 +127,16 @@ class Trial:
     def note(self, name, value):
         self.seen.setdefault(name, []).append(value)
 
+    def _note_rate(self, optimizer, *_):
+        self._rates[optimizer] = float(optimizer.param_groups[0]["lr"])
+
     def step(self, loss, optimizer, examples):
         """After an update, of a loop of one's own."""
         self.steps += 1
         self.examples += examples
         self.note("loss", float(loss.detach() if torch.is_tensor(loss) else loss))
-        self.note("rate", float(optimizer.param_groups[0]["lr"]))
+        rate = self._rates.get(getattr(optimizer, "optimizer", optimizer), optimizer.param_groups[0]["lr"])
+        self.note("rate", float(rate))
         self.note("examples", self.examples)
 
     def write(self):

@@ -273,7 +273,8 @@ class Programs(unittest.TestCase):
             records = list({record["step"]: record for record in reversed(records)}.values())[::-1]
         steps = outcome.result["steps"]
         first = 0 if expected.counts_from_0 else 1
-        self.assertEqual([record["step"] for record in records], list(range(first, first + steps)))
+        self.assertEqual([record["step"] for record in records],
+                         list(range(first, first + steps))[expected.updates - 1 :: expected.updates])
         seen = outcome.result["seen"]
         for name, of_record in (("loss", "loss"), ("rate", "learning_rate"), ("examples", "examples_seen")):
             if name in seen and of_record in records[0] and name not in expected.not_told:
