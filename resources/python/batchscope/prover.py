@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -92,8 +93,7 @@ class Prover:
             forget_frames(error)
             if is_out_of_memory(error):
                 raise TooLarge(error, most) from None
-            text = f"{type(error).__name__}: {error}"[:300]
-            return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
+            return cannot_compute(error)
 
     def _by_losses(self, window: Window, index: int, method: Method, known: Basis | None) -> Basis | Reason:
         """Of two examples which fit together without gradients only: their losses say less."""
@@ -134,10 +134,15 @@ class _Attempt:
     def find(self, most: int, known: Basis | None) -> Basis | Reason:
         modules = self._method.modules()
         quiet = self._prover.quiet = Quiet(modules)
+        with quiet.entered(), self._method.hidden(), self._kept(modules):
+            return self._search(most, known, quiet)
+
+    @contextlib.contextmanager
+    def _kept(self, modules: list[Any]) -> Iterator[None]:
+        """Lets each run begin with the state that there is now, with norms that are quiet; ends with it, too."""
         self._saved = self._keeper.keep(modules)
         try:
-            with quiet.entered(), self._method.hidden():
-                return self._search(most, known, quiet)
+            yield
         finally:
             self._saved.restore()
 
@@ -350,26 +355,22 @@ class _Attempt:
         """From the losses of pairs of examples, of which only single ones fit with their gradients."""
         modules = self._method.modules()
         quiet = self._prover.quiet = Quiet(modules)
-        self._saved = self._keeper.keep(modules)
         rows = telling_rows(self._features(known), 3 * _EXAMPLES)
-        try:
-            with quiet.entered(), self._method.hidden():
-                rows = [row for row in rows if math.isfinite(self._loss([row]).loss)]  # some may count for nothing
-                rows = _spread(rows, _EXAMPLES)
-                pairs = [self._pair(one, two) for one, two in zip(rows, rows[::-1]) if one < two]
-                pairs = [pair for pair in pairs if pair.tells]
-                if not pairs:
-                    return None
-                candidates = [*pairs[0].counts[0], "sum"]
-                names = [name for name in candidates if all(pair.is_mean_over(name) for pair in pairs)]
-                if names and self._pairs_cover(names, pairs):
-                    return ByCount(names, labels_of(self._labels))
-                if all(pair.is_mean_by_terms() for pair in pairs):
-                    divisors = pairs[0].single[0].divisors or []
-                    return ByTerms([Rule("mean")] * len(divisors), divisors)
+        with quiet.entered(), self._method.hidden(), self._kept(modules):
+            rows = [row for row in rows if math.isfinite(self._loss([row]).loss)]  # some may count for nothing
+            rows = _spread(rows, _EXAMPLES)
+            pairs = [self._pair(one, two) for one, two in zip(rows, rows[::-1]) if one < two]
+            pairs = [pair for pair in pairs if pair.tells]
+            if not pairs:
                 return None
-        finally:
-            self._saved.restore()
+            candidates = [*pairs[0].counts[0], "sum"]
+            names = [name for name in candidates if all(pair.is_mean_over(name) for pair in pairs)]
+            if names and self._pairs_cover(names, pairs):
+                return ByCount(names, labels_of(self._labels))
+            if all(pair.is_mean_by_terms() for pair in pairs):
+                divisors = pairs[0].single[0].divisors or []
+                return ByTerms([Rule("mean")] * len(divisors), divisors)
+            return None
 
     def _pairs_cover(self, names: list[str], pairs: list[_Pair]) -> bool:
         """Whether what the losses are the mean over is the same with all labels of the window."""
@@ -466,6 +467,12 @@ def loss_of(method: Method, part: Any, parts: int) -> Enough:
         forget_frames(enough)
         return enough
     return Enough(0.0, [])  # the framework leaves this batch out
+
+
+def cannot_compute(error: Exception) -> Reason:
+    """The loss of a few examples raises an error."""
+    text = f"{type(error).__name__}: {error}"[:300]
+    return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
 
 
 def hooked(method: Method) -> bool:

@@ -14,7 +14,7 @@ from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
 from .method import Method, times
 from .parts import cut, labels_by_row
-from .prover import Prover, TooLarge, loss_of
+from .prover import Prover, TooLarge, cannot_compute, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
 from .reasons import Reason
 from .state import Gradients, Keeper, RandomState
@@ -94,6 +94,7 @@ class Splitter:
         self._ended: set[int] = set()  # micro batches of this window
         self._untold: list[Message] = []  # errors of this step on a rank that rank 0 reports
         self.running = 0  # size of the piece that is being run
+        self._partial = False  # what is being run is a part of a micro batch
         self._proved = False  # something about this window's loss was found out
         self._step_began = 0.0
         self._step_seconds = 0.0  # of the last split step
@@ -183,6 +184,7 @@ class Splitter:
         if begin == 0 and not method.clears_gradients:
             method.model.zero_grad(set_to_none=True)
         while True:
+            self._partial = False
             try:
                 return self._attempt(window, method, begin, refusal is not None)
             except _Restart:
@@ -204,7 +206,12 @@ class Splitter:
                     self.running, caught = caught.examples, caught.error
                 if not is_out_of_memory(caught) or self.updating:
                     self._run._budget.resume()
-                    raise
+                    if not self._partial or refusal is not None:
+                        raise
+                    refusal = cannot_compute(caught)  # such as statistics of one example; the whole may have none
+                    forget_frames(caught)
+                    begin = self._begin_again(window, method)
+                    continue
                 error = caught
                 memory = self._run._account.memory
                 in_use = counted or (memory.allocated() if memory else None)
@@ -252,7 +259,7 @@ class Splitter:
             if not piece.is_left_out:
                 if randoms:
                     randoms[number].restore()
-                self.running = piece.size
+                self.running, self._partial = piece.size, not piece.whole
                 method.begins(index, parts)
                 losses[index] = _added(losses[index], self._run_piece(piece, parts, method))
             last = piece.first + piece.size == window.sizes[index]
