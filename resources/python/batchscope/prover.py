@@ -156,11 +156,13 @@ class _Attempt:
         if isinstance(trial, Reason):
             return trial
         nearest = math.inf
+        differs = False  # from label to label
         for tolerance in self._tolerances(trial):
             basis, error = self._by_terms(trial, tolerance, known)
             if basis is None:
                 names, error = agreeing_counts(trial.whole, trial.pieces, tolerance)
                 basis = self._covered(ByCount(names, self._labels_of(trial.rows)), most) if names else None
+                differs = differs or (basis is None and bool(names))
             if basis is None:
                 basis = self._by_label(trial, tolerance, known)
             if basis is not None:
@@ -169,6 +171,8 @@ class _Attempt:
             nearest = min(nearest, error)
         if quiet.mixed:
             return Reason("random-mixing", "random numbers decide which of its examples meet")
+        if differs:
+            return Reason("unclear", "what its loss is divided by depends on which labels its examples have")
         return self._interact(nearest)
 
     @staticmethod

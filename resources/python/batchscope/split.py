@@ -94,7 +94,6 @@ class Splitter:
         self._ended: set[int] = set()  # micro batches of this window
         self._untold: list[Message] = []  # errors of this step on a rank that rank 0 reports
         self.running = 0  # size of the piece that is being run
-        self._partial = False  # what is being run is a part of a micro batch
         self._proved = False  # something about this window's loss was found out
         self._step_began = 0.0
         self._step_seconds = 0.0  # of the last split step
@@ -184,7 +183,6 @@ class Splitter:
         if begin == 0 and not method.clears_gradients:
             method.model.zero_grad(set_to_none=True)
         while True:
-            self._partial = False
             try:
                 return self._attempt(window, method, begin, refusal is not None)
             except _Restart:
@@ -206,12 +204,7 @@ class Splitter:
                     self.running, caught = caught.examples, caught.error
                 if not is_out_of_memory(caught) or self.updating:
                     self._run._budget.resume()
-                    if not self._partial or refusal is not None:
-                        raise
-                    refusal = cannot_compute(caught)  # such as statistics of one example; the whole may have none
-                    forget_frames(caught)
-                    begin = self._begin_again(window, method)
-                    continue
+                    raise
                 error = caught
                 memory = self._run._account.memory
                 in_use = counted or (memory.allocated() if memory else None)
@@ -259,7 +252,7 @@ class Splitter:
             if not piece.is_left_out:
                 if randoms:
                     randoms[number].restore()
-                self.running, self._partial = piece.size, not piece.whole
+                self.running = piece.size
                 method.begins(index, parts)
                 losses[index] = _added(losses[index], self._run_piece(piece, parts, method))
             last = piece.first + piece.size == window.sizes[index]
@@ -291,7 +284,12 @@ class Splitter:
             loss = method.run(piece.part(), parts, times(piece.times))
             return None if loss is None else times(piece.times)(loss)
         with factors.watched() as value_of:
-            loss = method.run(piece.part(), parts, lambda loss: factors.apply(loss, piece.times))
+            try:
+                loss = method.run(piece.part(), parts, lambda loss: factors.apply(loss, piece.times))
+            except Exception as error:
+                if isinstance(error, Changed) or is_out_of_memory(error):
+                    raise
+                raise _NotSplit(cannot_compute(error)) from None  # such as statistics of a single example
             return None if loss is None else times(piece.times)(value_of(loss))
 
     def _taste(self, window: Window, method: Method) -> Any:
