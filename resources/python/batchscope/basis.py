@@ -27,7 +27,7 @@ ADDS, STAYS = (
     "adds",
     "stays",
 )  # of a term without a divisor: a sum over examples, or a part that does not depend on them
-_EXACT = 1e-6  # relative error of divisors, which are computed in single precision
+EXACT = 1e-6  # relative error of divisors, which are computed in single precision
 _MOST_SINGLE_TERMS = 3  # whose meaning is found by trying
 
 
@@ -50,6 +50,7 @@ class Ran:
     sketch: Sketch
     terms: list[tuple[str, float]] | None  # names and divisors; None: the graph does not show them
     counts: dict[str, float]
+    unsure: bool = False  # of a divisor that is 1
 
     @property
     def is_finite(self) -> bool:
@@ -155,7 +156,7 @@ def _multiplied(factor: float) -> Callable[..., Any]:
 
 
 def _equal(one: float, two: float) -> bool:
-    return abs(one - two) <= _EXACT * max(abs(one), abs(two))
+    return abs(one - two) <= EXACT * max(abs(one), abs(two))
 
 
 def _shares(values: Sequence[float]) -> list[float]:
@@ -278,7 +279,7 @@ def rules_for(whole: Ran, pieces: Sequence[Ran], counted: bool) -> Iterator[list
         alike = all(_equal(divisor, part) for part in parts)
         if means:
             choices.append([_mean(divisor, parts, whole, pieces, counted)])
-        elif alike:
+        elif alike and not whole.unsure:
             choices.append([Rule(ADDS), Rule(STAYS)])
         else:
             return

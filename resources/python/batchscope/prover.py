@@ -49,10 +49,11 @@ class TooLarge(Exception):
 class Enough(Exception):
     """Ends a step once its loss is known."""
 
-    def __init__(self, loss: float, divisors: list[float] | None) -> None:
+    def __init__(self, loss: float, divisors: list[float] | None, unsure: bool = False) -> None:
         super().__init__()
         self.loss = loss
         self.divisors = divisors
+        self.unsure = unsure  # of one that is 1
 
 
 class Prover:
@@ -273,16 +274,18 @@ class _Attempt:
             self._clear()
         part = cut(self._window, self._index, rows)
         terms: list[Any] = [None]
+        unsure: list[bool] = [False]
 
         def see(loss: Any) -> Any:
             found = terms_of(loss)
+            unsure[0] = any(term.is_unsure for term in found or ())
             terms[0] = None if found is None else [(term.name, term.divisor) for term in found]
             root = loss if scaled is None else scaled(loss)
             return root if self._damping == 1.0 else root * self._damping
 
         loss = method.run(part, len(self._window.sizes), see)
         counts = method.counts(part, rows, self._window, self._index)
-        ran = Ran(0.0 if loss is None else float(loss), self._sketch(), terms[0], counts)
+        ran = Ran(0.0 if loss is None else float(loss), self._sketch(), terms[0], counts, unsure[0])
         if math.isfinite(ran.loss) and not ran.is_finite and self._damping == 1.0 and clear:
             self._damping = _DAMPING
             return self._run(rows, scaled)
@@ -463,7 +466,9 @@ def loss_of(method: Method, part: Any, parts: int) -> Enough:
 
     def end(loss: Any) -> Any:
         terms = terms_of(loss) if loss.grad_fn is not None else None
-        raise Enough(float(loss.detach()), None if terms is None else [term.divisor for term in terms])
+        if terms is None:
+            raise Enough(float(loss.detach()), None)
+        raise Enough(float(loss.detach()), [t.divisor for t in terms], any(t.is_unsure for t in terms))
 
     try:
         method.run(part, parts, end)

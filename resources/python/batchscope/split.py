@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .basis import Basis, ByCount, Changed, Factors
+from .basis import EXACT, Basis, ByCount, Changed, Factors
 from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
@@ -358,12 +359,27 @@ class Splitter:
             randoms.append(RandomState())
             self.running = piece.size
             with method.hidden():
-                found = loss_of(method, piece.part(), len(window.sizes)).divisors
-            if found is None:
-                raise Changed
-            divisors[number] = found
+                found = loss_of(method, piece.part(), len(window.sizes))
+                if found.divisors is None or (found.unsure and not self._adds_up(piece, method)):
+                    raise Changed
+            divisors[number] = found.divisors
         before.restore()
         return randoms, divisors
+
+    @staticmethod
+    def _adds_up(piece: Piece, method: Method) -> bool:
+        """Whether the divisors of a piece's examples add up to its own; of a single example with one beside it."""
+        window, rows = piece.window, piece.rows()
+        if len(rows) == 1:
+            rows.append(rows[0] + 1 if rows[0] + 1 < window.sizes[piece.index] else rows[0] - 1)
+        half = len(rows) // 2
+        whole, *parts = (
+            loss_of(method, cut(window, piece.index, some), len(window.sizes)).divisors
+            for some in (rows, rows[:half], rows[half:])
+        )
+        if whole is None or any(part is None or len(part) != len(whole) for part in parts):
+            return False
+        return all(math.isclose(sum(column), one, rel_tol=EXACT) for one, *column in zip(whole, *parts))
 
     # ---- what is known of a loss ----
 

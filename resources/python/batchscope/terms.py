@@ -35,6 +35,7 @@ class Term:
     node: Any  # of autograd, where the gradient of this part begins
     divisor: float
     coefficient: float = 1.0  # of the node's value in the loss
+    is_unsure: bool = False  # a sum by 1, which may be a number of positives, or 1 where there are none
 
     @property
     def name(self) -> str:
@@ -50,6 +51,7 @@ def terms_of(loss: Any) -> list[Term] | None:
     """
     terms: list[Term] = []
     waiting: list[tuple[Any, float]] = [(loss.grad_fn, 1.0)]
+    by_one: set[Any] = set()
     seen = 0
     while waiting:
         node, coefficient = waiting.pop()
@@ -61,11 +63,13 @@ def terms_of(loss: Any) -> list[Term] | None:
         below = _below(node, coefficient)
         if below is not None:
             waiting += below
+            if len(below) == 1 and _kind(node) in ("Mul", "Div") and below[0][1] == coefficient:
+                by_one.add(below[0][0])
             continue
         divisor = _divisor(node)
         if divisor is None:
             return None
-        terms.append(Term(node, divisor / abs(coefficient), coefficient))
+        terms.append(Term(node, divisor / abs(coefficient), coefficient, node in by_one and divisor == 1))
     return terms[::-1]
 
 
@@ -84,8 +88,8 @@ def _below(node: Any, coefficient: float) -> list[tuple[Any, float]] | None:
         return _summands(node, kind, coefficient)
     if kind in ("Mul", "Div") and len(inputs) == 1:
         factor = _constant(node, kind)
-        if factor is None or (factor == 1 and _divisor(inputs[0]) == 1):
-            return None  # a sum by 1 may be one by a number of positives, or 1 where there are none
+        if factor is None:
+            return None
         return [(inputs[0], coefficient * factor if kind == "Mul" else coefficient / factor if factor else math.inf)]
     if kind in _PASSED_THROUGH and len(inputs) == 1 and _elements_of_input(node) in (None, 1):
         return [(inputs[0], -coefficient if kind == "Neg" else coefficient)]
