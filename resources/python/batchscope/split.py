@@ -373,13 +373,13 @@ class Splitter:
         if len(rows) == 1:
             rows.append(rows[0] + 1 if rows[0] + 1 < window.sizes[piece.index] else rows[0] - 1)
         half = len(rows) // 2
-        whole, *parts = (
+        whole, one, two = (
             loss_of(method, cut(window, piece.index, some), len(window.sizes)).divisors
             for some in (rows, rows[:half], rows[half:])
         )
-        if whole is None or any(part is None or len(part) != len(whole) for part in parts):
+        if whole is None or one is None or two is None or not len(whole) == len(one) == len(two):
             return False
-        return all(math.isclose(sum(column), one, rel_tol=EXACT) for one, *column in zip(whole, *parts))
+        return all(math.isclose(a + b, both, rel_tol=EXACT) for a, b, both in zip(one, two, whole))
 
     # ---- what is known of a loss ----
 
