@@ -47,7 +47,7 @@ std::string goal_of(const CompareOptions& options, const store::RunReader& reade
   if (const auto given = text_of(options.goal))
     return *given;
   const auto sweep = integer_of(options.sweep);
-  const std::string goal = sweep ? sweep::sweep_spec_from_json(reader.sweep_json(*sweep)).goal : "";
+  const std::string goal = sweep ? sweep::stored_sweep_from_json(reader.sweep_json(*sweep)).goal : "";
   return goal.empty() ? "accuracy" : goal;
 }
 

@@ -14,6 +14,8 @@
 #include "core/program/process/command.h"
 #include "core/run/automatic_batch.h"
 #include "core/search/run_search.h"
+#include "core/telemetry/describe.h"
+#include "core/telemetry/english.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::cli {
@@ -46,120 +48,9 @@ std::string rate_text(double per_second) {
   return std::isfinite(per_second) ? format_count(std::llround(per_second)) : "-";
 }
 
-std::string describe_oom(const Json& detail) {
-  std::string text = "out of memory";
-  if (const auto attempted = count_in(detail, "attempted_batch"))
-    text += fmt::format(" with a micro batch of {}", format_count(*attempted));
-  std::vector<std::string> known;
-  if (count_in(detail, "requested_bytes"))
-    known.push_back(fmt::format("tried to allocate {}", bytes_in(detail, "requested_bytes")));
-  if (count_in(detail, "in_use_bytes"))
-    known.push_back(
-        fmt::format("{} {} already allocated", bytes_in(detail, "in_use_bytes"),
-                    count_in(detail, "limit_bytes") ? fmt::format("of {}", bytes_in(detail, "limit_bytes")) : "were"));
-  if (!known.empty())
-    text += fmt::format(": {}", fmt::join(known, "; "));
-  if (const auto action = text_member(detail, "action"); !action.empty())
-    text += "; " + action;
-  if (const auto cause = text_member(detail, "cause"); !cause.empty())
-    text += "; cause: " + cause;
-  return text;
-}
-
-std::string describe_evaluation(const Json& detail) {
-  std::string text = "validation";
-  if (detail.contains("loss"))
-    text += " loss " + figure(number_in(detail, "loss"));
-  if (detail.contains("accuracy"))
-    text += (detail.contains("loss") ? ", accuracy " : " accuracy ") + percent(number_in(detail, "accuracy"));
-  return text;
-}
-
-std::string describe_edit(const Json& detail) {
-  if (const auto refused = text_member(detail, "refused"); !refused.empty())
-    return fmt::format("schedule not changed: {}", refused);
-  return fmt::format("schedule changed from {} to {} from step {} on, batch {} to {}", text_member(detail, "before"),
-                     text_member(detail, "schedule"), count_or_dash(count_in(detail, "applies_from_step")),
-                     count_or_dash(count_in(detail, "batch_before")), count_or_dash(count_in(detail, "batch")));
-}
-
-std::string describe_budget(const Json& detail) {
-  if (const auto refused = text_member(detail, "refused"); !refused.empty())
-    return fmt::format("memory budget not changed: {}", refused);
-  const auto bytes = [&](const char* name) {
-    const auto count = count_in(detail, name);
-    return count ? format_bytes(static_cast<std::uint64_t>(*count)) : std::string("-");
-  };
-  const std::string why = text_member(detail, "message");
-  return fmt::format("memory budget changed from {} to {}{}{}", bytes("before_bytes"), bytes("budget_bytes"),
-                     why.empty() ? "" : ": ", why);
-}
-
-/// What keeps a program from more: `the program only reports its steps: IterableDataset`.
-std::string describe_level(const Json& detail) {
-  const std::string reason = text_member(detail, "reason");
-  return fmt::format("the program only reports its steps{}{}", reason.empty() ? "" : ": ", reason);
-}
-
-/// How a program of the user's own ended.
-std::string describe_exit(const Json& detail) {
-  if (const auto code = count_in(detail, "exit_code"))
-    return fmt::format("the program ended with exit status {}", *code);
-  if (const auto number = count_in(detail, "signal"))
-    return fmt::format("the program was ended by signal {}", *number);
-  return "the program ended";
-}
-
-/// What works on a program that has connected, by its level.
-std::string what_works(std::int64_t level) {
-  if (level >= 3)
-    return "its batch size can be changed while it trains, and an out-of-memory error costs no example";
-  return level == 2 ? "its batch size can be changed while it trains" : "it reports its steps";
-}
-
-/// What the program told of itself, and what works on it: `lightning 2.6.6, cpu, 2,000 examples: ...`.
-std::string describe_program(const Json& detail) {
-  std::vector<std::string> parts;
-  for (const char* field : {"framework", "device"})
-    if (const auto value = text_member(detail, field); !value.empty())
-      parts.push_back(value);
-  if (const auto examples = count_in(detail, "examples"))
-    parts.push_back(fmt::format("{} examples", format_count(*examples)));
-  if (const auto given = count_in(detail, "given_batch"))
-    if (const auto own = count_in(detail, "batch"))
-      parts.push_back(fmt::format("batch {} in place of its own {}", format_count(*given), format_count(*own)));
-  return fmt::format("the program has connected{}{}: {}", parts.empty() ? "" : ", ", fmt::join(parts, ", "),
-                     what_works(count_in(detail, "level").value_or(1)));
-}
-
-/// The last that the program said of itself.
-std::string describe_bye(const Json& detail) {
-  const std::string reason = text_member(detail, "reason");
-  return fmt::format("the program has {}{}{}", text_member(detail, "status"), reason.empty() ? "" : ": ", reason);
-}
-
-/// The last line; all that was kept is in the event.
-std::string describe_output(const Json& detail) {
-  const std::string tail = text_member(detail, "tail");
-  const std::string_view lines = trimmed(tail);
-  const std::size_t line_end = lines.rfind('\n');
-  const std::string_view last = line_end == std::string_view::npos ? lines : lines.substr(line_end + 1);
-  return fmt::format("the program's last line: {} (all: {})", last.empty() ? "none" : shortened(last),
-                     text_member(detail, "file"));
-}
-
 /// A run that has finished without a step is one of a program that does not report them.
 std::string steps_text(const telemetry::RunOutcome& outcome) {
   return outcome.steps == 0 && outcome.status == telemetry::RunStatus::finished ? "-" : format_count(outcome.steps);
-}
-
-/// For kinds that this program has no words for.
-std::string describe_fields(const std::string& kind, const Json& detail) {
-  std::string text = kind;
-  for (const auto& [name, value] : detail.items())
-    text += fmt::format("{} {}: {}", text == kind ? "," : ";", name,
-                        value.is_string() ? value.get<std::string>() : json_text(value));
-  return text;
 }
 
 /// `activations 344.1 MB, parameters 0.4 MB`, the largest first; empty where the search predicted nothing.
@@ -184,38 +75,10 @@ std::string filled_text(const Json& search) {
 
 } // namespace
 
-std::string describe_event(const std::string& kind, const std::string& detail_json) {
-  const Json detail = parse_json_or_discard(detail_json);
-  if (!detail.is_object())
-    return kind;
-  if (kind == "oom")
-    return describe_oom(detail);
-  if (kind == "evaluation")
-    return describe_evaluation(detail);
-  if (kind == "edit")
-    return describe_edit(detail);
-  if (kind == "budget")
-    return describe_budget(detail);
-  if (kind == "exit")
-    return describe_exit(detail);
-  if (kind == "program")
-    return describe_program(detail);
-  if (kind == "level")
-    return describe_level(detail);
-  if (kind == "output")
-    return describe_output(detail);
-  if (kind == "bye")
-    return describe_bye(detail);
-  if (kind == "status")
-    return text_member(detail, "status") == "running" ? "resumed" : text_member(detail, "status");
-  for (const char* field : {"message", "text"})
-    if (const auto message = text_member(detail, field); !message.empty())
-      return kind == "clamp" ? message : kind + ": " + message;
-  return describe_fields(kind, detail);
-}
-
-Colour colour_of_event(const std::string& kind) {
-  return kind == "oom" || kind == "schedule-problem" ? Colour::bad : Colour::plain;
+std::string event_line(const telemetry::Event& event, const Palette& palette) {
+  const bool alarming = telemetry::describe(event).alarming;
+  return palette.paint(alarming ? Colour::bad : Colour::plain,
+                       fmt::format("step {}: {}", format_count(event.step), telemetry::english(event)));
 }
 
 std::string bar(double fraction, int width) {

@@ -8,13 +8,12 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/events.h"
 
 namespace batchscope::cli {
 
-/// An event of a run as text, without its step: `out of memory with a micro batch of 96: ...`.
-std::string describe_event(const std::string& kind, const std::string& detail_json);
-/// The colour of an event's text.
-Colour colour_of_event(const std::string& kind);
+/// An event of a run: `step 7: out of memory with a micro batch of 96: ...`.
+std::string event_line(const telemetry::Event& event, const Palette& palette);
 
 /// `[#####.....]`, filled to `fraction` (0..1).
 std::string bar(double fraction, int width);

@@ -139,10 +139,9 @@ void Display::record(const telemetry::StepRecord& record) {
 }
 
 void Display::event(telemetry::Event event) {
-  if (event.kind.empty())
+  if (!telemetry::has_happened(event))
     return; // only values
-  say(palette_.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
-                                                              describe_event(event.kind, event.detail_json))));
+  say(event_line(event, palette_));
   const std::lock_guard lock(mutex_);
   if (running_)
     running_->clock.take(event);

@@ -14,6 +14,8 @@
 #include "core/base/text.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/progression.h"
+#include "core/telemetry/english.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::cli {
 
@@ -51,6 +53,14 @@ data::ExampleCounts examples_of(const PlanOptions& options) {
   for (const auto& [name, count] : parse_named("streams:" + text, "--examples").parameters)
     streams.push_back({name, parse_integer(count, "--examples: " + name, 1, max_stream_examples)});
   return streams;
+}
+
+/// The size that the schedule asked for, and the one that was taken; the same for one that gave none.
+std::pair<std::int64_t, std::int64_t> sizes_of(const schedule::ScheduleEvent& event) {
+  if (const auto* clamp = std::get_if<telemetry::Clamp>(&event.what))
+    return {clamp->asked, clamp->taken};
+  const std::int64_t kept = std::get<telemetry::ScheduleProblem>(event.what).batch.value_or(0);
+  return {kept, kept};
 }
 
 /// Data with streams of these names, against which the other options are checked.
@@ -144,9 +154,13 @@ public:
   }
 
   void event(const schedule::ScheduleEvent& event) {
-    Json json{{"step", event.step}, {"kind", event.kind}, {"asked", event.asked}, {"given", event.given}};
-    if (!event.message.empty())
-      json["message"] = event.message;
+    const auto [asked, given] = sizes_of(event);
+    const telemetry::Event reported{.step = event.step, .body = body_of(event)};
+    const Json json{{"step", event.step},
+                    {"kind", telemetry::kind_of(reported.body)},
+                    {"asked", asked},
+                    {"given", given},
+                    {"message", telemetry::english(reported)}};
     events_ += events_.empty() ? "" : ",";
     events_ += '\n' + json_text(json);
   }
@@ -186,7 +200,8 @@ public:
   void event(const schedule::ScheduleEvent& event) {
     ++events_;
     if (events_ <= shown)
-      notes_ += fmt::format("from step {}: {}\n", format_count(event.step + 1), event.message);
+      notes_ += fmt::format("from step {}: {}\n", format_count(event.step + 1),
+                            telemetry::english(telemetry::Event{.body = body_of(event)}));
   }
 
   void end(std::int64_t steps, std::int64_t seen) const {

@@ -1,14 +1,24 @@
 #include "app/cli/run_document.h"
 
 #include "app/cli/describe.h"
+#include "core/telemetry/describe.h"
+#include "core/telemetry/event_codec.h"
+#include "core/telemetry/message_json.h"
 
 namespace batchscope::cli {
 
 namespace {
 
-Json event_json(const store::StoredEvent& event) {
-  Json json{{"step", event.step}, {"kind", event.kind}, {"seconds", json_number(event.seconds)}};
-  const Json detail = parse_json_or_discard(event.detail_json);
+/// With its fields as they are stored, and what its sentence is made of: an id and arguments.
+Json event_json(const telemetry::Event& event) {
+  const telemetry::EncodedEvent encoded = telemetry::encode(event);
+  const std::vector<telemetry::Message> sentence = telemetry::describe(event).sentence;
+  Json json{{"step", event.step},
+            {"kind", encoded.kind},
+            {"seconds", json_number(event.seconds)},
+            {"id", telemetry::id_of(sentence.front().words)},
+            {"arguments", telemetry::arguments_json(sentence)}};
+  const Json detail = parse_json_or_discard(encoded.detail_json);
   if (detail.is_object())
     for (const auto& [name, value] : detail.items())
       if (!json.contains(name))

@@ -79,9 +79,7 @@ void show_text(const store::RunReader& reader, const store::RunRow& row, const s
   if (!events.empty())
     print("\n");
   for (const auto& event : events)
-    print(palette.paint(colour_of_event(event.kind), fmt::format("step {}: {}", format_count(event.step),
-                                                                 describe_event(event.kind, event.detail_json))) +
-          '\n');
+    print(event_line(event, palette) + '\n');
 }
 
 using Series = std::vector<std::pair<std::string, std::vector<store::Point>>>;

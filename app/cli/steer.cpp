@@ -24,6 +24,7 @@
 #include "core/schedule/edited.h"
 #include "core/schedule/shares.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/english.h"
 
 namespace batchscope::cli {
 
@@ -128,7 +129,7 @@ void check_can_follow(const store::RunReader& reader, const store::RunRow& run, 
   const auto start = run::stored_start(reader.start_json(run.id));
   if (start.program && start.program->level < 2)
     throw Error(Error::Kind::failed, fmt::format("run {}: {} not changed: {}", run.id, asked.name,
-                                                 program::why_not_steered(start.program->level)));
+                                                 telemetry::english(program::why_not_steered(start.program->level))));
 }
 
 /// A program may train on after its BatchScope was killed.
@@ -194,10 +195,34 @@ void wait_until_taken(const store::RunReader& reader, std::int64_t run, std::int
   }
 }
 
-bool is_paused(const std::vector<store::StoredEvent>& events) {
-  const auto last =
-      std::find_if(events.rbegin(), events.rend(), [](const auto& event) { return event.kind == "status"; });
-  return last != events.rend() && parse_json_or_discard(last->detail_json).value("status", "") == "paused";
+bool is_paused(const std::vector<telemetry::Event>& events) {
+  const auto last = std::find_if(events.rbegin(), events.rend(), [](const auto& event) {
+    return std::holds_alternative<telemetry::StatusChange>(event.body);
+  });
+  return last != events.rend() &&
+         std::get<telemetry::StatusChange>(last->body).status == telemetry::StatusChange::Status::paused;
+}
+
+/// What an event says about a command: refused or not, and the step from which it applies.
+struct Answer {
+  std::optional<telemetry::Reason> refused;
+  std::optional<std::int64_t> applies_from_step;
+};
+
+/// Nothing for an event that answers another command, or none.
+std::optional<Answer> answer_to(std::int64_t command, const telemetry::EventBody& body) {
+  return std::visit(
+      [command](const auto& event) -> std::optional<Answer> {
+        if constexpr (requires {
+                        event.command;
+                        event.refused;
+                        event.applies_from_step;
+                      })
+          if (event.command == command)
+            return Answer{event.refused, event.applies_from_step};
+        return std::nullopt;
+      },
+      body);
 }
 
 /// Returns the step from which an edit or a change of the budget applies, read from the run's events; nothing if the
@@ -209,14 +234,14 @@ std::optional<std::int64_t> step_of(const store::RunReader& reader, std::int64_t
     // Read the status before the events: a run that has ended stores no further answer.
     const telemetry::RunStatus status = reader.run(run).outcome.status;
     const auto events = reader.events(run);
-    for (const auto& event : events) {
-      const Json detail = event.kind == asked.verb ? parse_json_or_discard(event.detail_json) : Json();
-      if (!detail.is_object() || detail.value("command", std::int64_t{0}) != command)
+    for (const telemetry::Event& event : events) {
+      const auto answer = answer_to(command, event.body);
+      if (!answer)
         continue;
-      if (detail.contains("refused"))
+      if (answer->refused)
         throw Error(Error::Kind::failed,
-                    fmt::format("run {}: {} not changed: {}", run, asked.name, detail["refused"].get<std::string>()));
-      return detail.value("applies_from_step", event.step + 1);
+                    fmt::format("run {}: {} not changed: {}", run, asked.name, telemetry::english(*answer->refused)));
+      return answer->applies_from_step.value_or(event.step + 1);
     }
     if (status != telemetry::RunStatus::running)
       throw too_late(run, status);

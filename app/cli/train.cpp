@@ -14,6 +14,7 @@
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/english.h"
 
 namespace batchscope::cli {
 
@@ -88,8 +89,8 @@ int resume_and_store(std::int64_t run, const Context& context) {
     refuse_unusable(context.database());
     Display display(context);
     const auto session = job::open_resumed(resumable);
-    for (const std::string& note : resumable.notes)
-      display.say("note: " + note);
+    for (const telemetry::Reason& note : resumable.notes)
+      display.say("note: " + telemetry::english(note));
     store::RunStore store(context.database());
     const job::RunOptions options{.sweep = {}, .claimed = {}, .end_early = {}, .resumed = &resumable};
     job = job::run_and_store(*session, resumable.spec, std::nullopt, store, options, display, control);

@@ -34,7 +34,7 @@ bool show_until_end(const store::RunReader& reader, store::RunFollower& follower
     if (!update.records.empty())
       display.record(update.records.back());
     for (const auto& event : update.events)
-      if (!event.kind.empty())
+      if (telemetry::has_happened(event))
         display.event(event);
     if (update.more)
       continue;

@@ -2,7 +2,10 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -46,6 +49,26 @@ inline double number_from_json(const Json& value) {
   if (value == "-Infinity")
     return -std::numeric_limits<double>::infinity();
   return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Sets the target to a member of an object. One that is missing, as in the files of earlier versions, or null leaves
+/// the target as it is. Throws Json::exception for a value of another type.
+template <typename Value> void read_member(const Json& object, const char* name, Value& target) {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null())
+    return;
+  if constexpr (std::is_same_v<Value, double>)
+    target = number_from_json(*found);
+  else
+    found->get_to(target);
+}
+template <typename Value> void read_member(const Json& object, const char* name, std::optional<Value>& target) {
+  Value value = target.value_or(Value());
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null())
+    return;
+  read_member(object, name, value);
+  target = std::move(value);
 }
 
 } // namespace batchscope

@@ -118,7 +118,7 @@ Label label_of(const Json& metadata) {
           .step = parse_integer(metadata.at("step").get<std::string>(), "step", 0, most),
           .events = parse_integer(metadata.at("events").get<std::string>(), "events", 0, most),
           .spec_json = metadata.at("spec").get<std::string>(),
-          .data_checksum = metadata.at("data_checksum").get<std::string>(),
+          .data_checksum = metadata.value("data_checksum", std::string()),
           .validation_loss = number_in(metadata, "validation_loss"),
           .validation_accuracy = number_in(metadata, "validation_accuracy")};
 }

@@ -15,7 +15,7 @@ namespace batchscope::checkpoint {
 struct Label {
   std::string run;         ///< uid of the run
   std::int64_t step = 0;   ///< optimizer steps done
-  std::int64_t events = 0; ///< events that the run had reported, those with a kind
+  std::int64_t events = 0; ///< events that the run had reported, without those that only carry values
   std::string spec_json;
   std::string data_checksum; ///< of the training examples; empty if it is not known
   /// Result of an evaluation at this step, if there was one.

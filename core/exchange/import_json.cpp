@@ -7,6 +7,7 @@
 #include "core/data/input_file.h"
 #include "core/exchange/detail/imported_run.h"
 #include "core/exchange/import.h"
+#include "core/telemetry/event_codec.h"
 #include "core/telemetry/outcome_fields.h"
 
 namespace batchscope::exchange {
@@ -86,10 +87,9 @@ store::CompleteRun run_in(const Json& json) {
     run.environment_json = one_line_text(*environment);
   run.outcome = outcome_in(member(json, "summary"));
   for (const Json& event : member(json, "events"))
-    run.events.push_back({.step = member(event, "step").get<std::int64_t>(),
-                          .seconds = number_from_json(member(event, "seconds")),
-                          .kind = text_in(event, "kind"),
-                          .detail_json = one_line_text(member(event, "detail"))});
+    run.events.push_back(telemetry::decode_event(member(event, "step").get<std::int64_t>(),
+                                                 number_from_json(member(event, "seconds")), text_in(event, "kind"),
+                                                 one_line_text(member(event, "detail"))));
   for (const auto& [name, points] : member(json, "series").items())
     run.series.emplace_back(name, points_in(points));
   return run;

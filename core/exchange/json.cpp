@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "core/telemetry/event_codec.h"
 #include "core/telemetry/outcome_fields.h"
 #include "core/telemetry/record.h"
 
@@ -70,12 +71,13 @@ private:
         << ",\n\"environment\": " << json_text(embedded(reader.environment_json(id)))
         << ",\n\"summary\": " << json_text(telemetry::to_json(run.outcome)) << ",\n\"events\": [";
     const char* separator = "\n";
-    for (const store::StoredEvent& event : reader.events(id)) {
+    for (const telemetry::Event& event : reader.events(id)) {
+      const telemetry::EncodedEvent encoded = telemetry::encode(event);
       out << separator
           << json_text({{"step", event.step},
                         {"seconds", json_number(event.seconds)},
-                        {"kind", event.kind},
-                        {"detail", embedded(event.detail_json)}});
+                        {"kind", encoded.kind},
+                        {"detail", embedded(encoded.detail_json)}});
       separator = ",\n";
     }
     out << "],\n\"series\": {";

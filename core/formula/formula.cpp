@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/schedule/detail/formula_library.h"
+#include "core/telemetry/english.h"
 
 namespace batchscope::schedule {
 
@@ -103,7 +104,7 @@ public:
     }
     const ScheduleAnswer answer = next(state);
     if (!answer.problem.empty())
-      refuse(answer.problem);
+      refuse(telemetry::english(answer.problem));
   }
 
   ScheduleAnswer next(const ScheduleState& state) override {
@@ -114,10 +115,9 @@ public:
       const double value = parser_.Eval();
       if (std::isfinite(value) && whole_batch(value) >= 1)
         return {whole_batch(value), {}};
-      return {state.batch, fmt::format("the formula gives {} at step {}; accepted: a batch size of at least 1",
-                                       std::isnan(value) ? "not a number" : fmt::format("{:g}", value), state.step)};
+      return {state.batch, no_batch(value, state.step)};
     } catch (const mu::Parser::exception_type& e) {
-      return {state.batch, describe(e)};
+      return {state.batch, telemetry::as_told(describe(e))};
     }
   }
   bool needs_feedback() const override { return needs_feedback_; }
@@ -130,6 +130,13 @@ public:
   }
 
 private:
+  static telemetry::Reason no_batch(double value, std::int64_t step) {
+    using telemetry::Words;
+    if (std::isnan(value))
+      return telemetry::because(Words::formula_not_a_number, {{"step", step}});
+    return telemetry::because(Words::formula_not_a_batch, {{"step", step}, {"value", value}});
+  }
+
   static std::string describe(const mu::Parser::exception_type& e) {
     switch (e.GetCode()) {
     case mu::ecUNASSIGNABLE_TOKEN:

@@ -10,12 +10,14 @@
 #include "core/base/utc.h"
 #include "core/checkpoint/folder.h"
 #include "core/run/engine.h"
+#include "core/telemetry/english.h"
 
 namespace batchscope::job {
 
 namespace {
 
 using telemetry::RunStatus;
+using telemetry::Words;
 
 /// Of the free memory, if the run had more than there is now.
 constexpr double share_of_free_memory = 0.8;
@@ -55,14 +57,15 @@ bool take_newest(Resumable& run) {
     try {
       run.checkpoint = checkpoint::read(file.path);
     } catch (const Error& error) {
-      run.notes.emplace_back(error.what());
+      run.notes.push_back(telemetry::because(Words::checkpoint_passed_over, {{"error", std::string(error.what())}}));
       continue;
     }
     check_label(run, run.checkpoint.label);
     if (run.checkpoint.label.step <= run.row.outcome.steps)
       return true;
-    run.notes.push_back(fmt::format("checkpoint {}: only {} of its {} steps are stored", file.path.string(),
-                                    run.row.outcome.steps, run.checkpoint.label.step));
+    run.notes.push_back(telemetry::because(
+        Words::checkpoint_ahead,
+        {{"file", file.path.string()}, {"stored_steps", run.row.outcome.steps}, {"steps", run.checkpoint.label.step}}));
   }
   return false;
 }
@@ -73,8 +76,10 @@ Error no_checkpoint(const Resumable& run) {
                                    "--checkpoint-minutes; to train it from its beginning, start a run with its "
                                    "settings (`show {}`)",
                                    run.row.id, run.folder.string(), run.row.id));
-  return input_error(
-      fmt::format("run {} has no checkpoint that can be used: {}", run.row.id, fmt::join(run.notes, "; ")));
+  std::vector<std::string> notes;
+  for (const telemetry::Reason& note : run.notes)
+    notes.push_back(telemetry::english(note));
+  return input_error(fmt::format("run {} has no checkpoint that can be used: {}", run.row.id, fmt::join(notes, "; ")));
 }
 
 /// The run had the default budget: it gets the same again, unless the machine has less now.
@@ -92,19 +97,14 @@ void note_differences(Resumable& run, const run::Environment& now) {
     return;
   for (const char* part : {"libtorch", "device", "threads"})
     if (before.contains(part) && !before[part].is_null() && before[part] != after[part])
-      run.notes.push_back(fmt::format("{} was {} and is {} now, so results may differ by rounding", part,
-                                      json_text(before[part]), json_text(after[part])));
+      run.notes.push_back(telemetry::because(
+          Words::made_with_other,
+          {{"part", std::string(part)}, {"before", json_text(before[part])}, {"now", json_text(after[part])}}));
 }
 
-std::string detail_json(const Resumable& run) {
+telemetry::Resumed report_of(const Resumable& run) {
   const std::int64_t step = run.checkpoint.label.step;
-  const std::int64_t again = run.row.outcome.steps - step;
-  std::string message = fmt::format("from the checkpoint at step {}", format_count(step));
-  if (again > 0)
-    message += fmt::format("; {} {} made again", format_count(again), again == 1 ? "later step is" : "later steps are");
-  for (const std::string& note : run.notes)
-    message += "; " + note;
-  return json_text(Json{{"replaced_steps", again}, {"at", utc_now()}, {"message", message}});
+  return {.from_step = step, .replaced_steps = run.row.outcome.steps - step, .at = utc_now(), .notes = run.notes};
 }
 
 } // namespace
@@ -138,14 +138,15 @@ std::unique_ptr<run::Session> open_resumed(Resumable& resumable, const std::shar
     spec.memory_budget = budget_of(resumable);
   auto session = run::open_session(spec, pool);
   const run::Environment environment = session->environment();
-  if (environment.data_checksum != resumable.checkpoint.label.data_checksum)
+  const std::string& checksum = resumable.checkpoint.label.data_checksum;
+  if (!checksum.empty() && environment.data_checksum != checksum)
     throw input_error(fmt::format("run {}: the training data have changed since its checkpoint (checksum {} then, {} "
                                   "now); restore them, or start a new run",
                                   resumable.row.id, resumable.checkpoint.label.data_checksum,
                                   environment.data_checksum));
   note_differences(resumable, environment);
   session->choose_batch(resumable.start.batch, resumable.start.batch_reason);
-  session->restore(resumable.checkpoint, detail_json(resumable));
+  session->restore(resumable.checkpoint, report_of(resumable));
   return session;
 }
 

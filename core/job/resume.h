@@ -9,6 +9,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/run/session.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/reason.h"
 
 namespace batchscope::job {
 
@@ -18,9 +19,10 @@ struct Resumable {
   run::RunSpec spec;
   run::RunStart start;
   checkpoint::Checkpoint checkpoint;
-  std::filesystem::path folder;   ///< of the run's checkpoints
-  std::string environment_json;   ///< in which it was made so far
-  std::vector<std::string> notes; ///< what the user should know, such as a damaged checkpoint that was passed over
+  std::filesystem::path folder; ///< of the run's checkpoints
+  std::string environment_json; ///< in which it was made so far
+  /// What the user should know, such as a damaged checkpoint that was passed over.
+  std::vector<telemetry::Reason> notes;
 };
 
 /// The newest checkpoint of the run that is whole. Changes nothing. Throws Error (input), saying what can be done, for

@@ -84,25 +84,62 @@ void refine(const MemoryModel& model, Points& points) {
   }
 }
 
-std::optional<std::uint64_t> count_from(const Json& json) {
-  return json.is_number_unsigned() ? std::optional(json.get<std::uint64_t>()) : std::nullopt;
-}
-
-/// [batch, bytes, onto_gradients, by use...]
-std::optional<Point> point_from(const Json& json) {
-  if (!json.is_array() || json.size() != 3 + telemetry::use_count)
-    return std::nullopt;
-  std::array<std::uint64_t, 3 + telemetry::use_count> values{};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto value = count_from(json[i]);
-    if (!value || *value > INT64_MAX)
-      return std::nullopt;
-    values[i] = *value;
+/// Where the values of a row stand: a version may know other uses of memory.
+class Columns {
+public:
+  /// Without names: those of the first versions.
+  explicit Columns(const Json& json) {
+    const auto names = json.find("columns");
+    if (names == json.end() || !names->is_array()) {
+      for (std::size_t i = 0; i < places_.size(); ++i)
+        places_[i] = i;
+      count_ = places_.size();
+      return;
+    }
+    count_ = names->size();
+    for (std::size_t i = 0; i < count_; ++i)
+      if (const auto place = free_place((*names)[i]))
+        places_[*place] = i;
   }
-  Point point{static_cast<std::int64_t>(values[0]), values[1], values[2], {}};
-  std::copy(values.begin() + 3, values.end(), point.by.begin());
-  return point;
-}
+
+  /// Nothing for a row of another form, or without a size and its bytes.
+  std::optional<Point> point(const Json& row) const {
+    if (!row.is_array() || row.size() != count_)
+      return std::nullopt;
+    std::array<std::uint64_t, number_of_values> values{};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!places_[i] && i < first_use)
+        return std::nullopt;
+      const Json value = places_[i] ? row[*places_[i]] : Json(0U);
+      if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT64_MAX)
+        return std::nullopt;
+      values[i] = value.get<std::uint64_t>();
+    }
+    Point point{static_cast<std::int64_t>(values[0]), values[1], values[2], {}};
+    std::copy(values.begin() + first_use, values.end(), point.by.begin());
+    return point;
+  }
+
+private:
+  static constexpr std::size_t first_use = 3;
+  static constexpr std::size_t number_of_values = first_use + telemetry::use_count;
+
+  /// The place of a column among the values of a point; nothing for one that is not known. Two are called `batch`: the
+  /// size, which comes first, and the memory of its examples.
+  std::optional<std::size_t> free_place(const Json& name) const {
+    constexpr std::array<const char*, first_use> first = {"batch", "bytes", "onto_gradients"};
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (name == first[i] && !places_[i])
+        return i;
+    for (int use = 0; use < telemetry::use_count; ++use)
+      if (name == to_string(static_cast<telemetry::Use>(use)))
+        return first_use + static_cast<std::size_t>(use);
+    return std::nullopt;
+  }
+
+  std::array<std::optional<std::size_t>, number_of_values> places_{};
+  std::size_t count_ = 0;
+};
 
 } // namespace
 
@@ -170,8 +207,9 @@ std::optional<PeakCurve> PeakCurve::from_json(const std::string& text) {
   const Json& rows = json["points"];
   if (!(curve.error_ >= 0) || !rows.is_array() || rows.size() < 2 || rows.size() > max_points_read)
     return std::nullopt;
+  const Columns columns(json);
   for (const Json& row : rows) {
-    const auto point = point_from(row);
+    const auto point = columns.point(row);
     const std::int64_t least = curve.points_.empty() ? 1 : curve.points_.back().batch + 1;
     if (!point || point->batch < least)
       return std::nullopt;

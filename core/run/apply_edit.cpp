@@ -1,72 +1,59 @@
 #include "core/run/apply_edit.h"
 
+#include <utility>
+
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::run {
 
 namespace {
 
-Json edit_json(const ScheduleEdit& edit) {
-  Json json = edit.shares ? Json{{"shares", *edit.shares}} : Json{{"schedule", edit.schedule}};
-  if (edit.command)
-    json["command"] = *edit.command;
-  return json;
+telemetry::Reason not_accepted(const Error& error) {
+  return telemetry::because(telemetry::Words::not_accepted, {{"error", std::string(error.what())}});
 }
 
-EditAnswer answer_to(const ScheduleEdit& edit, const Json& json) {
-  return {edit.shares ? "shares" : "edit", json_text(json)};
-}
-
-EditAnswer apply_shares(const ScheduleEdit& edit, schedule::Progression& progression) {
-  const std::int64_t step = progression.steps_done() + 1;
-  Json json = edit_json(edit);
-  json["before"] = progression.shares_text();
+telemetry::EventBody apply_shares(const ScheduleEdit& edit, schedule::Progression& progression) {
+  telemetry::SharesEdit answer{.shares = *edit.shares, .before = progression.shares_text(), .command = edit.command};
   try {
     progression.set_shares(*edit.shares);
-    json["applies_from_step"] = step;
-    json["message"] = *edit.shares + " from step " + format_count(step) + " on";
+    answer.applies_from_step = progression.steps_done() + 1;
   } catch (const Error& error) {
-    json["refused"] = error.what();
-    json["message"] = std::string("not changed: ") + error.what();
+    answer.refused = not_accepted(error);
   }
-  return answer_to(edit, json);
+  return answer;
 }
 
 } // namespace
 
-EditAnswer apply_edit(const ScheduleEdit& edit, schedule::Progression& progression) {
+telemetry::EventBody apply_edit(const ScheduleEdit& edit, schedule::Progression& progression) {
   if (edit.shares)
     return apply_shares(edit, progression);
-  Json json = edit_json(edit);
-  json["before"] = progression.schedule_text();
+  telemetry::ScheduleEdit answer{
+      .schedule = edit.schedule, .before = progression.schedule_text(), .command = edit.command};
   try {
     const std::int64_t batch_before = progression.batch();
     progression.edit(edit.schedule, edit.batch);
-    json["batch_before"] = batch_before;
-    json["batch"] = progression.batch();
-    json["applies_from_step"] = progression.steps_done() + 1;
+    answer.batch_before = batch_before;
+    answer.batch = progression.batch();
+    answer.applies_from_step = progression.steps_done() + 1;
   } catch (const Error& error) {
-    json["refused"] = error.what();
+    answer.refused = not_accepted(error);
   }
-  return answer_to(edit, json);
+  return answer;
 }
 
-EditAnswer refused(const ScheduleEdit& edit, const std::string& why) {
-  Json json = edit_json(edit);
-  json["refused"] = why;
-  return answer_to(edit, json);
+telemetry::EventBody refused(const ScheduleEdit& edit, telemetry::Reason why) {
+  if (edit.shares)
+    return telemetry::SharesEdit{.shares = *edit.shares, .command = edit.command, .refused = std::move(why)};
+  return telemetry::ScheduleEdit{.schedule = edit.schedule, .command = edit.command, .refused = std::move(why)};
 }
 
-std::string schedule_event_json(const schedule::ScheduleEvent& event) {
-  Json json;
-  if (event.kind == "clamp") {
-    json["asked"] = event.asked;
-    json["given"] = event.given;
-  }
-  json["message"] = event.message;
-  return json_text(json);
+bool is_refused(const telemetry::EventBody& answer) {
+  if (const auto* shares = std::get_if<telemetry::SharesEdit>(&answer))
+    return shares->refused.has_value();
+  const auto* edit = std::get_if<telemetry::ScheduleEdit>(&answer);
+  return edit && edit->refused;
 }
 
 } // namespace batchscope::run

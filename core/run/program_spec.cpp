@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/run/detail/later_fields.h"
 
 namespace batchscope::run {
 
@@ -65,7 +67,8 @@ double number_from(const std::string& name, const Json& json) {
   return json.get<double>();
 }
 
-void set_program_field(ProgramSpec& program, const std::string& name, const Json& json) {
+/// False for a field that is not known.
+bool set_program_field(ProgramSpec& program, const std::string& name, const Json& json) {
   if (name == "command") {
     program.command = texts_from(name, json);
   } else if (name == "folder") {
@@ -96,11 +99,20 @@ void set_program_field(ProgramSpec& program, const std::string& name, const Json
   } else if (name == "grace") {
     program.grace = number_from(name, json);
   } else {
-    throw input_error(
-        fmt::format("unknown field {} of a program; accepted: command, folder, set, attach, seeded, metrics, "
-                    "reads, probe_steps, probe_seconds, grace",
-                    in_quotes(name)));
+    return false;
   }
+  return true;
+}
+
+ProgramSpec program_from(const Json& json, const std::function<void(const std::string&, const Json&)>& unknown) {
+  if (!json.is_object())
+    throw input_error(
+        fmt::format("field \"program\": {} is not accepted; accepted: an object", shortened(json_text(json))));
+  ProgramSpec program;
+  for (const auto& [name, value] : json.items())
+    if (!set_program_field(program, name, value))
+      unknown(name, value);
+  return program;
 }
 
 } // namespace
@@ -111,6 +123,7 @@ const std::vector<std::string>& reserved_placeholders() {
 }
 
 void check(const ProgramSpec& program) {
+  refuse_later(program.later_json);
   if (program.command.empty() || program.command.front().empty())
     throw input_error("no command; accepted: -- and then the program with its arguments");
   for (const auto& [name, text] : program.set)
@@ -145,16 +158,25 @@ Json to_json(const ProgramSpec& program) {
             {"grace", program.grace}};
   if (program.seeded)
     json["seeded"] = true;
+  add_later(program.later_json, json);
   return json;
 }
 
 ProgramSpec program_spec_from_json(const Json& json) {
-  if (!json.is_object())
+  return program_from(json, [](const std::string& name, const Json& /*value*/) {
     throw input_error(
-        fmt::format("field \"program\": {} is not accepted; accepted: an object", shortened(json_text(json))));
-  ProgramSpec program;
-  for (const auto& [name, value] : json.items())
-    set_program_field(program, name, value);
+        fmt::format("unknown field {} of a program; accepted: command, folder, set, attach, seeded, metrics, "
+                    "reads, probe_steps, probe_seconds, grace",
+                    in_quotes(name)));
+  });
+}
+
+ProgramSpec stored_program_from_json(const Json& json) {
+  Json later = Json::object();
+  ProgramSpec program =
+      program_from(json, [&later](const std::string& name, const Json& value) { later[name] = value; });
+  if (!later.empty())
+    program.later_json = json_text(later);
   return program;
 }
 

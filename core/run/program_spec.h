@@ -33,6 +33,7 @@ struct ProgramSpec {
   std::int64_t probe_steps = 3;   ///< at least 1: a size fits when so many steps were reported
   double probe_seconds = 120;     ///< above 0: or when it ran so long without an error
   double grace = 30;              ///< seconds, at least 0, that an orderly stop may take
+  std::string later_json{};       ///< as RunSpec::later_json
 
   bool operator==(const ProgramSpec&) const = default;
 };
@@ -46,6 +47,8 @@ void check(const ProgramSpec& program);
 Json to_json(const ProgramSpec& program);
 /// Fields that the object leaves out keep their defaults. Throws Error (input) for unknown fields and wrong types.
 ProgramSpec program_spec_from_json(const Json& json);
+/// The same, but fields that are not known are kept in later_json.
+ProgramSpec stored_program_from_json(const Json& json);
 
 /// What the program is called: the script or module that an interpreter runs (`train.py`, `package.train`), else the
 /// file name of the command; empty without one.

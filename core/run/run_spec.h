@@ -100,6 +100,9 @@ struct RunSpec {
   /// The user's own training program. It has model, data and training loop of its own: only the fields with
   /// SpecField::for_programs mean anything then, and Kind::automatic means its own batch size.
   std::optional<ProgramSpec> program;
+  /// Fields of a stored spec that only a later version knows, a JSON object that is written back; empty: none. Such a
+  /// run can be shown and compared; check() refuses to make it.
+  std::string later_json{};
 };
 
 /// Values with the optimizer's defaults filled in: learning rate 0.1 for sgd, else 0.001; momentum 0.9 for sgd, the
@@ -126,7 +129,11 @@ void check(const RunSpec& spec);
 std::string to_json(const RunSpec& spec, int indent = 2);
 RunSpec run_spec_from_json(const std::string& text, const RunSpec& base = {});
 
-/// The spec of a stored run; nothing if it is not one of this program: another made the run, or a newer one.
+/// A spec that this program or another version of it has stored: as run_spec_from_json(), but fields that are not known
+/// are kept in later_json, and do not make it an error.
+RunSpec stored_spec_from_json(const std::string& text);
+/// The same of a stored run; nothing if it is not one of this program: another made the run, or a version whose specs
+/// have another form.
 std::optional<RunSpec> stored_spec(const std::string& text);
 
 /// The arguments of `batchscope-cli train` for the same run (of a program, of `batchscope-cli run`); only what differs

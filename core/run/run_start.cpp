@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/run/detail/later_fields.h"
 
 namespace batchscope::run {
 
@@ -62,6 +63,16 @@ ProgramStart program_from(const Json& json) {
   return program;
 }
 
+/// The fields that are not known; empty for none.
+std::string later_of_start(const Json& json) {
+  static const Json known = parse_json(to_json(RunStart{}));
+  Json later = Json::object();
+  for (const auto& [name, value] : json.items())
+    if (!known.contains(name) && name != "streams" && name != "memory" && name != "search" && name != "program")
+      later[name] = value;
+  return later.empty() ? std::string() : json_text(later);
+}
+
 } // namespace
 
 data::ExampleCounts example_counts(const RunStart& start) {
@@ -90,6 +101,7 @@ std::string to_json(const RunStart& start) {
     json["search"] = *start.search;
   if (start.program)
     json["program"] = program_json(*start.program);
+  add_later(start.later_json, json);
   return json_text(json);
 }
 
@@ -121,7 +133,7 @@ RunStart run_start_from_json(const std::string& text) {
   }
   if (const auto streams = json.find("streams"); streams != json.end() && streams->is_array()) {
     for (const Json& stream : *streams) {
-      start.streams.push_back({stream.value("name", std::string()), 0});
+      start.streams.push_back({text_member(stream, "name"), 0});
       read(stream, "train_examples", start.streams.back().examples);
     }
   }
@@ -129,6 +141,7 @@ RunStart run_start_from_json(const std::string& text) {
     start.memory = predict::PeakCurve::from_json(json_text(*memory));
   if (const auto program = json.find("program"); program != json.end() && program->is_object())
     start.program = program_from(*program);
+  start.later_json = later_of_start(json);
   return start;
 }
 

@@ -46,14 +46,16 @@ struct RunStart {
   std::optional<predict::PeakCurve> memory; ///< predicted before the run, if it was
   std::optional<std::int64_t> search;       ///< number of the search in the database that chose the batch
   std::optional<ProgramStart> program;      ///< of a run of the user's own program
+  /// Fields of a stored start that only a later version knows, a JSON object that is written back; empty: none.
+  std::string later_json{};
 };
 
 data::ExampleCounts example_counts(const RunStart& start);
 
 /// The one-line JSON that the store keeps.
 std::string to_json(const RunStart& start);
-/// The inverse; also reads earlier versions: missing fields keep their defaults. Throws Error (input) for an invalid
-/// text.
+/// The inverse; also reads what earlier and later versions wrote: missing fields keep their defaults, those that are
+/// not known are kept in later_json. Throws Error (input) for an invalid text.
 RunStart run_start_from_json(const std::string& text);
 /// The start of a stored run; defaults if the text is not one of this program.
 RunStart stored_start(const std::string& text);

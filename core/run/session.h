@@ -11,6 +11,7 @@
 #include "core/run/run_spec.h"
 #include "core/run/source.h"
 #include "core/search/finder.h"
+#include "core/telemetry/events.h"
 
 namespace batchscope::run {
 
@@ -55,9 +56,9 @@ public:
   void choose_batch(std::int64_t batch) { choose_batch(batch, {}); }
 
   /// Makes run() go on after the checkpoint's step, bit for bit as if it had not ended. Call it after choose_batch().
-  /// `detail_json`: of the event `resumed` that run() then reports first. Throws Error (input) for a checkpoint of
-  /// another model or with parts that cannot be read.
-  virtual void restore(const checkpoint::Checkpoint& checkpoint, const std::string& detail_json) = 0;
+  /// run() then begins with `report`. Throws Error (input) for a checkpoint of another model or with parts that cannot
+  /// be read.
+  virtual void restore(const checkpoint::Checkpoint& checkpoint, const telemetry::Resumed& report) = 0;
 };
 
 } // namespace batchscope::run

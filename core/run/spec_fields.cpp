@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/run/detail/field_member.h"
+#include "core/run/detail/later_fields.h"
 
 namespace batchscope::run {
 
@@ -156,6 +157,7 @@ void set_field(RunSpec& spec, const std::string& key, const std::string& given) 
 }
 
 void check(const RunSpec& spec) {
+  refuse_later(spec.later_json);
   if (spec.program)
     check_program(spec);
   for (const SpecField& field : spec_fields())
@@ -172,6 +174,9 @@ std::vector<std::pair<std::string, std::string>> check_fields(const RunSpec& spe
       wrong.emplace_back(*error.field() == 0 ? key : error.field(), error.what());
     }
   };
+  collect(spec.program ? "program" : "model", [&] { refuse_later(spec.later_json); });
+  if (!wrong.empty())
+    return wrong;
   if (spec.program)
     collect("program", [&] { check_program(spec); });
   for (const SpecField& field : spec_fields())

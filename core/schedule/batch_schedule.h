@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/schedule/gradient_noise.h"
+#include "core/telemetry/reason.h"
 
 namespace batchscope::schedule {
 
@@ -48,8 +49,8 @@ struct ScheduleState {
 };
 
 struct ScheduleAnswer {
-  std::int64_t batch = 1; ///< before clamping; saturates at the range of int64
-  std::string problem;    ///< why the schedule gave no result (the batch is kept then); empty if it did
+  std::int64_t batch = 1;      ///< before clamping; saturates at the range of int64
+  telemetry::Reason problem{}; ///< why the schedule gave no result (the batch is kept then); empty if it did
 };
 
 struct Course;

@@ -57,11 +57,11 @@ Json to_json(const ScheduleState& state) {
 ScheduleState state_from_json(const Json& json) {
   ScheduleState state;
   for (const auto& [name, member] : state_counts)
-    state.*member = json.at(name).get<std::int64_t>();
+    read_member(json, name, state.*member);
   for (const auto& [name, member] : state_reals)
-    state.*member = number_from_json(json.at(name));
-  state.noise = {.squared = number_from_json(json.at("noise").at(0)),
-                 .variance = number_from_json(json.at("noise").at(1))};
+    read_member(json, name, state.*member);
+  if (const auto noise = json.find("noise"); noise != json.end())
+    state.noise = {.squared = number_from_json(noise->at(0)), .variance = number_from_json(noise->at(1))};
   return state;
 }
 
@@ -82,8 +82,8 @@ Course course_from_json(const Json& json) {
   const Json& from = json.at("origin");
   ScheduleOrigin origin{.batch = from.at("batch").get<std::int64_t>(),
                         .max_batch = from.at("max_batch").get<std::int64_t>(),
-                        .state = state_from_json(from.at("state")),
-                        .has_tokens = from.at("has_tokens").get<bool>()};
+                        .state = state_from_json(from.at("state"))};
+  read_member(from, "has_tokens", origin.has_tokens);
   if (json.contains("base"))
     origin.courses.push_back(course_from_json(json["base"]));
   Course course{make_schedule(json.at("text").get<std::string>(), origin), json.at("batch").get<std::int64_t>()};

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/schedule/detail/course_json.h"
 #include "core/schedule/shares.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::schedule {
 
@@ -89,6 +90,21 @@ double estimated_steps(const ProgressionOptions& options, const PlannedStep& ste
          whole_epochs * steps_of_epoch;
 }
 
+telemetry::EventBody body_of(const ScheduleEvent& event) {
+  return std::visit([](const auto& what) { return telemetry::EventBody(what); }, event.what);
+}
+
+namespace {
+
+/// Whether it is the same again: the values of the steps do not count.
+bool is_same(const decltype(ScheduleEvent::what)& a, const decltype(ScheduleEvent::what)& b) {
+  const auto* problem = std::get_if<telemetry::ScheduleProblem>(&a);
+  const auto* other = std::get_if<telemetry::ScheduleProblem>(&b);
+  return problem && other ? problem->batch == other->batch : a == b;
+}
+
+} // namespace
+
 class Progression::Impl {
 public:
   Impl(const ProgressionOptions& options, EventSink on_event)
@@ -149,7 +165,7 @@ private:
   void set_next_shares();
   void follow(const ScheduleAnswer& answer);
   void remember(const Course& course);
-  void report(const std::string& kind, std::int64_t asked, const std::string& message);
+  void report(const decltype(ScheduleEvent::what)& what);
 
   ProgressionOptions options_;
   EventSink on_event_;
@@ -274,21 +290,19 @@ void Progression::Impl::set_next_shares() {
 
 void Progression::Impl::follow(const ScheduleAnswer& answer) {
   if (!answer.problem.empty()) {
-    report("schedule-problem", batch_, answer.problem);
+    report(telemetry::ScheduleProblem{.reason = answer.problem, .batch = batch_});
     return;
   }
   batch_ = std::clamp(answer.batch, std::int64_t{1}, max_batch_);
   if (batch_ != answer.batch)
-    report("clamp", answer.batch, fmt::format("schedule requested {}, clamped to {}", answer.batch, batch_));
+    report(telemetry::Clamp{.asked = answer.batch, .taken = batch_});
   else
     last_event_.reset();
 }
 
-void Progression::Impl::report(const std::string& kind, std::int64_t asked, const std::string& message) {
-  ScheduleEvent event{state_.step, kind, asked, batch_, message};
-  const bool repeated =
-      last_event_ && last_event_->kind == kind && last_event_->asked == asked && last_event_->given == batch_;
-  if (on_event_ && !repeated)
+void Progression::Impl::report(const decltype(ScheduleEvent::what)& what) {
+  ScheduleEvent event{state_.step, what};
+  if (on_event_ && !(last_event_ && is_same(last_event_->what, what)))
     on_event_(event);
   last_event_ = std::move(event);
 }
@@ -345,20 +359,30 @@ void Progression::Impl::remember(const Course& course) {
 
 namespace {
 
+/// Earlier versions read the sizes that a problem has, too.
 Json event_json(const ScheduleEvent& event) {
-  return {{"step", event.step},
-          {"kind", event.kind},
-          {"asked", event.asked},
-          {"given", event.given},
-          {"message", event.message}};
+  const telemetry::EncodedEvent encoded = telemetry::encode(body_of(event));
+  Json json{{"step", event.step}, {"kind", encoded.kind}};
+  json.update(parse_json(encoded.detail_json));
+  if (const auto* problem = std::get_if<telemetry::ScheduleProblem>(&event.what))
+    json["asked"] = json["given"] = problem->batch.value_or(0);
+  return json;
 }
 
-ScheduleEvent event_from_json(const Json& json) {
-  return {.step = json.at("step").get<std::int64_t>(),
-          .kind = json.at("kind").get<std::string>(),
-          .asked = json.at("asked").get<std::int64_t>(),
-          .given = json.at("given").get<std::int64_t>(),
-          .message = json.at("message").get<std::string>()};
+/// Nothing for one that this version does not know.
+std::optional<ScheduleEvent> event_from_json(const Json& json) {
+  const std::int64_t step = json.value("step", std::int64_t{0});
+  const telemetry::EventBody body = telemetry::decode(text_member(json, "kind"), json_text(json));
+  if (const auto* clamp = std::get_if<telemetry::Clamp>(&body))
+    return ScheduleEvent{step, *clamp};
+  const auto* problem = std::get_if<telemetry::ScheduleProblem>(&body);
+  if (!problem)
+    return std::nullopt;
+  ScheduleEvent event{step, *problem};
+  auto& batch = std::get<telemetry::ScheduleProblem>(event.what).batch;
+  if (!batch)
+    batch = json.value("given", std::int64_t{0}); // of an earlier version
+  return event;
 }
 
 } // namespace
@@ -408,19 +432,20 @@ void Progression::Impl::restore(const Json& json) {
     shares->set_losses(losses);
   }
   sampler.go_to(position);
-  const Json& warmed_up = json.at("progress_after_warmup");
-  LearningRate rate(options_.learning_rate,
-                    warmed_up.is_null() ? std::nullopt : std::optional(warmed_up.get<double>()));
+  std::optional<double> warmed_up;
+  read_member(json, "progress_after_warmup", warmed_up);
+  LearningRate rate(options_.learning_rate, warmed_up);
   const ScheduleState state = detail::state_from_json(json.at("state"));
   const Course course = detail::course_from_json(json.at("course"));
   if (state.step < 0 || course.batch < 1 || course.batch > max_batch_)
     throw input_error(
         fmt::format("a run at step {} with batch {}; accepted: batch 1 to {}", state.step, course.batch, max_batch_));
   std::vector<Course> left;
-  for (const Json& each : json.at("left"))
-    left.push_back(detail::course_from_json(each));
-  const Json& event = json.at("last_event");
-  last_event_ = event.is_null() ? std::nullopt : std::optional(event_from_json(event));
+  if (const auto others = json.find("left"); others != json.end())
+    for (const Json& each : *others)
+      left.push_back(detail::course_from_json(each));
+  const auto event = json.find("last_event");
+  last_event_ = event == json.end() || event->is_null() ? std::nullopt : event_from_json(*event);
   shares_ = shares;
   sampler_ = sampler;
   rate_ = rate;

@@ -6,11 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/data/sampler.h"
 #include "core/schedule/batch_schedule.h"
 #include "core/schedule/learning_rate.h"
+#include "core/telemetry/events.h"
 
 namespace batchscope::schedule {
 
@@ -45,11 +47,11 @@ double estimated_steps(const ProgressionOptions& options, const PlannedStep& ste
 /// The schedule's result was clamped, or it gave none. The same result in consecutive steps is reported once.
 struct ScheduleEvent {
   std::int64_t step = 0; ///< steps done when the schedule was evaluated
-  std::string kind;      ///< `clamp` or `schedule-problem`
-  std::int64_t asked = 0;
-  std::int64_t given = 0;
-  std::string message;
+  std::variant<telemetry::Clamp, telemetry::ScheduleProblem> what;
 };
+
+/// As an event of the run.
+telemetry::EventBody body_of(const ScheduleEvent& event);
 
 /// Measured values for schedules that use them; NaN if unknown.
 struct Feedback {

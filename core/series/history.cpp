@@ -51,7 +51,7 @@ void History::append(const telemetry::Event& event) {
     for (const auto& [name, value] : event.values)
       append_other(name, value, where);
   }
-  if (!event.kind.empty())
+  if (telemetry::has_happened(event))
     events_.push_back(event);
   ++revision_;
 }

@@ -49,7 +49,7 @@ public:
   History& operator=(const History&) = delete;
 
   void append(const telemetry::StepRecord& record);
-  /// The event's values become points of series; an event without a kind holds only values. Append it after the records
+  /// The event's values become points of series; a ValuesOnly holds nothing else. Append it after the records
   /// up to its step, which give its position on the other axes; on Axis::seconds it is never before its step.
   void append(const telemetry::Event& event);
 
@@ -61,7 +61,7 @@ public:
   /// Names of all series but those of step_series(), sorted.
   std::vector<std::string> others() const;
 
-  const std::vector<telemetry::Event>& events() const { return events_; } ///< those with a kind
+  const std::vector<telemetry::Event>& events() const { return events_; } ///< without ValuesOnly
   std::size_t steps() const { return steps_->size(); }                    ///< number of step records
   /// Increases with every append: if the revision is unchanged, there is nothing new to draw.
   std::uint64_t revision() const { return revision_; }

@@ -198,7 +198,7 @@ std::int64_t CompleteRuns::insert(const CompleteRun& run, const std::string& uid
   RunBuffer buffer = buffer_of(id, run);
   for (const auto& [name, points] : run.series)
     buffer.add_series(name, points);
-  for (const StoredEvent& event : run.events)
+  for (const telemetry::Event& event : run.events)
     buffer.add_event(event);
   write(database_, buffer, run);
   return id;

@@ -57,7 +57,7 @@ std::vector<telemetry::Event> as_events(std::vector<Points> all) {
     Points& series = all[i];
     const Point& point = series.points[series.given++];
     if (events.empty() || events.back().step != step || last_event[i] + 1 == events.size())
-      events.push_back({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {}});
+      events.push_back({.step = step, .seconds = 0, .body = {}});
     events.back().values.emplace_back(*series.name, point.value);
     last_event[i] = events.size() - 1;
     if (series.given < series.points.size())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/store/detail/sql.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::store::detail {
 
@@ -124,11 +125,12 @@ void RecordWriter::write_summaries(const FrameBuffer& frame) {
 
 void RecordWriter::write_events(const RunBuffer& run) {
   for (const telemetry::Event& event : run.events()) {
+    const telemetry::EncodedEvent encoded = telemetry::encode(event);
     insert_event_.bind(1, run.id);
     insert_event_.bind(2, event.step);
     bind_real(insert_event_, 3, event.seconds);
-    insert_event_.bind(4, event.kind);
-    insert_event_.bind(5, event.detail_json);
+    insert_event_.bind(4, encoded.kind);
+    insert_event_.bind(5, encoded.detail_json);
     execute(insert_event_);
   }
 }

@@ -175,7 +175,7 @@ void RunBuffer::take(telemetry::Event&& event) {
   for (const auto& [name, value] : event.values)
     add_other(event.step, name, value);
   progress_.take(event);
-  if (!event.kind.empty()) // else it has only values
+  if (telemetry::has_happened(event))
     events_.push_back(std::move(event));
 }
 
@@ -264,14 +264,6 @@ void RunBuffer::extend_series(std::int64_t frame, std::int64_t series, const std
     only.summary.add(point->step, point->value);
 }
 
-void RunBuffer::add_event(const StoredEvent& event) {
-  events_.push_back({.step = event.step,
-                     .seconds = event.seconds,
-                     .kind = event.kind,
-                     .detail_json = event.detail_json,
-                     .values = {}});
-}
-
 void RunBuffer::tell(const std::string& error, const std::string& notice) {
   if (on_notice && notice != noticed_) {
     noticed_ = notice;
@@ -289,9 +281,7 @@ void RunBuffer::tell_stored() {
 }
 
 bool RunBuffer::urgent() const {
-  return (outcome && !closed_) || std::any_of(events_.begin(), events_.end(), [](const telemetry::Event& event) {
-           return event.kind == "status" || event.kind == "edit" || event.kind == "budget" || event.kind == "shares";
-         });
+  return (outcome && !closed_) || std::any_of(events_.begin(), events_.end(), telemetry::is_answer);
 }
 
 void RunBuffer::committed() {

@@ -15,6 +15,7 @@
 #include "core/store/detail/frames.h"
 #include "core/store/detail/run_rows.h"
 #include "core/store/detail/sql.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::store {
 
@@ -229,11 +230,8 @@ std::vector<telemetry::Event> RunFollower::Impl::read_events(Cursor& cursor, boo
       break;
     cursor.event = query.getColumn(0).getInt64();
     ++cursor.events;
-    events.push_back({.step = step,
-                      .seconds = detail::real(query.getColumn(2)),
-                      .kind = query.getColumn(3),
-                      .detail_json = query.getColumn(4),
-                      .values = {}});
+    events.push_back(telemetry::decode_event(step, detail::real(query.getColumn(2)), query.getColumn(3).getString(),
+                                             query.getColumn(4).getString()));
   }
   return events;
 }

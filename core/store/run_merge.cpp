@@ -14,7 +14,7 @@ namespace {
 
 /// Columns of a run that its training writes, apart from its uid and numbers of other rows.
 std::string made_columns() {
-  return "started, spec, start, workers, environment, " + outcome_columns();
+  return "started, spec, start, workers, environment, settings_key, " + outcome_columns();
 }
 /// Those that the user changes.
 constexpr const char* user_columns = "name, note, tags, deleted, position";

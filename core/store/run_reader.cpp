@@ -21,6 +21,7 @@
 #include "core/store/list_filter.h"
 #include "core/store/run_fields.h"
 #include "core/store/run_store.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::store {
 
@@ -170,6 +171,10 @@ std::string RunReader::spec_json(std::int64_t id) const {
   return impl_->run_text("spec", id);
 }
 
+std::string RunReader::settings_key(std::int64_t id) const {
+  return impl_->run_text("coalesce(settings_key, '')", id);
+}
+
 std::string RunReader::start_json(std::int64_t id) const {
   return impl_->run_text("start", id);
 }
@@ -203,18 +208,16 @@ std::vector<StoredSearch> RunReader::searches(std::int64_t after, std::int64_t m
   });
 }
 
-std::vector<StoredEvent> RunReader::events(std::int64_t id) const {
+std::vector<telemetry::Event> RunReader::events(std::int64_t id) const {
   impl_->require_run(id);
   return impl_->read([&] {
-    std::vector<StoredEvent> events;
+    std::vector<telemetry::Event> events;
     SQLite::Statement query(impl_->database(),
                             "SELECT step, seconds, kind, detail FROM event WHERE run = ? ORDER BY id");
     query.bind(1, id);
     while (query.executeStep())
-      events.push_back({.step = query.getColumn(0).getInt64(),
-                        .seconds = detail::real(query.getColumn(1)),
-                        .kind = query.getColumn(2),
-                        .detail_json = query.getColumn(3)});
+      events.push_back(telemetry::decode_event(query.getColumn(0).getInt64(), detail::real(query.getColumn(1)),
+                                               query.getColumn(2).getString(), query.getColumn(3).getString()));
     return events;
   });
 }

@@ -140,10 +140,11 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
     if (!known.executeStep())
       throw input_error(fmt::format("there is no sweep {} to add a run to", *run.sweep));
   }
-  constexpr int others = 8;
+  constexpr int others = 9;
   SQLite::Statement insert(
       database,
-      fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start, environment) VALUES ({})",
+      fmt::format("INSERT INTO run ({}, uid, name, process, sweep, started, spec, start, environment, settings_key) "
+                  "VALUES ({})",
                   outcome_columns(), placeholders(1, outcome_column_count() + others)));
   RunOutcome nothing_yet;
   nothing_yet.status = run.status;
@@ -157,6 +158,8 @@ std::int64_t insert_run(SQLite::Database& database, const NewRun& run, const std
   insert.bind(next + 5, run.spec_json);
   insert.bind(next + 6, run.start_json);
   insert.bind(next + 7, run.environment_json);
+  if (!run.settings_key.empty())
+    insert.bind(next + 8, run.settings_key);
   execute(insert);
   return database.getLastInsertRowid();
 }

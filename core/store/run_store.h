@@ -38,7 +38,7 @@ struct Command {
 struct ResumedRun {
   std::int64_t run = 0;            ///< its number
   std::int64_t steps = 0;          ///< at the checkpoint
-  std::int64_t events = 0;         ///< that the run had reported by then, those with a kind
+  std::int64_t events = 0;         ///< that the run had reported by then, without those that only carry values
   telemetry::RunProgress progress; ///< at the checkpoint
 };
 
@@ -48,6 +48,7 @@ struct NewRun {
   telemetry::RunStatus status = telemetry::RunStatus::running; ///< or queued
   std::string spec_json;
   std::optional<std::int64_t> sweep;
+  std::string settings_key{};          ///< of a run of a sweep, see WaitingRun; empty: not known
   std::optional<std::int64_t> batch;   ///< first nominal batch, if known
   std::string start_json = "{}";       ///< run::RunStart as JSON
   std::string environment_json = "{}"; ///< what the run is made with and on: an object, empty where it is not known
@@ -96,13 +97,6 @@ struct RunRow {
   RunSettings settings;
   telemetry::RunOutcome outcome; ///< of a running or interrupted run: as stored so far
   std::vector<ListValue> more{}; ///< what a list has read besides; RunList::columns know it
-};
-
-struct StoredEvent {
-  std::int64_t step = 0;
-  double seconds = 0;
-  std::string kind;
-  std::string detail_json;
 };
 
 struct Point {
@@ -179,7 +173,7 @@ struct CompleteRun {
   std::optional<std::size_t> sweep; ///< index of its sweep among those that are stored with it
   std::int64_t workers = 1;
   telemetry::RunOutcome outcome; ///< of a running one: as long as this store is open, readers see it as running
-  std::vector<StoredEvent> events;
+  std::vector<telemetry::Event> events;
   std::vector<std::pair<std::string, std::vector<Point>>> series; ///< each in ascending order of steps, each step once
 };
 
@@ -337,9 +331,10 @@ public:
   /// Those of the runs that exist, in the order of `ids`; some may have been deleted meanwhile.
   std::vector<RunRow> present(const std::vector<std::int64_t>& ids) const;
   std::string spec_json(std::int64_t id) const;
+  std::string settings_key(std::int64_t id) const; ///< see WaitingRun; empty if none is stored
   std::string start_json(std::int64_t id) const;
   std::string environment_json(std::int64_t id) const; ///< `{}` for a run of which it is not known
-  std::vector<StoredEvent> events(std::int64_t id) const;
+  std::vector<telemetry::Event> events(std::int64_t id) const;
   std::vector<std::string> series_names(std::int64_t id) const;
   std::vector<SeriesSummary> summaries(std::int64_t id) const; ///< in the order of series_names()
   /// Calls `visit` for all points of a series in order. Throws as series() does, possibly after some points.

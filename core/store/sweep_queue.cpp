@@ -20,6 +20,8 @@ using SQLite::Statement;
 
 constexpr const char* waits = detail::run_waits;
 constexpr const char* in_order = detail::waiting_order;
+/// What runs with the same settings have in common.
+constexpr const char* key = "coalesce(settings_key, spec)";
 
 /// Marks the sweep's runs whose process is gone; the process keeps its row, which tells of its unclean exit.
 void mark_interrupted(Database& database, std::int64_t sweep) {
@@ -43,33 +45,55 @@ std::int64_t insert_waiting(Database& database, std::int64_t sweep, const std::s
   row.status = telemetry::RunStatus::queued;
   row.spec_json = run.spec_json;
   row.sweep = sweep;
+  row.settings_key = run.settings_key;
   return detail::insert_run(database, row, uid, std::nullopt);
+}
+
+/// Of a query of number, name, spec and key.
+WaitingRun waiting_run(Statement& query) {
+  return {.id = query.getColumn(0).getInt64(),
+          .name = query.getColumn(1),
+          .spec_json = query.getColumn(2),
+          .settings_key = query.getColumn(3)};
 }
 
 /// Interrupted runs of which no other attempt waits, runs or has ended in another way: the newest attempt of each.
 std::vector<std::pair<WaitingRun, double>> to_be_made_again(Database& database, std::int64_t sweep) {
-  Statement query(database,
-                  "SELECT max(id), name, spec, coalesce(position, id) FROM run WHERE sweep = ?1 AND deleted IS NULL "
-                  "AND spec IN (SELECT spec FROM run WHERE sweep = ?1 AND status = 'interrupted' AND deleted IS NULL) "
-                  "GROUP BY spec HAVING min(status = 'interrupted') = 1 AND count(*) < ?2");
+  Statement query(
+      database,
+      fmt::format("SELECT max(id), name, spec, coalesce(settings_key, ''), coalesce(position, id) FROM run WHERE sweep "
+                  "= ?1 AND deleted IS NULL AND {0} IN (SELECT {0} FROM run WHERE sweep = ?1 AND status = "
+                  "'interrupted' AND deleted IS NULL) GROUP BY {0} HAVING min(status = 'interrupted') = 1 AND "
+                  "count(*) < ?2",
+                  key));
   query.bind(1, sweep);
   query.bind(2, SweepQueue::max_attempts);
   std::vector<std::pair<WaitingRun, double>> runs;
   while (query.executeStep())
-    runs.push_back({{.id = query.getColumn(0).getInt64(), .name = query.getColumn(1), .spec_json = query.getColumn(2)},
-                    query.getColumn(3).getDouble()});
+    runs.push_back({waiting_run(query), query.getColumn(4).getDouble()});
   return runs;
 }
 
-/// Specs of the runs that need not be made again.
-std::set<std::string> specs_in_hand(Database& database, std::int64_t sweep) {
-  Statement query(database, "SELECT spec FROM run WHERE sweep = ? AND deleted IS NULL AND (status IN ('queued', "
-                            "'running', 'finished', 'failed') OR (status = 'stopped' AND reason <> ''))");
+/// Keys of the runs that need not be made again.
+std::set<std::string> keys_in_hand(Database& database, std::int64_t sweep) {
+  Statement query(database,
+                  fmt::format("SELECT {} FROM run WHERE sweep = ? AND deleted IS NULL AND (status IN ('queued', "
+                              "'running', 'finished', 'failed') OR (status = 'stopped' AND reason <> ''))",
+                              key));
   query.bind(1, sweep);
-  std::set<std::string> specs;
+  std::set<std::string> keys;
   while (query.executeStep())
-    specs.insert(query.getColumn(0));
-  return specs;
+    keys.insert(query.getColumn(0));
+  return keys;
+}
+
+std::vector<WaitingRun> runs_without_key(Database& database, std::int64_t sweep) {
+  Statement query(database, "SELECT id, name, spec, '' FROM run WHERE sweep = ? AND settings_key IS NULL");
+  query.bind(1, sweep);
+  std::vector<WaitingRun> runs;
+  while (query.executeStep())
+    runs.push_back(waiting_run(query));
+  return runs;
 }
 
 void set_position(Database& database, std::int64_t run, double position) {
@@ -91,10 +115,12 @@ SweepQueue::Load load_of(Database& database, std::int64_t sweep) {
 /// The waiting run that `choose` takes first, and what it reserves.
 std::optional<std::pair<WaitingRun, std::uint64_t>>
 choose_from(Database& database, std::int64_t sweep, const SweepQueue::Load& load, const SweepQueue::Choose& choose) {
-  Statement query(database, fmt::format("SELECT id, name, spec FROM run WHERE sweep = ? AND {} {}", waits, in_order));
+  Statement query(database, fmt::format("SELECT id, name, spec, coalesce(settings_key, '') FROM run WHERE sweep = ? "
+                                        "AND {} {}",
+                                        waits, in_order));
   query.bind(1, sweep);
   while (query.executeStep()) {
-    WaitingRun run{.id = query.getColumn(0).getInt64(), .name = query.getColumn(1), .spec_json = query.getColumn(2)};
+    WaitingRun run = waiting_run(query);
     if (const auto bytes = choose(run, load))
       return std::pair(std::move(run), *bytes);
   }
@@ -119,14 +145,29 @@ void note_workers(Database& database, std::int64_t sweep, std::int64_t workers) 
 
 } // namespace
 
+void SweepQueue::add_missing_keys(const KeyOf& key_of) {
+  store_.impl_->writer.change([&](Database& database) {
+    Statement update(database, "UPDATE run SET settings_key = ? WHERE id = ?");
+    for (const WaitingRun& run : runs_without_key(database, sweep_)) {
+      const auto found = key_of(run.spec_json);
+      if (!found)
+        continue;
+      update.bind(1, *found);
+      update.bind(2, run.id);
+      detail::execute(update);
+    }
+    return std::int64_t{0};
+  });
+}
+
 std::int64_t SweepQueue::add(const std::vector<WaitingRun>& runs) {
   auto& writer = store_.impl_->writer;
   return writer.change([&](Database& database) {
     mark_interrupted(database, sweep_);
-    std::set<std::string> there = specs_in_hand(database, sweep_);
+    std::set<std::string> there = keys_in_hand(database, sweep_);
     std::int64_t added = 0;
     for (const WaitingRun& run : runs) {
-      if (!there.insert(run.spec_json).second)
+      if (!there.insert(run.settings_key.empty() ? run.spec_json : run.settings_key).second)
         continue;
       const std::string uid = detail::new_uid();
       writer.added(uid, insert_waiting(database, sweep_, uid, run));
@@ -169,8 +210,9 @@ std::vector<std::pair<std::int64_t, std::string>> SweepQueue::begun() {
   std::vector<std::pair<std::int64_t, std::string>> runs;
   store_.impl_->writer.change([&](Database& database) {
     runs.clear();
-    Statement query(database, "SELECT id, spec FROM run WHERE sweep = ? AND deleted IS NULL AND status <> 'queued' "
-                              "ORDER BY id");
+    Statement query(database, fmt::format("SELECT id, {} FROM run WHERE sweep = ? AND deleted IS NULL AND status <> "
+                                          "'queued' ORDER BY id",
+                                          key));
     query.bind(1, sweep_);
     while (query.executeStep())
       runs.emplace_back(query.getColumn(0).getInt64(), query.getColumn(1));

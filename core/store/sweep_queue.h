@@ -16,6 +16,9 @@ struct WaitingRun {
   std::int64_t id = 0; ///< set by the queue, see add()
   std::string name;
   std::string spec_json;
+  /// Equal for runs with the same settings (sweep::settings_key()), also in other versions; empty: not known, and the
+  /// spec stands for it.
+  std::string settings_key{};
 };
 
 /// The runs of a sweep that wait in the database, for any number of programs that work at the sweep. A run that waits
@@ -26,7 +29,13 @@ public:
   /// The sweep must exist in the store's database.
   SweepQueue(RunStore& store, std::int64_t sweep) : store_(store), sweep_(sweep) {}
 
-  /// Appends runs, in one transaction; returns how many. Leaves out those whose spec a run of the sweep has that waits,
+  /// The key of a stored spec; nothing if it cannot be read.
+  using KeyOf = std::function<std::optional<std::string>(const std::string& spec_json)>;
+  /// Gives a key to the runs that have none: those that an earlier version has stored. Call it before add(), claim()
+  /// and begun().
+  void add_missing_keys(const KeyOf& key_of);
+
+  /// Appends runs, in one transaction; returns how many. Leaves out those whose key a run of the sweep has that waits,
   /// trains, or has ended otherwise than by an interruption or a stop without a reason.
   std::int64_t add(const std::vector<WaitingRun>& runs);
 
@@ -47,7 +56,7 @@ public:
   /// whose process is gone are marked `interrupted`, and those of which no other attempt waits, runs or has ended
   /// otherwise are added again, at their place, at most `max_attempts` times in all.
   Claim claim(const Choose& choose);
-  /// Number and spec of all runs of the sweep that do not wait any more, in the order of their numbers.
+  /// Number and key of all runs of the sweep that do not wait any more, in the order of their numbers.
   std::vector<std::pair<std::int64_t, std::string>> begun();
   /// Returns a claimed run that has not begun to the queue.
   void release(std::int64_t run);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_fields.h"
+#include "core/sweep/settings_key.h"
 
 namespace batchscope::sweep {
 
@@ -86,16 +87,6 @@ SweepSpec extended(const SweepSpec& spec, const Extension& extension) {
                                   "new sweep over it",
                                   run::spec_field(more.vary.back().field).option));
   return more;
-}
-
-std::string settings_key(const run::RunSpec& spec) {
-  std::string key;
-  for (const run::SpecField& field : run::spec_fields())
-    if (field.key != "name")
-      key += run::field_shown(spec, field.key) + '\n';
-  if (spec.program)
-    key += json_text(run::to_json(*spec.program));
-  return key;
 }
 
 } // namespace batchscope::sweep

@@ -21,8 +21,4 @@ struct Extension {
 /// Error (input) naming the option if that is not possible, and as check() does.
 SweepSpec extended(const SweepSpec& spec, const Extension& extension);
 
-/// Equal for specs of runs that differ in nothing but their names. A setting that is left out counts as its default, so
-/// that it is the same as the one that names it.
-std::string settings_key(const run::RunSpec& spec);
-
 } // namespace batchscope::sweep

@@ -73,7 +73,7 @@ void FinishedRuns::read_changes() {
 }
 
 LossCurve FinishedRuns::curve_of(std::int64_t run) const {
-  const schedule::RunLength length = run::countable_length(run::run_spec_from_json(reader_->spec_json(run)),
+  const schedule::RunLength length = run::countable_length(run::stored_spec_from_json(reader_->spec_json(run)),
                                                            reader_->run(run).outcome.batch.value_or(0));
   LossCurve curve(length);
   const auto losses = reader_->series(run, "loss");

@@ -6,6 +6,7 @@
 #include "core/job/retry_transient.h"
 #include "core/run/engine.h"
 #include "core/store/sweep_queue.h"
+#include "core/sweep/settings_key.h"
 #include "core/sweep/worker.h"
 
 namespace batchscope::sweep {
@@ -30,11 +31,15 @@ bool is_done(const telemetry::RunOutcome& outcome) {
   }
 }
 
+void add_missing_keys(std::int64_t sweep, store::RunStore& store) {
+  store::SweepQueue(store, sweep).add_missing_keys([](const std::string& spec) { return settings_key_of(spec); });
+}
+
 /// The newest run of each combination that has begun, in the order of the plan.
 std::vector<std::int64_t> begun(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) {
   std::map<std::string, std::int64_t> newest;
-  for (const auto& [id, spec] : store::SweepQueue(store, sweep).begun())
-    newest[settings_key(run::run_spec_from_json(spec))] = id;
+  for (const auto& [id, key] : store::SweepQueue(store, sweep).begun())
+    newest[key] = id;
   std::vector<std::int64_t> runs;
   for (const PlannedRun& planned : plan.runs)
     if (const auto found = newest.find(settings_key(planned.spec)); found != newest.end())
@@ -70,14 +75,16 @@ SweepPlan plan_sweep(const SweepSpec& spec, std::shared_ptr<data::DataPool> pool
 
 SweepPlan plan_rest(const store::RunReader& reader, std::int64_t sweep, const Extension& extension,
                     std::shared_ptr<data::DataPool> pool) {
-  SweepPlan plan{sweep_spec_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
+  SweepPlan plan{stored_sweep_from_json(reader.sweep_json(sweep)), {}, std::move(pool), {}};
+  if (!plan.spec.base.later_json.empty())
+    run::check(plan.spec.base); // refuses it: its combinations are not known
   if (!extension.empty())
     plan.spec = extended(plan.spec, extension);
   std::map<std::string, std::int64_t> done;
   reader.at_one_moment([&] {
     for (const std::int64_t id : reader.runs_of_sweep(sweep))
       if (is_done(reader.run(id).outcome))
-        done[settings_key(run::run_spec_from_json(reader.spec_json(id)))] = id;
+        done[settings_key_of(reader, id)] = id;
   });
   for (auto& run : combinations(plan.spec)) {
     const auto found = done.find(settings_key(run));
@@ -90,7 +97,11 @@ void enqueue(const SweepPlan& plan, std::int64_t sweep, store::RunStore& store) 
   std::vector<store::WaitingRun> waiting;
   for (const PlannedRun& planned : plan.runs)
     if (!planned.run)
-      waiting.push_back({.id = 0, .name = planned.spec.name, .spec_json = run::to_json(planned.spec)});
+      waiting.push_back({.id = 0,
+                         .name = planned.spec.name,
+                         .spec_json = run::to_json(planned.spec),
+                         .settings_key = settings_key(planned.spec)});
+  add_missing_keys(sweep, store);
   if (!waiting.empty())
     store::SweepQueue(store, sweep).add(waiting);
 }
@@ -99,8 +110,12 @@ SweepResult run_sweep(SweepPlan plan, std::int64_t sweep, store::RunStore& store
                       const std::shared_ptr<run::JobControl>& control, const WorkOptions& options) {
   watch.sweep_began(sweep);
   try {
-    if (options.add_missing)
-      job::retry_transient(watch, *control, [&] { enqueue(plan, sweep, store); });
+    job::retry_transient(watch, *control, [&] {
+      if (options.add_missing)
+        enqueue(plan, sweep, store);
+      else
+        add_missing_keys(sweep, store);
+    });
     Worker worker(plan.spec, sweep, plan.pool, store, watch, control, options);
     worker.work();
     SweepResult result;

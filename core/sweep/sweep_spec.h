@@ -45,5 +45,8 @@ std::vector<run::RunSpec> combinations(const SweepSpec& spec);
 /// `search`. Reading works as for RunSpec.
 std::string to_json(const SweepSpec& spec, int indent = 2);
 SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base = {});
+/// A sweep that this program or another version of it has stored: fields that are not known, also those that vary, are
+/// kept in `base.later_json`. Its combinations are known only without any.
+SweepSpec stored_sweep_from_json(const std::string& text);
 
 } // namespace batchscope::sweep

@@ -116,11 +116,10 @@ std::string to_json(const SweepSpec& spec, int indent) {
   return json_text(document, indent);
 }
 
-SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
-  Json document = parse_json(text);
-  if (!document.is_object())
-    throw input_error("a sweep specification must be a JSON object");
-  SweepSpec spec = base;
+namespace {
+
+/// Takes what is a sweep's own out of the document.
+void take_own_fields(Json& document, SweepSpec& spec) {
   if (const Json repeats = take(document, "repeats"); !repeats.is_null())
     spec.repeats = whole_number(repeats, "repeats", 1);
   if (const Json random = take(document, "random"); !random.is_null())
@@ -139,15 +138,50 @@ SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
                         " is not accepted; accepted: median, never");
     spec.stop_weak = weak == "median" ? StopWeak::median : StopWeak::never;
   }
+}
+
+bool is_known(const std::string& key) {
+  const auto& fields = run::spec_fields();
+  return run::placeholder_in(key) ||
+         std::any_of(fields.begin(), fields.end(), [&](const run::SpecField& field) { return field.key == key; });
+}
+
+/// Takes the fields that vary out of the document; those that are not known stay, unless all are taken.
+void take_variations(Json& document, bool all, SweepSpec& spec) {
   std::vector<std::string> lists;
   for (const auto& [key, value] : document.items())
-    if (key != "program" && (value.is_array() || value.is_object()))
+    if (key != "program" && (value.is_array() || value.is_object()) && (all || is_known(key)))
       lists.push_back(key);
   for (const std::string& key : lists) {
     const Json values = take(document, key.c_str());
     set_variation(spec, variation_from(key, values));
   }
+}
+
+Json object_from(const std::string& text) {
+  Json document = parse_json(text);
+  if (!document.is_object())
+    throw input_error("a sweep specification must be a JSON object");
+  return document;
+}
+
+} // namespace
+
+SweepSpec sweep_spec_from_json(const std::string& text, const SweepSpec& base) {
+  Json document = object_from(text);
+  SweepSpec spec = base;
+  take_own_fields(document, spec);
+  take_variations(document, true, spec);
   spec.base = run::run_spec_from_json(json_text(document), spec.base);
+  return spec;
+}
+
+SweepSpec stored_sweep_from_json(const std::string& text) {
+  Json document = object_from(text);
+  SweepSpec spec;
+  take_own_fields(document, spec);
+  take_variations(document, false, spec);
+  spec.base = run::stored_spec_from_json(json_text(document));
   return spec;
 }
 

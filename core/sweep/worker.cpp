@@ -40,7 +40,7 @@ void Worker::work() {
   while (!control_->stopping()) {
     const auto claim = this->claim();
     if (claim.run) {
-      const auto spec = run::run_spec_from_json(claim.run->spec_json);
+      const auto spec = run::stored_spec_from_json(claim.run->spec_json);
       watch_.combination(made_, made_ + static_cast<std::size_t>(claim.waiting) + 1, spec);
       ++made_;
       make(*claim.run, spec);
@@ -74,7 +74,7 @@ store::SweepQueue::Claim Worker::claim() {
 
 // A dry run takes longer than the store's thread may be kept, so it is made between two claims.
 void Worker::add_need(const std::string& spec_json) {
-  const run::RunSpec spec = run::run_spec_from_json(spec_json);
+  const run::RunSpec spec = run::stored_spec_from_json(spec_json);
   Need need;
   if (spec.program) { // each has a budget of its own
     needs_[spec_json] = need;

@@ -79,7 +79,7 @@ void RunProgress::take(const StepRecord& record) {
 }
 
 void RunProgress::take(const Event& event) {
-  outcome_.oom_events += event.kind == "oom" ? 1 : 0;
+  outcome_.oom_events += std::holds_alternative<OutOfMemory>(event.body) ? 1 : 0;
   take_scores(event.values, outcome_);
   clock_.take(event);
   take_time();

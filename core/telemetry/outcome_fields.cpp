@@ -121,6 +121,8 @@ Json json_of(const OutcomeField& field, const RunOutcome& outcome) {
 namespace {
 
 void set_from(const OutcomeField& field, const Json& value, RunOutcome& outcome) {
+  if (field.text && value.is_null())
+    return;
   if (field.text)
     field.set_text(outcome, value.get<std::string>());
   else if (field.integer)
@@ -152,17 +154,26 @@ Json to_json(const RunProgress& progress) {
   return {{"outcome", to_json(progress.outcome())}, {"clock", times}};
 }
 
+/// A field that earlier versions did not have is not known.
 RunProgress run_progress_from_json(const Json& json) {
+  const Json nothing = Json::object();
+  const auto part = [&](const char* name) -> const Json& {
+    const auto found = json.find(name);
+    return found == json.end() ? nothing : *found;
+  };
+  if (!part("outcome").is_object() || part("outcome").empty() || !part("clock").is_object())
+    throw input_error("the progress of a run cannot be read: it has no outcome");
   try {
     RunOutcome outcome;
     for (const OutcomeField& field : outcome_fields())
-      set_from(field, json.at("outcome").at(field.name), outcome);
-    const Json& times = json.at("clock");
+      if (const auto found = part("outcome").find(field.name); found != part("outcome").end())
+        set_from(field, *found, outcome);
+    const Json& times = part("clock");
     RunClock::State clock;
-    clock.step = times.at("step").get<std::int64_t>();
-    clock.examples = times.at("examples").get<std::int64_t>();
+    read_member(times, "step", clock.step);
+    read_member(times, "examples", clock.examples);
     for (const auto& [name, member] : clock_times)
-      clock.*member = number_from_json(times.at(name));
+      read_member(times, name, clock.*member);
     return RunProgress(std::move(outcome), RunClock(clock));
   } catch (const Json::exception& error) {
     throw input_error(std::string("the progress of a run cannot be read: ") + error.what());

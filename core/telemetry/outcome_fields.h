@@ -46,8 +46,9 @@ Json json_of(const OutcomeField& field, const RunOutcome& outcome);
 /// All fields by name.
 Json to_json(const RunOutcome& outcome);
 
-/// With its clock, so that a run that is resumed goes on counting where it was. Reading throws Error (input) for JSON
-/// of another form.
+/// With its clock, so that a run that is resumed goes on counting where it was. Reading takes what earlier and later
+/// versions wrote: a field that is missing is not known, one that is not known is ignored. Throws Error (input) for
+/// JSON of another form.
 Json to_json(const RunProgress& progress);
 RunProgress run_progress_from_json(const Json& json);
 

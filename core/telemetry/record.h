@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/telemetry/events.h"
+
 namespace batchscope::telemetry {
 
 /// One optimizer step, as the training loop reports it. A plain value, copied across threads. For the terms see the
@@ -37,20 +39,6 @@ struct StepRecord {
 
 /// A record of a step of which nothing else is known.
 StepRecord unknown_record(std::int64_t step);
-
-/// Something that happened at a step. `kind` is `oom`, `clamp`, `schedule`, `edit`, `evaluation`, `status`, ...;
-/// `detail_json` is one JSON object whose fields depend on the kind (an `oom`: attempted_batch, requested_bytes,
-/// in_use_bytes, limit_bytes, action, cause, ...).
-struct Event {
-  /// The step that was being made, for an `oom` in a step; else the last step done.
-  std::int64_t step = 0;
-  double seconds = 0; ///< since the run's start, without pauses
-  std::string kind;
-  std::string detail_json = "{}";
-  /// Values that become series of the run, such as validation_loss; empty for most events. A name that step_series()
-  /// has is stored as `other.NAME`.
-  std::vector<std::pair<std::string, double>> values;
-};
 
 /// Names of the series of a StepRecord, in the order of row().
 const std::vector<std::string>& step_series();

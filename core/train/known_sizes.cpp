@@ -111,19 +111,16 @@ Json KnownSizes::to_json() const {
 }
 
 KnownSizes KnownSizes::from_json(const Json& json) {
-  const auto optional = [&](const char* name) {
-    const Json& value = json.at(name);
-    return value.is_null() ? std::nullopt : std::optional(number_from_json(value));
-  };
   KnownSizes known;
-  for (const Json& size : json.at("failed"))
-    known.failed_.push_back({size.at(0).get<std::int64_t>(), size.at(1).get<std::int64_t>()});
-  known.part_ = optional("part");
-  known.alone_ = optional("alone");
-  known.from_prediction_ = json.at("from_prediction").get<bool>();
-  known.trust_ = json.at("trust").get<double>();
-  known.misses_ = json.at("misses").get<int>();
-  known.fitted_ = json.at("fitted").get<double>();
+  if (const auto failed = json.find("failed"); failed != json.end())
+    for (const Json& size : *failed)
+      known.failed_.push_back({size.at(0).get<std::int64_t>(), size.at(1).get<std::int64_t>()});
+  read_member(json, "part", known.part_);
+  read_member(json, "alone", known.alone_);
+  read_member(json, "from_prediction", known.from_prediction_);
+  read_member(json, "trust", known.trust_);
+  read_member(json, "misses", known.misses_);
+  read_member(json, "fitted", known.fitted_);
   return known;
 }
 

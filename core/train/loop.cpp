@@ -33,14 +33,14 @@ Loop::Loop(const LoopOptions& options, Learner& learner, telemetry::Sink& sink, 
     checkpoints_.emplace(*options.checkpoints, learner);
   if (resumption) {
     restore(resumption->state);
-    resumed_ = resumption->detail_json;
+    resumed_ = resumption->report;
   }
 }
 
 telemetry::RunOutcome Loop::run() {
   started_ = Clock::now();
-  if (!resumed_.empty())
-    send("resumed", resumed_);
+  if (resumed_)
+    send(*resumed_);
   const telemetry::RunOutcome result = make_steps();
   close_control();
   if (result.status == RunStatus::failed)
@@ -56,7 +56,7 @@ telemetry::RunOutcome Loop::run() {
 
 telemetry::RunOutcome Loop::make_steps() {
   try {
-    if (!resumed_.empty() && is_evaluation_due())
+    if (resumed_ && is_evaluation_due())
       evaluate(); // a stop had ended it
     // Without a step left there is no boundary: commands are too late now.
     while (progression_.next()) {
@@ -108,11 +108,9 @@ bool Loop::make(const schedule::PlannedStep& step) {
   if (options_.dropout > 0)
     learner_.set_dropout(
         schedule::scaled_dropout(options_.dropout, options_.regularization, step.nominal_effective, reference));
-  StepOutcome outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
-  for (const OutOfMemory& event : outcome.out_of_memory)
-    report_out_of_memory(event);
+  StepOutcome outcome = attempt(step);
   if (!outcome.ready && return_to_budget_before())
-    outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
+    outcome = attempt(step);
   if (!outcome.ready) {
     failure_ = outcome.failure;
     return false;
@@ -128,12 +126,19 @@ bool Loop::make(const schedule::PlannedStep& step) {
   report(step, outcome, after);
   if (outcome.norms)
     if (const auto noise = progression_.add_gradient_norms(*outcome.norms))
-      send("", "{}", {{telemetry::noise_scale, *noise}});
+      send(telemetry::ValuesOnly{}, {{telemetry::noise_scale, *noise}});
   progression_.done({.loss = outcome.loss,
                      .vram_fraction = static_cast<double>(after.peak) / static_cast<double>(after.limit),
                      .tokens = options_.progression.has_tokens ? outcome.tokens : 0,
                      .stream_losses = outcome.stream_losses});
   return true;
+}
+
+StepOutcome Loop::attempt(const schedule::PlannedStep& step) {
+  StepOutcome outcome = stepper_.run(window_.micro_batches(), is_noise_due(step.step));
+  for (const OutOfMemory& event : outcome.out_of_memory)
+    report_out_of_memory(event, budget_before_.has_value()); // to which it can return
+  return outcome;
 }
 
 /// One-time allocations of the first step (kernels' workspaces) are not growth, so the comparison begins after it.

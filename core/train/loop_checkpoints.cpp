@@ -1,23 +1,7 @@
 // The loop's checkpoints: its state, and when one is made.
-#include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/train/detail/loop.h"
 
 namespace batchscope::train {
-
-namespace {
-
-Json checkpoint_json(const Checkpoints::Report& report) {
-  if (!report.problem.empty())
-    return {{"problem", report.problem}, {"message", "not written: " + report.problem + "; training goes on"}};
-  return {{"bytes", report.bytes},
-          {"copy_seconds", report.copy_seconds},
-          {"write_seconds", report.seconds},
-          {"message", format_bytes(report.bytes) + " written in " + format_duration(report.seconds) +
-                          "; training stood still for " + format_duration(report.copy_seconds)}};
-}
-
-} // namespace
 
 LoopState Loop::state() const {
   const std::uint64_t budget = learner_.device().readings().limit;
@@ -90,16 +74,24 @@ void Loop::save_weights() {
   std::uint64_t bytes = 0;
   for (const checkpoint::Tensor& tensor : weights)
     bytes += tensor.bytes;
-  send("weights", json_text(Json{{"file", options_.save},
-                                 {"bytes", bytes},
-                                 {"message", format_bytes(bytes) + " written to " + options_.save}}));
+  send(telemetry::WeightsWritten{.file = options_.save, .bytes = bytes});
 }
+
+namespace {
+
+telemetry::CheckpointWritten body_of(const Checkpoints::Report& report) {
+  if (!report.problem.empty())
+    return {.error = report.problem};
+  return {.bytes = report.bytes, .copy_seconds = report.copy_seconds, .write_seconds = report.seconds};
+}
+
+} // namespace
 
 /// A problem that persists is reported once.
 void Loop::report_checkpoints() {
   for (const Checkpoints::Report& report : checkpoints_->take_reports()) {
     if (report.problem.empty() || checkpoint_problem_.empty())
-      send_at(report.step, "checkpoint", json_text(checkpoint_json(report)), {});
+      send_at(report.step, body_of(report), {});
     checkpoint_problem_ = report.problem;
   }
 }

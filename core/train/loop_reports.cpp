@@ -2,10 +2,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/run/apply_edit.h"
 #include "core/schedule/planned_record.h"
+#include "core/telemetry/message.h"
 #include "core/telemetry/series_info.h"
 #include "core/train/detail/loop.h"
 
@@ -13,42 +12,35 @@ namespace batchscope::train {
 
 namespace {
 
-std::string times(std::int64_t parts, std::int64_t size) {
-  return parts == 1 ? format_count(size) : format_count(parts) + " x " + format_count(size);
+using telemetry::Words;
+
+/// What the device knows of a request that it refused.
+void add_memory(const memory::OutOfMemoryInfo& info, telemetry::OutOfMemory& event) {
+  event.requested_bytes = info.requested;
+  event.in_use_bytes = info.in_use;
+  event.counts = telemetry::OutOfMemory::Counts::budget;
+  event.reserved_bytes = info.reserved;
+  event.limit_bytes = info.limit;
+  event.phase = info.phase;
+  if (info.by_use_known)
+    event.in_use_by = info.in_use_by;
 }
 
-std::string action(const OutOfMemory& event) {
-  if (event.parts_after == event.parts_before)
-    return event.attempted <= 1 ? "the run ends: even one example does not fit"
-                                : "the run was stopped because of --on-oom fail";
-  return "retried the same " + format_count(event.examples_again) + " examples as " +
-         times(event.parts_after, event.largest_after) + "; effective batch unchanged";
-}
-
-Json memory_json(const memory::OutOfMemoryInfo& info) {
-  Json json = {{"requested_bytes", info.requested},
-               {"in_use_bytes", info.in_use},
-               {"reserved_bytes", info.reserved},
-               {"limit_bytes", info.limit},
-               {"phase", telemetry::to_string(info.phase)}};
-  if (info.by_use_known) {
-    for (int use = 0; use < telemetry::use_count; ++use)
-      json["in_use_by"][telemetry::to_string(static_cast<telemetry::Use>(use))] = info.in_use_by[use];
-  }
-  return json;
+telemetry::Reason not_accepted(const Error& error) {
+  return telemetry::because(Words::not_accepted, {{"error", std::string(error.what())}});
 }
 
 } // namespace
 
-void Loop::send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values) {
-  send_at(steps(), kind, std::move(detail), std::move(values));
+void Loop::send(telemetry::EventBody body, std::vector<std::pair<std::string, double>> values) {
+  send_at(steps(), std::move(body), std::move(values));
 }
 
-void Loop::send_at(std::int64_t step, const char* kind, std::string detail,
-                   std::vector<std::pair<std::string, double>> values) {
-  telemetry::Event event{step, seconds_since_start(), kind, std::move(detail), std::move(values)};
+void Loop::send_at(std::int64_t step, telemetry::EventBody body, std::vector<std::pair<std::string, double>> values) {
+  telemetry::Event event{
+      .step = step, .seconds = seconds_since_start(), .body = std::move(body), .values = std::move(values)};
   progress_.take(event);
-  events_ += event.kind.empty() ? 0 : 1; // the others only carry values
+  events_ += telemetry::has_happened(event) ? 1 : 0;
   sink_.event(std::move(event));
 }
 
@@ -92,63 +84,69 @@ void Loop::add_streams(telemetry::StepRecord& record, const data::StepTakes& tak
   }
 }
 
-void Loop::report_out_of_memory(const OutOfMemory& event) {
-  Json json = {{"attempted_batch", event.attempted},
-               {"nominal_batch", event.nominal},
-               {"accumulate", event.accumulate},
-               {"effective_batch", event.examples_again}};
+void Loop::report_out_of_memory(const OutOfMemory& event, bool tried_again) {
+  using Outcome = telemetry::OutOfMemory::Outcome;
+  telemetry::OutOfMemory report{.attempted_batch = event.attempted,
+                                .split_to = event.largest_after,
+                                .nominal_batch = event.nominal,
+                                .accumulate = event.accumulate,
+                                .effective_batch = event.examples_again,
+                                .micro_batches_before = event.parts_before,
+                                .micro_batches_after = event.parts_after,
+                                .micro_batch_before = event.largest_before,
+                                .examples_again = event.examples_again,
+                                .cause = likely_cause(event, before_)};
+  add_memory(event.info, report);
   if (event.length > 1)
-    json["longest_example"] = event.length;
-  json.update(memory_json(event.info));
-  json["micro_batches_before"] = event.parts_before;
-  json["micro_batches_after"] = event.parts_after;
-  json["micro_batch_before"] = event.largest_before;
-  json["micro_batch_after"] = event.largest_after;
-  json["examples_again"] = event.examples_again;
-  json["action"] = action(event);
-  json["cause"] = describe(likely_cause(event, before_));
-  send_at(steps() + 1, "oom", json_text(json), {}); // the step being made
+    report.longest_example = event.length;
+  if (event.parts_after != event.parts_before)
+    report.outcome = Outcome::split;
+  else if (tried_again)
+    report.outcome = Outcome::retried;
+  else
+    report.reason = telemetry::because(event.attempted <= 1 ? Words::single_example : Words::on_oom_fail);
+  send_at(steps() + 1, std::move(report), {}); // the step being made
 }
 
 void Loop::report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info) {
-  Json json = {{"attempted_batch", tried}};
-  json.update(memory_json(info));
-  json["micro_batch_before"] = tried;
-  json["micro_batch_after"] = now;
-  json["action"] = "evaluation continues with " + format_count(now) + " examples at a time; training is not affected";
-  json["cause"] = "evaluation";
-  send("oom", json_text(json));
+  telemetry::OutOfMemory report{.where = telemetry::OutOfMemory::Where::evaluation,
+                                .outcome = telemetry::OutOfMemory::Outcome::smaller,
+                                .attempted_batch = tried,
+                                .split_to = now,
+                                .micro_batch_before = tried};
+  add_memory(info, report);
+  send(std::move(report));
 }
 
 void Loop::report_schedule(const schedule::ScheduleEvent& event) {
-  send(event.kind.c_str(), run::schedule_event_json(event));
+  send(body_of(event));
 }
 
 void Loop::apply(const run::ScheduleEdit& edit) {
-  run::EditAnswer answer = run::apply_edit(edit, progression_);
-  send(answer.kind, std::move(answer.detail_json));
+  send(run::apply_edit(edit, progression_));
 }
 
 void Loop::apply(const run::BudgetChange& change) {
   memory::Device& device = learner_.device();
   const memory::Readings now = device.readings();
-  Json json = {{"before_bytes", now.limit}, {"asked_bytes", change.bytes}};
-  if (change.command)
-    json["command"] = *change.command;
+  telemetry::BudgetChange answer{
+      .before_bytes = now.limit, .asked_bytes = change.bytes, .budget_bytes = now.limit, .command = change.command};
+  if (change.bytes <= now.in_use) {
+    answer.refused =
+        telemetry::because(Words::budget_in_use, {{"in_use_bytes", static_cast<std::int64_t>(now.in_use)}});
+    return send(std::move(answer));
+  }
   try {
-    if (change.bytes <= now.in_use)
-      throw input_error("weights and optimizer use " + format_bytes(now.in_use) + "; accepted: more than that");
     device.set_budget(change.bytes);
     if (!budget_before_)
       budget_before_ = now.limit;
     free_memory_.reset(); // it is the user's now
-    json["budget_bytes"] = change.bytes;
-    json["applies_from_step"] = steps() + 1;
+    answer.budget_bytes = change.bytes;
+    answer.applies_from_step = steps() + 1;
   } catch (const Error& error) {
-    json["budget_bytes"] = now.limit;
-    json["refused"] = error.what();
+    answer.refused = not_accepted(error);
   }
-  send("budget", json_text(json));
+  send(std::move(answer));
 }
 
 void Loop::follow_free_memory() {
@@ -160,10 +158,10 @@ void Loop::follow_free_memory() {
   if (!budget_before_)
     budget_before_ = now.limit;
   device.set_budget(*budget);
-  send("budget", json_text(Json{{"before_bytes", now.limit},
-                                {"budget_bytes", *budget},
-                                {"applies_from_step", steps() + 1},
-                                {"message", "follows the memory that is free; --memory-budget sets a fixed one"}}));
+  send(telemetry::BudgetChange{.why = telemetry::BudgetChange::Why::follows_free_memory,
+                               .before_bytes = now.limit,
+                               .budget_bytes = *budget,
+                               .applies_from_step = steps() + 1});
 }
 
 /// A budget in which not even one example fits does not end the run. False if the budget was not changed.
@@ -171,41 +169,38 @@ bool Loop::return_to_budget_before() {
   if (!budget_before_)
     return false;
   memory::Device& device = learner_.device();
-  Json json = {{"before_bytes", device.readings().limit}, {"budget_bytes", *budget_before_}};
-  json["message"] = "not even one example fits in " + format_bytes(device.readings().limit) + "; the budget is " +
-                    format_bytes(*budget_before_) + " again";
+  telemetry::BudgetChange change{.why = telemetry::BudgetChange::Why::taken_back,
+                                 .before_bytes = device.readings().limit,
+                                 .budget_bytes = *budget_before_,
+                                 .reason = telemetry::because(Words::single_example)};
   device.set_budget(*budget_before_);
   budget_before_.reset();
   free_memory_.reset(); // or it would be tried again and again
-  send("budget", json_text(json));
+  send(std::move(change));
   return true;
 }
 
 /// Every accepted edit gets an answer in the events of its run.
 void Loop::close_control() {
-  for (const run::ScheduleEdit& edit : control_.close()) {
-    run::EditAnswer answer = run::refused(edit, "too late: the run has no further steps");
-    send(answer.kind, std::move(answer.detail_json));
-  }
+  for (const run::ScheduleEdit& edit : control_.close())
+    send(run::refused(edit, telemetry::because(Words::too_late)));
 }
 
 /// Once per pause and once per end of a pause, however many single steps are made in between.
 void Loop::report_paused(bool paused) {
+  using Status = telemetry::StatusChange::Status;
   if (paused == said_paused_)
     return;
   said_paused_ = paused;
-  send("status", json_text(Json{{"status", paused ? "paused" : "running"}}));
+  send(telemetry::StatusChange{.status = paused ? Status::paused : Status::running});
 }
 
 void Loop::report_validation(const Validation& validation, double seconds) {
-  Json json = {{"loss", json_number(validation.loss)}};
   std::vector<std::pair<std::string, double>> values = {{telemetry::evaluation_seconds, seconds},
                                                         {"validation_loss", validation.loss}};
-  if (validation.accuracy) {
-    json["accuracy"] = *validation.accuracy;
+  if (validation.accuracy)
     values.emplace_back("validation_accuracy", *validation.accuracy);
-  }
-  send("evaluation", json_text(json), std::move(values));
+  send(telemetry::Evaluation{.loss = validation.loss, .accuracy = validation.accuracy}, std::move(values));
 }
 
 } // namespace batchscope::train

@@ -17,12 +17,38 @@ Json before_json(const BeforeOutOfMemory& before) {
 }
 
 BeforeOutOfMemory before_from_json(const Json& json) {
-  return {.largest_nominal = json.at("largest_nominal").get<std::int64_t>(),
-          .longest = json.at("longest").get<std::int64_t>(),
-          .first_baseline = json.at("first_baseline").get<std::uint64_t>(),
-          .baseline = json.at("baseline").get<std::uint64_t>(),
-          .others_first = json.at("others_first").get<std::uint64_t>(),
-          .others = json.at("others").get<std::uint64_t>()};
+  BeforeOutOfMemory before;
+  read_member(json, "largest_nominal", before.largest_nominal);
+  read_member(json, "longest", before.longest);
+  read_member(json, "first_baseline", before.first_baseline);
+  read_member(json, "baseline", before.baseline);
+  read_member(json, "others_first", before.others_first);
+  read_member(json, "others", before.others);
+  return before;
+}
+
+/// A part of the state; an empty one where it is missing.
+Json part_of(const Json& loop, const char* name) {
+  const auto found = loop.find(name);
+  return found == loop.end() || found->is_null() ? Json::object() : *found;
+}
+
+void read_loop(const Json& loop, LoopState& state) {
+  const Json grow_back = part_of(loop, "grow_back");
+  state.split.known = KnownSizes::from_json(part_of(loop, "known_sizes"));
+  state.split.shortage = MemoryShortage::from_json(part_of(loop, "shortage"));
+  read_member(grow_back, "quiet", state.split.grow_back.quiet);
+  read_member(grow_back, "wait", state.split.grow_back.wait);
+  read_member(loop, "largest_evaluation", state.evaluation.largest);
+  state.evaluation.shortage = MemoryShortage::from_json(part_of(loop, "evaluation_shortage"));
+  state.before = before_from_json(part_of(loop, "before"));
+  read_member(loop, "changed_budget", state.changed_budget);
+  read_member(loop, "largest_micro", state.largest_micro);
+  read_member(loop, "evaluated_at", state.evaluated_at);
+  read_member(loop, "evaluated_examples", state.evaluated_examples);
+  read_member(loop, "best_score", state.best_score);
+  state.seconds = state.progress.outcome().seconds;
+  read_member(loop, "seconds", state.seconds);
 }
 
 Json loop_json(const LoopState& state) {
@@ -52,25 +78,13 @@ void save(const LoopState& state, checkpoint::Checkpoint& to) {
 LoopState loop_state(const checkpoint::Checkpoint& checkpoint) {
   try {
     const Json loop = parse_json(checkpoint.text("loop"));
+    if (!loop.is_object())
+      throw input_error("the checkpoint's text `loop` is no object");
     LoopState state;
     state.progress = telemetry::run_progress_from_json(parse_json(checkpoint.text("progress")));
     state.plan = checkpoint.text("plan");
-    const Json& grow_back = loop.at("grow_back");
-    state.split = {KnownSizes::from_json(loop.at("known_sizes")),
-                   MemoryShortage::from_json(loop.at("shortage")),
-                   {grow_back.at("quiet").get<std::int64_t>(), grow_back.at("wait").get<std::int64_t>()}};
-    state.evaluation = {loop.at("largest_evaluation").get<std::int64_t>(),
-                        MemoryShortage::from_json(loop.at("evaluation_shortage"))};
-    state.before = before_from_json(loop.at("before"));
-    if (const Json& budget = loop.at("changed_budget"); !budget.is_null())
-      state.changed_budget = budget.get<std::uint64_t>();
-    state.largest_micro = loop.at("largest_micro").get<std::int64_t>();
-    state.evaluated_at = loop.at("evaluated_at").get<std::int64_t>();
-    state.evaluated_examples = loop.at("evaluated_examples").get<std::int64_t>();
-    if (const Json& best = loop.at("best_score"); !best.is_null())
-      state.best_score = number_from_json(best);
+    read_loop(loop, state);
     state.events = checkpoint.label.events;
-    state.seconds = number_from_json(loop.at("seconds"));
     return state;
   } catch (const Json::exception& error) {
     throw input_error(fmt::format("the checkpoint at step {} cannot be read: {}", checkpoint.label.step, error.what()));

@@ -37,9 +37,9 @@ Json MemoryShortage::to_json() const {
 
 MemoryShortage MemoryShortage::from_json(const Json& json) {
   MemoryShortage shortage;
-  shortage.begun_ = json.at("begun").get<bool>();
-  shortage.of_budget_ = json.at("of_budget").get<bool>();
-  shortage.room_ = json.at("room").get<std::uint64_t>();
+  read_member(json, "begun", shortage.begun_);
+  read_member(json, "of_budget", shortage.of_budget_);
+  read_member(json, "room", shortage.room_);
   return shortage;
 }
 

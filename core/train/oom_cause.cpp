@@ -17,7 +17,8 @@ bool grew(std::uint64_t before, std::uint64_t now, std::uint64_t limit) {
 
 } // namespace
 
-Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
+telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
+  using Cause = telemetry::OutOfMemory::Cause;
   if (event.growing_back)
     return Cause::growing_back;
   if (before.largest_nominal == 0)
@@ -35,28 +36,6 @@ Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before) {
   if (grew(before.others_first, before.others, limit))
     return Cause::other_process;
   return Cause::unknown;
-}
-
-const char* describe(Cause cause) {
-  switch (cause) {
-  case Cause::growing_back:
-    return "a larger micro batch was tried again (--grow-back)";
-  case Cause::first_batch:
-    return "the first batch does not fit in memory";
-  case Cause::schedule:
-    return "the schedule asked for a larger batch";
-  case Cause::longer_example:
-    return "an example is longer than all previous ones";
-  case Cause::growth:
-    return "memory use between steps has grown (possible leak)";
-  case Cause::fragmentation:
-    return "fragmentation: much more is reserved than in use";
-  case Cause::other_process:
-    return "another process uses more device memory";
-  case Cause::unknown:
-    return "unknown";
-  }
-  return "unknown";
 }
 
 } // namespace batchscope::train

@@ -154,9 +154,9 @@ public:
           .every = spec_.checkpoint_every,
           .minutes = spec_.checkpoint_minutes};
   }
-  void restore(const checkpoint::Checkpoint& checkpoint, const std::string& detail_json) override {
+  void restore(const checkpoint::Checkpoint& checkpoint, const telemetry::Resumed& report) override {
     translated([&] {
-      Resumption resumption{loop_state(checkpoint), detail_json};
+      Resumption resumption{loop_state(checkpoint), report};
       schedule::Progression(loop_options().progression).restore(resumption.state.plan);
       learner_->restore(checkpoint); // last: the rest changes nothing
       resumption_ = std::move(resumption);

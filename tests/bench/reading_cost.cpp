@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/store/run_follower.h"
+#include "tests/test_events.h"
 
 namespace batchscope::bench {
 
@@ -54,7 +55,7 @@ std::int64_t store_wide_run(const std::filesystem::path& file, int series, std::
     record.step = step;
     writer->sink().record(record);
     if (step % 10 == 0)
-      writer->sink().event({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = values});
+      writer->sink().event(batchscope::test::event_of(step, 0, "", "{}", values));
   }
   writer->finish(finished());
   return writer->id();

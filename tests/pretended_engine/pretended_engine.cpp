@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
+#include "core/run/apply_edit.h"
 #include "core/run/detail/engine_library.h"
 #include "core/run/engine.h"
 #include "core/run/run_plan.h"
@@ -59,7 +59,7 @@ public:
   }
 
   void choose_batch(std::int64_t batch, const std::string& /*reason*/) override { batch_ = batch; }
-  void restore(const checkpoint::Checkpoint& /*checkpoint*/, const std::string& /*detail_json*/) override {
+  void restore(const checkpoint::Checkpoint& /*checkpoint*/, const telemetry::Resumed& /*report*/) override {
     throw Error(Error::Kind::unavailable, "the pretended engine has no checkpoints");
   }
 
@@ -104,30 +104,18 @@ public:
   }
 
 private:
-  static void send(telemetry::Sink& sink, const schedule::Progression& progression, const char* kind,
-                   const Json& detail) {
-    telemetry::Event event;
-    event.step = progression.steps_done();
-    event.kind = kind;
-    event.detail_json = json_text(detail);
-    sink.event(std::move(event));
+  static void send(telemetry::Sink& sink, const schedule::Progression& progression, telemetry::EventBody body) {
+    sink.event({.step = progression.steps_done(), .body = std::move(body)});
   }
 
   void report_paused(bool paused, const schedule::Progression& progression, telemetry::Sink& sink) {
+    using Status = telemetry::StatusChange::Status;
     if (paused != std::exchange(reported_paused_, paused))
-      send(sink, progression, "status", {{"status", paused ? "paused" : "running"}});
+      send(sink, progression, telemetry::StatusChange{.status = paused ? Status::paused : Status::running});
   }
 
   static void apply(const run::ScheduleEdit& edit, schedule::Progression& progression, telemetry::Sink& sink) {
-    Json detail{{"schedule", edit.schedule}};
-    try {
-      progression.edit(edit.schedule, edit.batch);
-      detail["batch"] = progression.batch();
-      detail["applies_from_step"] = progression.steps_done() + 1;
-    } catch (const Error& error) {
-      detail["refused"] = error.what();
-    }
-    send(sink, progression, "edit", detail);
+    send(sink, progression, run::apply_edit(edit, progression));
   }
 
   static telemetry::StepRecord record_of(const schedule::PlannedStep& step) {

@@ -1,6 +1,9 @@
 """A loader that only pretends: sizes without torch. For the programs of tests, which import it."""
 
-from batchscope.sizes import Sizes as _Sizes
+try:
+    from batchscope.sizes import Sizes as _Sizes
+except ImportError:  # the client as one file, as programs get it that are attached to
+    from batchscope import Sizes as _Sizes
 
 
 class Sizes(_Sizes):

@@ -824,7 +824,7 @@ class Memory(Folder):
             print(budget.least(None))
             budget.set(60_000_000, None)
             print(fits(100_000_000))
-            with budget.lifted():
+            with budget.for_data((1,), first=True):
                 print(fits(300_000_000))
             budget.begin_update()
             print(fits(100_000_000), fits(300_000_000))
@@ -844,21 +844,45 @@ class Memory(Folder):
             budget.set(100_000_000, None)
             print(fits(70_000_000), fits(90_000_000))  # training holds 20 MB
             budget.end_update()
-            budget.between_steps()
+            budget.begin_step((8,))
             print(fits(70_000_000), fits(90_000_000))
             kept = [bytearray(30_000_000)]  # within the step that is made
             print(fits(70_000_000))
             print(budget.make_room_again(), fits(70_000_000), fits(90_000_000))
             print(budget.make_room_again())  # nothing more has come to stay
             kept.append(bytearray(30_000_000))
-            budget.between_steps()
+            with budget.for_data((8,), first=True):
+                kept.append(bytearray(300_000_000))  # of the data set
             print(fits(70_000_000), fits(90_000_000))
-            print(budget.begin_probe() < 80_000_000, fits(70_000_000), fits(79_900_000))  # a little less than a run has
+            print(budget.begin_probe() < 80_000_000)
+            budget.begin_step((8,))
+            print(fits(70_000_000), fits(79_980_000))  # a little less than a run has
         """, self.server())
         self.assertEqual(child.end(),
-                         "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue True False\n")
+                         "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue\nTrue False\n")
 
-    def test_the_last_batch_counts_until_it_is_freed(self):
+    def test_what_steps_leave_counts(self):
+        """But for that of a size's first steps, which may be what libraries keep."""
+        child = self.program("""
+            import batchscope
+            from pretended_batchscope import fits
+            own, kept = [10_000_000], []
+            budget = batchscope.budget.Budget(lambda: own[0])
+            budget.set(100_000_000, None)
+            budget.end_update()
+            for step in range(6):
+                with budget.for_data((8,), first=True):
+                    pass
+                print(max(size for size in range(10, 100, 10) if fits(size * 1_000_000 - 2_000_000)), end=" ")
+                kept.append(bytearray(20_000_000))
+            del kept[2:4]
+            with budget.for_data((8,), first=True):
+                pass
+            print(fits(48_000_000), fits(52_000_000))
+        """, self.server())
+        self.assertEqual(child.end(), "90 90 90 70 50 30 True False\n")
+
+    def test_all_batches_count_until_they_are_freed(self):
         child = self.program("""
             import batchscope
             from pretended_batchscope import fits
@@ -868,7 +892,9 @@ class Memory(Folder):
             for _ in range(2):
                 print(fits(58_000_000), fits(62_000_000))
                 budget.end_update()
-                budget.between_steps()
+                with budget.for_data((8,), first=True):
+                    batch.append(bytearray(40_000_000))  # the old one is freed when the step begins
+                del batch[0]
             batch.clear()
             print(fits(98_000_000), fits(102_000_000))
         """, self.server())
@@ -877,7 +903,7 @@ class Memory(Folder):
     def test_places_that_are_closed_are_no_memory_of_the_training(self):
         child = self.program("""
             import batchscope
-            batchscope.budget._use_fixed_map_threshold()
+            batchscope.heap.use_fixed_map_threshold()
             below = [bytearray(100_000) for _ in range(50)]
             above = bytearray(100_000)
             del below  # a place of 5 MB
@@ -908,13 +934,13 @@ class Memory(Folder):
             memory = batchscope.memory.HostMemory(0, budget.closed_bytes)
             budget.set(100_000_000, None)
             budget.end_update()
-            budget.between_steps()
-            print(budget.closed_bytes(), budget._heap.is_short(), budget.counts_libraries, fits(1_000_000))
+            budget.begin_step()
+            print(budget.closed_bytes(), budget._heap.wants_settling(), budget.counts_libraries, fits(1_000_000))
             held = bytearray(40_000_000)
             held[::4096] = b"x" * len(held[::4096])
             print(memory.allocated() >= 40_000_000)
             base = budget._base
-            budget.between_steps()
+            budget.begin_step()
             print(budget.make_room_again(), budget._base == base)  # it keeps what is freed
             gc.disable()
             garbage = Garbage()
@@ -925,6 +951,24 @@ class Memory(Folder):
             print(seen() is None)
         """, self.server(), LD_PRELOAD=library)
         self.assertEqual(child.end(), "0 False True True\nTrue\nFalse True\nTrue\n")
+
+    def test_memory_that_grows_is_named_once(self):
+        child = self.program("""
+            import batchscope
+            from batchscope.growth import Growth
+            def told(grows):
+                growth = Growth()
+                return [f"{step}: {found}" for step in range(1, 200)
+                        for found in [growth.saw(step, grows(step), (8,))] if found]
+            print(told(lambda step: 500_000_000 + 100_000 * step))
+            print(told(lambda step: 500_000_000 + 100_000 * max(0, step - 50) - 30_000 * (step % 4 == 0)))
+            print(told(lambda step: 500_000_000 + 1_000 * step))  # lists of numbers, say
+            print(told(lambda step: 500_000_000 + 1_000_000 * (step % 10)))
+            print(told(lambda step: 500_000_000 + 10_000_000 * min(step, 8)))  # it settles
+        """, self.server())
+        self.assertEqual(child.end().splitlines(), [
+            "[\"25: {'bytes_per_step': 100000, 'since_step': 6, 'bytes': 2000000}\"]",
+            "[\"64: {'bytes_per_step': 100000, 'since_step': 51, 'bytes': 1370000}\"]", "[]", "[]", "[]"])
 
     def test_readings_follow_what_is_allocated(self):
         child = self.program("""

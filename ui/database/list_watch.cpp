@@ -117,7 +117,7 @@ void ListWatch::show_searches(const std::vector<store::StoredSearch>& rows) {
       auto search = std::make_shared<StoredSearch>();
       search->id = row.id;
       search->created = QString::fromStdString(row.created);
-      search->spec = run::run_spec_from_json(row.spec_json);
+      search->spec = run::stored_spec_from_json(row.spec_json);
       search->trials = run::trial_key(search->spec);
       search->result = std::make_shared<search::SearchResult>(search::search_result_from_json(row.result_json));
       searches.push_back(std::move(search));

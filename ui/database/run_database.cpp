@@ -34,10 +34,10 @@ std::vector<std::string> texts(const QStringList& list) {
   return texts;
 }
 
-std::string output_json(const store::RunReader& reader, std::int64_t run) {
-  for (store::StoredEvent& event : reader.events(run))
-    if (event.kind == "output")
-      return std::move(event.detail_json);
+std::string output_of(const store::RunReader& reader, std::int64_t run) {
+  for (telemetry::Event& event : reader.events(run))
+    if (auto* output = std::get_if<telemetry::ProgramOutput>(&event.body))
+      return std::move(output->tail);
   return {};
 }
 
@@ -353,7 +353,7 @@ void RunDatabase::describe(std::int64_t run, QObject* context,
       if (stored->spec)
         stored->start = run::run_start_from_json(reader.start_json(run));
       if (stored->row.settings.program && stored->row.outcome.status == telemetry::RunStatus::failed)
-        stored->output_json = output_json(reader, run);
+        stored->output = output_of(reader, run);
     } catch (const std::exception& error) {
       problem = QString::fromUtf8(error.what());
     }

@@ -22,7 +22,7 @@ struct StoredRun {
   store::RunRow row;
   std::optional<run::RunSpec> spec; ///< nothing for a run of another program
   std::optional<run::RunStart> start;
-  std::string output_json; ///< of a program that failed: the detail of its event `output`; empty without one
+  std::string output; ///< the last of a program that failed; empty if it is not known
 };
 
 /// A stored search.

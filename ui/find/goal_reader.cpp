@@ -16,7 +16,7 @@ std::optional<std::pair<std::int64_t, sweep::SweepSpec>> sweep_of(const store::R
   const auto sweeps = reader.sweeps();
   for (auto stored = sweeps.rbegin(); stored != sweeps.rend(); ++stored) {
     try {
-      sweep::SweepSpec spec = sweep::sweep_spec_from_json(stored->spec_json);
+      sweep::SweepSpec spec = sweep::stored_sweep_from_json(stored->spec_json);
       if (spec.search == search)
         return std::pair(stored->id, std::move(spec));
     } catch (const Error&) {

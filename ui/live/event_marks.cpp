@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "ui/live/event_text.h"
 #include "ui/live/live_curves.h"
 #include "ui/plot/units.h"
 #include "ui/widgets/format.h"
@@ -57,46 +56,55 @@ std::optional<double> EventMarks::place(const OpenRun& run, const telemetry::Eve
 void EventMarks::add(const OpenRun& run, int number, double place, Signs& signs) const {
   const telemetry::Event& event = run.events()[number];
   PlotMark mark{.id = number, .x = place};
-  if (const auto oom = oom_details(event)) {
-    mark.kind = PlotMark::Kind::oom;
-    mark.panel = memory_panel;
-    mark.y = static_cast<double>(oom->in_use_bytes + oom->requested_bytes) * to_megabytes;
-    mark.through = true;
-    signs.marks += mark;
-    if (oom->end == OomDetails::End::evaluation_shrunk)
-      return;
-    mark.through = false;
-    const auto attempted = static_cast<double>(oom->attempted);
-    mark.panel = batch_panel;
-    mark.y = attempted;
-    signs.marks += mark;
-    if (oom->end != OomDetails::End::run_in_parts)
-      return; // its step was not made
-    signs.arrows +=
-        {.panel = batch_panel, .x0 = mark.x, .y0 = attempted, .x1 = mark.x, .y1 = static_cast<double>(oom->size_after)};
-    const std::pair<LivePanel, std::optional<double>> others[] = {
-        {loss_panel, value_at(run, "loss", event.step)}, {coverage_panel, value_at(run, "train_coverage", event.step)}};
-    for (const auto& [panel, y] : others) {
-      if (!y)
-        continue;
-      mark.panel = panel;
-      mark.y = panel == coverage_panel ? *y * to_percent : *y;
-      signs.marks += mark;
-    }
-  } else if (event.kind == "edit") {
+  if (const auto* oom = std::get_if<telemetry::OutOfMemory>(&event.body))
+    return add(run, event.step, *oom, mark, signs);
+  if (std::holds_alternative<telemetry::ScheduleEdit>(event.body)) {
     mark.kind = PlotMark::Kind::edit;
     mark.panel = batch_panel;
     mark.y = value_at(run, "batch", event.step);
-    signs.marks += mark;
-  } else if (event.kind == "evaluation") {
+  } else if (const auto* evaluation = std::get_if<telemetry::Evaluation>(&event.body)) {
     mark.kind = PlotMark::Kind::evaluation;
     mark.panel = loss_panel;
-    if (const double loss = validation_loss(event); std::isfinite(loss))
-      mark.y = loss;
-    signs.marks += mark;
-  } else if (event.kind == "clamp" || event.kind == "schedule-problem") {
+    if (evaluation->loss && std::isfinite(*evaluation->loss))
+      mark.y = *evaluation->loss;
+  } else if (std::holds_alternative<telemetry::Clamp>(event.body) ||
+             std::holds_alternative<telemetry::ScheduleProblem>(event.body)) {
     mark.kind = PlotMark::Kind::note;
     mark.panel = batch_panel;
+  } else {
+    return;
+  }
+  signs.marks += mark;
+}
+
+/// At the memory that was asked for, and, in training, at the batch that did not fit, with an arrow to what ran.
+void EventMarks::add(const OpenRun& run, std::int64_t step, const telemetry::OutOfMemory& oom, PlotMark mark,
+                     Signs& signs) {
+  mark.kind = PlotMark::Kind::oom;
+  mark.panel = memory_panel;
+  if (oom.in_use_bytes || oom.requested_bytes)
+    mark.y = static_cast<double>(oom.in_use_bytes.value_or(0) + oom.requested_bytes.value_or(0)) * to_megabytes;
+  mark.through = true;
+  signs.marks += mark;
+  if (oom.where == telemetry::OutOfMemory::Where::evaluation || !oom.attempted_batch)
+    return;
+  mark.through = false;
+  const auto attempted = static_cast<double>(*oom.attempted_batch);
+  mark.panel = batch_panel;
+  mark.y = attempted;
+  signs.marks += mark;
+  if (!telemetry::survived(oom))
+    return; // its step was not made
+  if (oom.split_to)
+    signs.arrows +=
+        {.panel = batch_panel, .x0 = mark.x, .y0 = attempted, .x1 = mark.x, .y1 = static_cast<double>(*oom.split_to)};
+  const std::pair<LivePanel, std::optional<double>> others[] = {
+      {loss_panel, value_at(run, "loss", step)}, {coverage_panel, value_at(run, "train_coverage", step)}};
+  for (const auto& [panel, y] : others) {
+    if (!y)
+      continue;
+    mark.panel = panel;
+    mark.y = panel == coverage_panel ? *y * to_percent : *y;
     signs.marks += mark;
   }
 }

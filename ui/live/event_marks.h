@@ -24,6 +24,8 @@ private:
     QList<PlotArrow> arrows;
   };
   void add(const OpenRun& run, int number, double place, Signs& signs) const;
+  static void add(const OpenRun& run, std::int64_t step, const telemetry::OutOfMemory& oom, PlotMark mark,
+                  Signs& signs);
 
   LinkedPlots& plots_;
   series::Axis axis_ = series::Axis::step;

@@ -22,9 +22,9 @@ void EventModel::show(OpenRun* run) {
   beginResetModel();
   run_ = run;
   history_ = run != nullptr ? run->history() : nullptr;
-  texts_.clear();
+  cells_.clear();
   shown_ = history_ ? static_cast<int>(history_->events().size()) : 0;
-  texts_.resize(shown_);
+  cells_.resize(shown_);
   endResetModel();
   if (run != nullptr)
     // For each insertion before them, a filter model processes all rows again, so insertions are combined.
@@ -37,7 +37,7 @@ void EventModel::take_new() {
     return;
   beginInsertRows({}, 0, count - shown_ - 1);
   shown_ = count;
-  texts_.resize(count);
+  cells_.resize(count);
   endInsertRows();
 }
 
@@ -53,10 +53,10 @@ int EventModel::columnCount(const QModelIndex& parent) const {
   return parent.isValid() ? 0 : column_count;
 }
 
-const EventText& EventModel::text(int number) const {
-  if (!texts_[number])
-    texts_[number] = event_text(history_->events()[number]);
-  return *texts_[number];
+const EventCells& EventModel::cells(int number) const {
+  if (!cells_[number])
+    cells_[number] = cells_of(history_->events()[number]);
+  return *cells_[number];
 }
 
 QVariant EventModel::shown_text(int number, Column column) const {
@@ -64,26 +64,26 @@ QVariant EventModel::shown_text(int number, Column column) const {
   case step:
     return format_count(history_->events()[number].step);
   case what:
-    return text(number).what;
-  case tried:
-    return text(number).tried;
-  case now:
-    return text(number).now;
-  case asked:
-    return text(number).asked;
+    return cells(number).what;
+  case before:
+    return cells(number).before;
+  case after:
+    return cells(number).after;
+  case requested:
+    return cells(number).requested;
   case in_use:
-    return text(number).in_use;
-  case action:
+    return cells(number).in_use;
+  case details:
   case column_count:
     break;
   }
-  return text(number).action;
+  return cells(number).details;
 }
 
 QVariant EventModel::color(int number, Column column) const {
-  if (column == what && text(number).alarming)
+  if (column == what && cells(number).alarming)
     return theme_.color(ui::Role::error);
-  if (column == action && !text(number).alarming)
+  if (column == details && !cells(number).alarming)
     return theme_.color(ui::Role::dimmed);
   return {};
 }
@@ -97,18 +97,18 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
   case Qt::DisplayRole:
     return shown_text(number, column);
   case Qt::ToolTipRole:
-    return column == action || column == what ? shown_text(number, column) : QVariant();
+    return column == details || column == what ? shown_text(number, column) : QVariant();
   case Qt::ForegroundRole:
     return color(number, column);
   case Qt::TextAlignmentRole:
-    return QVariant(column >= tried && column <= in_use ? Qt::AlignRight | Qt::AlignVCenter
-                                                        : Qt::AlignLeft | Qt::AlignVCenter);
+    return QVariant(column >= before && column <= in_use ? Qt::AlignRight | Qt::AlignVCenter
+                                                         : Qt::AlignLeft | Qt::AlignVCenter);
   case number_role:
     return number;
   case group_role:
-    return static_cast<int>(group_of(history_->events()[number]));
+    return static_cast<int>(cells(number).group);
   case alarming_role:
-    return text(number).alarming;
+    return cells(number).alarming;
   default:
     return {};
   }
@@ -118,8 +118,8 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
   if (orientation != Qt::Horizontal || section < 0 || section >= column_count)
     return {};
   if (role == Qt::TextAlignmentRole)
-    return QVariant(section >= tried && section <= in_use ? Qt::AlignRight | Qt::AlignVCenter
-                                                          : Qt::AlignLeft | Qt::AlignVCenter);
+    return QVariant(section >= before && section <= in_use ? Qt::AlignRight | Qt::AlignVCenter
+                                                           : Qt::AlignLeft | Qt::AlignVCenter);
   if (role != Qt::DisplayRole)
     return {};
   const QString names[column_count] = {tr("Step"),      tr("Event"),  tr("Batch before"), tr("Batch after"),
@@ -127,7 +127,7 @@ QVariant EventModel::headerData(int section, Qt::Orientation orientation, int ro
   return names[section];
 }
 
-void EventFilter::show_group(EventGroup group) {
+void EventFilter::show_group(telemetry::EventGroup group) {
   if (group_ == group)
     return;
   group_ = group;
@@ -135,7 +135,7 @@ void EventFilter::show_group(EventGroup group) {
 }
 
 bool EventFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-  if (group_ == EventGroup::all)
+  if (group_ == telemetry::EventGroup::all)
     return true;
   return sourceModel()->index(row, 0, parent).data(EventModel::group_role).toInt() == static_cast<int>(group_);
 }

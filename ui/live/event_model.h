@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "core/series/history.h"
-#include "ui/live/event_text.h"
+#include "ui/live/event_cells.h"
 #include "ui/opened_runs/open_run.h"
 #include "ui/theme/theme.h"
 
@@ -21,10 +21,10 @@ class EventModel : public QAbstractTableModel {
   Q_OBJECT
 
 public:
-  enum Column { step, what, tried, now, asked, in_use, action, column_count };
+  enum Column { step, what, before, after, requested, in_use, details, column_count };
   enum Role {
     number_role = Qt::UserRole, ///< index into the run's events()
-    group_role,                 ///< int of EventGroup
+    group_role,                 ///< int of telemetry::EventGroup
     alarming_role
   };
 
@@ -41,7 +41,7 @@ public:
   QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
-  const EventText& text(int number) const;
+  const EventCells& cells(int number) const;
   QVariant shown_text(int number, Column column) const;
   QVariant color(int number, Column column) const;
 
@@ -50,7 +50,7 @@ private:
   std::shared_ptr<const series::History> history_;
   QTimer coming_;
   int shown_ = 0;
-  mutable std::deque<std::optional<EventText>> texts_; ///< created when first shown; most rows never are
+  mutable std::deque<std::optional<EventCells>> cells_; ///< created when first shown; most rows never are
 };
 
 /// Shows only the events of one group.
@@ -59,14 +59,14 @@ class EventFilter : public QSortFilterProxyModel {
 
 public:
   using QSortFilterProxyModel::QSortFilterProxyModel;
-  void show_group(EventGroup group);
-  EventGroup group() const { return group_; }
+  void show_group(telemetry::EventGroup group);
+  telemetry::EventGroup group() const { return group_; }
 
 protected:
   bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
 
 private:
-  EventGroup group_ = EventGroup::all;
+  telemetry::EventGroup group_ = telemetry::EventGroup::all;
 };
 
 } // namespace batchscope::ui

@@ -48,10 +48,10 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   groups_->setObjectName("event-filter");
   groups_->setAccessibleName(tr("Filter events by kind"));
   groups_->setToolTip(tr("Filter events by kind"));
-  groups_->addItem(tr("All events"), static_cast<int>(EventGroup::all));
-  groups_->addItem(tr("Out of memory"), static_cast<int>(EventGroup::out_of_memory));
-  groups_->addItem(tr("Edits"), static_cast<int>(EventGroup::edits));
-  groups_->addItem(tr("Evaluations"), static_cast<int>(EventGroup::evaluations));
+  groups_->addItem(tr("All events"), static_cast<int>(telemetry::EventGroup::all));
+  groups_->addItem(tr("Out of memory"), static_cast<int>(telemetry::EventGroup::out_of_memory));
+  groups_->addItem(tr("Edits"), static_cast<int>(telemetry::EventGroup::edits));
+  groups_->addItem(tr("Evaluations"), static_cast<int>(telemetry::EventGroup::evaluations));
 
   // The combo box lies over the free end of the table's header.
   auto* layout = new QGridLayout(this);
@@ -82,7 +82,7 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
   tell();
 
   connect(groups_, &QComboBox::currentIndexChanged, this,
-          [this] { filter_->show_group(static_cast<EventGroup>(groups_->currentData().toInt())); });
+          [this] { filter_->show_group(static_cast<telemetry::EventGroup>(groups_->currentData().toInt())); });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& current) {
     if (!choosing_ && current.isValid())
       Q_EMIT chosen(current.data(EventModel::number_role).toInt());
@@ -90,9 +90,9 @@ EventTable::EventTable(const Theme& theme, QWidget* parent)
 }
 
 void EventTable::set_widths() {
-  const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},  {EventModel::what, 14.5},
-                                                          {EventModel::tried, 7.6}, {EventModel::now, 6.8},
-                                                          {EventModel::asked, 6},   {EventModel::in_use, 6.5}};
+  const std::pair<EventModel::Column, double> widths[] = {{EventModel::step, 4.5},    {EventModel::what, 14.5},
+                                                          {EventModel::before, 7.6},  {EventModel::after, 6.8},
+                                                          {EventModel::requested, 6}, {EventModel::in_use, 6.5}};
   const QHeaderView* header = table_->horizontalHeader();
   header->ensurePolished(); // its font decides the width of the titles
   const int padding = Theme::lines(0.8);
@@ -115,13 +115,13 @@ void EventTable::choose(std::optional<int> number) {
   model_->take_new(); // it may be an event that has just arrived
   const QModelIndex source = model_->index(model_->row_of(*number), EventModel::step);
   if (source.isValid() && !filter_->mapFromSource(source).isValid())
-    show_group(EventGroup::all);
+    show_group(telemetry::EventGroup::all);
   const QModelIndex index = filter_->mapFromSource(source);
   table_->setCurrentIndex(index);
   table_->scrollTo(index);
 }
 
-void EventTable::show_group(EventGroup group) {
+void EventTable::show_group(telemetry::EventGroup group) {
   groups_->setCurrentIndex(groups_->findData(static_cast<int>(group)));
 }
 

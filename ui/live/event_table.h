@@ -22,7 +22,7 @@ public:
   void show(OpenRun* run);
   /// Selects an event's row and scrolls to it; removes the filter if it hides the event. Nothing: clears the selection.
   void choose(std::optional<int> number);
-  void show_group(EventGroup group);
+  void show_group(telemetry::EventGroup group);
 
   QJsonObject state() const;
   void restore(const QJsonObject& state);

@@ -428,7 +428,9 @@ void LivePage::show_oom() {
   if (run == nullptr)
     return;
   const auto& events = run->events();
-  const auto is_oom = [&events](std::size_t number) { return events[number].kind == "oom"; };
+  const auto is_oom = [&events](std::size_t number) {
+    return std::holds_alternative<telemetry::OutOfMemory>(events[number].body);
+  };
   for (; seen_events_ < events.size(); ++seen_events_) {
     if (is_oom(seen_events_))
       latest_oom_ = static_cast<int>(seen_events_);
@@ -436,7 +438,8 @@ void LivePage::show_oom() {
   const auto number = chosen_ && is_oom(*chosen_) ? chosen_ : latest_oom_;
   oom_->setVisible(number.has_value());
   if (number && number != shown_oom_)
-    oom_->show_event(*oom_details(events[*number]), run->reads_whole_process());
+    oom_->show_event(events[*number].step, std::get<telemetry::OutOfMemory>(events[*number].body),
+                     run->reads_whole_process());
   shown_oom_ = number;
 }
 

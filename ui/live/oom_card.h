@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "ui/live/event_text.h"
+#include "core/telemetry/events.h"
 #include "ui/theme/theme.h"
 
 class QLabel;
@@ -22,14 +22,17 @@ class OomCard : public QWidget {
 public:
   explicit OomCard(const Theme& theme, QWidget* parent = nullptr);
 
-  /// `whole_process`: the bytes in use have parts that the budget does not count; see OpenRun::reads_whole_process().
-  void show_event(const OomDetails& details, bool whole_process);
+  /// `whole_process`: where the event does not say so, the bytes in use have parts that the budget does not count; see
+  /// OpenRun::reads_whole_process().
+  void show_event(std::int64_t step, const telemetry::OutOfMemory& oom, bool whole_process);
 
 private:
-  void show_memory(const OomDetails& details);
+  void show_facts(const telemetry::OutOfMemory& oom);
+  void show_memory(const telemetry::OutOfMemory& oom);
 
   const Theme& theme_;
-  std::optional<OomDetails> shown_;
+  std::int64_t step_ = 0;
+  std::optional<telemetry::OutOfMemory> shown_;
   bool whole_process_ = false;
   Card* card_;
   FactList* facts_;

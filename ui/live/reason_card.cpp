@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "ui/texts/terminal_text.h"
 #include "ui/widgets/widgets.h"
 #include "ui/workbench/output_box.h"
 
@@ -24,9 +23,11 @@ QString title_of(const OpenRun& run) {
 
 QString last_output(const OpenRun& run) {
   const auto& events = run.events();
-  const auto output =
-      std::find_if(events.rbegin(), events.rend(), [](const auto& event) { return event.kind == "output"; });
-  return output == events.rend() ? QString() : output_in(output->detail_json);
+  const auto output = std::find_if(events.rbegin(), events.rend(), [](const auto& event) {
+    return std::holds_alternative<telemetry::ProgramOutput>(event.body);
+  });
+  return output == events.rend() ? QString()
+                                 : QString::fromStdString(std::get<telemetry::ProgramOutput>(output->body).tail);
 }
 
 } // namespace

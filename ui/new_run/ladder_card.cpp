@@ -4,6 +4,7 @@
 #include <QVBoxLayout>
 
 #include "core/program/trial/tryout.h"
+#include "ui/texts/message_text.h"
 #include "ui/theme/theme.h"
 
 namespace batchscope::ui {
@@ -88,7 +89,7 @@ void LadderCard::show_rung(std::size_t level, bool works, const QString& text) {
 QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
   QStringList sentences;
   if (!tried.limited_by.empty())
-    sentences.append(tr("Level %1: %2.").arg(tried.level()).arg(QString::fromStdString(tried.limited_by)));
+    sentences.append(tr("Level %1: %2.").arg(tried.level()).arg(text_of(tried.limited_by)));
   else if (tried.level() == 3 && !tried.start->program->framework.empty() && attach)
     sentences.append(tr("Attached without a change to your code. Until you steer it, its weights are bit for bit those "
                         "of the same program without BatchScope."));
@@ -99,8 +100,8 @@ QString LadderCard::verdict(bool attach, const program::Tryout& tried) const {
         tr("It reported nothing: it uses neither a Trainer that BatchScope knows nor batchscope.start()."));
   else
     sentences.append(tr("It reached level %1 of 3.").arg(tried.level()));
-  for (const std::string& remark : tried.remarks)
-    sentences.append(QString::fromStdString(remark) + u'.');
+  for (const telemetry::Reason& remark : tried.remarks)
+    sentences.append(text_of(remark) + u'.');
   return sentences.join(u' ');
 }
 

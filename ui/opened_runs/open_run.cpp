@@ -7,6 +7,7 @@
 #include "core/base/json.h"
 #include "core/run/run_plan.h"
 #include "core/schedule/edited.h"
+#include "ui/texts/message_text.h"
 #include "ui/texts/run_status.h"
 #include "ui/texts/spec_texts.h"
 
@@ -350,65 +351,60 @@ void OpenRun::take(telemetry::Event event) {
   history_->append(event);
   if (history_->events().size() == before)
     return; // only values
-  if (event.kind == "program" && run_database_ != nullptr)
+  if (std::holds_alternative<telemetry::ProgramConnected>(event.body) && run_database_ != nullptr)
     run_database_->describe(id_, this, [this](const StoredRun& stored, const QString& error) {
       if (error.isEmpty() && stored.start)
         take_start(*stored.start);
     });
-  if (event.kind == "edit" || event.kind == "status" || event.kind == "budget" || event.kind == "shares")
-    apply_command(event);
+  apply(event);
   Q_EMIT event_came(static_cast<int>(before));
 }
 
 /// Edits and pauses change the state only once the run itself reports them.
-void OpenRun::apply_command(const telemetry::Event& event) {
-  try {
-    if (event.kind == "budget")
-      return apply_budget(event);
-    if (event.kind == "shares")
-      return apply_shares(event);
-    const Json detail = parse_json_or_discard(event.detail_json);
-    if (event.kind == "status")
-      return apply_status(detail.at("status").get<std::string>());
-    const auto schedule = detail.at("schedule").get<std::string>();
-    if (!detail.contains("refused"))
-      applied_.push_back(
-          {detail.at("applies_from_step").get<std::int64_t>() - 1, schedule, detail.at("batch").get<std::int64_t>()});
-    if (settle(schedule) && detail.contains("refused"))
-      Q_EMIT problem(tr("The schedule of %1 was not changed: %2")
-                         .arg(name(), QString::fromStdString(detail["refused"].get<std::string>())));
-  } catch (const Json::exception&) {
-    // Damaged, or from another version: listed as an event, otherwise ignored.
-  }
+void OpenRun::apply(const telemetry::Event& event) {
+  if (const auto* edit = std::get_if<telemetry::ScheduleEdit>(&event.body))
+    apply(*edit);
+  else if (const auto* shares = std::get_if<telemetry::SharesEdit>(&event.body))
+    apply(*shares);
+  else if (const auto* budget = std::get_if<telemetry::BudgetChange>(&event.body))
+    apply(*budget);
+  else if (const auto* status = std::get_if<telemetry::StatusChange>(&event.body))
+    apply(*status);
 }
 
-void OpenRun::apply_budget(const telemetry::Event& event) {
-  const Json detail = parse_json_or_discard(event.detail_json);
-  budget_ = detail.at("budget_bytes").get<std::uint64_t>();
+void OpenRun::apply(const telemetry::ScheduleEdit& edit) {
+  if (!edit.refused && !(edit.applies_from_step && edit.batch))
+    return; // damaged, or from another version: listed as an event, otherwise ignored
+  if (!edit.refused)
+    applied_.push_back({*edit.applies_from_step - 1, edit.schedule, *edit.batch});
+  if (settle(edit.schedule) && edit.refused)
+    Q_EMIT problem(tr("The schedule of %1 was not changed: %2").arg(name(), text_of(*edit.refused)));
+}
+
+void OpenRun::apply(const telemetry::BudgetChange& change) {
+  if (!change.refused)
+    budget_ = change.budget_bytes.value_or(0);
   const bool asked = std::exchange(asked_budget_, std::nullopt).has_value();
-  if (asked && detail.contains("refused"))
-    Q_EMIT problem(
-        tr("The memory budget was not changed: %1").arg(QString::fromStdString(detail["refused"].get<std::string>())));
+  if (asked && change.refused)
+    Q_EMIT problem(tr("The memory budget was not changed: %1").arg(text_of(*change.refused)));
   Q_EMIT plan_changed();
 }
 
-void OpenRun::apply_shares(const telemetry::Event& event) {
-  const Json detail = parse_json_or_discard(event.detail_json);
-  const auto shares = detail.at("shares").get<std::string>();
-  const bool asked = asked_shares_ == shares;
+void OpenRun::apply(const telemetry::SharesEdit& edit) {
+  const bool asked = asked_shares_ == edit.shares;
   if (asked)
     asked_shares_.reset();
-  if (!detail.contains("refused"))
-    applied_shares_.push_back({detail.at("applies_from_step").get<std::int64_t>() - 1, {}, {}, shares});
-  else if (asked)
-    Q_EMIT problem(tr("The shares of the data streams were not changed: %1")
-                       .arg(QString::fromStdString(detail["refused"].get<std::string>())));
+  if (!edit.refused && edit.applies_from_step)
+    applied_shares_.push_back({*edit.applies_from_step - 1, {}, {}, edit.shares});
+  else if (edit.refused && asked)
+    Q_EMIT problem(tr("The shares of the data streams were not changed: %1").arg(text_of(*edit.refused)));
   Q_EMIT plan_changed();
 }
 
-void OpenRun::apply_status(const std::string& status) {
-  if (status == "paused" || status == "running")
-    seen_status_ = QString::fromStdString(status);
+void OpenRun::apply(const telemetry::StatusChange& change) {
+  using Status = telemetry::StatusChange::Status;
+  if (change.status == Status::paused || change.status == Status::running)
+    seen_status_ = change.status == Status::paused ? QStringLiteral("paused") : QStringLiteral("running");
   if (running())
     set_status(seen_status_);
 }

@@ -112,11 +112,12 @@ private:
   void take_start(const run::RunStart& start);
   void take(const telemetry::StepRecord& record);
   void take(telemetry::Event event);
-  void apply_command(const telemetry::Event& event);
-  void apply_status(const std::string& status);
+  void apply(const telemetry::Event& event);
+  void apply(const telemetry::ScheduleEdit& edit);
+  void apply(const telemetry::SharesEdit& edit);
+  void apply(const telemetry::BudgetChange& change);
+  void apply(const telemetry::StatusChange& change);
   bool settle(const std::string& schedule);
-  void apply_budget(const telemetry::Event& event);
-  void apply_shares(const telemetry::Event& event);
   void send(const char* verb, const std::string& detail = "{}", std::function<void()> refused = {});
   double last_examples() const;
   schedule::RunLength countable_length() const;

@@ -72,7 +72,7 @@ void RunDetails::show_reason() {
 void RunDetails::take(const StoredRun& stored) {
   if (!run_ || stored.row.id != run_->id || isHidden())
     return;
-  output_->show_output(output_in(stored.output_json));
+  output_->show_output(QString::fromStdString(stored.output));
   Q_EMIT appeared();
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ui/plot/derived_curve.h"
+#include "ui/texts/message_text.h"
 #include "ui/theme/theme.h"
 #include "ui/widgets/format.h"
 
@@ -171,10 +172,8 @@ void PlanCards::show_events(const schedule::Plan& plan) {
   for (const schedule::ScheduleEvent& event : plan.events) {
     if (event.step >= plan.steps)
       continue; // asked for after the last step
-    texts << (event.message.empty()
-                  ? tr("step %1: requested %2, got %3")
-                        .arg(format_count(event.step + 1), format_count(event.asked), format_count(event.given))
-                  : tr("step %1: %2").arg(format_count(event.step + 1), QString::fromStdString(event.message)));
+    texts << tr("step %1: %2")
+                 .arg(format_count(event.step + 1), sentence_of({.step = event.step, .body = body_of(event)}));
   }
   events_card_->setVisible(!texts.isEmpty());
   events_card_->set_title(tr("Steps with another batch than requested (%1)").arg(texts.size()));

@@ -8,7 +8,6 @@
 
 #include "ui/plan/plan_handles.h"
 #include "ui/plot/units.h"
-#include "ui/texts/oom_details.h"
 #include "ui/widgets/format.h"
 
 namespace batchscope::ui {
@@ -249,12 +248,12 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
   };
   if (editor.run() != nullptr) {
     for (const telemetry::Event& event : editor.run()->events()) {
-      if (event.kind == "edit")
+      if (std::holds_alternative<telemetry::ScheduleEdit>(event.body))
         add(PlotMark::Kind::edit, event.step, tr("edited"));
-      else if (const auto oom = oom_details(event))
+      else if (const auto* oom = std::get_if<telemetry::OutOfMemory>(&event.body))
         // At the size that did not fit; an evaluation's is not part of this plot.
-        if (oom->end != OomDetails::End::evaluation_shrunk)
-          add(PlotMark::Kind::oom, event.step, {}).y = static_cast<double>(oom->attempted);
+        if (oom->where != telemetry::OutOfMemory::Where::evaluation && oom->attempted_batch)
+          add(PlotMark::Kind::oom, event.step, {}).y = static_cast<double>(*oom->attempted_batch);
     }
   }
   int clamps = 0;
@@ -263,7 +262,7 @@ void SchedulePlots::show_marks(const PlanEditor& editor) {
       if (event.step + 1 >= editor.changeable_from() && event.step < editor.plan()->steps &&
           ++clamps <= max_clamps_marked)
         add(PlotMark::Kind::note, event.step + 1,
-            event.kind == "clamp" ? tr("clamped") : tr("unchanged (schedule error)"));
+            std::holds_alternative<telemetry::Clamp>(event.what) ? tr("clamped") : tr("unchanged (schedule error)"));
   plots_->set_marks(marks);
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/run/spec_fields.h"
+#include "core/sweep/settings_key.h"
 #include "ui/texts/spec_texts.h"
 
 namespace batchscope::ui {
@@ -39,8 +40,10 @@ SweepEntry entry_of(const run::RunSpec& spec, const std::vector<std::string>& fi
 }
 
 SweepContent content_of(const sweep::SweepSpec& spec) {
-  check(spec);
   SweepContent content{.sweep = {}, .spec = spec, .fields = varying_fields(spec), .entries = {}};
+  if (!spec.base.later_json.empty())
+    return content; // of a later version: only its runs are known
+  check(spec);
   for (const run::RunSpec& run : combinations(spec))
     content.entries.push_back(entry_of(run, content.fields));
   return content;

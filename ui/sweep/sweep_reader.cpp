@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/run/spec_fields.h"
+#include "core/sweep/settings_key.h"
 #include "ui/database/file_identity.h"
 
 namespace batchscope::ui {
@@ -38,10 +39,10 @@ public:
       waiting = reader.waiting_runs(*sweep_);
       for (const std::int64_t id : ids)
         if (runs_.count(id) == 0)
-          runs_.emplace(id, run::stored_spec(reader.spec_json(id)));
+          runs_.emplace(id, KnownRun{run::stored_spec(reader.spec_json(id)), sweep::settings_key_of(reader, id)});
     });
     if (json != spec_json_) {
-      combinations_ = content_of(sweep::sweep_spec_from_json(json));
+      combinations_ = content_of(sweep::stored_sweep_from_json(json));
       keys_.clear();
       for (std::size_t i = 0; i < combinations_.entries.size(); ++i)
         keys_[sweep::settings_key(combinations_.entries[i].spec)] = i;
@@ -75,16 +76,21 @@ public:
   }
 
 private:
+  struct KnownRun {
+    std::optional<run::RunSpec> spec; ///< nothing for a run of another program
+    std::string key;                  ///< see sweep::settings_key_of()
+  };
+
   std::shared_ptr<const SweepContent> join(const std::vector<std::int64_t>& ids,
                                            const std::vector<std::int64_t>& waiting) {
     auto content = std::make_shared<SweepContent>(combinations_);
     content->sweep = sweep_;
     std::map<std::int64_t, std::size_t> entry_with;
     for (const std::int64_t id : ids) { // ascending: the newest attempt stays
-      const auto& spec = runs_.at(id);
+      const auto& [spec, key] = runs_.at(id);
       if (!spec)
         continue;
-      const auto found = keys_.find(sweep::settings_key(*spec));
+      const auto found = keys_.find(key);
       if (found == keys_.end()) {
         entry_with[id] = content->entries.size();
         content->entries.push_back(entry_of(*spec, content->fields));
@@ -103,7 +109,7 @@ private:
   const std::filesystem::path file_;
   std::optional<std::int64_t> sweep_;
   FileIdentity identity_;
-  std::map<std::int64_t, std::optional<run::RunSpec>> runs_; ///< nothing for a run of another program
+  std::map<std::int64_t, KnownRun> runs_;
   std::map<std::int64_t, compare::ComparedRun> ended_;
   std::string spec_json_; ///< of combinations_
   SweepContent combinations_;
@@ -142,7 +148,7 @@ void SweepReader::work(const Request& request, const LatestTask::Progress& progr
     for (const store::StoredSweep& stored : reader.sweeps()) {
       try {
         known->push_back(
-            {stored.id, QString::fromStdString(stored.created), sweep::sweep_spec_from_json(stored.spec_json)});
+            {stored.id, QString::fromStdString(stored.created), sweep::stored_sweep_from_json(stored.spec_json)});
       } catch (const Error&) {
         // From a newer version.
       }

@@ -1,7 +1,5 @@
 #include "ui/texts/terminal_text.h"
 
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QRegularExpression>
 
 namespace batchscope::ui {
@@ -34,10 +32,6 @@ QStringList terminal_lines(const QString& output) {
   while (!lines.isEmpty() && lines.first().trimmed().isEmpty())
     lines.removeFirst();
   return lines;
-}
-
-QString output_in(const std::string& detail_json) {
-  return QJsonDocument::fromJson(QByteArray::fromStdString(detail_json)).object().value("tail").toString();
 }
 
 } // namespace batchscope::ui

@@ -69,6 +69,17 @@ QString format_duration(double seconds) {
   return QStringLiteral("%1:%2:%3").arg(reader().toString(whole / 3600), two(whole / 60 % 60), two(whole % 60));
 }
 
+QString format_short_duration(double seconds) {
+  constexpr double long_enough = 19.95;
+  constexpr double second = 0.9995; // shorter ones in milliseconds
+  if (!(seconds >= 0 && seconds < long_enough))
+    return format_duration(seconds);
+  return seconds < second
+             ? QCoreApplication::translate("batchscope::ui::Format", "%1 ms")
+                   .arg(reader().toString(seconds * 1e3, 'f', 0))
+             : QCoreApplication::translate("batchscope::ui::Format", "%1 s").arg(reader().toString(seconds, 'f', 1));
+}
+
 QString format_number(double value, int digits) {
   if (QString text = unusual(value); !text.isEmpty())
     return text;

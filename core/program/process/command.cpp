@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/program/run/read_files.h"
 #include "core/program/run/text_metrics.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::program {
 
@@ -110,28 +111,41 @@ std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec) {
   return spec.program->attach && given ? std::optional(spec.seed) : std::nullopt;
 }
 
-std::string sent_to(const run::RunSpec& spec) {
-  if (spec.schedule != "constant")
-    return fmt::format("the schedule {}", spec.schedule);
-  if (sends_batch(spec))
-    return fmt::format("batch size {}", spec.batch.number);
-  if (spec.accumulate > 1 && !placeholders_of(*spec.program).contains("accumulate"))
-    return fmt::format("accumulation {}", spec.accumulate);
-  return {};
+namespace {
+
+bool sends_accumulation(const run::RunSpec& spec) {
+  return spec.accumulate > 1 && !placeholders_of(*spec.program).contains("accumulate");
 }
 
-std::string why_not_steered(int level) {
-  return level == 0 ? "the program has not connected to BatchScope" : "the program only reports its steps";
+telemetry::Words words_of_level(int level) {
+  return level == 0 ? telemetry::Words::not_connected : telemetry::Words::only_reports;
 }
 
-std::string not_followed(const run::RunSpec& spec, int level) {
-  std::vector<std::string> ways;
-  if (spec.schedule == "constant")
-    ways.push_back(fmt::format("put {{{}}} into its command", sends_batch(spec) ? "batch" : "accumulate"));
+} // namespace
+
+bool sends_settings(const run::RunSpec& spec) {
+  return spec.schedule != "constant" || sends_batch(spec) || sends_accumulation(spec);
+}
+
+telemetry::Reason why_not_steered(int level) {
+  return telemetry::because(words_of_level(level));
+}
+
+telemetry::Reason not_followed(const run::RunSpec& spec, int level) {
+  using telemetry::Words;
+  std::map<std::string, telemetry::Value> args{{"why", telemetry::id_of(words_of_level(level))}};
   if (!spec.program->attach)
-    ways.emplace_back("use --attach auto for a program with a Trainer");
-  ways.emplace_back("take its batches from run.loader(...) of batchscope");
-  return fmt::format("{} is not followed: {}; {}", sent_to(spec), why_not_steered(level), fmt::join(ways, ", or "));
+    args["option"] = std::string("--attach auto"); // that makes it follow
+  if (spec.schedule != "constant") {
+    args["schedule"] = spec.schedule;
+    return telemetry::because(Words::schedule_not_followed, std::move(args));
+  }
+  if (sends_batch(spec)) {
+    args["batch"] = spec.batch.number;
+    return telemetry::because(Words::batch_not_followed, std::move(args));
+  }
+  args["accumulate"] = spec.accumulate;
+  return telemetry::because(Words::accumulation_not_followed, std::move(args));
 }
 
 void check_command(const run::RunSpec& spec) {

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/run/run_spec.h"
 #include "core/run/source.h"
+#include "core/telemetry/reason.h"
 
 namespace batchscope::program {
 
@@ -39,13 +40,12 @@ bool sends_batch(const run::RunSpec& spec);
 /// The seed that a program that is attached to gets; nothing if it has its own.
 std::optional<std::uint64_t> sent_seed(const run::RunSpec& spec);
 
-/// What the run sets that reaches the program over the socket only, in words: `batch size 64`, `the schedule
-/// linear:max=64`; empty for nothing.
-std::string sent_to(const run::RunSpec& spec);
-/// Why a program of this level, below 2, cannot be steered: `the program only reports its steps`.
-std::string why_not_steered(int level);
+/// Whether the run sets anything that reaches the program over the socket only.
+bool sends_settings(const run::RunSpec& spec);
+/// Why a program of this level, below 2, cannot be steered.
+telemetry::Reason why_not_steered(int level);
 /// That the program does not follow what is sent to it, why not, and what makes it do so.
-std::string not_followed(const run::RunSpec& spec, int level);
+telemetry::Reason not_followed(const run::RunSpec& spec, int level);
 
 /// Checks what can be checked without the file system: names in braces, patterns of metrics, and that a batch size that
 /// is set has a way to the program. Throws Error (input).

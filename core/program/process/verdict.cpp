@@ -9,47 +9,52 @@
 
 #include <fmt/format.h>
 
-#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/telemetry/describe.h"
+#include "core/telemetry/english.h"
 
 namespace batchscope::program {
 
 namespace {
 
+using telemetry::RunStatus;
+using telemetry::Words;
+using Cause = telemetry::OutOfMemory::Cause;
+
 /// A text of a line of output that means that memory has run out. The texts are those of PyTorch, CUDA, oneDNN, NumPy,
 /// CPython, libgomp and glibc.
 struct Symptom {
   const char* text;
-  const char* cause;
+  Cause cause;
   const char* also = ""; ///< a second text that the line must have
 };
 constexpr std::array symptoms = {
-    Symptom{"DataLoader worker (pid", "loader worker", "is killed by signal"},
-    Symptom{"torch.OutOfMemoryError", "device"},
-    Symptom{"torch.cuda.OutOfMemoryError", "device"},
-    Symptom{"CUDA out of memory. Tried to allocate", "device"},
-    Symptom{"HIP out of memory. Tried to allocate", "device"},
-    Symptom{"CUDA error: out of memory", "device"},
-    Symptom{"CUBLAS_STATUS_ALLOC_FAILED", "device"},
-    Symptom{"NVML_SUCCESS == r INTERNAL ASSERT", "device"},
-    Symptom{"Unable to find a valid cuDNN algorithm", "device"},
-    Symptom{"DefaultCPUAllocator: can't allocate memory", "host"},
-    Symptom{"DefaultCPUAllocator: not enough memory", "host"},
-    Symptom{"could not create a primitive", "host"},
-    Symptom{"_ArrayMemoryError: Unable to allocate", "host"},
-    Symptom{"can't start new thread", "host"},
-    Symptom{"libgomp: Thread creation failed", "host"},
-    Symptom{"std::bad_alloc", "host"},
-    Symptom{"Cannot allocate memory", "host"},
+    Symptom{"DataLoader worker (pid", Cause::loader_worker, "is killed by signal"},
+    Symptom{"torch.OutOfMemoryError", Cause::device},
+    Symptom{"torch.cuda.OutOfMemoryError", Cause::device},
+    Symptom{"CUDA out of memory. Tried to allocate", Cause::device},
+    Symptom{"HIP out of memory. Tried to allocate", Cause::device},
+    Symptom{"CUDA error: out of memory", Cause::device},
+    Symptom{"CUBLAS_STATUS_ALLOC_FAILED", Cause::device},
+    Symptom{"NVML_SUCCESS == r INTERNAL ASSERT", Cause::device},
+    Symptom{"Unable to find a valid cuDNN algorithm", Cause::device},
+    Symptom{"DefaultCPUAllocator: can't allocate memory", Cause::host},
+    Symptom{"DefaultCPUAllocator: not enough memory", Cause::host},
+    Symptom{"could not create a primitive", Cause::host},
+    Symptom{"_ArrayMemoryError: Unable to allocate", Cause::host},
+    Symptom{"can't start new thread", Cause::host},
+    Symptom{"libgomp: Thread creation failed", Cause::host},
+    Symptom{"std::bad_alloc", Cause::host},
+    Symptom{"Cannot allocate memory", Cause::host},
 };
 
-const char* cause_of(std::string_view line) {
+std::optional<Cause> cause_of(std::string_view line) {
   if (trimmed(line) == "MemoryError" || line.starts_with("MemoryError:"))
-    return "host";
+    return Cause::host;
   for (const Symptom& symptom : symptoms)
     if (line.find(symptom.text) != std::string_view::npos && line.find(symptom.also) != std::string_view::npos)
       return symptom.cause;
-  return nullptr;
+  return std::nullopt;
 }
 
 /// Launchers report the end of the program that they started with an exception of their own.
@@ -80,7 +85,7 @@ public:
       take_text(line);
   }
 
-  const std::optional<std::string>& cause() const { return cause_; }
+  const std::optional<Cause>& cause() const { return cause_; }
   /// Whether the output ends with one: nothing says that the program went on.
   bool at_end() const { return !exception_.empty() && exception_ == last_line_; }
   /// The last exception, or the last line without one.
@@ -95,13 +100,13 @@ private:
       chained_ = false; // one that is raised while another is handled is about the same thing
     }
     in_traceback_ = false;
-    if (const char* found = cause_of(line))
+    if (const auto found = cause_of(line))
       cause_ = found;
   }
 
   bool in_traceback_ = false;
   bool chained_ = false;
-  std::optional<std::string> cause_;
+  std::optional<Cause> cause_;
   std::string exception_;
   std::string last_line_;
 };
@@ -141,65 +146,93 @@ bool near_limit(const Ending& ending) {
   return ending.limit && ending.peak && static_cast<double>(*ending.peak) >= near * static_cast<double>(*ending.limit);
 }
 
-Verdict out_of_memory(const std::string& cause, const std::string& text) {
-  const std::string where = cause == "kernel"          ? "ended by the kernel's out-of-memory killer"
-                            : cause == "loader worker" ? "out of memory in a loader worker, or /dev/shm is full"
-                                                       : fmt::format("out of memory ({})", cause);
-  return {telemetry::RunStatus::failed, text.empty() ? where : fmt::format("{}: {}", where, shortened(text)), true,
-          cause};
+const char* name_of(Cause cause) {
+  return cause == Cause::host ? "host" : "device";
 }
 
-Verdict on_socket_event(const telemetry::Event& event) {
-  const Json detail = parse_json_or_discard(event.detail_json);
-  const std::string text = one_line(text_member(detail, "text"));
-  const char* cause = cause_of(text);
-  Verdict verdict = out_of_memory(cause ? cause : "device", text);
-  if (const std::string likely = text_member(detail, "cause"); !likely.empty())
-    verdict.reason += fmt::format(" ({})", shortened(likely));
+Verdict failed(telemetry::Reason reason) {
+  return {.status = RunStatus::failed, .reason = std::move(reason)};
+}
+
+Verdict out_of_memory(Cause cause, telemetry::Reason reason) {
+  return {.status = RunStatus::failed, .reason = std::move(reason), .out_of_memory = true, .cause = cause};
+}
+
+/// A text that is left out if it is empty.
+void add_text(telemetry::Reason& reason, const char* name, const std::string& text) {
+  if (!text.empty())
+    reason.args[name] = shortened(text);
+}
+
+Verdict out_of_memory(Cause cause, const std::string& error) {
+  telemetry::Reason reason =
+      cause == Cause::loader_worker
+          ? telemetry::because(Words::loader_out_of_memory)
+          : telemetry::because(Words::ran_out_of_memory, {{"cause", std::string(name_of(cause))}});
+  add_text(reason, "error", error);
+  return out_of_memory(cause, std::move(reason));
+}
+
+/// What the program has said itself, with what was being done and why the error was not survived.
+Verdict on_socket_event(const telemetry::OutOfMemory& event) {
+  const std::string error = one_line(event.error);
+  const Cause cause = cause_of(error).value_or(Cause::device);
+  Verdict verdict = out_of_memory(cause, error);
+  telemetry::Reason& reason = verdict.reason;
+  if (const char* place = telemetry::place_of(event.where); *place != '\0')
+    reason.args["place"] = std::string(place);
+  if (telemetry::words_of_code(event.reason.code)) {
+    reason.args["why"] = event.reason.code;
+    for (const auto& [name, value] : event.reason.args)
+      reason.args.try_emplace(name, value);
+  } else {
+    add_text(reason, "why", event.reason.text);
+  }
   return verdict;
 }
 
 /// The system tells a program's exit status only to the process that has started it.
 Verdict on_unknown_exit(const Ending& ending, const Exceptions& exceptions) {
-  const std::string last = shortened(one_line(exceptions.last()));
+  const std::string last = one_line(exceptions.last());
   if (exceptions.at_end())
-    return {telemetry::RunStatus::failed, fmt::format("ended with an error: {}", last), false, {}};
-  std::string reason = "its exit status is not known: the BatchScope that had started it was gone";
-  if (!last.empty())
-    reason += fmt::format("; the last line of its output: {}", last);
-  if (ending.listened)
-    return {telemetry::RunStatus::failed, "ended without saying so; " + reason, false, {}};
-  return {telemetry::RunStatus::interrupted, reason, false, {}};
+    return failed(telemetry::because(Words::ended_with_error, {{"error", shortened(last)}}));
+  telemetry::Reason reason = telemetry::because(ending.listened ? Words::ended_silently : Words::exit_not_known);
+  add_text(reason, "last_line", last);
+  return {.status = ending.listened ? RunStatus::failed : RunStatus::interrupted, .reason = std::move(reason)};
 }
 
 /// From the exit alone.
 Verdict on_exit(const Ending& ending) {
   const std::optional<int> signal = signal_of(ending.exit);
   const std::string last = one_line(exceptions_in(ending.output_tail).last());
-  if (signal == SIGKILL && !ending.exit.killed_by_us) {
-    if (ending.exit.kernel_oom)
-      return out_of_memory("kernel", {});
-    return {telemetry::RunStatus::failed, "killed (SIGKILL), by whom is not known", false, {}};
-  }
+  if (signal == SIGKILL && !ending.exit.killed_by_us)
+    return ending.exit.kernel_oom ? out_of_memory(Cause::kernel, telemetry::because(Words::ended_by_kernel))
+                                  : failed(telemetry::because(Words::killed));
   // A std::bad_alloc aborts, too, and may have no memory to say so; a failed assertion says that.
   const bool may_want_memory = signal == SIGSEGV || (signal == SIGABRT && last.find("ssertion") == std::string::npos);
   if (may_want_memory && near_limit(ending))
-    return out_of_memory("host", fmt::format("{} within 10 % of the memory limit", signal_name(*signal)));
-  const std::string how = ending.exit.signal ? fmt::format("ended by {}", signal_name(*ending.exit.signal))
-                                             : fmt::format("exit status {}", *ending.exit.code);
-  std::string reason = last.empty() ? how : fmt::format("{}: {}", how, shortened(last));
-  if (last.find("No module named 'batchscope'") != std::string::npos)
-    reason += "; `batchscope-cli python-client -o batchscope.py` writes it beside the program";
-  return {telemetry::RunStatus::failed, reason, false, {}};
+    return out_of_memory(Cause::host, telemetry::because(Words::near_limit, {{"name", signal_name(*signal)}}));
+  telemetry::Reason reason =
+      ending.exit.signal
+          ? telemetry::because(Words::ended_by_signal, {{"name", signal_name(*ending.exit.signal)}})
+          : telemetry::because(last.find("No module named 'batchscope'") == std::string::npos ? Words::ended_with_status
+                                                                                              : Words::client_missing,
+                               {{"exit_status", std::int64_t{*ending.exit.code}}});
+  add_text(reason, "last_line", last);
+  return failed(std::move(reason));
 }
 
 } // namespace
 
+std::string Verdict::reason_text() const {
+  return reason.empty() ? std::string() : telemetry::english(reason);
+}
+
 Verdict verdict_on(const Ending& ending) {
   if (ending.stop_requested && !(ending.said_finished && ending.exit.code == 0))
-    return {telemetry::RunStatus::stopped, {}, false, {}};
+    return {.status = RunStatus::stopped};
   if (ending.exit.code == 0)
-    return {telemetry::RunStatus::finished, {}, false, {}};
+    return {.status = RunStatus::finished};
   if (ending.oom)
     return on_socket_event(*ending.oom);
   const Exceptions exceptions = exceptions_in(ending.output_tail);

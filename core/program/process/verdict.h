@@ -13,24 +13,26 @@ namespace batchscope::program {
 /// What is known of a program that has ended. A plain value.
 struct Ending {
   Exit exit;
-  std::string output_tail;             ///< OutputFollower::tail()
-  bool stop_requested = false;         ///< it was asked to stop, or killed
-  bool listened = false;               ///< it was connected, and would say how it ends
-  bool said_finished = false;          ///< over the socket: it has done all that it had to
-  std::optional<telemetry::Event> oom; ///< `oom` over the socket that it did not survive
-  std::optional<std::uint64_t> limit;  ///< RLIMIT_DATA that it had, bytes
-  std::optional<std::uint64_t> peak;   ///< highest memory in use that was seen, bytes
+  std::string output_tail;                   ///< OutputFollower::tail()
+  bool stop_requested = false;               ///< it was asked to stop, or killed
+  bool listened = false;                     ///< it was connected, and would say how it ends
+  bool said_finished = false;                ///< over the socket: it has done all that it had to
+  std::optional<telemetry::OutOfMemory> oom; ///< said over the socket, which it did not survive
+  std::optional<std::uint64_t> limit;        ///< RLIMIT_DATA that it had, bytes
+  std::optional<std::uint64_t> peak;         ///< highest memory in use that was seen, bytes
 };
 
 /// What the end means for the run.
 struct Verdict {
   /// finished, stopped or failed; interrupted if it is not known how the program ended
   telemetry::RunStatus status = telemetry::RunStatus::failed;
-  std::string reason;         ///< one line, English; empty for a finished or stopped run
+  telemetry::Reason reason{}; ///< of a failed or interrupted run
   bool out_of_memory = false; ///< the end was for want of memory
-  /// Of an end for want of memory: `device`, `host`, `kernel` (its out-of-memory killer) or `loader worker`; else
-  /// empty.
-  std::string cause;
+  /// Of an end for want of memory: device, host, kernel or loader_worker.
+  telemetry::OutOfMemory::Cause cause = telemetry::OutOfMemory::Cause::none;
+
+  /// One line in English; empty without a reason.
+  std::string reason_text() const;
 };
 
 /// Reads an end, in this order: what was asked for, unless the program was through before, exit status 0, `oom` over

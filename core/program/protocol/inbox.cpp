@@ -8,8 +8,11 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::program {
+
+using telemetry::Words;
 
 Inbox::Inbox(Link& link, std::string uid, std::filesystem::path spill, Receiver& receiver)
     : link_(link), uid_(std::move(uid)), spill_(std::move(spill)), receiver_(receiver) {}
@@ -28,7 +31,7 @@ std::optional<Message> Inbox::parsed(const std::string& line) {
   try {
     return parse(line);
   } catch (const Error& error) {
-    report("protocol", line, error.what());
+    report(line, telemetry::because(Words::not_a_message, {{"error", std::string(error.what())}}));
     return std::nullopt;
   }
 }
@@ -46,7 +49,8 @@ void Inbox::take(const Link::Arrival& arrival) {
   if (refused_.contains(arrival.peer))
     return take_refused(arrival);
   if (arrival.kind == Link::Arrival::Kind::too_long)
-    return report("protocol", arrival.text, fmt::format("longer than {} bytes", longest_line));
+    return report(arrival.text, telemetry::because(Words::message_too_long,
+                                                   {{"most_bytes", static_cast<std::int64_t>(longest_line)}}));
   auto message = parsed(arrival.text);
   if (!message)
     return;
@@ -54,7 +58,7 @@ void Inbox::take(const Link::Arrival& arrival) {
     return take_hello(arrival.peer, *hello);
   const auto known = hellos_.find(arrival.peer);
   if (known == hellos_.end())
-    return report("protocol", arrival.text, "a message before the hello");
+    return report(arrival.text, telemetry::because(Words::before_hello));
   if (program_ == arrival.peer)
     return take_numbered(*message, true);
   drop(arrival.peer, *message);
@@ -88,9 +92,7 @@ void Inbox::take_hello(Link::Peer peer, const Hello& hello) {
   if (taken) {
     refuse(peer, fmt::format("a second program of rank {}", hello.rank));
     if (!std::exchange(reported_second_, true))
-      receiver_.fault(
-          "second", {},
-          fmt::format("process {} connected as rank {}, too; it is not listened to", hello.pid, hello.rank));
+      receiver_.fault(telemetry::SecondProgram{.pid = hello.pid, .rank = hello.rank});
     return;
   }
   hellos_[peer] = hello;
@@ -156,9 +158,9 @@ void Inbox::take_spilled() {
   }
 }
 
-void Inbox::report(const char* kind, const std::string& line, const std::string& why) {
+void Inbox::report(const std::string& line, telemetry::Reason why) {
   if (!std::exchange(reported_protocol_, true))
-    receiver_.fault(kind, line, why);
+    receiver_.fault(telemetry::ProtocolFault{.reason = std::move(why), .line = shortened(line)});
 }
 
 } // namespace batchscope::program

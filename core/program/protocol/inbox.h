@@ -26,9 +26,8 @@ public:
     /// Any other message. `live`: it has just been sent; otherwise it comes from the spill file, and nobody waits for
     /// an answer.
     virtual void message(const Message& message, bool live) = 0;
-    /// Something is wrong with the conversation: an event of the run of this kind, `protocol` or `second`. Each is
-    /// reported once.
-    virtual void fault(const char* kind, const std::string& line, const std::string& why) = 0;
+    /// Something is wrong with the conversation: a telemetry::ProtocolFault or SecondProgram. Each is reported once.
+    virtual void fault(telemetry::EventBody fault) = 0;
     /// Rank 0 is not connected any more. It may come back.
     virtual void gone() = 0;
   };
@@ -63,7 +62,7 @@ private:
   void take_hello(Link::Peer peer, const Hello& hello);
   void take_numbered(Message& message, bool live);
   void refuse(Link::Peer peer, const std::string& why);
-  void report(const char* kind, const std::string& line, const std::string& why);
+  void report(const std::string& line, telemetry::Reason why);
   std::optional<Message> parsed(const std::string& line);
 
   Link& link_;

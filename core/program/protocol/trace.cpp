@@ -117,7 +117,7 @@ telemetry::Trace trace_from(const Fields& fields) {
   Replay replay(trace);
   for (std::size_t i = 0; i < events->size(); ++i) {
     for (; mark != marks.end(); ++mark) {
-      if (!mark->is_array() || mark->size() != 2 || !(*mark)[1].is_string())
+      if (!mark->is_array() || mark->size() < 2 || !(*mark)[1].is_string())
         throw input_error("phases: accepted: [index, name]");
       if (static_cast<std::size_t>(integer_in((*mark)[0], "phases", 0)) > i)
         break;

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/program/protocol/detail/fields.h"
+#include "core/telemetry/event_codec.h"
 
 namespace batchscope::program {
 
@@ -115,16 +116,30 @@ StepMessage step_from(const Fields& fields) {
   return message;
 }
 
+/// A program sends its results as values only.
+void add_scores(const std::vector<std::pair<std::string, double>>& values, telemetry::Evaluation& evaluation) {
+  for (const auto& [name, value] : values) {
+    if (name == "validation_loss")
+      evaluation.loss = value;
+    if (name == "validation_accuracy")
+      evaluation.accuracy = value;
+  }
+}
+
 EventMessage event_from(const Fields& fields) {
-  EventMessage message{.seq = fields.integer("seq", 1), .event = {}};
-  message.event.step = fields.optional_integer("step", 0).value_or(0);
-  message.event.seconds = fields.optional_number("seconds").value_or(std::numeric_limits<double>::quiet_NaN());
-  message.event.kind = fields.text("kind");
-  if (message.event.kind.empty())
+  const std::string kind = fields.text("kind");
+  if (kind.empty())
     throw input_error("an event without a kind");
-  if (const Json* detail = fields.object("detail"))
-    message.event.detail_json = json_text(*detail);
+  const Json* detail = fields.object("detail");
+  EventMessage message{.seq = fields.integer("seq", 1),
+                       .event = telemetry::decode_event(
+                           fields.optional_integer("step", 0).value_or(0),
+                           fields.optional_number("seconds").value_or(std::numeric_limits<double>::quiet_NaN()), kind,
+                           detail ? json_text(*detail) : std::string("{}"))};
+  message.event.message = message.seq;
   message.event.values = fields.numbers("values");
+  if (auto* evaluation = std::get_if<telemetry::Evaluation>(&message.event.body))
+    add_scores(message.event.values, *evaluation);
   return message;
 }
 

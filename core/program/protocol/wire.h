@@ -58,7 +58,7 @@ struct StepMessage {
 
 struct EventMessage {
   std::int64_t seq = 0;
-  telemetry::Event event;
+  telemetry::Event event; ///< its `message` is the same number
 };
 
 /// The answer to an edit.

@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/median.h"
 #include "core/base/saturated.h"
-#include "core/base/text.h"
 #include "core/program/process/command.h"
 #include "core/run/apply_edit.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::program {
 
 namespace {
+
+using telemetry::Words;
 
 constexpr std::chrono::milliseconds confirm_interval{250};
 constexpr double silent_seconds = 60;
@@ -24,23 +23,6 @@ constexpr std::size_t steps_remembered = 64;
 /// A program that starts says hello again when it knows more; until its first step, or so long, it is one event.
 constexpr std::chrono::seconds settling{5};
 
-/// The number of the message is kept with an event, so that a run that is adopted knows which messages it has. An
-/// evaluation has its results also in the detail, as one of the engine does.
-std::string detail_of(const EventMessage& message) {
-  Json detail = parse_json_or_discard(message.event.detail_json);
-  if (!detail.is_object())
-    detail = Json::object();
-  if (message.event.kind == "evaluation")
-    for (const auto& [name, value] : message.event.values) {
-      if (name == "validation_loss")
-        detail["loss"] = json_number(value);
-      if (name == "validation_accuracy")
-        detail["accuracy"] = json_number(value);
-    }
-  detail["seq"] = message.seq;
-  return json_text(detail);
-}
-
 /// Whether the plan of a run that begins so is another one.
 bool plans_differ(const run::RunStart& a, const run::RunStart& b) {
   return a.batch != b.batch || a.accumulate != b.accumulate || a.train_examples != b.train_examples ||
@@ -48,11 +30,19 @@ bool plans_differ(const run::RunStart& a, const run::RunStart& b) {
          a.program->drop_last != b.program->drop_last;
 }
 
-bool survived(const telemetry::Event& out_of_memory) {
-  const Json detail = parse_json_or_discard(out_of_memory.detail_json);
-  const auto action = detail.is_object() ? detail.find("action") : detail.end();
-  return detail.is_object() && action != detail.end() && action->is_string() &&
-         !action->get<std::string>().starts_with("not split");
+telemetry::ProgramConnected connected_as(const Hello& hello) {
+  return {.pid = hello.pid,
+          .level = level_of(hello),
+          .client = hello.client,
+          .framework = hello.framework,
+          .torch = hello.torch,
+          .device = hello.device,
+          .world = hello.world,
+          .examples = hello.examples,
+          .batch = hello.batch,
+          .accumulate = hello.accumulate,
+          .name = hello.name,
+          .config_json = hello.config_json};
 }
 
 } // namespace
@@ -71,6 +61,8 @@ void Conversation::begin(const run::RunStart& start) {
 }
 
 void Conversation::set_start(run::RunStart start) {
+  if (start.later_json.empty())
+    start.later_json = start_.later_json;
   if (to_json(start) == to_json(start_))
     return;
   start_ = std::move(start);
@@ -101,6 +93,7 @@ void Conversation::serve() {
 
 void Conversation::hello(const Hello& hello) {
   level_ = level_of(hello);
+  device_ = hello.device;
   if (hello.batch)
     own_batch_ = *hello.batch;
   last_seconds_ = std::max(last_seconds_, 0.0);      // its clock begins, and from now on the run's is that
@@ -111,7 +104,7 @@ void Conversation::hello(const Hello& hello) {
   try {
     steer(hello);
   } catch (const Error& error) {
-    failure_ = error.what();
+    failure_ = telemetry::because(Words::not_accepted, {{"error", std::string(error.what())}});
   }
   welcome();
   describe(hello);
@@ -122,8 +115,8 @@ void Conversation::steer(const Hello& hello) {
   run::RunStart start = start_of(spec_, hello);
   const bool new_plan = steering_ && !steering_->has_begun() && plans_differ(steering_->start(), start);
   if (level_ >= 2 && (!steering_ || new_plan)) {
-    steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, const char* kind, std::string json) {
-      push({step, run_seconds(), kind, std::move(json), {}});
+    steering_ = std::make_unique<Steering>(spec_, hello, [this](std::int64_t step, telemetry::EventBody body) {
+      push({.step = step, .seconds = run_seconds(), .body = std::move(body)});
     });
     steering_->repeat(edits_, hello.step);
   } else if (steering_) {
@@ -159,28 +152,18 @@ void Conversation::welcome() {
 }
 
 void Conversation::describe(const Hello& hello) {
-  const bool given = steering_ && steering_->steers() && hello.batch && *hello.batch != start_.batch;
-  const Json detail{{"pid", hello.pid},
-                    {"level", level_},
-                    {"client", hello.client},
-                    {"framework", hello.framework},
-                    {"torch", hello.torch},
-                    {"device", hello.device},
-                    {"world", hello.world},
-                    {"examples", hello.examples ? Json(*hello.examples) : Json(nullptr)},
-                    {"batch", hello.batch ? Json(*hello.batch) : Json(nullptr)},
-                    {"accumulate", hello.accumulate ? Json(*hello.accumulate) : Json(nullptr)},
-                    {"given_batch", given ? Json(start_.batch) : Json(nullptr)},
-                    {"name", hello.name},
-                    {"config", parse_json_or_discard(hello.config_json)}};
-  to_describe_ = json_text(detail);
+  to_describe_ = connected_as(hello);
+  if (steering_ && steering_->steers() && hello.batch && *hello.batch != start_.batch)
+    to_describe_->given_batch = start_.batch;
   said_hello_ = Clock::now();
 }
 
 void Conversation::say_connected() {
-  const std::string text = std::exchange(to_describe_, {});
-  if (!text.empty() && text != described_)
-    report("program", described_ = text);
+  const auto about = std::exchange(to_describe_, std::nullopt);
+  if (!about || about == described_)
+    return;
+  described_ = about;
+  report(*about);
 }
 
 void Conversation::message(const Message& message, bool live) {
@@ -249,9 +232,7 @@ void Conversation::make_step(telemetry::StepRecord record) {
 
 void Conversation::add_to_step(telemetry::StepRecord record) {
   if (level_ < 2 && record.step < reported_ && !std::exchange(said_counted_again_, true))
-    report("lint", json_text({{"text", fmt::format("step {} was reported after step {}, and only adds values to that "
-                                                   "step: number the steps through the whole training",
-                                                   record.step, reported_)}}));
+    report(telemetry::Lint{telemetry::because(Words::counted_again, {{"step", record.step}, {"after", reported_}})});
   record.seconds = std::numeric_limits<double>::quiet_NaN(); // of the message, not of the step
   values(telemetry::known_values(record), record.step);
 }
@@ -273,41 +254,53 @@ void Conversation::take(const EventMessage& message) {
   if (!(event.seconds >= 0))
     event.seconds = seconds_();
   last_seconds_ = event.seconds;
-  if (event.kind == "status")
-    return take_status(event);
-  if (event.kind == "oom" && !survived(event))
-    out_of_memory_ = event;
-  if (event.kind == "budget" && steering_)
-    steering_->returned_to_budget(parse_json_or_discard(event.detail_json));
-  event.detail_json = detail_of(message);
+  if (const auto* change = std::get_if<telemetry::StatusChange>(&event.body))
+    return take(event, *change);
+  if (auto* error = std::get_if<telemetry::OutOfMemory>(&event.body))
+    take(*error);
+  else if (const auto* change = std::get_if<telemetry::BudgetChange>(&event.body))
+    take(*change);
   push(std::move(event));
+}
+
+/// On the CPU a program counts its whole process, of which libraries do not count for the budget.
+void Conversation::take(telemetry::OutOfMemory& error) {
+  using Counts = telemetry::OutOfMemory::Counts;
+  if (error.counts == Counts::not_known)
+    error.counts = device_.empty() || device_ == "cpu" ? Counts::process : Counts::budget;
+  if (!telemetry::survived(error))
+    out_of_memory_ = error;
+}
+
+/// With the budget before, the step is made once more: the error before it has been survived.
+void Conversation::take(const telemetry::BudgetChange& change) {
+  if (steering_)
+    steering_->returned_to_budget(change);
+  if (change.why == telemetry::BudgetChange::Why::taken_back)
+    out_of_memory_.reset();
 }
 
 /// Stored, because the program does not say it again to a BatchScope that takes the run over.
 void Conversation::take(const Bye& bye) {
   bye_ = bye;
-  report("bye", json_text({{"message", fmt::format("the program says that it has {}", bye.status)},
-                           {"status", bye.status},
-                           {"reason", bye.reason},
-                           {"seq", bye.seq}}));
+  push({.step = step_,
+        .seconds = run_seconds(),
+        .body = telemetry::ProgramBye{.status = bye.status, .reason = bye.reason},
+        .message = bye.seq});
 }
 
 /// Once per pause and once per end of a pause, however many single steps are made in between.
-void Conversation::take_status(const telemetry::Event& event) {
-  const Json detail = parse_json_or_discard(event.detail_json);
-  const bool paused = detail.is_object() && detail.value("status", Json()) == Json("paused");
+void Conversation::take(telemetry::Event event, const telemetry::StatusChange& change) {
+  const bool paused = change.status == telemetry::StatusChange::Status::paused;
   last_record_ = Clock::now();
   if (paused == said_paused_ || (!paused && paused_))
     return;
   said_paused_ = paused;
-  push(event);
+  push(std::move(event));
 }
 
-void Conversation::fault(const char* kind, const std::string& line, const std::string& why) {
-  Json detail{{"message", why}};
-  if (!line.empty())
-    detail["line"] = shortened(line);
-  report(kind, json_text(detail));
+void Conversation::fault(telemetry::EventBody fault) {
+  report(std::move(fault));
 }
 
 void Conversation::gone() {
@@ -316,19 +309,19 @@ void Conversation::gone() {
 }
 
 void Conversation::need_level_2() {
-  if (sent_to(spec_).empty() || !failure_.empty())
+  if (!sends_settings(spec_) || !failure_.empty())
     return;
   failure_ = not_followed(spec_, level_);
   inbox_.send(stop_line(false));
 }
 
 void Conversation::say_what_is_not_followed() {
-  if (level_ >= 2 || sent_to(spec_).empty() || std::exchange(said_not_followed_, true))
+  if (level_ >= 2 || !sends_settings(spec_) || std::exchange(said_not_followed_, true))
     return;
   if (place_.compared)
     failure_ = not_followed(spec_, level_);
   else
-    report("not-followed", json_text({{"message", not_followed(spec_, level_)}}));
+    report(telemetry::NotFollowed{not_followed(spec_, level_)});
 }
 
 // --- what the run says ---
@@ -359,18 +352,14 @@ void Conversation::follow(const run::RunControl::Orders& orders) {
 }
 
 void Conversation::refuse(const run::BudgetChange& change) {
-  Json detail{
-      {"asked_bytes", change.bytes},
-      {"refused", fmt::format("{}: its memory budget cannot be changed while it trains", why_not_steered(level_))}};
-  if (change.command)
-    detail["command"] = *change.command;
-  report("budget", json_text(detail));
+  report(telemetry::BudgetChange{
+      .asked_bytes = change.bytes,
+      .command = change.command,
+      .refused = telemetry::because(Words::budget_not_steered, {{"why", why_not_steered(level_).code}})});
 }
 
 void Conversation::refuse(const run::ScheduleEdit& edit) {
-  run::EditAnswer answer =
-      run::refused(edit, fmt::format("{}: its batch size cannot be changed", why_not_steered(level_)));
-  report(answer.kind, std::move(answer.detail_json));
+  report(run::refused(edit, telemetry::because(Words::batch_not_steered, {{"why", why_not_steered(level_).code}})));
 }
 
 void Conversation::confirm() {
@@ -390,7 +379,7 @@ void Conversation::confirm() {
 }
 
 void Conversation::watch_for_silence() {
-  if (!to_describe_.empty() && Clock::now() - said_hello_ >= settling)
+  if (to_describe_ && Clock::now() - said_hello_ >= settling)
     say_connected();
   if (said_silent_ || paused_ || reports_ == 0 || bye_ || step_seconds_.empty())
     return;
@@ -400,7 +389,7 @@ void Conversation::watch_for_silence() {
   if (silent < silent_steps * median({step_seconds_.begin(), step_seconds_.end()}))
     return;
   said_silent_ = true;
-  report("silent", json_text({{"seconds", silent}, {"message", "the program has not reported a step since"}}));
+  report(telemetry::Silent{silent});
 }
 
 void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
@@ -409,10 +398,8 @@ void Conversation::end(const std::vector<run::ScheduleEdit>& late) {
   say_connected();
   if (steering_)
     steering_->close();
-  for (const run::ScheduleEdit& edit : late) {
-    run::EditAnswer answer = run::refused(edit, "too late: the program has ended");
-    report(answer.kind, std::move(answer.detail_json));
-  }
+  for (const run::ScheduleEdit& edit : late)
+    report(run::refused(edit, telemetry::because(Words::too_late_for_program)));
 }
 
 // --- to the run's sink ---
@@ -422,8 +409,8 @@ double Conversation::run_seconds() const {
   return last_seconds_ < 0 ? seconds_() : last_seconds_;
 }
 
-void Conversation::report(const char* kind, std::string detail_json) {
-  push({step_, run_seconds(), kind, std::move(detail_json), {}});
+void Conversation::report(telemetry::EventBody body) {
+  push({.step = step_, .seconds = run_seconds(), .body = std::move(body)});
 }
 
 void Conversation::record(const telemetry::StepRecord& given) {
@@ -449,7 +436,10 @@ void Conversation::fill_sizes(telemetry::StepRecord& record) const {
 }
 
 void Conversation::values(std::vector<std::pair<std::string, double>> values, std::optional<std::int64_t> step) {
-  push({step.value_or(step_), run_seconds(), "", "{}", std::move(values)});
+  push({.step = step.value_or(step_),
+        .seconds = run_seconds(),
+        .body = telemetry::ValuesOnly{},
+        .values = std::move(values)});
 }
 
 void Conversation::push(telemetry::Event event) {

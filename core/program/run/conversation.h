@@ -51,13 +51,13 @@ public:
   bool paused() const { return paused_; }           ///< whether the program is to pause
   const std::optional<Bye>& bye() const { return bye_; }
   /// The last out-of-memory error that the program could not survive.
-  const std::optional<telemetry::Event>& out_of_memory() const { return out_of_memory_; }
+  const std::optional<telemetry::OutOfMemory>& out_of_memory() const { return out_of_memory_; }
   /// Why the run cannot go on as it was asked for; empty if it can.
-  const std::string& failure() const { return failure_; }
+  const telemetry::Reason& failure() const { return failure_; }
   const run::RunStart& start() const { return start_; }
 
-  /// Reports something to the run; `own` events are numbered by nobody.
-  void report(const char* kind, std::string detail_json);
+  /// Reports something of its own to the run.
+  void report(telemetry::EventBody body);
   /// A record of the program, or, of one that sends none, from somewhere else. Sizes that it does not have are added
   /// as far as they are known.
   void record(const telemetry::StepRecord& record);
@@ -69,7 +69,7 @@ private:
 
   void hello(const Hello& hello) override;
   void message(const Message& message, bool live) override;
-  void fault(const char* kind, const std::string& line, const std::string& why) override;
+  void fault(telemetry::EventBody fault) override;
   void gone() override;
 
   void steer(const Hello& hello);
@@ -85,7 +85,9 @@ private:
   void fill_peak(telemetry::StepRecord& record);
   void fill_sizes(telemetry::StepRecord& record) const;
   void set_start(run::RunStart start);
-  void take_status(const telemetry::Event& event);
+  void take(telemetry::Event event, const telemetry::StatusChange& change);
+  void take(const telemetry::BudgetChange& change);
+  void take(telemetry::OutOfMemory& error);
   double run_seconds() const;
   void push(telemetry::Event event);
   void refuse(const run::ScheduleEdit& edit);
@@ -102,13 +104,14 @@ private:
   std::vector<schedule::PlanEdit> edits_; ///< of a run that goes on
   run::RunStart start_;
   int level_ = 0;
-  std::string described_;   ///< of the last event `program`
-  std::string to_describe_; ///< of the next one; empty: none is due
+  std::optional<telemetry::ProgramConnected> described_;   ///< said last
+  std::optional<telemetry::ProgramConnected> to_describe_; ///< to be said
   Clock::time_point said_hello_{};
   std::int64_t own_batch_ = 0; ///< size that the program says or gets in its command; 0: not known
   std::optional<Bye> bye_;
-  std::optional<telemetry::Event> out_of_memory_;
-  std::string failure_;
+  std::optional<telemetry::OutOfMemory> out_of_memory_;
+  std::string device_; ///< of the program; empty: not known
+  telemetry::Reason failure_;
   bool paused_ = false;
   bool said_paused_ = false;
   bool stopping_ = false;

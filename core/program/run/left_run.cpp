@@ -2,45 +2,51 @@
 
 #include <algorithm>
 
-#include "core/base/json.h"
 #include "core/program/process/detail/program_folder.h"
 
 namespace batchscope::program {
 
 namespace {
 
-std::optional<std::int64_t> integer_of(const Json& detail, const char* field) {
-  const auto found = detail.find(field);
-  if (found == detail.end() || !found->is_number_integer())
-    return std::nullopt;
-  return found->get<std::int64_t>();
-}
-
-std::optional<int> exit_number_of(const Json& detail, const char* field) {
-  const auto number = integer_of(detail, field);
+std::optional<int> exit_number(const std::optional<std::int64_t>& number) {
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
-std::optional<LeftRun::End> end_of(const Json& detail) {
-  const std::string status = text_member(detail, "status");
+std::optional<LeftRun::End> end_of(const telemetry::ProgramExit& exit) {
   for (const auto known : {telemetry::RunStatus::finished, telemetry::RunStatus::stopped, telemetry::RunStatus::failed,
                            telemetry::RunStatus::interrupted})
-    if (status == telemetry::to_string(known))
-      return LeftRun::End{
-          .exit = {.code = exit_number_of(detail, "exit_code"), .signal = exit_number_of(detail, "signal")},
-          .status = known,
-          .reason = text_member(detail, "reason")};
+    if (exit.status == telemetry::to_string(known))
+      return LeftRun::End{.exit = {.code = exit_number(exit.exit_code), .signal = exit_number(exit.signal)},
+                          .status = known,
+                          .reason = exit.reason};
   return std::nullopt;
 }
 
-std::optional<schedule::PlanEdit> edit_of(const Json& detail) {
-  const auto schedule = detail.find("schedule");
-  const auto from = integer_of(detail, "applies_from_step");
-  if (detail.contains("refused") || schedule == detail.end() || !schedule->is_string() || !from)
-    return std::nullopt;
-  return schedule::PlanEdit{
-      .after_step = *from - 1, .schedule = schedule->get<std::string>(), .batch = integer_of(detail, "batch")};
-}
+/// What the events that concern the run itself mean for it.
+struct Taking {
+  LeftRun& left;
+
+  void operator()(const telemetry::ProgramConnected& program) const {
+    if (std::exchange(left.pid, program.pid) != program.pid)
+      left.seq = 0;
+  }
+  void operator()(const telemetry::ScheduleEdit& edit) const {
+    if (!edit.refused && edit.applies_from_step)
+      left.edits.push_back({.after_step = *edit.applies_from_step - 1, .schedule = edit.schedule, .batch = edit.batch});
+  }
+  void operator()(const telemetry::BudgetChange& change) const {
+    if (!change.refused && change.budget_bytes.value_or(0) > 0)
+      left.budget = change.budget_bytes;
+  }
+  void operator()(const telemetry::ProgramExit& exit) const { left.end = end_of(exit); }
+  void operator()(const telemetry::ProgramBye& bye) const {
+    left.bye = Bye{.seq = 0, .status = bye.status, .reason = bye.reason};
+  }
+  void operator()(const telemetry::StatusChange& change) const {
+    left.paused = change.status == telemetry::StatusChange::Status::paused;
+  }
+  template <typename Other> void operator()(const Other& /*other*/) const {}
+};
 
 } // namespace
 
@@ -53,30 +59,11 @@ void LeftRun::take(const telemetry::Event& event) {
   progress.take(event);
   for (const auto& [name, value] : event.values)
     last_steps[name] = event.step;
-  if (event.kind.empty())
+  if (!telemetry::has_happened(event))
     return;
   ++events;
-  const Json detail = parse_json_or_discard(event.detail_json);
-  if (!detail.is_object())
-    return;
-  if (event.kind == "program") {
-    const std::int64_t connected = integer_of(detail, "pid").value_or(0);
-    if (std::exchange(pid, connected) != connected)
-      seq = 0;
-  } else if (event.kind == "edit") {
-    if (auto edit = edit_of(detail))
-      edits.push_back(*std::move(edit));
-  } else if (event.kind == "budget" && !detail.contains("refused")) {
-    if (const auto bytes = integer_of(detail, "budget_bytes"); bytes && *bytes > 0)
-      budget = static_cast<std::uint64_t>(*bytes);
-  } else if (event.kind == "exit") {
-    end = end_of(detail);
-  } else if (event.kind == "bye") {
-    bye = Bye{.status = text_member(detail, "status"), .reason = text_member(detail, "reason")};
-  } else if (event.kind == "status") {
-    paused = detail.value("status", Json()) == Json("paused");
-  }
-  seq = std::max(seq, integer_of(detail, "seq").value_or(0));
+  std::visit(Taking{*this}, event.body);
+  seq = std::max(seq, event.message);
 }
 
 bool program_lives(const std::filesystem::path& database, const std::string& uid) {

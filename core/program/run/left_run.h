@@ -29,7 +29,7 @@ public:
   std::int64_t pid = 0;                  ///< of the program that said hello; 0: none had
   std::int64_t seq = 0;                  ///< the messages of that program are stored at least up to here
   std::int64_t step = 0;                 ///< of the last record
-  std::int64_t events = 0;               ///< stored, those with a kind
+  std::int64_t events = 0;               ///< stored, without those that only carry values
   std::vector<schedule::PlanEdit> edits; ///< that were applied
   std::optional<std::uint64_t> budget;   ///< the last one that was set while it ran
   bool paused = false;
@@ -39,7 +39,7 @@ public:
   struct End {
     Exit exit;
     telemetry::RunStatus status = telemetry::RunStatus::failed;
-    std::string reason;
+    telemetry::Reason reason;
   };
   std::optional<End> end;
 };

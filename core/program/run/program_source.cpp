@@ -33,7 +33,7 @@ public:
       place_.uid = trial.uid();
       return follow(trial.folder(), sink, control);
     } catch (const std::exception& error) {
-      verdict_.reason = error.what();
+      verdict_.reason = telemetry::because(telemetry::Words::not_accepted, {{"error", std::string(error.what())}});
       control.close();
       telemetry::RunOutcome outcome;
       outcome.status = telemetry::RunStatus::failed;

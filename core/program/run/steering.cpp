@@ -8,15 +8,17 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
 #include "core/run/apply_edit.h"
 #include "core/run/run_plan.h"
+#include "core/telemetry/message.h"
 
 namespace batchscope::program {
 
 namespace {
+
+using telemetry::Words;
 
 /// Steps that a program may make without asking, at most: planning them takes about a millisecond.
 constexpr std::int64_t longest_hold = 1000;
@@ -69,6 +71,13 @@ std::int64_t examples_of_rank_0(const data::StepTakes& takes) {
   return examples;
 }
 
+telemetry::Reason few_examples(std::int64_t examples, std::int64_t ranks) {
+  telemetry::Reason reason = telemetry::because(Words::few_examples, {{"examples", examples}});
+  if (ranks > 1)
+    reason.args["ranks"] = ranks;
+  return reason;
+}
+
 } // namespace
 
 run::RunStart start_of(const run::RunSpec& spec, const Hello& hello) {
@@ -111,21 +120,17 @@ Steering::Steering(const run::RunSpec& spec, const Hello& hello, Report report)
       progression_(options_,
                    [this](const schedule::ScheduleEvent& event) {
                      if (!repeating_)
-                       report_(event.step, event.kind.c_str(), run::schedule_event_json(event));
+                       report_(event.step, body_of(event));
                    }),
       budget_(spec.memory_budget), steers_(sends_batch(spec) || spec.accumulate > 1 || spec.schedule != "constant") {
   check_followable(progression_, start_);
   start_.expected_steps = steps_of(options_);
   note_present();
   if (sends_batch(spec) && spec.batch.number > start_.batch)
-    report_(hello.step, "clamp",
-            json_text({{"field", "batch"},
-                       {"asked", spec.batch.number},
-                       {"taken", start_.batch},
-                       {"message",
-                        fmt::format("--batch {}: the program has {} examples{}, so the batch size is {}",
-                                    spec.batch.number, start_.train_examples,
-                                    hello.world > 1 ? fmt::format(" for {} ranks", hello.world) : "", start_.batch)}}));
+    report_(hello.step, telemetry::Clamp{.what = telemetry::Clamp::What::batch,
+                                         .asked = spec.batch.number,
+                                         .taken = start_.batch,
+                                         .reason = few_examples(start_.train_examples, hello.world)});
 }
 
 void Steering::note_present() {
@@ -230,14 +235,10 @@ void Steering::compare(const schedule::PlannedStep& planned, const StepMessage& 
   if (batch == planned.batch && examples == planned_examples)
     return;
   if (steers_ && !differed_) // else the program's own size is the plan
-    report_(planned.step, "differs",
-            json_text({{"planned_batch", planned.batch},
-                       {"planned_examples", planned_examples},
-                       {"batch", batch},
-                       {"examples", examples},
-                       {"message", fmt::format("the step took {} examples in batches of {}; planned were {} in batches "
-                                               "of {}",
-                                               examples, batch, planned_examples, planned.batch)}}));
+    report_(planned.step, telemetry::Differs{.planned_batch = planned.batch,
+                                             .planned_examples = planned_examples,
+                                             .batch = batch,
+                                             .examples = examples});
   differed_ = differed_ || steers_;
   if (batch != planned.batch) {
     progression_.make_next_with(batch);
@@ -267,8 +268,7 @@ std::string Steering::send_first() {
         return to_line(Edit{.id = first.id, .limit_bytes = budget->bytes});
     } else {
       schedule::Progression ahead = copy(progression_);
-      const run::EditAnswer answer = run::apply_edit(std::get<run::ScheduleEdit>(first.change), ahead);
-      if (!parse_json(answer.detail_json).contains("refused")) {
+      if (!run::is_refused(run::apply_edit(std::get<run::ScheduleEdit>(first.change), ahead))) {
         const Next next = next_of(std::move(ahead));
         return to_line(Edit{.id = first.id,
                             .batch = next.batch,
@@ -305,43 +305,32 @@ void Steering::apply(const Change& change, bool taken) {
   if (const auto* budget = std::get_if<run::BudgetChange>(&change))
     return report_budget(*budget, taken);
   steers_ = true;
-  run::EditAnswer answer = run::apply_edit(std::get<run::ScheduleEdit>(change), progression_);
+  telemetry::EventBody answer = run::apply_edit(std::get<run::ScheduleEdit>(change), progression_);
   note_present();
-  send_event(answer.kind, std::move(answer.detail_json));
+  send_event(std::move(answer));
 }
 
 void Steering::report_budget(const run::BudgetChange& change, bool taken) {
-  Json json{{"before_bytes", budget_ ? Json(*budget_) : Json(nullptr)}, {"asked_bytes", change.bytes}};
-  if (change.command)
-    json["command"] = *change.command;
+  telemetry::BudgetChange answer{.before_bytes = budget_, .asked_bytes = change.bytes, .command = change.command};
   if (taken) {
     budget_ = change.bytes;
-    json["applies_from_step"] = progression_.steps_done() + 1;
+    answer.applies_from_step = progression_.steps_done() + 1;
   } else {
-    json["refused"] = change.bytes == 0 ? "accepted: bytes, above 0"
-                                        : "the program uses more than that between its steps, or cannot change it now";
+    answer.refused = telemetry::because(change.bytes == 0 ? Words::budget_zero : Words::budget_refused_by_program);
   }
-  json["budget_bytes"] = budget_ ? Json(*budget_) : Json(nullptr);
-  send_event("budget", json_text(json));
-}
-
-void Steering::returned_to_budget(const Json& detail) {
-  const Json bytes = detail.is_object() ? detail.value("budget_bytes", Json()) : Json();
-  budget_ = bytes.is_number_unsigned() ? std::optional(bytes.get<std::uint64_t>()) : std::nullopt;
+  answer.budget_bytes = budget_;
+  send_event(std::move(answer));
 }
 
 void Steering::close() {
-  for (const Pending& pending : pending_) {
-    if (const auto* edit = std::get_if<run::ScheduleEdit>(&pending.change)) {
-      run::EditAnswer answer = run::refused(*edit, "too late: the program has ended");
-      send_event(answer.kind, std::move(answer.detail_json));
-    }
-  }
+  for (const Pending& pending : pending_)
+    if (const auto* edit = std::get_if<run::ScheduleEdit>(&pending.change))
+      send_event(run::refused(*edit, telemetry::because(Words::too_late_for_program)));
   pending_.clear();
 }
 
-void Steering::send_event(const char* kind, std::string detail) {
-  report_(progression_.steps_done(), kind, std::move(detail));
+void Steering::send_event(telemetry::EventBody body) {
+  report_(progression_.steps_done(), std::move(body));
 }
 
 } // namespace batchscope::program

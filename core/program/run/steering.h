@@ -14,6 +14,7 @@
 #include "core/run/run_start.h"
 #include "core/schedule/plan.h"
 #include "core/schedule/progression.h"
+#include "core/telemetry/events.h"
 
 namespace batchscope::program {
 
@@ -30,7 +31,7 @@ void check_followable(const schedule::Progression& progression, const run::RunSt
 class Steering {
 public:
   /// Reports an event of the run at this step.
-  using Report = std::function<void(std::int64_t step, const char* kind, std::string detail_json)>;
+  using Report = std::function<void(std::int64_t step, telemetry::EventBody body)>;
 
   /// For a program that can change its size, and that begins; else see repeat(). Throws Error (input) if the schedule
   /// is wrong, or needs what a program cannot measure.
@@ -41,8 +42,8 @@ public:
 
   const run::RunStart& start() const { return start_; } ///< with the steps of the whole run, if they can be known
   std::optional<std::uint64_t> budget() const { return budget_; } ///< bytes
-  /// The program could make no step with the one that was set; `detail` of its event has `budget_bytes`, null for none.
-  void returned_to_budget(const Json& detail);
+  /// The program could make no step with the one that was set.
+  void returned_to_budget(const telemetry::BudgetChange& change) { budget_ = change.budget_bytes; }
 
   /// Whether it has followed a step or been asked for a change; until then another one may take its place.
   bool has_begun() const { return progression_.steps_done() > 0 || last_id_ > 0; }
@@ -88,7 +89,7 @@ private:
   void apply(const Change& change, bool taken);
   void report_budget(const run::BudgetChange& change, bool taken);
   void compare(const schedule::PlannedStep& planned, const StepMessage& message);
-  void send_event(const char* kind, std::string detail);
+  void send_event(telemetry::EventBody body);
 
   Report report_;
   run::RunStart start_;

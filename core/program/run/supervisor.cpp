@@ -5,13 +5,12 @@
 #include <filesystem>
 #include <utility>
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
 #include "core/program/process/command.h"
+#include "core/telemetry/message.h"
 #include "core/telemetry/record.h"
 
 namespace batchscope::program {
@@ -19,6 +18,7 @@ namespace batchscope::program {
 namespace {
 
 using telemetry::RunStatus;
+using telemetry::Words;
 
 /// A stop of the job and the end of a pause are looked at so often; and output, whose lines have the time at which they
 /// are seen.
@@ -140,7 +140,8 @@ void Supervisor::pause_from_outside(bool paused) {
   if (!paused)
     paused_seconds_ += seconds_since(*paused_at_);
   paused_at_ = paused ? std::optional(Clock::now()) : std::nullopt;
-  conversation_.report("status", json_text({{"status", paused ? "paused" : "running"}}));
+  using Status = telemetry::StatusChange::Status;
+  conversation_.report(telemetry::StatusChange{.status = paused ? Status::paused : Status::running});
 }
 
 void Supervisor::kill() {
@@ -219,9 +220,7 @@ void Supervisor::stop_if_due() {
   const double trained = conversation_.has_reports() ? counter_.progress.clock().training_seconds() : seconds();
   if (spec_.max_seconds && trained >= *spec_.max_seconds && ending_ == Stage::none) {
     time_over_ = true;
-    conversation_.report("time-over",
-                         json_text({{"message", fmt::format("the program is stopped after {:g} s (--max-seconds)",
-                                                            *spec_.max_seconds)}}));
+    conversation_.report(telemetry::TimeOver{.seconds = spec_.max_seconds});
     conversation_.follow({.stop = true, .save = false, .paused = false, .single_steps = 0, .edits = {}, .budgets = {}});
     begin_stop();
   }
@@ -272,21 +271,21 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
     ending.exit.code = bye->status == "failed" ? 1 : 0;
   verdict_ = verdict_on(ending);
   if (time_over_ && !stop_requested_)
-    verdict_ = {.status = RunStatus::finished, .reason = {}, .out_of_memory = false, .cause = {}};
+    verdict_ = {.status = RunStatus::finished};
   if (verdict_.status == RunStatus::finished && !left_end_)
     conversation_.say_what_is_not_followed();
   if (!conversation_.failure().empty())
-    verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure(), .out_of_memory = false, .cause = {}};
+    verdict_ = {.status = RunStatus::failed, .reason = conversation_.failure()};
   if (left_end_) { // the program had ended when the run was taken over, and this was stored already
     exit_ = left_end_->exit;
-    verdict_ = {.status = left_end_->status, .reason = left_end_->reason, .out_of_memory = false, .cause = {}};
+    verdict_ = {.status = left_end_->status, .reason = left_end_->reason};
   } else {
     report_end();
   }
   process_.signal(SIGKILL); // what the program has left behind
   telemetry::RunOutcome outcome = counter_.progress.outcome();
   outcome.status = verdict_.status;
-  outcome.reason = verdict_.reason;
+  outcome.reason = verdict_.reason_text();
   outcome.peak_bytes = std::max(outcome.peak_bytes, peak().value_or(0));
   if (!outcome.batch)
     outcome.batch = conversation_.own_batch(); // it has reported no step
@@ -297,14 +296,16 @@ telemetry::RunOutcome Supervisor::finish(run::RunControl& control) {
 
 /// As an error that the program reports itself, with what is known of it from outside.
 void Supervisor::report_out_of_memory() {
-  Json detail{{"cause", verdict_.cause}, {"text", verdict_.reason}, {"action", "the program has ended"}};
+  telemetry::OutOfMemory error{.where = telemetry::OutOfMemory::Where::outside,
+                               .in_use_bytes = peak(),
+                               .counts = telemetry::OutOfMemory::Counts::process,
+                               .limit_bytes = spec_.memory_budget,
+                               .cause = verdict_.cause};
+  if (const auto text = verdict_.reason.args.find("error"); text != verdict_.reason.args.end())
+    error.error = std::get<std::string>(text->second);
   if (spec_.batch.kind == run::BatchChoice::Kind::number)
-    detail["attempted_batch"] = spec_.batch.number;
-  if (const auto bytes = peak())
-    detail["in_use_bytes"] = *bytes;
-  if (spec_.memory_budget)
-    detail["limit_bytes"] = *spec_.memory_budget;
-  conversation_.report("oom", json_text(detail));
+    error.attempted_batch = spec_.batch.number;
+  conversation_.report(std::move(error));
 }
 
 /// A program that was to train and has only started what trains. Others have helpers that end a moment later.
@@ -314,32 +315,25 @@ void Supervisor::report_left_behind() {
   auto group = process_.group();
   const std::size_t count = group ? group->members().size() : 0;
   if (count > 0)
-    conversation_.report(
-        "left-behind", json_text({{"message", fmt::format("the program has ended without a step, so {} that it had "
-                                                          "started {} ended with it; accepted: a program that stays "
-                                                          "until the training is over",
-                                                          count == 1 ? "a process" : fmt::format("{} processes", count),
-                                                          count == 1 ? "is" : "are")}}));
+    conversation_.report(telemetry::LeftBehind{.processes = static_cast<std::int64_t>(count)});
 }
 
 void Supervisor::report_end() {
   if (verdict_.out_of_memory && !conversation_.out_of_memory())
     report_out_of_memory();
   if (conversation_.level() > 0 && !conversation_.bye() && exit_->code == 0)
-    conversation_.report("no-bye", json_text({{"message", "the program ended without saying so"}}));
+    conversation_.report(telemetry::NoBye{});
   report_left_behind();
   for (const std::string& name : metrics_.unmatched())
-    conversation_.report("unread",
-                         json_text({{"message", fmt::format("--metric {}: no line of the output matches", name)}}));
+    conversation_.report(telemetry::Unread{telemetry::because(Words::nothing_matches, {{"metric", name}})});
   if (!files_.problem().empty())
-    conversation_.report("unread", json_text({{"message", "--read " + files_.problem()}}));
+    conversation_.report(telemetry::Unread{telemetry::because(Words::file_not_read, {{"error", files_.problem()}})});
   if (verdict_.status == RunStatus::failed)
-    conversation_.report("output", json_text({{"tail", output_.tail()}, {"file", folder_.output().string()}}));
-  const auto or_null = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
-  conversation_.report("exit", json_text({{"exit_code", or_null(exit_->code)},
-                                          {"signal", or_null(exit_->signal)},
-                                          {"status", telemetry::to_string(verdict_.status)},
-                                          {"reason", verdict_.reason}}));
+    conversation_.report(telemetry::ProgramOutput{.tail = output_.tail(), .file = folder_.output().string()});
+  conversation_.report(telemetry::ProgramExit{.exit_code = exit_->code,
+                                              .signal = exit_->signal,
+                                              .status = telemetry::to_string(verdict_.status),
+                                              .reason = verdict_.reason});
 }
 
 } // namespace batchscope::program

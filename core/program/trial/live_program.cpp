@@ -99,11 +99,10 @@ void LiveProgram::hello(const Hello& hello) {
 void LiveProgram::message(const Message& message, bool /*live*/) {
   if (const std::int64_t seq = seq_of(message); seq > 0)
     inbox_.send(stored_line(seq));
-  if (const auto* event = std::get_if<EventMessage>(&message); event && event->event.kind == "oom")
-    out_of_memory_ = event->event;
+  if (const auto* event = std::get_if<EventMessage>(&message))
+    if (const auto* error = std::get_if<telemetry::OutOfMemory>(&event->event.body); error && !survived(*error))
+      out_of_memory_ = *error;
   messages_.push_back(message);
 }
-
-void LiveProgram::fault(const char* /*kind*/, const std::string& /*line*/, const std::string& /*why*/) {}
 
 } // namespace batchscope::program

@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/base/json.h"
-#include "core/base/text.h"
 #include "core/program/process/command.h"
 #include "core/program/trial/detail/live_program.h"
 
@@ -29,22 +27,16 @@ constexpr std::size_t traces_needed = 2;
 /// A program that ends, or does not answer, so often for one size cannot be searched.
 constexpr int most_starts = 20;
 
-std::optional<double> number_in(const Json& detail, const char* field) {
-  const auto found = detail.find(field);
-  return found != detail.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
-}
-
-/// Of one step, from a probe's event. The first of several is not counted: its memory is new. Of a size that is
-/// `traced` it is the only one without the profiler.
-std::optional<double> step_seconds_in(const Json& detail, bool traced) {
-  const auto seconds = number_in(detail, "seconds");
-  const double count = number_in(detail, "steps").value_or(0);
-  if (!seconds || count < 1)
+/// Of one step, from what a program says of a size. The first of several is not counted: its memory is new. Of a size
+/// that is `traced` it is the only one without the profiler.
+std::optional<double> step_seconds_in(const telemetry::ProbeResult& probe, bool traced) {
+  const auto count = static_cast<double>(probe.steps.value_or(0));
+  if (!probe.seconds || count < 1)
     return std::nullopt;
-  const double first = number_in(detail, "first_seconds").value_or(0);
+  const double first = probe.first_seconds.value_or(0);
   if (first <= 0)
-    return *seconds / count;
-  return traced || count == 1 ? first : (*seconds - first) / (count - 1);
+    return *probe.seconds / count;
+  return traced || count == 1 ? first : (*probe.seconds - first) / (count - 1);
 }
 
 } // namespace
@@ -106,7 +98,7 @@ bool LiveTrial::ended_before_its_first_steps() {
   if (verdict.out_of_memory)
     return false;
   if (verdict.status == telemetry::RunStatus::failed)
-    throw Error(Error::Kind::failed, fmt::format("the program failed: {}", verdict.reason));
+    throw Error(Error::Kind::failed, fmt::format("the program failed: {}", verdict.reason_text()));
   const int level = program_->hello() ? level_of(*program_->hello()) : 0;
   if (level < 2)
     throw takes_no_batch(level);
@@ -128,25 +120,23 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
     if (const auto* traced = std::get_if<TraceMessage>(&*message); traced && traced->trace.batch == batch)
       result.trace = std::make_shared<const telemetry::Trace>(traced->trace);
     const auto* event = std::get_if<EventMessage>(&*message);
-    if (!event || event->event.kind != "probe")
+    const auto* answer = event ? std::get_if<telemetry::ProbeResult>(&event->event.body) : nullptr;
+    if (!answer || answer->batch != batch)
       continue;
-    const Json detail = parse_json_or_discard(event->event.detail_json);
-    if (!detail.is_object() || detail.value("batch", Json()) != Json(batch))
-      continue;
-    const Json taken = detail.value("taken", Json(batch));
-    const bool fits = detail.value("fits", Json()) == Json(true) && taken == Json(batch);
-    result.outcome = fits                   ? search::Outcome::fits
-                     : taken == Json(batch) ? search::Outcome::out_of_memory
-                                            : search::Outcome::error;
+    const std::int64_t taken = answer->taken.value_or(batch);
+    const bool fits = answer->fits && taken == batch;
+    result.outcome = fits             ? search::Outcome::fits
+                     : taken == batch ? search::Outcome::out_of_memory
+                                      : search::Outcome::error;
     if (result.outcome == search::Outcome::error)
-      result.message = fmt::format("the program ran batch size {} instead", shortened(json_text(taken)));
+      result.message = fmt::format("the program ran batch size {} instead", taken);
     if (!fits)
       result.trace.reset();
-    if (const auto bytes = number_in(detail, "peak_bytes"); bytes && *bytes > 0)
-      result.peak_bytes = static_cast<std::uint64_t>(*bytes);
-    if (const auto bytes = number_in(detail, "room_bytes"); bytes && *bytes >= 0)
-      result.room_bytes = static_cast<std::uint64_t>(*bytes);
-    result.step_seconds = step_seconds_in(detail, trace);
+    if (answer->peak_bytes.value_or(0) > 0)
+      result.peak_bytes = static_cast<std::uint64_t>(*answer->peak_bytes);
+    if (answer->room_bytes.value_or(-1) >= 0)
+      result.room_bytes = static_cast<std::uint64_t>(*answer->room_bytes);
+    result.step_seconds = step_seconds_in(*answer, trace);
     starts_ = 1; // of the next size
     return result;
   }
@@ -161,7 +151,7 @@ LiveTrial::Result LiveTrial::probe(std::int64_t batch, bool trace, std::int64_t 
   program_.reset();
   if (verdict.out_of_memory)
     result.outcome = search::Outcome::out_of_memory;
-  result.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason;
+  result.message = verdict.status == telemetry::RunStatus::finished ? std::string() : verdict.reason_text();
   return result;
 }
 

@@ -52,9 +52,10 @@ public:
       job_.stop();
   }
   void event(telemetry::Event event) override {
-    if (event.kind != "oom")
+    const auto* error = std::get_if<telemetry::OutOfMemory>(&event.body);
+    if (!error || !concerns_size(*error))
       return;
-    out_of_memory_ = true; // that it may survive in parts says nothing about the whole size
+    out_of_memory_ = true;
     job_.stop();
   }
 
@@ -77,6 +78,14 @@ public:
   }
 
 private:
+  /// Whether the size does not fit: one that ran in parts did not, one that was tried again, or whose evaluation went
+  /// on, may.
+  static bool concerns_size(const telemetry::OutOfMemory& error) {
+    using Oom = telemetry::OutOfMemory;
+    return !telemetry::survived(error) ||
+           (error.outcome != Oom::Outcome::retried && error.where != Oom::Where::evaluation);
+  }
+
   /// An answer to the hello that comes late holds only from a later step on.
   static constexpr std::int64_t most_others = 16;
 
@@ -204,8 +213,8 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
     result.message =
         !steps.made_steps() && near_budget(spec, *source)
             ? fmt::format("the program made no step within {} (--memory-budget; its libraries count, too): {}",
-                          format_bytes(*spec.memory_budget), verdict.reason)
-            : verdict.reason;
+                          format_bytes(*spec.memory_budget), verdict.reason_text())
+            : verdict.reason_text();
   result.made_steps = steps.made_steps();
   result.pid = source->pid();
   result.peak_bytes = source->peak();

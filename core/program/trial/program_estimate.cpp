@@ -42,7 +42,7 @@ EstimateMessage estimate_program(const run::RunSpec& spec, const Surroundings& s
     throw no_answer(
         "the program has not connected: it has no Trainer of transformers; `find` measures the memory of any "
         "program");
-  throw no_answer(verdict.reason.empty() ? "the program ended before it was asked" : verdict.reason);
+  throw no_answer(verdict.reason.empty() ? "the program ended before it was asked" : verdict.reason_text());
 }
 
 std::optional<std::int64_t> largest_within(const EstimateMessage& estimate, std::uint64_t bytes) {

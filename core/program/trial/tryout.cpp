@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/json.h"
 #include "core/base/median.h"
 #include "core/program/run/program_source.h"
 
@@ -53,11 +52,12 @@ public:
   }
 
   void event(telemetry::Event event) override {
-    const Json detail = parse_json_or_discard(event.detail_json);
-    if (event.kind == "level")
-      tryout_.limited_by = text_member(detail, "reason");
-    if (const std::string remark = text_member(detail, "text"); event.kind == "lint" && !remark.empty())
-      tryout_.remarks.push_back(remark);
+    if (const auto* level = std::get_if<telemetry::ProgramLevel>(&event.body))
+      tryout_.limited_by = level->reason;
+    else if (const auto* watched = std::get_if<telemetry::Watched>(&event.body))
+      tryout_.remarks.push_back(watched->reason);
+    else if (const auto* lint = std::get_if<telemetry::Lint>(&event.body))
+      tryout_.remarks.push_back(lint->reason);
   }
 
   /// Any thread: seconds since its start, since it has connected, or since its last step.

@@ -9,18 +9,19 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/telemetry/outcome.h"
+#include "core/telemetry/reason.h"
 
 namespace batchscope::program {
 
 /// What a few steps of a program have shown. A plain value.
 struct Tryout {
   std::optional<run::RunStart> start; ///< what it has said of itself, with its `program`; nothing: it has not connected
-  std::string limited_by;             ///< why its level is not higher, in the program's words; empty if it did not say
-  std::vector<std::string> remarks;   ///< what it found unusual about itself, one sentence each
-  std::int64_t steps = 0;             ///< reported
-  double seconds = 0;                 ///< from its start to its end
-  std::optional<double> step_seconds; ///< median of the steps after the first
-  std::optional<std::int64_t> batch;  ///< of its first step
+  telemetry::Reason limited_by;       ///< why its level is not higher; empty if it did not say
+  std::vector<telemetry::Reason> remarks;    ///< what it found unusual about itself
+  std::int64_t steps = 0;                    ///< reported
+  double seconds = 0;                        ///< from its start to its end
+  std::optional<double> step_seconds;        ///< median of the steps after the first
+  std::optional<std::int64_t> batch;         ///< of its first step
   std::optional<std::int64_t> changed_batch; ///< of the first step with another size, as it was asked for
   std::optional<std::uint64_t> peak_bytes;   ///< highest memory in use that was reported or seen
   std::string output;                        ///< the last that it wrote

@@ -3,7 +3,8 @@
 #include "core/base/json.h"
 #include "core/schedule/batch_schedule.h"
 
-// Schedules in checkpoints. Doubles are exact. Reading throws Json::exception, or Error (input), for JSON of another
+// Schedules in checkpoints. Doubles are exact. What a schedule is, its text, batch and origin, must be there; what
+// earlier versions did not have has its default. Reading throws Json::exception, or Error (input), for JSON of another
 // form.
 namespace batchscope::schedule::detail {
 

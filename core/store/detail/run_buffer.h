@@ -60,7 +60,7 @@ public:
   /// Series that have a value at each of these steps, in one frame; values[k][i] is of the k-th at steps[i].
   void add_frame(const std::vector<std::string>& names, const std::vector<std::int64_t>& steps,
                  const std::vector<std::vector<double>>& values);
-  void add_event(const StoredEvent& event);
+  void add_event(const telemetry::Event& event) { events_.push_back(event); }
   /// Goes on with a stored series in a frame of its own, `summary` of which is stored and the first `sealed` points in
   /// chunks; `points` are all of its points, those that are stored included.
   void extend_series(std::int64_t frame, std::int64_t series, const std::string& name, const Summary& summary,

@@ -42,7 +42,7 @@ struct LoopOptions {
 /// Where a run goes on.
 struct Resumption {
   LoopState state;
-  std::string detail_json; ///< of the event `resumed`
+  telemetry::Resumed report; ///< with which the run begins
 };
 
 /// Trains one run: takes steps from the progression, executes and reports them. Used once, on one thread.
@@ -66,9 +66,10 @@ private:
   void follow_free_memory();
   void close_control();
   bool make(const schedule::PlannedStep& step);
+  StepOutcome attempt(const schedule::PlannedStep& step);
   void report(const schedule::PlannedStep& step, const StepOutcome& outcome, const memory::Readings& readings);
   void add_streams(telemetry::StepRecord& record, const data::StepTakes& takes, const StepOutcome& outcome) const;
-  void report_out_of_memory(const OutOfMemory& event);
+  void report_out_of_memory(const OutOfMemory& event, bool tried_again);
   void report_shrunk_evaluation(std::int64_t tried, std::int64_t now, const memory::OutOfMemoryInfo& info);
   void report_schedule(const schedule::ScheduleEvent& event);
   void report_paused(bool paused);
@@ -86,9 +87,8 @@ private:
   bool is_target_reached() const;
   bool is_noise_due(std::int64_t step) const;
   void evaluate();
-  void send(const char* kind, std::string detail, std::vector<std::pair<std::string, double>> values = {});
-  void send_at(std::int64_t step, const char* kind, std::string detail,
-               std::vector<std::pair<std::string, double>> values);
+  void send(telemetry::EventBody body, std::vector<std::pair<std::string, double>> values = {});
+  void send_at(std::int64_t step, telemetry::EventBody body, std::vector<std::pair<std::string, double>> values);
   double seconds_since_start() const;
   std::int64_t steps() const { return progress_.outcome().steps; } ///< done so far
   telemetry::RunOutcome outcome(telemetry::RunStatus status, std::string reason) const;
@@ -117,8 +117,8 @@ private:
   std::optional<FreeMemory> free_memory_;      ///< while the budget follows it
   std::int64_t events_ = 0;                    ///< reported
   std::optional<Checkpoints> checkpoints_;
-  std::string checkpoint_problem_; ///< of the last one; reported once
-  std::string resumed_;            ///< detail of the event with which a resumed run begins
+  std::string checkpoint_problem_;            ///< of the last one; reported once
+  std::optional<telemetry::Resumed> resumed_; ///< with which a resumed run begins
   std::string failure_;
 };
 

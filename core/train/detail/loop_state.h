@@ -24,13 +24,14 @@ struct LoopState {
   std::int64_t evaluated_at = -1;
   std::int64_t evaluated_examples = 0;
   std::optional<double> best_score; ///< of all evaluations so far
-  std::int64_t events = 0;          ///< reported so far, those with a kind
+  std::int64_t events = 0;          ///< reported so far, without those that only carry values
   double seconds = 0;               ///< since the run's start, without pauses
 };
 
 /// Adds it to a checkpoint, as texts.
 void save(const LoopState& state, checkpoint::Checkpoint& to);
-/// Throws Error (input) if the checkpoint's texts cannot be read.
+/// Reads what earlier and later versions wrote: what is missing has its default, what is not known is ignored. Throws
+/// Error (input) if the checkpoint's texts cannot be read.
 LoopState loop_state(const checkpoint::Checkpoint& checkpoint);
 
 } // namespace batchscope::train

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/telemetry/events.h"
 #include "core/train/detail/stepper.h"
 
 namespace batchscope::train {
@@ -17,14 +18,9 @@ struct BeforeOutOfMemory {
   std::uint64_t others_first = 0, others = 0;
 };
 
-enum class Cause { growing_back, first_batch, schedule, longer_example, growth, fragmentation, other_process, unknown };
-
 /// The likeliest cause, checked in this order: --grow-back, a batch larger than any before (the schedule asked for it,
 /// or it is the first), an example longer than any before, growth from step to step (a leak), fragmentation, another
 /// process.
-Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before);
-
-/// For display: "the schedule asked for a larger batch".
-const char* describe(Cause cause);
+telemetry::OutOfMemory::Cause likely_cause(const OutOfMemory& event, const BeforeOutOfMemory& before);
 
 } // namespace batchscope::train

@@ -42,7 +42,7 @@ def _once(tensors: Iterable[Any]) -> Iterator[Any]:
 
 
 class Account:
-    """What belongs to the training. `last_parts`: the collated batches of the last window, while there is one."""
+    """What belongs to the training."""
 
     def __init__(self) -> None:
         self.model: Any = None  # the newest one
@@ -50,7 +50,7 @@ class Account:
         self.optimizers: Any = weakref.WeakSet()
         self.memory: Any = None  # HostMemory or CudaMemory, once there is a model
         self.of_model = 0  # bytes of the newest one: parameters and buffers
-        self.last_window: Any = lambda: None
+        self.windows: Any = weakref.WeakSet()  # those that there are
 
     def know(self, model: Any) -> None:
         """Another model takes its turn."""
@@ -85,8 +85,7 @@ class Account:
         return self.of_model + bytes_of(gradients) + bytes_of(states)
 
     def of_batch(self) -> int:
-        """Bytes of the last window in the host's memory, while the program holds it."""
-        window = self.last_window()
-        tensors = tensors_in(window.parts) if window is not None else []
+        """Bytes of all windows in the host's memory, as long as the program holds them."""
+        tensors = [tensor for window in self.windows for tensor in tensors_in(window.parts)]
         here = [t for t in tensors if t.device.type == "cpu" and str(t.layout) == "torch.strided"]
         return sum(min(used, storage.nbytes()) for storage, used in storages_of(here))

@@ -4,43 +4,50 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import os
 import sys
 from collections.abc import Iterator
 from typing import Any, Callable
 
-from .memory import c_function, mallinfo_of_glibc, return_freed_memory, status_bytes
+from .heap import Heap, use_fixed_map_threshold
+from .memory import OwnFile, return_freed_memory, status_bytes
+from .reasons import Reason
 
-_M_MMAP_THRESHOLD = -3
-MMAP_THRESHOLD = 131072
-SCATTER = 1 << 18  # bytes by which what equal steps need differs from one process to the next
+SCATTER = 1 << 15  # bytes by which what equal steps need differs from one process to the next
+NOTABLE = 1 << 20  # bytes: less is what small objects and caches take
+_MANY = 4096  # examples, whose objects may leave large places in the heap
 
 
 class Budget:
     """The limit of the memory that training may use.
 
-    On the host it is RLIMIT_DATA: what the process has mapped already, less the training's own bytes, plus the budget.
-    Workers that the program forks have the limit it had before.
+    On the host it is RLIMIT_DATA: what the process has mapped when the batch of a step is there, less the training's
+    own bytes, plus the budget. So each step has the same room. What else has come to stay does not count: the examples
+    of a data set, kernels that were compiled for new sizes, buffers of libraries. What steps of a known size leave does:
+    they are tensors that the program keeps. While examples are fetched there is no limit. Workers that the program forks
+    have the limit it had before.
 
-    `own` tells the bytes that the training holds now, between two steps or after an error; `batch` those of the examples
-    that the last step took, which the next one frees.
+    `own` tells the bytes that the training holds now, between two steps or after an error; `batch` those of the batches
+    that there are.
     """
 
     def __init__(self, own: Callable[[], int] = lambda: 0, batch: Callable[[], int] = lambda: 0) -> None:
         self.bytes: int | None = None
+        self.held = 0  # bytes that the training held when the step began, its batch included
         self._own_now = own
         self._batch_now = batch
-        self._own: int | None = None  # bytes that the training holds between two steps, after the first update
         self._base: int | None = None  # bytes of the host's data that do not count
         self._before: tuple[int, int] | None = None
         self._device: Any = None
-        self._heap = _Heap()
+        self._heap = Heap()
+        self._kept = _Kept(self._heap)
+        self._status = OwnFile("status")
         self._pid = os.getpid()
         self._for_updates: int | None = None  # bytes; None: no limit
         self._updated = False  # whether the optimizer has made an update
         self._probing = False  # sizes are tried, each with the same room
+        self._exceeded: int | None = None  # the limit of which this was said
         self._earlier: tuple[int | None] | None = None  # the limit before one that no step has been made with
 
     def set(self, limit: int | None, device: Any) -> None:
@@ -67,30 +74,70 @@ class Budget:
             return int(torch.cuda.memory_allocated(device))
         return self._own_now()
 
-    def between_steps(self) -> None:
-        """Gives each step the same room. What else has come to stay does not count: kernels that were compiled for new
-        sizes, buffers of libraries, and what small tensors have left unused in glibc's heap, which large ones cannot
-        use. Else a run whose sizes change would have less and less.
+    @property
+    def on_host(self) -> bool:
+        """Whether there is a limit, of this process."""
+        return self.bytes is not None and self._before is not None
+
+    @contextlib.contextmanager
+    def for_data(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
+        """Lifts the limit while a micro batch, the first one of a step or not, is fetched and collated; the step begins
+        with it.
         """
-        if self.bytes is None or self._before is None or not self._updated or self._probing:
+        if not self.on_host:
+            yield
             return
-        first = self._own is None
         if first:
-            self._own = self._own_now()
-        self._make_room(self._own, settle=first or self._heap.is_short())
+            self._kept.end_step(self._own_now, self._batch_now)
+        self._lift()
+        many = sum(sizes) >= _MANY
+        if many:
+            self._heap.open()
+        try:
+            yield
+        except BaseException:
+            self._limit(self.bytes)
+            raise
+        if many:
+            return_freed_memory(garbage=False)
+        self.begin_step(sizes)
+
+    def begin_step(self, sizes: tuple[int, ...] = ()) -> None:
+        """The batch of a step is there: from now on, what the step takes counts."""
+        if not self.on_host:
+            return
+        settle = self._heap.wants_settling()
+        if self._probing:
+            self._lift()
+            return_freed_memory()  # garbage of earlier sizes might be collected in a step
+            settle = True
+        self._make_room(self._kept.begin_step(self._own_now, self._batch_now, sizes), settle)
 
     def closed_bytes(self) -> int:
         """Bytes of the heap that nobody can use while there is a limit."""
         return self._heap.closed_bytes
 
+    def first_excess(self) -> bool:
+        """False from the second call for the same limit on."""
+        first, self._exceeded = self._exceeded != self.bytes, self.bytes
+        return first
+
+    def why_exceeded(self) -> Reason:
+        """The reason why a step has taken more than the limit."""
+        if self._for_updates != self.bytes:
+            return Reason("update", "an optimizer's update can be neither split nor repeated, and has the earlier limit")
+        if self.counts_libraries:
+            return Reason("other-allocator", "another allocator than glibc's is loaded, which does not give memory back")
+        return Reason("not-limited", "memory was taken in a way that a limit of the process's data does not reach")
+
     def pause(self) -> int | None:
         """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of
         the host.
         """
-        if self.bytes is None or self._before is None:
+        if not self.on_host:
             return None
         self._lift()
-        return status_bytes("VmData") - self._base
+        return self._data() - self._base
 
     def resume(self) -> None:
         if self.bytes is not None:
@@ -100,10 +147,12 @@ class Budget:
         """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries have
         compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
         """
-        if self.bytes is None or self._before is None:
+        if not self.on_host:
             return_freed_memory()
             return False
         before = self._base
+        self._lift()
+        return_freed_memory()
         self._make_room(self._own_now(), settle=True)
         return self._base - before > self.bytes >> 9
 
@@ -114,17 +163,17 @@ class Budget:
         """
         return self._before is not None and not self._heap.known
 
+    def _data(self) -> int:
+        return status_bytes("VmData", self._status.read())
+
     def _make_room(self, own: int, settle: bool) -> None:
         if settle:
             self._lift()
-            return_freed_memory()
             self._heap.settle()
-        base = self._base
-        if base is None or not self.counts_libraries:
-            base = status_bytes("VmData") - own - self._batch_now() - (SCATTER if self._probing else 0)
-        if settle or base != self._base:
-            self._base = base
-            self._limit(self.bytes)
+        self.held = own + self._batch_now() + self._kept.bytes
+        if self._base is None or not self.counts_libraries:
+            self._base = self._data() - self.held - (SCATTER if self._probing else 0)
+        self._limit(self.bytes)
 
     def begin_update(self) -> None:
         """An update can be neither split nor repeated: it has the largest limit that training has had."""
@@ -148,28 +197,6 @@ class Budget:
         self._limit(self.bytes)
         return True
 
-    @contextlib.contextmanager
-    def lifted(self) -> Iterator[None]:
-        """For what is no part of training, with what stays of it (kernels that were compiled, say).
-
-        A GPU has no memory for that beyond its own.
-        """
-        if self._before is None:
-            yield
-            return
-        import resource
-
-        present = resource.getrlimit(resource.RLIMIT_DATA)[0]
-        data = status_bytes("VmData")
-        self._lift()
-        try:
-            yield
-        finally:
-            return_freed_memory()
-            stays = max(0, status_bytes("VmData") - data)
-            self._base += stays
-            self._limit_data(present if present == resource.RLIM_INFINITY else present + stays)
-
     def _limit(self, limit: int | None) -> None:
         if self._device is not None:
             self._set_cuda(limit, self._device)
@@ -191,8 +218,9 @@ class Budget:
                 return
             self._before = resource.getrlimit(resource.RLIMIT_DATA)
             _start_threads()
-            _use_fixed_map_threshold()
+            use_fixed_map_threshold()
             os.register_at_fork(after_in_child=self._lift)
+            return_freed_memory()
             self._make_room(self._own_now(), settle=True)
         self._limit(limit)
 
@@ -203,13 +231,11 @@ class Budget:
         """
         if self._base is None or self.bytes is None:
             return None
-        if self._own is None:
-            self._own = self._own_now()
         self._probing = True
-        self._make_room(self._own, settle=True)  # garbage of earlier sizes might be collected in a step
         if not gc.get_freeze_count():
+            gc.collect()
             gc.freeze()  # all later collections look at what is new only
-        return max(0, self.bytes - self._own - SCATTER)
+        return max(0, self.bytes - self._own_now() - self._kept.bytes - SCATTER)
 
     def end_probes(self) -> None:
         gc.unfreeze()
@@ -225,7 +251,7 @@ class Budget:
         if hard != resource.RLIM_INFINITY and (soft == resource.RLIM_INFINITY or soft > hard):
             soft = hard
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+            resource.setrlimit(resource.RLIMIT_DATA, (max(0, soft), hard))
 
     def _lift(self) -> None:
         if self._before is not None:
@@ -238,86 +264,55 @@ class Budget:
         if os.getpid() != self._pid:
             return
         self._lift()
-        self._heap.release()
+        self._heap.open()
         if self._device is not None and self.bytes is not None:
             self._set_cuda(None, self._device)
         self.bytes = None
 
 
-class _Heap:
-    """Keeps glibc's heap as it is from step to step, so that equal steps need equal memory.
+class _Kept:
+    """What the program keeps of its steps: the growth of what is in use, but for what training holds, from the moment
+    that a step's batch is there to the moment before the next one is fetched.
 
-    glibc maps a large block only if it finds no place for it in the heap or at the heap's end: such places are closed.
-    Small blocks live in the heap, which grows by 2 MiB with huge pages: they get places that it need not grow for.
+    The first two steps of a size do not count: libraries compile kernels for it, and take buffers.
     """
 
-    SMALL = 4 << 20  # bytes of places for small blocks
+    _NEW = 2
 
-    def __init__(self) -> None:
-        self.closed_bytes = 0  # which were free, and are taken now
-        self._mallinfo = mallinfo_of_glibc()
-        self._malloc = c_function("malloc", ctypes.c_void_p)
-        self._realloc = c_function("realloc", ctypes.c_void_p)
-        self._free = c_function("free", None)
-        self._plugs: list[int] = []
+    def __init__(self, heap: Heap) -> None:
+        self._heap = heap
+        self._sum = 0
+        self._at_begin: int | None = None  # bytes in use besides, when the step began
+        self._sizes: tuple[int, ...] = ()
+        self._steps: dict[tuple[int, ...], int] = {}  # steps that were made of each size
+        self._own: tuple[int, int] | None = None  # own bytes, and all that were in use besides batches then
 
     @property
-    def known(self) -> bool:
-        return self._mallinfo is not None
+    def bytes(self) -> int:
+        return self._sum if self._sum >= NOTABLE else 0
 
-    def is_short(self) -> bool:
-        """Of places for small blocks: what came to stay has taken them."""
-        return self.known and self._missing() > self.SMALL // 2
+    def begin_step(self, own: Callable[[], int], batch: Callable[[], int], sizes: tuple[int, ...]) -> int:
+        """Returns the training's own bytes."""
+        self._sizes = sizes
+        present, self._at_begin = self._beside(own, batch)
+        return present
 
-    def _missing(self) -> int:
-        info = self._mallinfo()
-        return self.SMALL - (info.fordblks - info.keepcost)
+    def end_step(self, own: Callable[[], int], batch: Callable[[], int]) -> None:
+        """The step is over, and its batch may still be there."""
+        if self._at_begin is None:
+            return
+        _, beside = self._beside(own, batch)
+        count = self._steps[self._sizes] = self._steps.get(self._sizes, 0) + 1
+        if count > self._NEW:
+            self._sum = max(0, self._sum + beside - self._at_begin)
+        self._at_begin = None
 
-    def settle(self) -> None:
-        if self.known:
-            self._close_places()
-            self._make_small_places()
-            self._close_end()
-
-    def _close_places(self) -> None:
-        """Takes the places that larger tensors could use."""
-        size = 64 << 20
-        while size >= MMAP_THRESHOLD:
-            if not self._close(size):
-                size //= 2
-
-    def _close(self, size: int, end: bool = False) -> bool:
-        """Takes a block of so many bytes if there is a place for it: in the heap, or at its end."""
-        before = self._mallinfo()
-        block = self._malloc(ctypes.c_size_t(size))
-        after = self._mallinfo()
-        if (
-            block
-            and (after.hblks, after.arena) == (before.hblks, before.arena)
-            and (end or after.keepcost == before.keepcost)
-        ):
-            self._plugs.append(block)
-            self.closed_bytes += after.uordblks - before.uordblks
-            return True
-        self._free(ctypes.c_void_p(block))
-        return False
-
-    def _make_small_places(self) -> None:
-        """Blocks are cut to 16 bytes: what is cut off lies between two of them, and never becomes a larger place."""
-        missing = self._missing()
-        if missing > self.SMALL // 4:
-            blocks = [self._malloc(ctypes.c_size_t(MMAP_THRESHOLD - 64)) for _ in range(missing // MMAP_THRESHOLD + 1)]
-            self._plugs += [self._realloc(ctypes.c_void_p(block), ctypes.c_size_t(16)) for block in blocks if block]
-
-    def _close_end(self) -> None:
-        free = self._mallinfo().keepcost
-        if free >= MMAP_THRESHOLD:
-            self._close(free - 4096, end=True)
-
-    def release(self) -> None:
-        while self._plugs:
-            self._free(ctypes.c_void_p(self._plugs.pop()))
-        self.closed_bytes = 0
+    def _beside(self, own: Callable[[], int], batch: Callable[[], int]) -> tuple[int, int]:
+        """The training's own bytes, which are counted anew only if they may have changed, and what is in use beside."""
+        used = self._heap.used_bytes() - batch()
+        if self._own is None or abs(used - self._own[1]) >= NOTABLE:
+            self._own = own(), used
+        return self._own[0], used - self._own[0]
 
 
 def _start_threads() -> None:
@@ -326,10 +321,3 @@ def _start_threads() -> None:
     if torch is not None:
         grain = 32768  # elements that one thread adds at least
         torch.zeros(grain * torch.get_num_threads(), dtype=torch.float32, device="cpu").add_(1)
-
-
-def _use_fixed_map_threshold() -> None:
-    """Lets glibc give every tensor back when it is freed, so that equal steps need equal memory."""
-    mallopt = c_function("mallopt", ctypes.c_int)
-    if mallopt is not None and "mmap_threshold" not in os.environ.get("GLIBC_TUNABLES", ""):
-        mallopt(ctypes.c_int(_M_MMAP_THRESHOLD), ctypes.c_int(MMAP_THRESHOLD))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from .run import Run
 
 
+_END = object()  # of an iterator
+
+
 class Epoch:
     """The windows of one pass over the examples."""
 
@@ -134,31 +137,36 @@ class Loader(Sizes):
             return None
         self._took(sizes)
         self._of_parts = []
-        window = Window(self._kept([]), [], self._own(sizes), self)
+        window = Window([], [], self._own(sizes), self)
         window.progress = self.epoch, self.seen, self.seen_in_epoch
+        self._run._account.windows.add(window)
         self.last_window = weakref.ref(window)
         return window
 
     def fetch_part(self, window: Window) -> Any:
         """Fetches the next micro batch of a window, and returns it."""
-        size = window.sizes[len(window.parts)]
+        with self._run._fetching(tuple(window.sizes), first=not window.parts):
+            self._add_part(window, window.sizes[len(window.parts)])
+        return window.parts[-1]
+
+    def _add_part(self, window: Window, size: int) -> None:
         part, examples = self._fetch(size)
         window.parts.append(part)
-        self._of_parts.append(examples)
         # A list of 3 images in a batch of 3 looks like columns: what was seen once holds.
         self.cuttable = self.cuttable and has_rows(part, size)
+        # Thousands of objects that live through a step are slow to keep, 1 ms for 2,000 small ones.
+        kept = callable(examples) or self._examples_used or self._first_step or not self.cuttable
+        self._of_parts.append(examples if kept else None)
         window._examples = self._kept(self._of_parts)
-        return part
 
-    def _kept(self, examples: list[Any]) -> Any:
-        """The examples of a window's parts, if they are to be kept, or how to get them: thousands of objects that live
-        through a step are slow to keep, 1 ms for 2,000 small ones.
-        """
+    @staticmethod
+    def _kept(examples: list[Any]) -> Any:
+        """The examples of a window's parts, if all of them are kept, or how to get them."""
+        if None in examples:
+            return None
         if any(map(callable, examples)):
             return lambda: list(itertools.chain(*(part() if callable(part) else part for part in examples)))
-        if self._examples_used or self._first_step or not self.cuttable:
-            return list(itertools.chain(*examples))
-        return None
+        return list(itertools.chain(*examples))
 
     # ---- where the examples come from ----
 
@@ -316,8 +324,15 @@ class WatchedLoader:
 
     def __iter__(self) -> Iterator[Window]:
         self._run._before_fetch(None)
-        for part in self.dataloader:
-            yield Window(None, [part], [rows_of(part)])
+        iterator = iter(self.dataloader)
+        while True:
+            with self._run._fetching((), first=True):
+                part = next(iterator, _END)
+                window = Window(None, [part], [rows_of(part)])
+                self._run._account.windows.add(window)
+            if part is _END:
+                return
+            yield window
 
     def set_epoch(self, epoch: int) -> None:
         """Passed on to the sampler or the data set."""

@@ -132,6 +132,8 @@ class HostMemory:
         self._base_used = self._used() - own_bytes
         self._base_resident = self._resident() - own_bytes
         self._began = time.monotonic()
+        self._begun: tuple[int, int] | None = None  # bytes held and resident when the present step began
+        self._peak = 0  # of its earlier micro batches
         self.start_step()
 
     def _used(self) -> int:
@@ -156,17 +158,37 @@ class HostMemory:
     def allocated(self) -> int:
         return max(0, self._used() - self._base_used)
 
+    def begin_step(self, held: int, first: bool, peak: bool = False) -> None:
+        """Training holds so many bytes as a micro batch, the `first` one of a step or not, begins: the peak is that and
+        what it takes.
+        """
+        if first:
+            self._begun, self._peak = None, 0
+        if peak or self._first > 0 or self._steps + 1 >= self._resets:
+            self._peak = self._peak_since_begin(self._status.read())
+            self.start_step()
+            self._begun = held, self._resident()
+
+    def _peak_since_begin(self, status: bytes) -> int:
+        """Of the present step; 0 if it was not begun."""
+        if self._begun is None:
+            return 0
+        held, resident = self._begun
+        return max(self._peak, held + max(0, status_bytes("VmHWM", status) - resident))
+
     def read(self, peak: bool = False) -> dict[str, int]:
         """The fields of a record. The peak, since it was last read, for 0.3 % of the time; or if asked for."""
         start = time.monotonic()
+        takes_peak = peak or self._first > 0 or self._steps + 1 >= self._resets
         self._steps += 1
         self._first -= 1
-        takes_peak = peak or self._first >= 0 or self._steps >= self._resets
         status = self._status.read() if takes_peak else b""
         resident = (status_bytes("VmRSS", status) if status else self._resident()) - self._base_resident
         fields = {"allocated_bytes": self.allocated(), "reserved_bytes": max(0, resident)}
         if takes_peak:
-            fields["peak_bytes"] = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - self._base_resident)
+            of_process = max(fields["reserved_bytes"], status_bytes("VmHWM", status) - self._base_resident)
+            fields["peak_bytes"] = self._peak_since_begin(status) or of_process
+            self._begun, self._peak = None, 0
             self.start_step()
             cost, step = time.monotonic() - start, (start - self._began) / self._steps
             self._resets = max(1, min(1000, math.ceil(cost / max(0.003 * step, 1e-9))))
@@ -182,6 +204,9 @@ class CudaMemory:
 
         self._cuda, self._device = torch.cuda, device
         self._cuda.reset_peak_memory_stats(device)
+
+    def begin_step(self, held: int, first: bool, peak: bool = False) -> None:
+        """The device's allocator knows what a step takes."""
 
     def allocated(self) -> int:
         return int(self._cuda.memory_allocated(self._device))
@@ -199,9 +224,10 @@ class CudaMemory:
         }
 
 
-def return_freed_memory() -> None:
-    """Gives back what glibc and torch keep of freed blocks."""
-    gc.collect()
+def return_freed_memory(garbage: bool = True) -> None:
+    """Gives back what glibc and torch keep of freed blocks, after collecting `garbage`."""
+    if garbage:
+        gc.collect()
     trim = c_function("malloc_trim", ctypes.c_int)
     if trim is not None:
         trim(ctypes.c_size_t(0))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import json
 import math
@@ -13,7 +14,7 @@ import sys
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .account import Account, EveryModule
@@ -21,6 +22,7 @@ from .blame import shortage_in
 from .budget import Budget
 from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
+from .growth import Growth
 from .loader import Loader, WatchedLoader
 from .method import Method, PlainMethod, backward_of, nothing
 from .parts import rows_of
@@ -37,6 +39,7 @@ from .window import Window
 from .wire import PROTOCOL, VERSION, WAIT_FOR_ANSWER, Link, Message, encode, integer
 
 _NOTHING_SAID = -2  # about a limit
+_CLEARLY = 1.05  # times a budget: readings from outside are not exact
 
 
 class Stop(SystemExit):
@@ -145,6 +148,7 @@ class Run:
         self._account = Account()
         self._updates = Updates(self._begin_update, self._end_update)
         self._schedulers = Schedulers(self._own_steps, self._epochs_done, self._is_through, self._tell_of_scheduler)
+        self._growth = Growth()
         self._budget = Budget(self._account.between_steps, self._account.of_batch)
         self._wanted_limit: tuple[int | None] | None = None
         self._splitter = Splitter(self)
@@ -290,6 +294,7 @@ class Run:
             window = Window(None, [window], [rows_of(window)])
         if self._link.silent:
             return method.run_plainly(window)
+        self._account.windows.add(window)
         self._know_model(method.model)
         if self._loader is not None and window._loader is self._loader:
             self._loader._used = window.progress
@@ -308,13 +313,9 @@ class Run:
         self._steps_before = max(0, self._step - done)
         self._step = self._steps_before + done
         if self._loader is not None:
-            self._account.last_window = self._last_window
             self._examples_before = max(0, self._examples - self._loader.seen)
             self._keep_size()
             self._met = False  # the other ranks have their own size, or a checkpoint's
-
-    def _last_window(self) -> Window | None:
-        return self._loader.last_window() if self._loader is not None else None
 
     def _watched_loader(self, dataloader: Any, reason: Reason) -> WatchedLoader:
         """Its batches are counted and nothing else; the size of an iterable data set may be told before it begins."""
@@ -634,8 +635,22 @@ class Run:
             if self._updates.rate is not None and "learning_rate" not in record:
                 record["learning_rate"] = self._updates.rate
         if self._account.memory is not None:
-            record.update(self._account.memory.read(peak=self._probe is not None))
+            fields = self._account.memory.read(peak=self._probe is not None)
+            record.update(fields)
+            self._look_at_memory(fields, tuple(sizes.get("takes", ())))
         self._end_step(record)
+
+    def _look_at_memory(self, fields: dict[str, int], takes: tuple[int, ...]) -> None:
+        """Says what is not as it should be: memory that grows with each step, or more of it than the budget."""
+        if self._probe is not None:
+            return
+        growth = self._growth.saw(self._step, fields["allocated_bytes"], takes)
+        if growth is not None:
+            self.event("growing", **growth)
+        peak, limit = fields.get("peak_bytes", 0), self._budget.bytes
+        if limit is not None and peak > limit * _CLEARLY and self._budget.first_excess():
+            reason = self._budget.why_exceeded()
+            self.event("budget-not-kept", reason=reason.message(), limit_bytes=limit, needed_bytes=peak)
 
     def _sizes(self) -> Message:
         """What the step that was just made has taken."""
@@ -688,7 +703,6 @@ class Run:
         if probe is not None and self._probe is probe:
             probe.advance()
         self._apply_limit()
-        self._budget.between_steps()
 
     def _await_answer(self) -> None:
         end = time.monotonic() + (0 if self._late else WAIT_FOR_ANSWER)
@@ -844,6 +858,22 @@ class Run:
         self._asks_at = step + steps - 1 if steps else None
 
     # ---- memory ----
+
+    @contextlib.contextmanager
+    def _fetching(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
+        """A micro batch is fetched, the first one of a step or not; what comes then belongs to the step."""
+        with self._budget.for_data(sizes, first):
+            yield
+        self._begin_reading(first)
+
+    def _begin_computing(self, sizes: tuple[int, ...], first: bool) -> None:
+        """The same for what computes gradients: by now the program has let go of the last batch."""
+        self._budget.begin_step(sizes)
+        self._begin_reading(first)
+
+    def _begin_reading(self, first: bool) -> None:
+        if self._budget.on_host and self._account.memory is not None:
+            self._account.memory.begin_step(self._budget.held, first, peak=self._probe is not None)
 
     def _want_limit(self, limit: Any) -> None:
         if limit is None or integer(limit, 1):

@@ -34,10 +34,17 @@ class Schedulers:
         self._through = through
         self._told = told
         self._known: Any = weakref.WeakSet()
+        self._looked: tuple[int, int] | None = None  # the optimizers and passes there were
         self.updates = 0  # made so far
 
     def follow(self, optimizers: list[Any]) -> None:
-        """Looks for the schedulers of these optimizers, and follows those that are not followed yet."""
+        """Looks for the schedulers of these optimizers, and follows those that are not followed yet. As that takes 0.1 s
+        in a large program, it is done at the first call, for another optimizer, and once an epoch.
+        """
+        present = len(optimizers), self._epochs()
+        if present == self._looked:
+            return
+        self._looked = present
         from torch.optim.lr_scheduler import LRScheduler
 
         every = [item for item in gc.get_objects() if issubclass(type(item), LRScheduler)]

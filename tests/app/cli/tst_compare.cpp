@@ -33,7 +33,7 @@ void add_run(store::RunStore& runs, std::int64_t sweep, int batch, int seed, dou
   batchscope::telemetry::Event evaluation;
   evaluation.step = 10;
   evaluation.seconds = 2;
-  evaluation.kind = "evaluation";
+  evaluation.body = batchscope::telemetry::Evaluation{};
   evaluation.values = {{"validation_loss", 1 - accuracy}, {"validation_accuracy", accuracy}};
   writer->sink().event(evaluation);
   batchscope::telemetry::RunOutcome outcome;

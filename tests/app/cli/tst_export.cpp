@@ -1,4 +1,5 @@
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
@@ -54,7 +55,7 @@ void TestExport::aRunOfAnotherProgram() {
       record.more = {{"tokens, per second", 100.0}};
       writer->sink().record(record);
     }
-    writer->sink().event({.step = 5, .seconds = 1, .kind = "note", .detail_json = R"({"message":"halfway"})"});
+    writer->sink().event(event_of(5, 1, "note", R"({"message":"halfway"})"));
     writer->finish({.status = telemetry::RunStatus::finished, .steps = 5});
   }
   for (const QStringList& verb : {QStringList{"list"}, {"show", "1"}, {"watch", "1"}}) {

@@ -333,7 +333,7 @@ private Q_SLOTS:
     QFile file(runs.path("batchscope.py"));
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray text = file.readAll();
-    QVERIFY(text.contains("class Loader:") && text.contains("SPDX-License-Identifier: MIT"));
+    QVERIFY(text.contains("class Loader(") && text.contains("SPDX-License-Identifier: MIT"));
     QCOMPARE(runs.CliProgram::run({"python-client"}).out, text);
     QCOMPARE(runs.CliProgram::run({"python-client", "--json"}).json()["source"].toString(), QString::fromUtf8(text));
     QCOMPARE(runs.CliProgram::run({"python-client", "-o", "batchscope.py"}).status, 2); // never over another file

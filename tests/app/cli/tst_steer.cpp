@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/app/cli/cli_program.h"
 
@@ -32,9 +33,9 @@ public:
   std::vector<QJsonObject> events(const std::string& kind) const {
     std::vector<QJsonObject> found;
     for (const auto& event : reader_.events(1)) {
-      if (event.kind != kind)
+      if (kind_text(event) != kind)
         continue;
-      found.push_back(QJsonDocument::fromJson(QByteArray::fromStdString(event.detail_json)).object());
+      found.push_back(QJsonDocument::fromJson(QByteArray::fromStdString(detail_text(event))).object());
       found.back()["step"] = static_cast<qint64>(event.step);
     }
     return found;

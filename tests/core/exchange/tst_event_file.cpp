@@ -10,10 +10,12 @@
 #include <QTest>
 
 #include "core/exchange/export.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::exchange;
 using namespace batchscope::exchange::detail;
 using batchscope::store::test::Folder;
@@ -141,11 +143,7 @@ void TestEventFile::runsBecomeFolders() {
   auto run = store.begin(store::test::new_run("../a/b: 50%"));
   for (std::int64_t step = 1; step <= 100; ++step)
     run->sink().record(store::test::record_at(step));
-  run->sink().event({.step = 100,
-                     .seconds = 0.1,
-                     .kind = "evaluation",
-                     .detail_json = "{}",
-                     .values = {{"validation_accuracy", 0.75}}});
+  run->sink().event(event_of(100, 0.1, "evaluation", "{}", {{"validation_accuracy", 0.75}}));
   run->finish(store::test::outcome(telemetry::RunStatus::finished));
   const store::RunReader reader(folder.file());
   const Folder target;

@@ -14,10 +14,12 @@
 #include "core/base/json.h"
 #include "core/exchange/detail/number_text.h"
 #include "core/exchange/export.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::exchange;
 using namespace batchscope::store::test;
@@ -205,11 +207,7 @@ void TestExport::json_has_everything() {
   telemetry::StepRecord last = record_at(1101);
   last.loss = -std::numeric_limits<double>::infinity();
   run->sink().record(last);
-  run->sink().event({.step = 5,
-                     .seconds = 0.5,
-                     .kind = "evaluation",
-                     .detail_json = R"({"kind":"inner"})",
-                     .values = {{"validation_loss", 0.1}}});
+  run->sink().event(event_of(5, 0.5, "evaluation", R"({"kind":"inner"})", {{"validation_loss", 0.1}}));
   telemetry::RunOutcome end = outcome(telemetry::RunStatus::failed);
   end.reason = "diverged";
   end.loss = last.loss;

@@ -12,10 +12,12 @@
 #include "core/exchange/detail/event_file.h"
 #include "core/exchange/export.h"
 #include "core/telemetry/outcome_fields.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::exchange;
 using batchscope::store::test::Folder;
 using batchscope::store::test::same;
@@ -114,14 +116,11 @@ void TestImport::ownJsonComesBackWhole() {
         record.more = {{"f1", step % 7 == 0 ? store::test::not_a_number : 0.5}};
         writer->sink().record(record);
       }
-      writer->sink().event({.step = 3000,
-                            .seconds = 3,
-                            .kind = "evaluation",
-                            .detail_json = R"({"loss":0.5})",
-                            .values = {{"validation_loss", store::test::infinity}}});
+      writer->sink().event(
+          event_of(3000, 3, "evaluation", R"({"loss":0.5})", {{"validation_loss", store::test::infinity}}));
       // What a program prints several times a step, or late.
       for (const std::int64_t step : {3000, 3000, 2000, 3000})
-        writer->sink().event({.step = step, .seconds = 3, .kind = "", .detail_json = "{}", .values = {{"f2", 0.25}}});
+        writer->sink().event(event_of(step, 3, "", "{}", {{"f2", 0.25}}));
       auto outcome = store::test::outcome(telemetry::RunStatus::finished);
       outcome.loss = store::test::not_a_number;
       outcome.validation_loss = store::test::infinity;

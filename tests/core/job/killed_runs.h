@@ -18,6 +18,7 @@
 #include "tests/core/checkpoint/checkpoint_test.h"
 #include "tests/core/store/second_process.h"
 #include "tests/core/store/store_test.h"
+#include "tests/test_events.h"
 
 /// Runs that are killed as by `kill -9` and resumed, each attempt in a process of its own.
 namespace batchscope::job::test {
@@ -135,10 +136,11 @@ inline int train_in_process(const std::vector<std::string>& arguments) {
 /// The events that a run reports whether it was interrupted or not.
 inline std::vector<std::string> events_of(const store::RunReader& reader) {
   std::vector<std::string> events;
-  for (const store::StoredEvent& event : reader.events(1))
-    if (event.kind != "checkpoint" && event.kind != "resumed")
-      events.push_back(event.kind + ' ' + std::to_string(event.step) + ' ' +
-                       (event.kind == "oom" ? std::string() : event.detail_json));
+  for (const telemetry::Event& event : reader.events(1))
+    if (batchscope::test::kind_text(event) != "checkpoint" && batchscope::test::kind_text(event) != "resumed")
+      events.push_back(
+          batchscope::test::kind_text(event) + ' ' + std::to_string(event.step) + ' ' +
+          (batchscope::test::kind_text(event) == "oom" ? std::string() : batchscope::test::detail_text(event)));
   return events;
 }
 

@@ -12,9 +12,11 @@
 #include "core/job/job.h"
 #include "core/run/engine.h"
 #include "core/store/run_follower.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::job;
 using run::RunControl;
 
@@ -45,9 +47,9 @@ public:
       for (auto& event : update.events)
         events_.push_back(std::move(event));
       for (; next_ < events_.size(); ++next_) {
-        Json detail = Json::parse(events_[next_].detail_json);
+        Json detail = Json::parse(detail_text(events_[next_]));
         detail["at"] = events_[next_].step;
-        if (wanted(events_[next_].kind, detail)) {
+        if (wanted(kind_text(events_[next_]), detail)) {
           ++next_;
           return detail;
         }

@@ -3,10 +3,13 @@
 #include <QTest>
 
 #include "core/base/error.h"
+#include "core/telemetry/english.h"
 #include "killed_runs.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::job;
 using namespace batchscope::job::test;
 
@@ -111,15 +114,15 @@ private Q_SLOTS:
       const Resumable found = find_resumable(run.file(), 1);
       QCOMPARE(found.checkpoint.label.step, files[1].step);
       QCOMPARE(found.notes.size(), std::size_t{1});
-      QVERIFY(has(found.notes[0], files[0].path.c_str()));
+      QVERIFY(has(telemetry::english(found.notes[0]), files[0].path.c_str()));
     }
     Watch watch;
     run.resume(watch);
     const store::RunReader reader(run.file());
     QCOMPARE(reader.run(1).outcome.status, telemetry::RunStatus::finished);
     bool said = false;
-    for (const store::StoredEvent& event : reader.events(1))
-      said = said || (event.kind == "resumed" && has(event.detail_json, "damaged (checksum)"));
+    for (const telemetry::Event& event : reader.events(1))
+      said = said || (kind_text(event) == "resumed" && has(detail_text(event), "damaged (checksum)"));
     QVERIFY(said);
     for (const checkpoint::File& file : checkpoint::files_in(run.checkpoints()))
       checkpoint::read(file.path); // the damaged one is gone
@@ -176,7 +179,7 @@ private Q_SLOTS:
     struct Seeing : Watch {
       bool wants_history() const override { return wants; }
       void record(const telemetry::StepRecord& record) override { steps += record.step; }
-      void event(telemetry::Event event) override { evaluations += event.kind == "evaluation" ? 1 : 0; }
+      void event(telemetry::Event event) override { evaluations += kind_text(event) == "evaluation" ? 1 : 0; }
       bool wants = true;
       QList<qint64> steps;
       int evaluations = 0;

@@ -9,10 +9,12 @@
 
 #include "core/base/json.h"
 #include "core/sweep/sweep.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::job;
 using namespace batchscope::sweep;
 
@@ -80,8 +82,8 @@ SweepResult run_steered(const SweepSpec& spec, store::RunStore& store, Seen& see
 std::vector<Json> edits_of(const store::RunReader& reader, std::int64_t run) {
   std::vector<Json> edits;
   for (const auto& event : reader.events(run))
-    if (event.kind == "edit")
-      edits.push_back(Json::parse(event.detail_json));
+    if (kind_text(event) == "edit")
+      edits.push_back(Json::parse(detail_text(event)));
   return edits;
 }
 

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "core/base/json.h"
 #include "core/predict/peak_curve.h"
 #include "test_program.h"
 
@@ -84,6 +85,7 @@ private Q_SLOTS:
   void splitsAsTheLoopDoes();
   void saysWhenNothingFits();
   void jsonKeepsEverything();
+  void columnsAreKnownByName();
   void otherTextsAreNone_data();
   void otherTextsAreNone();
 };
@@ -217,6 +219,23 @@ void TestPeakCurve::jsonKeepsEverything() {
     QCOMPARE(read->at(33).onto_gradients, curve.at(33).onto_gradients);
     QVERIFY(read->at(33).by == curve.at(33).by);
   }
+}
+
+void TestPeakCurve::columnsAreKnownByName() {
+  // The first versions had no names; a later one may know further uses of memory.
+  const auto first =
+      PeakCurve::from_json(R"({"error":0.01,"points":[[1,100,110,1,2,3,4,5,85],[2,200,210,1,2,3,4,5,185]]})");
+  QVERIFY(first && first->at(2).bytes == 200);
+  batchscope::Json json = batchscope::parse_json(first->to_json());
+  json["new"] = 1;
+  json["columns"].insert(json["columns"].begin() + 1, "kernels");
+  for (batchscope::Json& row : json["points"])
+    row.insert(row.begin() + 1, 7);
+  const auto read = PeakCurve::from_json(batchscope::json_text(json));
+  QVERIFY(read);
+  QCOMPARE(read->to_json(), first->to_json());
+  json["columns"][2] = "octets";
+  QVERIFY(!PeakCurve::from_json(batchscope::json_text(json)));
 }
 
 void TestPeakCurve::otherTextsAreNone_data() {

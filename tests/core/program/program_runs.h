@@ -17,6 +17,7 @@
 #include "core/program/run/program_source.h"
 #include "core/store/run_follower.h"
 #include "tests/core/store/store_test.h"
+#include "tests/test_events.h"
 
 namespace batchscope::test {
 
@@ -103,7 +104,7 @@ public:
   void wait_for_event(const std::string& kind, const std::string& text = {}) {
     wait([&] {
       for (const telemetry::Event& event : events_)
-        if (event.kind == kind && event.detail_json.find(text) != std::string::npos)
+        if (kind_text(event) == kind && detail_text(event).find(text) != std::string::npos)
           return true;
       return false;
     });
@@ -178,8 +179,8 @@ struct Stored {
   std::vector<Json> of(const std::string& kind) const {
     std::vector<Json> found;
     for (const telemetry::Event& event : events)
-      if (event.kind == kind)
-        found.push_back(parse_json(event.detail_json));
+      if (kind_text(event) == kind)
+        found.push_back(parse_json(detail_text(event)));
     return found;
   }
 

@@ -148,6 +148,10 @@ private Q_SLOTS:
   void refusesForeignJson() {
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse(R"({"command": "python"})")), Error);
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse(R"({"cmd": ["python"]})")), Error);
+    const Json later = Json::parse(R"({"command": ["python", "train.py"], "nice": 19})");
+    const ProgramSpec of_later = stored_program_from_json(later);
+    QVERIFY(to_json(of_later)["nice"] == later["nice"]);
+    QVERIFY_EXCEPTION_THROWN(check(of_later), Error);
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse(R"({"set": {"lr": 0.1}})")), Error);
     QVERIFY_EXCEPTION_THROWN(program_spec_from_json(Json::parse("[1]")), Error);
   }

@@ -30,6 +30,8 @@ private Q_SLOTS:
   void jsonKeepsTheBase();
   void lengthsReplaceEachOther();
   void accumulationAndEffectiveBatchReplaceEachOther();
+  void fieldsOfLaterVersionsAreKept();
+  void fieldsThatEarlierVersionsDidNotHave();
   void badJson_data();
   void badJson();
   void commandLine();
@@ -234,6 +236,29 @@ void TestRunSpec::accumulationAndEffectiveBatchReplaceEachOther() {
   const RunSpec accumulated = run_spec_from_json(R"({"accumulate": 4})", effective);
   check(accumulated);
   QVERIFY(!accumulated.effective_batch);
+}
+
+void TestRunSpec::fieldsOfLaterVersionsAreKept() {
+  Json json = parse_json(to_json(full_spec()));
+  json["later"] = {{"a", 1}};
+  json["sooner"] = 0.5;
+  const std::string text = json_text(json);
+  const RunSpec read = stored_spec_from_json(text);
+  QVERIFY(parse_json(to_json(read)) == json);
+  QCOMPARE(read.model, full_spec().model);
+  QVERIFY(stored_spec(text).has_value());
+  // Nothing is trained without all of its settings, and what a user writes has no unknown names.
+  QVERIFY_EXCEPTION_THROWN(check(read), Error);
+  QCOMPARE(check_fields(read).size(), std::size_t{1});
+  QVERIFY_EXCEPTION_THROWN(run_spec_from_json(text), Error);
+}
+
+void TestRunSpec::fieldsThatEarlierVersionsDidNotHave() {
+  const RunSpec read = stored_spec_from_json(R"({"version":1,"model":"cnn","data":"demo","batch":16})");
+  RunSpec spec;
+  spec.batch = {BatchChoice::Kind::number, 16};
+  spec.model = "cnn";
+  QCOMPARE(to_json(read), to_json(spec));
 }
 
 void TestRunSpec::badJson_data() {

@@ -40,6 +40,7 @@ private Q_SLOTS:
   void jsonKeepsEverything();
   void leavesOutWhatIsNotKnown();
   void readsWhatEarlierVersionsWrote();
+  void keepsWhatLaterVersionsWrote();
   void refusesOtherTexts_data();
   void refusesOtherTexts();
 };
@@ -76,6 +77,16 @@ void TestRunStart::readsWhatEarlierVersionsWrote() {
   QCOMPARE(read.batch, std::int64_t{8});
   QVERIFY(!read.memory);
   QCOMPARE(run_start_from_json("{}").accumulate, std::int64_t{1});
+}
+
+void TestRunStart::keepsWhatLaterVersionsWrote() {
+  Json json = Json::parse(to_json(full_start()));
+  json["later"] = {{"a", 1}};
+  const RunStart read = run_start_from_json(json.dump());
+  QCOMPARE(read.batch, std::int64_t{96});
+  QVERIFY(read.memory.has_value());
+  QVERIFY(Json::parse(to_json(read))["later"] == json["later"]);
+  QCOMPARE(run_start_from_json(to_json(full_start())).later_json, std::string());
 }
 
 void TestRunStart::refusesOtherTexts_data() {

@@ -236,7 +236,7 @@ private Q_SLOTS:
     for (const auto& [formula, expected] : cases) {
       const auto schedule = make_schedule(std::string("formula:") + formula, origin());
       const ScheduleAnswer answer = schedule->next(state);
-      QVERIFY2(answer.problem.empty(), answer.problem.c_str());
+      QVERIFY2(answer.problem.empty(), formula);
       QVERIFY2(answer.batch == expected, formula);
       QCOMPARE(schedule->text(), std::string("formula:") + formula);
     }

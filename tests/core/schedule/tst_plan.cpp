@@ -498,8 +498,8 @@ void TestPlan::ends_when_cancelled() {
 void TestPlan::keeps_the_first_events() {
   PlanRequest asked = request(options(8, 1, 2, "formula:8 + step", steps(5)));
   QCOMPARE(make_plan(asked)->events.size(), std::size_t{5});
-  QCOMPARE(make_plan(asked)->events[1].asked, 10);
-  QCOMPARE(make_plan(asked)->events[1].given, 8);
+  QCOMPARE(std::get<telemetry::Clamp>(make_plan(asked)->events[1].what).asked, 10);
+  QCOMPARE(std::get<telemetry::Clamp>(make_plan(asked)->events[1].what).taken, 8);
   QCOMPARE(make_plan(asked)->events[1].step, 2);
   asked.options.length = steps(3000);
   QCOMPARE(make_plan(asked)->events.size(), std::size_t{1000});

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/schedule/progression.h"
+#include "core/telemetry/english.h"
 #include "schedule_test.h"
 #include "test_program.h"
 
@@ -19,6 +20,10 @@ struct WholeCourse {
   std::vector<PlannedStep> steps;
   std::vector<ScheduleEvent> events;
 };
+
+const telemetry::Clamp& clamp_of(const ScheduleEvent& event) {
+  return std::get<telemetry::Clamp>(event.what);
+}
 
 WholeCourse walk(const ProgressionOptions& options) {
   WholeCourse course;
@@ -95,8 +100,8 @@ private Q_SLOTS:
     // Four ranks take at most two examples each: the third size asked for is clamped.
     const WholeCourse longer = walk(options(10, 4, 1, "step:interval=5,increment=1", epochs(5)));
     QCOMPARE(longer.events.size(), std::size_t{1});
-    QCOMPARE(longer.events[0].asked, 3);
-    QCOMPARE(longer.events[0].given, 2);
+    QCOMPARE(clamp_of(longer.events[0]).asked, 3);
+    QCOMPARE(clamp_of(longer.events[0]).taken, 2);
     QCOMPARE(longer.events[0].step, 10);
   }
 
@@ -124,9 +129,9 @@ private Q_SLOTS:
     // Asks for 9 at every step: one event. In between for 2: another one.
     const WholeCourse flood = walk(options(8, 1, 2, "formula:9 + 0 * step", epochs(10)));
     QCOMPARE(flood.events.size(), std::size_t{1});
-    QCOMPARE(flood.events[0].kind, std::string("clamp"));
-    QCOMPARE(flood.events[0].asked, 9);
-    QCOMPARE(flood.events[0].given, 8);
+    QVERIFY(std::holds_alternative<telemetry::Clamp>(flood.events[0].what));
+    QCOMPARE(clamp_of(flood.events[0]).asked, 9);
+    QCOMPARE(clamp_of(flood.events[0]).taken, 8);
     const WholeCourse again = walk(options(8, 1, 2, "piecewise:0=2,2=9,4=2,6=9", steps(20)));
     QCOMPARE(again.events.size(), std::size_t{2});
     QCOMPARE(again.events[0].step, 2);
@@ -140,9 +145,9 @@ private Q_SLOTS:
     o.max_batch = 6;
     const WholeCourse course = walk(o);
     QCOMPARE(trace(course), std::string("2 4 6 6"));
-    QCOMPARE(course.events.at(0).asked, 8);
-    QCOMPARE(course.events.at(0).given, 6);
-    QCOMPARE(course.events.at(1).asked, 12);
+    QCOMPARE(clamp_of(course.events.at(0)).asked, 8);
+    QCOMPARE(clamp_of(course.events.at(0)).taken, 6);
+    QCOMPARE(clamp_of(course.events.at(1)).asked, 12);
     QCOMPARE(course.events.size(), std::size_t{2});
   }
 
@@ -163,9 +168,11 @@ private Q_SLOTS:
     make(std::nan(""));
     QCOMPARE(progression.batch(), 32);
     QCOMPARE(events.size(), std::size_t{1});
-    QCOMPARE(events[0].kind, std::string("schedule-problem"));
     QCOMPARE(events[0].step, 3);
-    QVERIFY2(QString::fromStdString(events[0].message).contains("inf"), events[0].message.c_str());
+    const auto* problem = std::get_if<telemetry::ScheduleProblem>(&events[0].what);
+    QVERIFY(problem);
+    QCOMPARE(telemetry::english(problem->reason),
+             std::string("the formula gives inf at step 3; accepted: a batch size of at least 1"));
     make(1);
     QCOMPARE(progression.batch(), 16);
     make(0);
@@ -368,8 +375,8 @@ private Q_SLOTS:
     const std::int64_t n = 3'000'000'000;
     const WholeCourse course = walk(options(n, 4, 1000, "formula:batch * 10", epochs(2)));
     QCOMPARE(course.steps.back().takes.seen_in_total, 2 * n);
-    QCOMPARE(course.events.front().asked, 1'000'000'000);
-    QCOMPARE(course.events.front().given, 750'000'000);
+    QCOMPARE(clamp_of(course.events.front()).asked, 1'000'000'000);
+    QCOMPARE(clamp_of(course.events.front()).taken, 750'000'000);
   }
 };
 

@@ -6,6 +6,7 @@
 #include "core/base/json.h"
 #include "core/schedule/edited.h"
 #include "core/schedule/schedule_kind.h"
+#include "core/telemetry/english.h"
 #include "schedule_test.h"
 #include "test_program.h"
 
@@ -31,6 +32,10 @@ struct Seen {
   std::vector<std::string> events;
   bool operator==(const Seen&) const = default;
 };
+
+std::string text_of(const ScheduleEvent& event) {
+  return telemetry::english(telemetry::Event{.step = event.step, .body = body_of(event)});
+}
 
 Feedback feedback_of(const PlannedStep& step) {
   const auto number = static_cast<double>(step.step);
@@ -106,13 +111,12 @@ private Q_SLOTS:
       std::string state;
       Progression first(walk.options, [&](const ScheduleEvent& event) {
         if (event.step > at)
-          whole.events.push_back(event.kind + event.message);
+          whole.events.push_back(text_of(event));
       });
       go_on(first, walk, at, whole, &state);
       total = first.steps_done();
       Seen rest;
-      Progression second(walk.options,
-                         [&](const ScheduleEvent& event) { rest.events.push_back(event.kind + event.message); });
+      Progression second(walk.options, [&](const ScheduleEvent& event) { rest.events.push_back(text_of(event)); });
       second.restore(state);
       QCOMPARE(second.state_json(), state);
       go_on(second, walk, at, rest, nullptr);
@@ -158,7 +162,7 @@ private Q_SLOTS:
       return refused && progression.state_json() == state;
     };
     QVERIFY(refuses([](Json& json) { json = Json::array(); }));
-    QVERIFY(refuses([](Json& json) { json.erase("left"); }));
+    QVERIFY(refuses([](Json& json) { json.erase("course"); }));
     QVERIFY(refuses([](Json& json) { json["sampler"]["position"] = 501; }));
     QVERIFY(refuses([](Json& json) { json["sampler"]["epoch_index"] = -1; }));
     QVERIFY(refuses([](Json& json) { json["course"]["batch"] = 501; }));

@@ -38,6 +38,10 @@ telemetry::StepRecord record_at(std::int64_t step) {
   return record;
 }
 
+telemetry::Event values_at(std::int64_t step, double seconds, std::vector<std::pair<std::string, double>> values) {
+  return {.step = step, .seconds = seconds, .body = telemetry::ValuesOnly{}, .values = std::move(values)};
+}
+
 /// The known trace of the semantics: 10 examples, 2 ranks, one more every 5 steps.
 void append_known_trace(History& history) {
   schedule::ProgressionOptions options;
@@ -136,11 +140,8 @@ void TestHistory::gives_values_that_come_now_and_then_points_of_their_own() {
       record.more = {{"momentum", 0.1 * static_cast<double>(step)}};
     history.append(record);
     if (step % 5 == 0)
-      history.append(telemetry::Event{step,
-                                      2.0 * static_cast<double>(step) + 1,
-                                      "evaluation",
-                                      "{}",
-                                      {{"validation_loss", 0.5}, {"validation_accuracy", std::nan("")}}});
+      history.append(values_at(step, 2.0 * static_cast<double>(step) + 1,
+                               {{"validation_loss", 0.5}, {"validation_accuracy", std::nan("")}}));
   }
   const Series* validation = history.find("validation_loss");
   QVERIFY(validation);
@@ -155,11 +156,11 @@ void TestHistory::gives_values_that_come_now_and_then_points_of_their_own() {
   QCOMPARE(history.find("momentum")->values.size(), std::size_t{5});
   QVERIFY(history.find("loss")->frame == history.find("seconds")->frame);
   // A stored point has no time of its own: it is at its step.
-  history.append(telemetry::Event{7, 0, "", "{}", {{"score", 3}}});
+  history.append(values_at(7, 0, {{"score", 3}}));
   QCOMPARE(x_of(history.find("score"), Axis::seconds), Values{14});
   // Before any record there is nothing but the step.
   History empty;
-  empty.append(telemetry::Event{3, 1.5, "", "{}", {{"score", 3}}});
+  empty.append(values_at(3, 1.5, {{"score", 3}}));
   QCOMPARE(x_of(empty.find("score"), Axis::step), Values{3});
   QCOMPARE(x_of(empty.find("score"), Axis::examples), Values{0});
   QCOMPARE(x_of(empty.find("score"), Axis::seconds), Values{1.5});
@@ -171,7 +172,7 @@ void TestHistory::names_what_a_step_series_has_taken() {
   telemetry::StepRecord record = record_at(1);
   record.more = {{"loss", 7}};
   history.append(record);
-  history.append(telemetry::Event{1, 2, "evaluation", "{}", {{"loss", 8}, {"zeta", 1}, {"alpha", 2}}});
+  history.append(values_at(1, 2, {{"loss", 8}, {"zeta", 1}, {"alpha", 2}}));
   QCOMPARE(values_of(history.find("loss")), Values{1});
   QCOMPARE(values_of(history.find("other.loss")), (Values{7, 8}));
   QCOMPARE(history.find("other.loss")->name, std::string("other.loss"));
@@ -187,14 +188,14 @@ void TestHistory::keeps_events_that_have_a_kind() {
   History history;
   history.append(record_at(1));
   std::uint64_t revision = history.revision();
-  history.append(telemetry::Event{1, 2.5, "oom", "{\"attempted_batch\":64}", {}});
+  history.append({.step = 1, .seconds = 2.5, .body = telemetry::OutOfMemory{.attempted_batch = 64}});
   QVERIFY(history.revision() > revision);
   revision = history.revision();
-  history.append(telemetry::Event{1, 2.5, "", "{}", {{"validation_loss", 1}}});
+  history.append({.step = 1, .seconds = 2.5, .body = telemetry::ValuesOnly{}, .values = {{"validation_loss", 1}}});
   QVERIFY(history.revision() > revision);
   QCOMPARE(history.events().size(), std::size_t{1});
-  QCOMPARE(history.events()[0].kind, std::string("oom"));
-  QCOMPARE(history.events()[0].detail_json, std::string("{\"attempted_batch\":64}"));
+  const auto* oom = std::get_if<telemetry::OutOfMemory>(&history.events()[0].body);
+  QVERIFY(oom && oom->attempted_batch == 64);
   QCOMPARE(history.events()[0].seconds, 2.5);
 }
 
@@ -228,7 +229,7 @@ void TestHistory::never_lets_x_fall() {
 void TestHistory::grows_without_moving_what_it_gave_out() {
   History history;
   history.append(record_at(1));
-  history.append(telemetry::Event{1, 2, "", "{}", {{"score 0", 0}}});
+  history.append(values_at(1, 2, {{"score 0", 0}}));
   const Series* loss = history.find("loss");
   const Series* score = history.find("score 0");
   for (std::int64_t step = 2; step <= 10'000; ++step) {
@@ -237,7 +238,7 @@ void TestHistory::grows_without_moving_what_it_gave_out() {
     if (history.revision() == revision)
       QFAIL("a record went unnoticed");
     if (step % 100 == 0)
-      history.append(telemetry::Event{step, 0, "", "{}", {{"score " + std::to_string(step), 0}}});
+      history.append(values_at(step, 0, {{"score " + std::to_string(step), 0}}));
   }
   QVERIFY(history.find("loss") == loss);
   QVERIFY(history.find("score 0") == score);

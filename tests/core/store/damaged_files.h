@@ -15,6 +15,7 @@
 #include "core/store/sweep_queue.h"
 #include "core/telemetry/outcome_fields.h"
 #include "store_test.h"
+#include "tests/test_events.h"
 
 // Databases with flipped bits and cut ends, and what a reader gets from them.
 namespace batchscope::store::test {
@@ -35,11 +36,8 @@ inline void make_small_database(const std::filesystem::path& file) {
       auto writer = store.begin(run);
       for (std::int64_t step = 1; step <= 1200; ++step)
         writer->sink().record(record_at(step));
-      writer->sink().event({.step = 7,
-                            .seconds = 0.5,
-                            .kind = "evaluation",
-                            .detail_json = R"({"loss":0.5})",
-                            .values = {{"validation_loss", 0.5}}});
+      writer->sink().event(
+          batchscope::test::event_of(7, 0.5, "evaluation", R"({"loss":0.5})", {{"validation_loss", 0.5}}));
       auto end = outcome(telemetry::RunStatus::finished);
       end.loss = 0.25;
       end.batch = 16;
@@ -85,8 +83,9 @@ inline std::string all_read(const std::filesystem::path& file) {
     add(std::to_string(row.id), row.uid, row.name, row.note, row.started, std::to_string(row.workers),
         json_text(Json(row.tags)), std::to_string(row.sweep.value_or(-1)), json_text(telemetry::to_json(row.outcome)),
         reader.spec_json(row.id), reader.start_json(row.id), reader.environment_json(row.id));
-    for (const StoredEvent& event : reader.events(row.id))
-      add(std::to_string(event.step), std::to_string(event.seconds), event.kind, event.detail_json);
+    for (const telemetry::Event& event : reader.events(row.id))
+      add(std::to_string(event.step), std::to_string(event.seconds), batchscope::test::kind_text(event),
+          batchscope::test::detail_text(event));
     for (const SeriesSummary& series : reader.summaries(row.id)) {
       add(series.name, std::to_string(series.count), std::to_string(series.last), std::to_string(series.min));
       for (const Point& point : reader.series(row.id, series.name))

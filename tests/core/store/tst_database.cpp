@@ -10,6 +10,7 @@
 
 #include "core/store/detail/database.h"
 #include "core/store/detail/migrations.h"
+#include "earlier_database.h"
 #include "store_test.h"
 #include "test_program.h"
 
@@ -82,6 +83,7 @@ private Q_SLOTS:
   void format_1_becomes_the_present_one();
   void every_older_format_becomes_the_present_one_data();
   void every_older_format_becomes_the_present_one();
+  void a_database_of_an_earlier_version_is_whole();
   void a_migration_that_fails_changes_nothing();
   void default_place();
 };
@@ -340,7 +342,7 @@ void TestDatabase::format_1_becomes_the_present_one() {
                   "DROP TABLE identity; DROP TABLE command; ALTER TABLE run DROP COLUMN note; ALTER TABLE run DROP "
                   "COLUMN deleted;"
                   "ALTER TABLE run DROP COLUMN position; ALTER TABLE run DROP COLUMN reserved_bytes;"
-                  "ALTER TABLE run DROP COLUMN workers;"
+                  "ALTER TABLE run DROP COLUMN workers; ALTER TABLE run DROP COLUMN settings_key;"
                   "ALTER TABLE run DROP COLUMN environment; ALTER TABLE run DROP COLUMN tags; DROP TABLE view;"
                   "ALTER TABLE run DROP COLUMN checks; ALTER TABLE event DROP COLUMN checks;"
                   "ALTER TABLE sweep DROP COLUMN checks; ALTER TABLE search DROP COLUMN checks;"
@@ -415,6 +417,26 @@ void TestDatabase::every_older_format_becomes_the_present_one() {
   const std::string backup = "runs.db.format-" + std::to_string(format) + ".backup";
   SQLite::Database before(folder.file(backup).string(), SQLite::OPEN_READONLY);
   QCOMPARE(before.execAndGet("SELECT name FROM run").getString(), std::string("old"));
+}
+
+/// With its series, events and sweep, all with their checksums.
+void TestDatabase::a_database_of_an_earlier_version_is_whole() {
+  const Folder folder;
+  make_of_format_6(folder.file());
+  RunStore store(folder.file());
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.check(), std::vector<std::string>{});
+  QCOMPARE(reader.list().size(), std::size_t(5));
+  QCOMPARE(reader.series(5, "loss").size(), std::size_t(3));
+  QCOMPARE(reader.runs_of_sweep(1).size(), std::size_t(4));
+  QCOMPARE(reader.searches().size(), std::size_t(1));
+  QCOMPARE(reader.settings_key(1), std::string());
+  const auto events = reader.events(5);
+  QCOMPARE(events.size(), std::size_t(2));
+  const auto* error = std::get_if<telemetry::OutOfMemory>(&events[0].body);
+  QVERIFY(error != nullptr);
+  QVERIFY(telemetry::survived(*error));
+  QCOMPARE(*error->split_to, std::int64_t(34));
 }
 
 void TestDatabase::a_migration_that_fails_changes_nothing() {

@@ -18,9 +18,11 @@
 #include "core/store/detail/process.h"
 #include "second_process.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -83,7 +85,7 @@ std::int64_t nanoseconds_now() {
     times->last_step = step;
     run->sink().record(record_at(step));
     if (step % steps_per_event == 0)
-      run->sink().event({.step = step, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+      run->sink().event(event_of(step, 0, "note"));
     if (step == last)
       std::raise(SIGKILL);
   }

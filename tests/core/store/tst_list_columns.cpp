@@ -2,9 +2,11 @@
 
 #include "core/store/run_fields.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -16,8 +18,7 @@ std::int64_t add_with_spec(RunStore& store, const std::string& spec, const std::
   auto writer = store.begin(run);
   std::int64_t step = 0;
   for (const double loss : losses)
-    writer->sink().event(
-        {.step = ++step, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {{"val/loss 1", loss}}});
+    writer->sink().event(event_of(++step, 0, "note", "{}", {{"val/loss 1", loss}}));
   auto end = outcome(telemetry::RunStatus::finished);
   end.batch = 8;
   writer->finish(end);

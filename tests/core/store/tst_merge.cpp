@@ -4,9 +4,11 @@
 
 #include "core/store/detail/migrations.h"
 #include "damaged_files.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -14,8 +16,8 @@ namespace {
 
 std::string content_of(const RunReader& reader, std::int64_t run) {
   std::string text = reader.run(run).name + reader.spec_json(run) + reader.environment_json(run);
-  for (const StoredEvent& event : reader.events(run))
-    text += event.kind + event.detail_json;
+  for (const telemetry::Event& event : reader.events(run))
+    text += kind_text(event) + detail_text(event);
   for (const std::string& name : reader.series_names(run))
     for (const Point& point : reader.series(run, name))
       text.append(reinterpret_cast<const char*>(&point), sizeof point);

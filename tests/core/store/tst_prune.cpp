@@ -4,9 +4,11 @@
 
 #include "core/store/run_follower.h"
 #include "damaged_files.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -17,7 +19,7 @@ void make_runs(RunStore& store, int count, std::int64_t steps) {
     auto run = store.begin(new_run("run"));
     for (std::int64_t step = 1; step <= steps; ++step)
       run->sink().record(record_at(step));
-    run->sink().event({.step = steps, .seconds = 1, .kind = "note", .detail_json = "{}", .values = {{"extra", 1}}});
+    run->sink().event(event_of(steps, 1, "note", "{}", {{"extra", 1}}));
     run->finish(outcome(telemetry::RunStatus::finished));
   }
 }

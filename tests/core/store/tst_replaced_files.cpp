@@ -9,9 +9,11 @@
 #include "core/store/run_follower.h"
 #include "other_program.h"
 #include "replaced_rounds.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -121,12 +123,12 @@ void TestReplacedFiles::a_log_that_another_program_removed_and_made_anew_loses_n
     store.rename(1, "renamed");
     auto run = store.begin(new_run("goes on"));
     record(*run, 1, 1500);
-    run->sink().event({.step = 7, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+    run->sink().event(event_of(7, 0, "note"));
     store.flush();
     remove_log(folder.file());
     QCOMPARE(SecondProcess(write_arguments(folder.file(), 2, 60, report)).wait(), 0);
     record(*run, 1501, 1600);
-    run->sink().event({.step = 1550, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+    run->sink().event(event_of(1550, 0, "note"));
     run->finish(outcome(telemetry::RunStatus::finished));
   }
   const RunReader reader(folder.file());
@@ -238,7 +240,7 @@ void TestReplacedFiles::readers_go_on_with_the_new_files() {
   RunStore store(folder.file(), on_demand);
   auto run = store.begin(new_run("followed"));
   record(*run, 1, 40);
-  run->sink().event({.step = 7, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+  run->sink().event(event_of(7, 0, "note"));
   store.flush();
   RunReader reader(folder.file());
   RunFollower follower(folder.file(), run->id());
@@ -248,7 +250,7 @@ void TestReplacedFiles::readers_go_on_with_the_new_files() {
   QCOMPARE(first.events.size(), std::size_t(1));
   remove_log(folder.file());
   record(*run, 41, 50);
-  run->sink().event({.step = 45, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {}});
+  run->sink().event(event_of(45, 0, "note"));
   run->finish(outcome(telemetry::RunStatus::finished));
   QVERIFY(reader.version() != version);
   QCOMPARE(reader.list("status = finished").size(), std::size_t(1));

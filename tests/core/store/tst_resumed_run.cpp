@@ -4,9 +4,11 @@
 
 #include "core/store/run_follower.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -16,15 +18,12 @@ namespace {
 std::vector<telemetry::Event> events_after(std::int64_t step) {
   std::vector<telemetry::Event> events;
   if (step % 100 == 0)
-    events.push_back({.step = step,
-                      .seconds = static_cast<double>(step),
-                      .kind = "evaluation",
-                      .detail_json = "{}",
-                      .values = {{"validation_loss", 1.0 / static_cast<double>(step)}, {"loss", 3}}});
+    events.push_back(event_of(step, static_cast<double>(step), "evaluation", "{}",
+                              {{"validation_loss", 1.0 / static_cast<double>(step)}, {"loss", 3}}));
   if (step % 50 == 0) // only values
-    events.push_back({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = {{"noise_scale", 7}}});
+    events.push_back(event_of(step, 0, "", "{}", {{"noise_scale", 7}}));
   if (step % 333 == 0)
-    events.push_back({.step = step + 1, .seconds = 0, .kind = "oom", .detail_json = "{}", .values = {}});
+    events.push_back(event_of(step + 1, 0, "oom"));
   return events;
 }
 
@@ -42,7 +41,7 @@ public:
       progress_.take(record);
       for (telemetry::Event& event : events_after(step_)) {
         progress_.take(event);
-        events_ += event.kind.empty() ? 0 : 1;
+        events_ += !telemetry::has_happened(event) ? 0 : 1;
         sink_.event(std::move(event));
       }
     }
@@ -70,8 +69,8 @@ NewRun resumption(const ResumedRun& at) {
 
 std::vector<std::string> text_of_events(const RunReader& reader, std::int64_t run) {
   std::vector<std::string> texts;
-  for (const StoredEvent& event : reader.events(run))
-    texts.push_back(event.kind + ' ' + std::to_string(event.step));
+  for (const telemetry::Event& event : reader.events(run))
+    texts.push_back(kind_text(event) + ' ' + std::to_string(event.step));
   return texts;
 }
 

@@ -8,9 +8,11 @@
 #include "core/store/sweep_queue.h"
 #include "other_program.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -28,7 +30,7 @@ void fill(RunStore& store) {
   store.send(run->id(), {.verb = "pause"});
   for (std::int64_t step = 1; step <= 20; ++step)
     run->sink().record(record_at(step));
-  run->sink().event({.step = 20, .seconds = 1, .kind = "note", .detail_json = R"({"text": "here"})", .values = {}});
+  run->sink().event(event_of(20, 1, "note", R"({"text": "here"})"));
   run->finish(outcome(telemetry::RunStatus::finished));
 }
 

@@ -4,9 +4,11 @@
 
 #include "core/exchange/export.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -17,7 +19,7 @@ std::int64_t add(RunStore& store, const std::string& name,
   auto run = store.begin(new_run(name));
   for (std::int64_t step = 1; step <= 1500; ++step)
     run->sink().record(record_at(step));
-  run->sink().event({.step = 1, .seconds = 0, .kind = "note", .detail_json = "{}", .values = {{"extra", 1.0}}});
+  run->sink().event(event_of(1, 0, "note", "{}", {{"extra", 1.0}}));
   run->finish(outcome(status));
   return run->id();
 }

@@ -19,9 +19,11 @@
 #include "core/store/run_follower.h"
 #include "second_process.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 using std::chrono::milliseconds;
@@ -48,7 +50,7 @@ struct Seen {
     for (const auto& event : update.events) {
       for (const auto& [name, value] : event.values)
         series[name].push_back({event.step, value});
-      if (!event.kind.empty())
+      if (telemetry::has_happened(event))
         events.push_back(event);
     }
     row = std::move(update.row);
@@ -74,8 +76,8 @@ std::string difference(const Seen& seen, const RunReader& reader, std::int64_t i
   if (events.size() != seen.events.size())
     return "another number of events";
   for (std::size_t i = 0; i < events.size(); ++i)
-    if (events[i].step != seen.events[i].step || events[i].kind != seen.events[i].kind ||
-        !same(events[i].seconds, seen.events[i].seconds) || events[i].detail_json != seen.events[i].detail_json)
+    if (events[i].step != seen.events[i].step || kind_text(events[i]) != kind_text(seen.events[i]) ||
+        !same(events[i].seconds, seen.events[i].seconds) || detail_text(events[i]) != detail_text(seen.events[i]))
       return "another event " + std::to_string(i);
   const RunRow row = reader.run(id);
   if (row.outcome.status != seen.row.outcome.status || row.outcome.steps != seen.row.outcome.steps)
@@ -94,13 +96,10 @@ void report(telemetry::Sink& sink, std::int64_t step) {
     record.more = {{"noise_scale", static_cast<double>(step) / 7}, {"loss", not_a_number}};
   sink.record(record);
   if (step % 50 == 0)
-    sink.event({.step = step, .seconds = step / 1000.0, .kind = "oom", .detail_json = R"({"a":1})", .values = {}});
+    sink.event(event_of(step, step / 1000.0, "oom", R"({"a":1})"));
   if (step % 500 == 0)
-    sink.event({.step = step,
-                .seconds = step / 1000.0,
-                .kind = "evaluation",
-                .detail_json = "{}",
-                .values = {{"validation_loss", 1.0 / step}, {"validation_accuracy", not_a_number}}});
+    sink.event(event_of(step, step / 1000.0, "evaluation", "{}",
+                        {{"validation_loss", 1.0 / step}, {"validation_accuracy", not_a_number}}));
 }
 
 bool is_over(const RunFollower::Update& update) {
@@ -386,7 +385,7 @@ void TestRunFollower::what_comes_later_is_held_back() {
       last_event = event.step;
       // For points of series the time is that of their step.
       QCOMPARE(event.seconds, static_cast<double>(event.step) / 1000);
-      if (event.kind.empty() && event.step % 500 == 0)
+      if (!telemetry::has_happened(event) && event.step % 500 == 0)
         QCOMPARE(event.values.size(), std::size_t(event.step % 3 == 0 ? 4 : 2));
     }
     seen.take(std::move(update));
@@ -430,7 +429,7 @@ void TestRunFollower::each_chunk_of_five_hundred_series_is_read_once() {
     for (std::int64_t step = 1; step <= steps; ++step) {
       run->sink().record(record_at(step));
       if (step % every == 0)
-        run->sink().event({.step = step, .seconds = 0, .kind = {}, .detail_json = "{}", .values = values});
+        run->sink().event(event_of(step, 0, "", "{}", values));
     }
     run->finish(outcome(telemetry::RunStatus::finished));
   }
@@ -479,8 +478,7 @@ void TestRunFollower::a_run_without_records() {
   QVERIFY(update.records.empty() && update.events.empty() && !update.more);
   QCOMPARE(update.row.outcome.status, telemetry::RunStatus::running);
   for (std::int64_t step = 1; step <= 30; ++step)
-    run->sink().event(
-        {.step = step, .seconds = 1, .kind = "probe", .detail_json = "{}", .values = {{"x", 1.0 / step}}});
+    run->sink().event(event_of(step, 1, "probe", "{}", {{"x", 1.0 / step}}));
   store.flush();
   Seen seen = all_of(follower, 10);
   QCOMPARE(difference(seen, RunReader(folder.file()), run->id()), std::string());

@@ -7,9 +7,11 @@
 
 #include "core/store/run_fields.h"
 #include "store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::store;
 using namespace batchscope::store::test;
 
@@ -166,19 +168,14 @@ void TestRunStore::events_and_their_values() {
   RunStore store(folder.file());
   auto run = store.begin(new_run("events"));
   run->sink().record(record_at(1));
-  run->sink().event(
-      {.step = 1, .seconds = 0.5, .kind = "oom", .detail_json = R"({"attempted_batch":64})", .values = {}});
-  run->sink().event({.step = 2,
-                     .seconds = 0.75,
-                     .kind = "evaluation",
-                     .detail_json = "{}",
-                     .values = {{"validation_loss", 0.5}, {"validation_accuracy", 0.9}}});
+  run->sink().event(event_of(1, 0.5, "oom", R"({"attempted_batch":64})"));
+  run->sink().event(event_of(2, 0.75, "evaluation", "{}", {{"validation_loss", 0.5}, {"validation_accuracy", 0.9}}));
   store.flush();
   const RunReader reader(folder.file());
   const auto events = reader.events(run->id());
   QCOMPARE(events.size(), std::size_t(2));
-  QCOMPARE(events[0].kind, std::string("oom"));
-  QCOMPARE(events[0].detail_json, std::string(R"({"attempted_batch":64})"));
+  QCOMPARE(kind_text(events[0]), std::string("oom"));
+  QVERIFY(detail_of(events[0])["attempted_batch"] == Json(64));
   QCOMPARE(events[1].step, std::int64_t(2));
   QCOMPARE(events[1].seconds, 0.75);
   const telemetry::RunOutcome so_far = reader.run(run->id()).outcome;
@@ -409,11 +406,11 @@ void TestRunStore::large_texts() {
   given.spec_json = "{\"text\":\"" + std::string(3'000'000, 'y') + "\"}";
   auto run = store.begin(given);
   const std::string detail = "{\"text\":\"" + std::string(1'000'000, 'z') + "\"}";
-  run->sink().event({.step = 0, .seconds = not_a_number, .kind = "note", .detail_json = detail, .values = {}});
+  run->sink().event(event_of(0, not_a_number, "note", detail));
   run->finish(outcome(telemetry::RunStatus::finished));
   const RunReader reader(folder.file());
   QVERIFY(reader.spec_json(run->id()) == given.spec_json);
-  QVERIFY(reader.events(run->id()).at(0).detail_json == detail);
+  QVERIFY(detail_text(reader.events(run->id()).at(0)) == detail);
   QVERIFY(std::isnan(reader.events(run->id()).at(0).seconds));
 }
 

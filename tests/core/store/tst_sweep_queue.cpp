@@ -72,6 +72,7 @@ class TestSweepQueue : public QObject {
 private Q_SLOTS:
   void runs_are_taken_in_order_once();
   void the_same_run_is_not_added_twice();
+  void runs_are_known_by_their_settings();
   void what_dies_comes_back();
   void a_run_that_always_dies_is_given_up();
   void a_claim_returns_with_its_store();
@@ -121,6 +122,36 @@ void TestSweepQueue::the_same_run_is_not_added_twice() {
   QCOMPARE(queue.add(runs_named({"a", "b", "c", "d", "e"})), std::int64_t{1}); // c was stopped by the user
   QCOMPARE(queue.claim(any).run->name, std::string("e"));
   QCOMPARE(queue.claim(any).run->name, std::string("c"));
+}
+
+void TestSweepQueue::runs_are_known_by_their_settings() {
+  const Folder folder;
+  RunStore store(folder.file());
+  const std::int64_t sweep = store.add_sweep("{}");
+  SweepQueue queue(store, sweep);
+  queue.add(runs_named({"a", "b", "foreign"})); // as an earlier version, which had no keys
+  make(store, sweep, *queue.claim(any).run, RunStatus::finished);
+  queue.add_missing_keys([](const std::string& spec) {
+    return spec.find("foreign") == std::string::npos ? std::optional("key of " + spec.substr(10, 1)) : std::nullopt;
+  });
+  // Their specs have a field that is new.
+  const auto again = [](const char* name) {
+    return WaitingRun{.name = name,
+                      .spec_json = std::string(R"({"model":")") + name + R"(","new":1})",
+                      .settings_key = std::string("key of ") + name};
+  };
+  QCOMPARE(queue.add({again("a"), again("b"), again("c")}), std::int64_t{1});
+  QCOMPARE(queue.add(runs_named({"foreign"})), std::int64_t{0});
+  QCOMPARE(queue.claim(any).run->settings_key, std::string("key of b"));
+  QCOMPARE(queue.claim(any).run->settings_key, std::string());
+  QCOMPARE(queue.claim(any).run->settings_key, std::string("key of c"));
+  const auto begun = queue.begun();
+  QCOMPARE(begun.size(), std::size_t{1});
+  QCOMPARE(begun[0].second, std::string("key of a"));
+  const RunReader reader(folder.file());
+  QCOMPARE(reader.settings_key(1), std::string("key of a"));
+  QCOMPARE(reader.settings_key(3), std::string());
+  QCOMPARE(reader.check(), std::vector<std::string>{});
 }
 
 void TestSweepQueue::what_dies_comes_back() {

@@ -1,6 +1,7 @@
 #include "core/sweep/sweep_spec.h"
 
 #include "core/sweep/extend.h"
+#include "core/sweep/settings_key.h"
 
 #include <functional>
 
@@ -26,6 +27,7 @@ private Q_SLOTS:
   void jsonKeepsEverything();
   void placeholdersOfAProgram();
   void plainValuesAreThoseOfTheBase();
+  void fieldsOfLaterVersionsAreKept();
   void refused_data();
   void refused();
   void badJson_data();
@@ -94,6 +96,20 @@ void TestSweepSpec::plainValuesAreThoseOfTheBase() {
   QCOMPARE(spec.base.batch.number, std::int64_t{8});
   QCOMPARE(spec.base.learning_rate.value(), 0.5);
   QCOMPARE(spec.base.model, std::string("mlp"));
+}
+
+void TestSweepSpec::fieldsOfLaterVersionsAreKept() {
+  Json json = parse_json(to_json(two_by_two()));
+  json["later"] = {1, 2};
+  json["sooner"] = 3;
+  const SweepSpec read = stored_sweep_from_json(json_text(json));
+  QCOMPARE(read.vary.size(), std::size_t{2});
+  QCOMPARE(read.repeats, std::int64_t{2});
+  QVERIFY(!read.base.later_json.empty());
+  QVERIFY_EXCEPTION_THROWN(check(read), Error);
+  QVERIFY_EXCEPTION_THROWN(sweep_spec_from_json(json_text(json)), Error);
+  const std::string now = to_json(two_by_two());
+  QCOMPARE(to_json(stored_sweep_from_json(now)), now);
 }
 
 void TestSweepSpec::refused_data() {

@@ -2,6 +2,7 @@
 
 #include <QTest>
 
+#include "core/base/error.h"
 #include "core/telemetry/outcome_fields.h"
 #include "test_program.h"
 
@@ -22,6 +23,7 @@ private Q_SLOTS:
   void nothing_is_known_before_the_first_step();
   void what_a_program_does_not_say_is_not_known();
   void what_is_not_known_stays_so_in_a_file();
+  void files_of_other_versions();
 };
 
 void TestOutcome::nothing_is_known_before_the_first_step() {
@@ -67,6 +69,26 @@ void TestOutcome::what_is_not_known_stays_so_in_a_file() {
   for (const char* name : of_examples)
     earlier["outcome"][name] = 0;
   QVERIFY(to_json(run_progress_from_json(earlier)) == json);
+}
+
+void TestOutcome::files_of_other_versions() {
+  RunProgress progress;
+  StepRecord record = unknown_record(3);
+  record.loss = 0.5;
+  record.seconds = 2;
+  progress.take(record);
+  const Json json = to_json(progress);
+  Json later = json;
+  later["new"] = later["outcome"]["new"] = later["clock"]["new"] = "of a later version";
+  QVERIFY(to_json(run_progress_from_json(later)) == json);
+  for (const auto& [name, value] : json["outcome"].items()) { // each one was new once
+    Json earlier = json;
+    earlier["outcome"].erase(name);
+    const Json read = to_json(run_progress_from_json(earlier));
+    QVERIFY2(read["clock"] == json["clock"], name.c_str());
+    QCOMPARE(read["outcome"].size(), json["outcome"].size());
+  }
+  QVERIFY_EXCEPTION_THROWN(run_progress_from_json(Json::object()), Error);
 }
 
 BATCHSCOPE_TEST(TestOutcome)

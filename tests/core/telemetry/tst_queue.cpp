@@ -19,10 +19,7 @@ StepRecord record_at(std::int64_t step) {
 }
 
 Event event_at(std::int64_t step) {
-  Event event;
-  event.step = step;
-  event.kind = "evaluation";
-  return event;
+  return {.step = step, .body = Evaluation{}};
 }
 
 std::int64_t step_of(const Entry& entry) {

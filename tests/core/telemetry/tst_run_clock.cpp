@@ -6,9 +6,11 @@
 #include "core/base/json.h"
 #include "core/telemetry/outcome_fields.h"
 #include "core/telemetry/run_clock.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope::telemetry;
+using namespace batchscope::test;
 
 namespace {
 
@@ -21,11 +23,7 @@ StepRecord record(std::int64_t step, std::int64_t examples, double seconds) {
 }
 
 Event evaluation(std::int64_t step, double seconds, double took) {
-  return {.step = step,
-          .seconds = seconds,
-          .kind = "evaluation",
-          .detail_json = "{}",
-          .values = {{evaluation_seconds, took}}};
+  return event_of(step, seconds, "evaluation", "{}", {{evaluation_seconds, took}});
 }
 
 } // namespace

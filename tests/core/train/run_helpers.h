@@ -9,6 +9,7 @@
 #include "core/run/engine.h"
 #include "core/run/session.h"
 #include "core/telemetry/record.h"
+#include "tests/test_events.h"
 
 /// Runs of the tests: everything that a run reports, kept in memory.
 struct Recorded : batchscope::telemetry::Sink {
@@ -21,8 +22,8 @@ struct Recorded : batchscope::telemetry::Sink {
   std::vector<batchscope::Json> details(const std::string& kind) const {
     std::vector<batchscope::Json> found;
     for (const auto& event : events) {
-      if (event.kind == kind)
-        found.push_back(batchscope::parse_json(event.detail_json));
+      if (batchscope::test::kind_text(event) == kind)
+        found.push_back(batchscope::parse_json(batchscope::test::detail_text(event)));
     }
     return found;
   }

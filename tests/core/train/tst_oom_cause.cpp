@@ -1,8 +1,11 @@
 #include <QTest>
 
+#include "core/telemetry/describe.h"
+#include "core/telemetry/english.h"
 #include "core/train/detail/oom_cause.h"
 #include "test_program.h"
 
+using namespace batchscope;
 using namespace batchscope::run;
 using namespace batchscope::train;
 
@@ -39,7 +42,7 @@ private Q_SLOTS:
     QFETCH(int, reserved);
     QFETCH(int, others);
     QFETCH(QString, cause);
-    OutOfMemory event;
+    train::OutOfMemory event;
     event.growing_back = QTest::currentDataTag() == QString("growing back");
     event.nominal = nominal;
     event.length = length;
@@ -53,7 +56,9 @@ private Q_SLOTS:
     before.baseline = static_cast<std::uint64_t>(baseline);
     before.others_first = 50;
     before.others = static_cast<std::uint64_t>(others);
-    QCOMPARE(QString(describe(likely_cause(event, before))), cause);
+    const auto words = telemetry::cause_of(telemetry::OutOfMemory{.cause = likely_cause(event, before)});
+    QVERIFY(words);
+    QCOMPARE(QString::fromStdString(telemetry::english(*words)), cause);
   }
 };
 

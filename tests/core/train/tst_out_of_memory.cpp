@@ -10,9 +10,11 @@
 #include "core/train/detail/stepper.h"
 #include "core/train/detail/window.h"
 #include "run_helpers.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::run;
 using namespace batchscope::train;
 
@@ -198,7 +200,7 @@ private Q_SLOTS:
     QCOMPARE(event["attempted_batch"].get<int>(), 250);
     // It belongs to the step that has the size which was tried.
     for (const auto& each : finished.recorded.events) {
-      if (each.kind != "oom")
+      if (!std::holds_alternative<telemetry::OutOfMemory>(each.body))
         continue;
       const auto& records = finished.recorded.records;
       const auto of_step =
@@ -235,7 +237,7 @@ private Q_SLOTS:
     // 500 examples an epoch: every one of the 8 steps is run in parts, but only the first ones met the error.
     QCOMPARE(finished.recorded.records.size(), std::size_t{8});
     for (const auto& event : finished.recorded.events)
-      QVERIFY(event.kind != "oom" || event.step == 1);
+      QVERIFY(kind_text(event) != "oom" || event.step == 1);
     for (const auto& record : finished.recorded.records) {
       QCOMPARE(record.batch, std::int64_t{250});
       QCOMPARE(record.effective_batch, std::int64_t{250});
@@ -403,10 +405,18 @@ private Q_SLOTS:
     QVERIFY(changes[1].contains("refused"));
     QCOMPARE(changes[1].at("budget_bytes").get<std::uint64_t>(), budget);
     QVERIFY(!changes[2].contains("refused"));
-    QVERIFY(changes[3].at("message").get<std::string>().starts_with("not even one example fits in"));
+    QVERIFY(changes[3].at("why") == Json("taken-back"));
+    QVERIFY(changes[3].at("reason_code") == Json("single-example"));
     QCOMPARE(changes[3].at("budget_bytes").get<std::uint64_t>(), budget);
     QCOMPARE(changes[4].at("budget_bytes").get<std::uint64_t>(), std::uint64_t{400'000'000});
-    QVERIFY(!steering.details("oom").empty());
+    // The error did not end the run: it went on with the budget before.
+    const auto errors = steering.details("oom");
+    const auto count = [&](const char* outcome) {
+      return std::count_if(errors.begin(), errors.end(),
+                           [&](const Json& error) { return error["outcome"] == outcome; });
+    };
+    QCOMPARE(count("retried"), 1);
+    QCOMPARE(count("not-survived"), 0);
   }
 
   /// Training is not affected; what was learnt is kept until there is more memory.

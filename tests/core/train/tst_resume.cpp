@@ -52,7 +52,7 @@ std::vector<telemetry::StepRecord> run_part(const RunSpec& spec, const fs::path&
   steered.new_budget = spec.name == "budget" ? 1'200'000 : 0;
   const auto session = open_session(spec);
   if (resume)
-    session->restore(checkpoint::read(checkpoints_in(folder).at(0).path), "{}");
+    session->restore(checkpoint::read(checkpoints_in(folder).at(0).path), {});
   session->set_place(
       {.run = 1, .uid = uid, .database = folder / "runs.db", .spec_json = {}, .flush = {}, .start_changed = {}});
   session->run(steered, control);
@@ -230,7 +230,7 @@ private Q_SLOTS:
     const auto kept = checkpoint::read(checkpoints_in(folder).at(0).path);
     const auto refused = [&](const char* json, const checkpoint::Checkpoint& checkpoint) {
       const auto session = open_session(run_spec_from_json(json, spec));
-      const std::string message = message_of([&] { session->restore(checkpoint, "{}"); });
+      const std::string message = message_of([&] { session->restore(checkpoint, {}); });
       Recorded recorded;
       RunControl control;
       session->run(recorded, control); // as if nothing had been asked of it
@@ -240,7 +240,10 @@ private Q_SLOTS:
     QVERIFY(refused(R"({"model": "mlp:hidden=8", "steps": 2})", kept).find("another model") != std::string::npos);
     QVERIFY(refused(R"({"optimizer": "sgd", "steps": 2})", kept).find("another model") != std::string::npos);
     checkpoint::Checkpoint broken = kept;
-    broken.texts["loop"] = "{}";
+    broken.texts["loop"] = "[]";
+    QVERIFY(!refused(R"({"steps": 2})", broken).empty());
+    broken = kept;
+    broken.texts["progress"] = "{}";
     QVERIFY(!refused(R"({"steps": 2})", broken).empty());
     broken = kept;
     broken.texts.erase("plan");

@@ -244,7 +244,7 @@ private Q_SLOTS:
       sink.after = stop_after;
       const auto session = open_session(spec);
       if (resume)
-        session->restore(checkpoint::read(newest()), "{}");
+        session->restore(checkpoint::read(newest()), {});
       session->set_place(
           {.run = 1, .uid = uid, .database = database, .spec_json = {}, .flush = {}, .start_changed = {}});
       session->run(sink, sink.control);
@@ -258,7 +258,7 @@ private Q_SLOTS:
     files.stateful(spec);
     const auto session = open_session(spec);
     try {
-      session->restore(whole, "{}");
+      session->restore(whole, {});
       QFAIL("took a checkpoint of another file");
     } catch (const Error& error) {
       QVERIFY2(std::string(error.what()).find("has changed") != std::string::npos, error.what());

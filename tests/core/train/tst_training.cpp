@@ -6,9 +6,11 @@
 #include "core/base/error.h"
 #include "core/telemetry/run_clock.h"
 #include "run_helpers.h"
+#include "test_events.h"
 #include "test_program.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::run;
 
 namespace {
@@ -179,7 +181,7 @@ private Q_SLOTS:
     QCOMPARE(often.outcome.peak_bytes, seldom.outcome.peak_bytes);
     QList<qint64> steps;
     for (const auto& event : often.recorded.events)
-      if (event.kind == "evaluation")
+      if (kind_text(event) == "evaluation")
         steps += event.step;
     QCOMPARE(steps, QList<qint64>({4, 8, 12, 13, 16, 20})); // an epoch has 13 steps
   }
@@ -199,7 +201,7 @@ private Q_SLOTS:
       }
       QList<qint64> steps;
       for (const auto& event : finished.recorded.events)
-        if (event.kind == "evaluation")
+        if (kind_text(event) == "evaluation")
           steps += event.step;
       QCOMPARE(steps, expected);
     }
@@ -252,7 +254,7 @@ private Q_SLOTS:
     const FinishedRun finished = run_to_end(spec);
     const auto& last = finished.recorded.records.back();
     const auto& evaluation = finished.recorded.events.back();
-    QCOMPARE(evaluation.kind, std::string("evaluation"));
+    QVERIFY(std::holds_alternative<telemetry::Evaluation>(evaluation.body));
     QVERIFY(evaluation.seconds > last.seconds);
     QCOMPARE(finished.outcome.seconds, evaluation.seconds);
     double evaluated = 0; // before the last step
@@ -384,7 +386,7 @@ private Q_SLOTS:
           before = control.edit({.schedule = "constant", .batch = 7});
       }
       void event(telemetry::Event event) override {
-        if (event.kind == "evaluation")
+        if (kind_text(event) == "evaluation")
           during = control.edit({.schedule = "constant", .batch = 8});
         Recorded::event(std::move(event));
       }

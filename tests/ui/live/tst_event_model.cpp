@@ -4,11 +4,13 @@
 #include "core/run/run_spec.h"
 #include "core/run/run_start.h"
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/live/event_model.h"
 #include "ui/live/live_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -39,7 +41,7 @@ public:
   const Theme& theme() const { return theme_; }
   OpenRun* run() { return workbench_->current(); }
   void write(std::int64_t step, const char* kind, const char* detail) {
-    writer_->sink().event({.step = step, .seconds = 1, .kind = kind, .detail_json = detail, .values = {}});
+    writer_->sink().event(event_of(step, 1, kind, detail));
   }
 
 private:
@@ -86,8 +88,8 @@ void TestEventModel::rows_grow_as_events_come() {
 
   QCOMPARE(text(model, 0, EventModel::step), QString("30"));
   QCOMPARE(text(model, 0, EventModel::what), QString("out of memory"));
-  QCOMPARE(text(model, 1, EventModel::action), QString("loss 0.5"));
-  QCOMPARE(text(model, 2, EventModel::now), QString("80"));
+  QCOMPARE(text(model, 1, EventModel::details), QString("loss 0.5"));
+  QCOMPARE(text(model, 2, EventModel::after), QString("80"));
   QCOMPARE(model.index(0, 0).data(EventModel::number_role).toInt(), 2);
   QCOMPARE(model.row_of(2), 0);
   QCOMPARE(model.row_of(0), 2);
@@ -112,8 +114,7 @@ void TestEventModel::many_at_once_are_one_insertion() {
   QVERIFY2(inserted.count() <= count / 10, qPrintable(QString::number(inserted.count())));
   QCOMPARE(text(filter, 0, EventModel::step), QString("500"));
   // Whoever needs one that has just come need not wait.
-  written.run()->history()->append(
-      telemetry::Event{.step = 501, .seconds = 1, .kind = "edit", .detail_json = "{}", .values = {}});
+  written.run()->history()->append(event_of(501, 1, "edit"));
   QCOMPARE(model.row_of(count), -1);
   model.take_new();
   QCOMPARE(model.row_of(count), 0);
@@ -130,17 +131,17 @@ void TestEventModel::groups() {
   written.write(20, "evaluation", R"({"loss":0.5})");
   written.write(30, "status", R"({"status":"paused"})");
   QTRY_COMPARE_WITH_TIMEOUT(filter.rowCount(), 3, patience_ms);
-  filter.show_group(EventGroup::evaluations);
+  filter.show_group(telemetry::EventGroup::evaluations);
   QCOMPARE(filter.rowCount(), 1);
   QCOMPARE(text(filter, 0, EventModel::what), QString("validation"));
   written.write(40, "evaluation", R"({"loss":0.4})");
   QTRY_COMPARE_WITH_TIMEOUT(filter.rowCount(), 2, patience_ms);
   QCOMPARE(text(filter, 0, EventModel::step), QString("40"));
-  filter.show_group(EventGroup::out_of_memory);
+  filter.show_group(telemetry::EventGroup::out_of_memory);
   QCOMPARE(filter.rowCount(), 0);
-  filter.show_group(EventGroup::edits);
+  filter.show_group(telemetry::EventGroup::edits);
   QCOMPARE(filter.rowCount(), 1);
-  filter.show_group(EventGroup::all);
+  filter.show_group(telemetry::EventGroup::all);
   QCOMPARE(filter.rowCount(), 4);
 }
 

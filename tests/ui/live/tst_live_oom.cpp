@@ -2,6 +2,7 @@
 
 #include "core/base/json.h"
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/live/event_model.h"
 #include "ui/live/live_test.h"
@@ -9,6 +10,7 @@
 #include "ui/widgets/format.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -64,13 +66,13 @@ QModelIndex TestLiveOom::row_with(const QString& what) {
 
 void TestLiveOom::the_card_says_what_is_stored() {
   const store::RunReader reader(live_->database());
-  std::optional<store::StoredEvent> last;
+  std::optional<telemetry::Event> last;
   for (const auto& event : reader.events(live_->run()->id())) {
-    if (event.kind == "oom")
+    if (kind_text(event) == "oom")
       last = event;
   }
   QVERIFY(last);
-  const Json detail = Json::parse(last->detail_json);
+  const Json detail = Json::parse(detail_text(*last));
   const auto bytes = [&](const char* name) { return detail.at(name).get<double>(); };
   const QString facts = live_->texts("oom-facts");
   for (const char* name : {"requested_bytes", "in_use_bytes", "limit_bytes"})
@@ -104,7 +106,7 @@ void TestLiveOom::a_row_leads_to_its_mark() {
   QVERIFY(live_->texts("oom-card").contains(QString("Out of memory at step %1").arg(step)));
   // The card shows the step in which that size was tried, as after a click on the mark.
   QCOMPARE(*live_->plots().crosshair(), double(step));
-  const QString tried = row.siblingAtColumn(EventModel::tried).data().toString();
+  const QString tried = row.siblingAtColumn(EventModel::before).data().toString();
   const series::Series* batch = live_->run()->history()->find("batch");
   QCOMPARE(format_count(std::llround(batch->values[step - 1])), tried);
   QVERIFY2(live_->texts("reading-facts").contains("batch\n" + tried), qPrintable(live_->texts("reading-facts")));

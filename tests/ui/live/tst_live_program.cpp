@@ -144,6 +144,31 @@ while not run.stopping:
     QVERIFY(!here.named<QLabel>("run-figures")->text().contains("epoch"));
   }
 
+  void an_error_that_a_program_survived_is_no_failed_run() {
+    const ProgramRuns runs;
+    LiveHere here;
+    here.bench().start_run(runs.loader(R"(
+loader = Sizes(run, 16, 64)
+run._describe(epochs=1, device="cpu")
+error = {"requested_bytes": 13_600_000, "in_use_bytes": 552_000_000, "limit_bytes": 210_000_000, "error": "MemoryError"}
+for step in range(4):
+    loader.fetch()
+    if step == 1:
+        run._event_at(2, "oom", dict(error, attempted_batch=16, where="training", outcome="split", split_to=8))
+    run.step(loss=1)
+)"));
+    QTRY_VERIFY_WITH_TIMEOUT(here.run() && here.run()->status() == "finished", patience_ms);
+    QTRY_VERIFY_WITH_TIMEOUT(here.texts("oom-card").contains("Out of memory at step 2"), patience_ms);
+    const QString card = here.texts("oom-card");
+    QVERIFY2(card.contains("micro batches of at most <b>8</b> instead of <b>16</b>"), qPrintable(card));
+    QVERIFY2(card.contains("no example lost, learning rate unchanged"), qPrintable(card));
+    QVERIFY2(!card.contains("ends") && !card.contains("failed"), qPrintable(card));
+    // The process has 552 MB with its libraries, of which the budget counts a part.
+    QVERIFY2(here.texts("oom-facts").contains("in use, with libraries") &&
+                 !here.texts("oom-facts").contains("short by"),
+             qPrintable(here.texts("oom-facts")));
+  }
+
   void a_program_that_failed_is_shown_with_its_last_lines() {
     const ProgramRuns runs;
     LiveHere here;

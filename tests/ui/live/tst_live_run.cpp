@@ -3,6 +3,7 @@
 
 #include "core/exchange/export.h"
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/live/live_test.h"
 #include "ui/plan/plan_handles.h"
@@ -10,6 +11,7 @@
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -166,7 +168,7 @@ void TestLiveRun::the_plan_is_dragged() {
     const auto batches = reader.series(live.run()->id(), "batch");
     const auto events = reader.events(live.run()->id());
     return !batches.empty() && batches.back().step == steps + 1 && batches.back().value == double(batch) &&
-           std::any_of(events.begin(), events.end(), [](const auto& event) { return event.kind == "edit"; });
+           std::any_of(events.begin(), events.end(), [](const auto& event) { return kind_text(event) == "edit"; });
   };
   QTRY_VERIFY_WITH_TIMEOUT(is_stored(), patience_ms);
 
@@ -357,7 +359,7 @@ void TestLiveRun::what_another_program_recorded_is_everywhere() {
       record.more = {{"tokens_per_second", 1000.0 + static_cast<double>(step)}};
       writer->sink().record(record);
     }
-    writer->sink().event({.step = 60, .seconds = 1, .kind = "note", .detail_json = R"({"message":"halfway"})"});
+    writer->sink().event(event_of(60, 1, "note", R"({"message":"halfway"})"));
     writer->finish({.status = telemetry::RunStatus::finished, .steps = 60});
     id = writer->id();
   }

@@ -5,10 +5,12 @@
 #include "core/base/json.h"
 #include "core/store/run_store.h"
 #include "core/store/store_test.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/workbench_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -41,7 +43,7 @@ struct StoredRunHere {
     writer = store.begin(fresh);
     run = std::make_unique<OpenRun>(writer->id(), run_database, nullptr);
   }
-  void tell(const char* kind, const char* detail) { writer->sink().event({0, 0, kind, detail, {}}); }
+  void tell(const char* kind, const char* detail) { writer->sink().event(event_of(0, 0, kind, detail)); }
 
   QTemporaryDir folder;
   std::filesystem::path file = (folder.path() + "/runs.db").toStdString();
@@ -106,8 +108,8 @@ private Q_SLOTS:
     QCOMPARE(run.examples_per_second(), outcome.examples_per_second);
     QVERIFY(values(run, "validation_loss").size() >= 1);
     QVERIFY(run.start()->memory.has_value());
-    QVERIFY(
-        std::any_of(run.events().begin(), run.events().end(), [](const auto& event) { return event.kind == "oom"; }));
+    QVERIFY(std::any_of(run.events().begin(), run.events().end(),
+                        [](const auto& event) { return kind_text(event) == "oom"; }));
   }
 
   void watchesAndSteersARunOfAnotherWriter() {

@@ -3,12 +3,14 @@
 
 #include "core/schedule/progression.h"
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/plan/plan_editor.h"
 #include "ui/plan/plan_handles.h"
 #include "ui/workbench_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -78,7 +80,7 @@ public:
   int refused_edits() {
     int count = 0;
     for (const auto& event : run().events())
-      count += event.kind == "edit" && event.detail_json.find("refused") != std::string::npos ? 1 : 0;
+      count += kind_text(event) == "edit" && detail_text(event).find("refused") != std::string::npos ? 1 : 0;
     return count;
   }
 

@@ -1,12 +1,14 @@
 #include <QLabel>
 #include <QTest>
 
+#include "test_events.h"
 #include "test_program.h"
 #include "ui/runs/run_details.h"
 #include "ui/workbench/output_box.h"
 #include "ui/workbench_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::ui;
 using namespace batchscope::ui::test;
 
@@ -33,9 +35,9 @@ struct DetailsHere {
     run.spec_json = run::to_json(spec);
     run.outcome.status = status;
     run.outcome.reason = reason;
-    run.events = {{.step = 1, .seconds = 1, .kind = "odd", .detail_json = "{}"}};
+    run.events = {event_of(1, 1, "odd")};
     if (!output_json.empty())
-      run.events.push_back({.step = 1, .seconds = 1, .kind = "output", .detail_json = output_json});
+      run.events.push_back(event_of(1, 1, "output", output_json));
     store::RunStore(bench.database()).add_complete({run});
   }
 

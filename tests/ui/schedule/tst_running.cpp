@@ -3,11 +3,11 @@
 #include <QSignalSpy>
 
 #include "core/base/json.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/plot/plot_test.h"
 #include "ui/schedule/schedule_test.h"
-#include "ui/texts/oom_details.h"
 #include "ui/widgets/widgets.h"
 
 using namespace batchscope;
@@ -100,10 +100,11 @@ void TestRunning::a_typed_schedule_waits_for_its_step_and_is_stored_there() {
   const store::RunReader reader(here.database());
   const auto events_stored = reader.events(1);
   const auto edit = std::find_if(events_stored.begin(), events_stored.end(),
-                                 [](const store::StoredEvent& event) { return event.kind == "edit"; });
+                                 [](const telemetry::Event& event) { return kind_text(event) == "edit"; });
   QVERIFY(edit != events_stored.end());
   QCOMPARE(edit->step, done);
-  QCOMPARE(Json::parse(edit->detail_json)["schedule"].get<std::string>(), std::string("step:interval=100,increment=8"));
+  QCOMPARE(Json::parse(detail_text(*edit))["schedule"].get<std::string>(),
+           std::string("step:interval=100,increment=8"));
   const auto sizes = reader.series(1, "batch");
   const auto at = [&](std::int64_t step) { return sizes[static_cast<std::size_t>(step - 1)].value; };
   QCOMPARE(at(done), 16.0);
@@ -168,7 +169,7 @@ void TestRunning::a_stretch_is_dragged_and_applied_and_taken_back() {
   QCOMPARE(sizes[static_cast<std::size_t>(done + 2)].value, static_cast<double>(batch));
   std::vector<std::int64_t> edited;
   for (const auto& event : reader.events(1))
-    if (event.kind == "edit")
+    if (kind_text(event) == "edit")
       edited.push_back(event.step);
   QCOMPARE(edited, (std::vector<std::int64_t>{done, done + 1, done + 2}));
 }
@@ -267,21 +268,24 @@ void TestRunning::an_out_of_memory_is_marked_at_the_size_that_was_tried() {
   Job* job = here.bench().start_run(growing_run());
   QTRY_COMPARE_WITH_TIMEOUT(job->state(), Job::State::done, patience_ms);
   QTRY_COMPARE_WITH_TIMEOUT(here.run()->status(), QString("finished"), patience_ms);
-  std::optional<OomDetails> oom;
-  for (const telemetry::Event& event : here.run()->events())
-    if (!oom)
-      oom = oom_details(event);
-  QVERIFY(oom);
+  const telemetry::OutOfMemory* oom = nullptr;
+  std::int64_t step = 0;
+  for (const telemetry::Event& event : here.run()->events()) {
+    const auto* found = std::get_if<telemetry::OutOfMemory>(&event.body);
+    if (found && !std::exchange(oom, oom ? oom : found))
+      step = event.step;
+  }
+  QVERIFY(oom && oom->attempted_batch);
   constexpr int batch_panel = 0;
   const auto crosses_at = [&](double y) {
     here.plots().refresh_now();
-    const auto place = here.plots().position(batch_panel, static_cast<double>(oom->step), y);
+    const auto place = here.plots().position(batch_panel, static_cast<double>(step), y);
     return place ? count_color(here.plots().grab().toImage(), here.theme().color(Role::error),
                                QRect(place->toPoint() - QPoint(4, 4), QSize(9, 9)))
                  : 0;
   };
-  QTRY_VERIFY(crosses_at(static_cast<double>(oom->attempted)) > 15);
-  QVERIFY(crosses_at(static_cast<double>(oom->attempted) / 2) < 15); // the line through all plots alone
+  QTRY_VERIFY(crosses_at(static_cast<double>(*oom->attempted_batch)) > 15);
+  QVERIFY(crosses_at(static_cast<double>(*oom->attempted_batch) / 2) < 15); // the line through all plots alone
 }
 
 void TestRunning::a_run_that_is_over_can_be_planned_again() {

@@ -10,6 +10,7 @@
 
 #include "core/run/run_start.h"
 #include "core/store/sweep_queue.h"
+#include "core/sweep/settings_key.h"
 #include "core/sweep/sweep.h"
 
 namespace batchscope::test {
@@ -23,7 +24,9 @@ public:
       : store_file_(file), store_(file), id_(add(spec, finished)), queue_(store_, id_) {
     std::vector<store::WaitingRun> waiting;
     for (const run::RunSpec& run : combinations(spec))
-      waiting.push_back({.id = 0, .name = run.name, .spec_json = run::to_json(run)});
+      waiting.push_back(
+          {.id = 0, .name = run.name, .spec_json = run::to_json(run), .settings_key = sweep::settings_key(run)});
+    queue_.add_missing_keys([](const std::string& stored) { return sweep::settings_key_of(stored); });
     queue_.add(waiting);
   }
 

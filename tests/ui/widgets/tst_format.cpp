@@ -45,6 +45,16 @@ private Q_SLOTS:
       QCOMPARE(format_duration(unknown), "–");
   }
 
+  void short_durations() {
+    QCOMPARE(format_short_duration(0), "0 ms");
+    QCOMPARE(format_short_duration(0.0123), "12 ms");
+    QCOMPARE(format_short_duration(2), "2.0 s");
+    QCOMPARE(format_short_duration(19.9), "19.9 s");
+    QCOMPARE(format_short_duration(41.9), "0:41");
+    for (const double unknown : {-1.0, qQNaN(), qInf()})
+      QCOMPARE(format_short_duration(unknown), "–");
+  }
+
   void numbers_data() {
     QTest::addColumn<double>("value");
     QTest::addColumn<int>("digits");

@@ -5,6 +5,7 @@
 
 #include "core/checkpoint/folder.h"
 #include "core/store/run_store.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 #include "ui/window/all_pages.h"
@@ -72,7 +73,7 @@ private Q_SLOTS:
     expect_every_step(*here.run());
     const auto& events = here.run()->events();
     const auto resumed =
-        std::find_if(events.begin(), events.end(), [](const auto& event) { return event.kind == "resumed"; });
+        std::find_if(events.begin(), events.end(), [](const auto& event) { return kind_text(event) == "resumed"; });
     QVERIFY(resumed != events.end());
     QCOMPARE(resumed->step, checkpoints.front().step);
     // The steps after the checkpoint, made twice, came out the same.

@@ -52,7 +52,7 @@ private:
 
   void hello(const Hello& hello) override;
   void message(const Message& message, bool live) override;
-  void fault(const char* kind, const std::string& line, const std::string& why) override;
+  void fault(telemetry::EventBody /*fault*/) override {}
   void gone() override {}
 
   bool made_too_many_steps() const;
@@ -66,7 +66,7 @@ private:
   std::unique_ptr<Child> child_;
   std::optional<Hello> hello_;
   std::deque<Message> messages_;
-  std::optional<telemetry::Event> out_of_memory_;
+  std::optional<telemetry::OutOfMemory> out_of_memory_;
   std::optional<Exit> exit_;
 
   Clock::time_point asked_at_;  ///< the last question, or the start

@@ -7,6 +7,7 @@
 
 #include "core/program/process/output.h"
 #include "core/program/process/verdict.h"
+#include "core/telemetry/message.h"
 #include "test_program.h"
 #include "tests/core/program/programs.h"
 
@@ -15,8 +16,16 @@ using namespace batchscope::program;
 using batchscope::test::Programs;
 using batchscope::test::wait_for;
 using telemetry::RunStatus;
+using Cause = telemetry::OutOfMemory::Cause;
 
 namespace {
+
+const char* text_of(Cause cause) {
+  return cause == Cause::device          ? "device"
+         : cause == Cause::host          ? "host"
+         : cause == Cause::loader_worker ? "loader worker"
+                                         : "another";
+}
 
 Ending exit_with(int code, const std::string& output = {}) {
   Ending ending;
@@ -56,13 +65,13 @@ class TestVerdict : public QObject {
 private Q_SLOTS:
   void statuses() {
     QVERIFY(verdict_on(exit_with(0)).status == RunStatus::finished);
-    QCOMPARE(verdict_on(exit_with(0)).reason, std::string());
+    QCOMPARE(verdict_on(exit_with(0)).reason_text(), std::string());
     const Verdict failed = verdict_on(exit_with(2, "usage: train.py\ntrain.py: error: no such option\n"));
     QVERIFY(failed.status == RunStatus::failed);
     QVERIFY(!failed.out_of_memory);
-    QCOMPARE(failed.reason, std::string("exit status 2: train.py: error: no such option"));
-    QCOMPARE(verdict_on(exit_with(1)).reason, std::string("exit status 1"));
-    QCOMPARE(verdict_on(signalled(SIGTERM, "last line\n")).reason, std::string("ended by SIGTERM: last line"));
+    QCOMPARE(failed.reason_text(), std::string("exit status 2: train.py: error: no such option"));
+    QCOMPARE(verdict_on(exit_with(1)).reason_text(), std::string("exit status 1"));
+    QCOMPARE(verdict_on(signalled(SIGTERM, "last line\n")).reason_text(), std::string("ended by SIGTERM: last line"));
   }
 
   /// However it ended: it was asked for.
@@ -88,18 +97,18 @@ private Q_SLOTS:
     Ending ending;
     Verdict verdict = verdict_on(ending);
     QVERIFY(verdict.status == RunStatus::interrupted);
-    QCOMPARE(verdict.reason, unknown);
+    QCOMPARE(verdict.reason_text(), unknown);
     ending.output_tail = "epoch 2\nsaved model.pt\n";
-    QCOMPARE(verdict_on(ending).reason, unknown + "; the last line of its output: saved model.pt");
+    QCOMPARE(verdict_on(ending).reason_text(), unknown + "; the last line of its output: saved model.pt");
     ending.listened = true; // its client says `bye` unless it is killed
     verdict = verdict_on(ending);
     QVERIFY(verdict.status == RunStatus::failed);
-    QVERIFY(verdict.reason.starts_with("ended without saying so; " + unknown));
+    QVERIFY(verdict.reason_text().starts_with("ended without saying so; " + unknown));
     ending.listened = false;
     ending.output_tail = traceback("ValueError: no such file");
     verdict = verdict_on(ending);
     QVERIFY(verdict.status == RunStatus::failed);
-    QCOMPARE(verdict.reason, std::string("ended with an error: ValueError: no such file"));
+    QCOMPARE(verdict.reason_text(), std::string("ended with an error: ValueError: no such file"));
     ending.output_tail = traceback("MemoryError");
     QVERIFY(verdict_on(ending).out_of_memory);
   }
@@ -142,14 +151,14 @@ private Q_SLOTS:
           traceback(text) + traceback("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ")}) {
       const Verdict verdict = verdict_on(exit_with(1, output));
       QVERIFY2(verdict.out_of_memory, output.c_str());
-      QCOMPARE(QString::fromStdString(verdict.cause), cause);
+      QCOMPARE(QString::fromStdString(text_of(verdict.cause)), cause);
       QVERIFY(verdict.status == RunStatus::failed);
     }
     // It was survived, and the program ended for another reason.
     const std::string later = traceback(text) + "trying a smaller batch\n" + traceback("KeyError: 'labels'");
     const Verdict verdict = verdict_on(exit_with(1, later));
     QVERIFY(!verdict.out_of_memory);
-    QCOMPARE(verdict.reason, std::string("exit status 1: KeyError: 'labels'"));
+    QCOMPARE(verdict.reason_text(), std::string("exit status 1: KeyError: 'labels'"));
     QVERIFY(!verdict_on(exit_with(0, traceback(text))).out_of_memory);
     QVERIFY(!verdict_on(signalled(SIGTERM, traceback(text))).out_of_memory);
   }
@@ -158,7 +167,7 @@ private Q_SLOTS:
     const Verdict verdict =
         verdict_on(exit_with(1, "\nlibgomp: Thread creation failed: Resource temporarily unavailable\n"));
     QVERIFY(verdict.out_of_memory);
-    QCOMPARE(verdict.cause, std::string("host"));
+    QVERIFY(verdict.cause == Cause::host);
   }
 
   void sourceInATracebackIsNoError() {
@@ -171,7 +180,7 @@ private Q_SLOTS:
     const Verdict verdict = verdict_on(signalled(
         SIGABRT, "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"));
     QVERIFY(verdict.out_of_memory);
-    QCOMPARE(verdict.cause, std::string("host"));
+    QVERIFY(verdict.cause == Cause::host);
     QVERIFY(!verdict_on(signalled(SIGABRT, "Assertion `x' failed.\n")).out_of_memory);
   }
 
@@ -179,7 +188,7 @@ private Q_SLOTS:
   void crashUnderALimit() {
     Ending ending = signalled(SIGSEGV);
     QVERIFY(!verdict_on(ending).out_of_memory);
-    QCOMPARE(verdict_on(ending).reason, std::string("ended by SIGSEGV"));
+    QCOMPARE(verdict_on(ending).reason_text(), std::string("ended by SIGSEGV"));
     ending.peak = 950;
     QVERIFY(!verdict_on(ending).out_of_memory);
     ending.limit = 1000;
@@ -193,31 +202,37 @@ private Q_SLOTS:
 
   void killedByOthers() {
     Ending ending = signalled(SIGKILL, traceback("MemoryError"));
-    QCOMPARE(verdict_on(ending).reason, std::string("killed (SIGKILL), by whom is not known"));
+    QCOMPARE(verdict_on(ending).reason_text(), std::string("killed (SIGKILL), by whom is not known"));
     QVERIFY(!verdict_on(ending).out_of_memory);
     ending.exit.kernel_oom = true;
     QVERIFY(verdict_on(ending).out_of_memory);
-    QCOMPARE(verdict_on(ending).cause, std::string("kernel"));
+    QVERIFY(verdict_on(ending).cause == Cause::kernel);
     ending.exit.killed_by_us = true;
     QVERIFY(!verdict_on(ending).out_of_memory);
-    QCOMPARE(verdict_on(ending).reason, std::string("ended by SIGKILL: MemoryError"));
+    QCOMPARE(verdict_on(ending).reason_text(), std::string("ended by SIGKILL: MemoryError"));
   }
 
   /// What the program itself said goes before its output.
   void saidOverTheSocket() {
+    using Where = telemetry::OutOfMemory::Where;
     Ending ending = exit_with(1, traceback("KeyError: 'x'"));
-    ending.oom = telemetry::Event{.step = 3,
-                                  .seconds = 1,
-                                  .kind = "oom",
-                                  .detail_json =
-                                      R"({"text":"CUDA out of memory. Tried to allocate 2 MiB","cause":"activations"})",
-                                  .values = {}};
-    const Verdict verdict = verdict_on(ending);
-    QVERIFY(verdict.out_of_memory);
-    QCOMPARE(verdict.cause, std::string("device"));
-    QVERIFY(verdict.reason.find("activations") != std::string::npos);
-    ending.oom->detail_json = "[1, 2";
+    ending.oom = telemetry::OutOfMemory{.error = "CUDA out of memory. Tried to allocate 2 MiB"};
     QVERIFY(verdict_on(ending).out_of_memory);
+    QVERIFY(verdict_on(ending).cause == Cause::device);
+    QCOMPARE(verdict_on(ending).reason_text(),
+             std::string("out of memory (device): CUDA out of memory. Tried to allocate 2 MiB"));
+    ending.oom->error = "MemoryError";
+    ending.oom->where = Where::evaluation;
+    ending.oom->reason = telemetry::because(telemetry::Words::single_example);
+    QCOMPARE(
+        verdict_on(ending).reason_text(),
+        std::string("out of memory (host): MemoryError (evaluation); not survived: even one example does not fit"));
+    ending.oom->reason = telemetry::because(telemetry::Words::examples_interact, {{"relative_error", 0.25}});
+    QVERIFY(verdict_on(ending).reason_text().ends_with("examples' losses (relative error 0.25)"));
+    ending.oom->reason = telemetry::as_told("a reason of its own");
+    QVERIFY(verdict_on(ending).reason_text().ends_with("(evaluation); not survived: a reason of its own"));
+    ending.oom = telemetry::OutOfMemory{};
+    QCOMPARE(verdict_on(ending).reason_text(), std::string("out of memory (device)"));
     ending.exit = Exit{.code = 0, .signal = {}};
     QVERIFY(verdict_on(ending).status == RunStatus::finished);
   }
@@ -228,9 +243,9 @@ private Q_SLOTS:
     start.data_limit = 256 << 20;
     const Verdict verdict = judge(start);
     QVERIFY2(verdict.out_of_memory, programs.output().c_str());
-    QCOMPARE(verdict.cause, std::string("host"));
+    QVERIFY(verdict.cause == Cause::host);
     QVERIFY(verdict.status == RunStatus::failed);
-    QCOMPARE(verdict.reason, std::string("out of memory (host): MemoryError"));
+    QCOMPARE(verdict.reason_text(), std::string("out of memory (host): MemoryError"));
   }
 
   void realThreadError() {
@@ -241,16 +256,18 @@ private Q_SLOTS:
     start.data_limit = 256 << 20;
     const Verdict verdict = judge(start);
     QVERIFY2(verdict.out_of_memory, programs.output().c_str());
-    QCOMPARE(verdict.cause, std::string("host"));
+    QVERIFY(verdict.cause == Cause::host);
   }
 
   void realExceptions() {
     const Programs programs;
-    QCOMPARE(judge(programs.python("raise KeyError('labels')")).reason,
+    QCOMPARE(judge(programs.python("raise KeyError('labels')")).reason_text(),
              std::string("exit status 1: KeyError: 'labels'"));
     QVERIFY(judge(programs.python("raise ModuleNotFoundError(\"No module named 'batchscope'\")"))
-                .reason.ends_with("`batchscope-cli python-client -o batchscope.py` writes it beside the program"));
-    QCOMPARE(judge(programs.shell("kill -KILL $$")).reason, std::string("killed (SIGKILL), by whom is not known"));
+                .reason_text()
+                .ends_with("`batchscope-cli python-client -o batchscope.py` writes it beside the program"));
+    QCOMPARE(judge(programs.shell("kill -KILL $$")).reason_text(),
+             std::string("killed (SIGKILL), by whom is not known"));
   }
 };
 

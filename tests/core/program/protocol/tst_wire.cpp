@@ -1,15 +1,19 @@
 #include "core/program/protocol/wire.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <QTest>
 
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/telemetry/english.h"
+#include "test_events.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
 using namespace batchscope;
+using namespace batchscope::test;
 using namespace batchscope::program;
 
 namespace {
@@ -101,7 +105,59 @@ private Q_SLOTS:
     QCOMPARE(seq_of(parse(R"({"type":"of a later version","seq":7})")), 7);
     const auto event = parsed_as<EventMessage>(
         R"({"type":"event","seq":8,"step":1,"seconds":2,"kind":"odd","detail":{"a":1},"values":{"x":1}})");
-    QCOMPARE(event.event.detail_json, std::string(R"({"a":1})"));
+    QCOMPARE(kind_text(event.event), std::string("odd"));
+    QVERIFY(detail_of(event.event) == Json({{"a", 1}, {"seq", 8}}));
+  }
+
+  void readsEvents_data() {
+    QTest::addColumn<QByteArray>("event");
+    QTest::addColumn<QByteArray>("sentence");
+    const auto row = [](const char* name, const char* event, const char* sentence) {
+      QTest::newRow(name) << QByteArray(event) << QByteArray(sentence);
+    };
+    row("oom",
+        R"("kind":"oom","detail":{"attempted_batch":8,"requested_bytes":null,"in_use_bytes":null,"limit_bytes":null,
+        "where":"update","outcome":"not-survived","reason":{"code":"own-step","args":{},"text":"?"},"error":"E",
+        "estimated_evaluation":3})",
+        "out of memory (optimizer step) with a micro batch of 8; the program got the error: the error is inside "
+        "optimizer.step(), which may have changed a part of the weights; error: E");
+    row("split", R"("kind":"split","detail":{"mean_over":"label weights","relative_error":2e-7,"pieces":2,
+        "batch_norm":false,"random":false})",
+        "the loss of a split step is put together by the weights of the labels; relative error measured on pieces of a "
+        "step: 2e-07; 2 pieces");
+    row("level", R"("kind":"level","detail":{"level":1,"reason":{"code":"own-batch-sampler","args":{"class":"S"},
+        "text":"?"}})",
+        "the program only reports its steps: the program has a batch sampler of its own: S");
+    row("growing", R"("kind":"growing","detail":{"bytes_per_step":1000,"since_step":3,"bytes":7000})",
+        "memory between steps grows by 1.0 kB a step since step 3, 7.0 kB so far: something keeps tensors");
+    row("budget not kept", R"("kind":"budget-not-kept","detail":{"reason":{"code":"kept-tensors",
+        "args":{"bytes_per_step":5000},"text":"?"},"limit_bytes":1000,"needed_bytes":null})",
+        "memory budget of 1.0 kB not kept: the program keeps tensors from step to step (5.0 kB a step)");
+    row("scheduler", R"("kind":"scheduler","detail":{"name":"OneCycleLR","follows":"progress"})",
+        "OneCycleLR advances by progress from now on");
+    row("watched", R"("kind":"watched","detail":{"reason":{"code":"world-not-joined","args":{"processes":2},
+        "text":"?"}})",
+        "the program is watched, not steered: 2 processes train each for itself");
+    row("retry", R"("kind":"retry","detail":{"batch":8,"text":"a micro batch of 8 ran out of memory while libraries
+        compiled kernels or took buffers, and is tried again now that they have them"})",
+        "a micro batch of 8 ran out of memory while libraries compiled kernels or took buffers, and is tried again now "
+        "that they have them");
+    row("evaluation", R"("kind":"evaluation","detail":{},"values":{"validation_loss":0.5,"validation_accuracy":0.75}})",
+        "validation loss 0.5, accuracy 75.00 %");
+    row("another", R"("kind":"mine","detail":{"a":1})", "mine, a: 1");
+  }
+  void readsEvents() {
+    QFETCH(QByteArray, event);
+    QFETCH(QByteArray, sentence);
+    std::string line = R"({"type":"event","seq":3,"step":1,"seconds":2,)" + event.simplified().toStdString();
+    const auto open = std::count(line.begin(), line.end(), '{') - std::count(line.begin(), line.end(), '}');
+    line.append(static_cast<std::size_t>(open), '}');
+    const auto message = parsed_as<EventMessage>(line.c_str());
+    QCOMPARE(message.event.message, std::int64_t{3});
+    QCOMPARE(telemetry::english(message.event), sentence.toStdString());
+    // It is stored and read as what it is.
+    const telemetry::EncodedEvent encoded = telemetry::encode(message.event);
+    QVERIFY(telemetry::decode_event(1, 2, encoded.kind, encoded.detail_json).body == message.event.body);
   }
 
   void refusesWhatIsNoMessage_data() {

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/program/protocol/link.h"
+#include "core/telemetry/message.h"
 #include "test_program.h"
 #include "tests/core/program/program_runs.h"
 
@@ -461,6 +462,58 @@ while True:
     ProgramJob job(runs, runs.python("raise MemoryError()"));
     QCOMPARE(job.end().oom_events, 1);
     QVERIFY(stored(runs, job).of("oom").at(0)["cause"] == Json("host"));
+  }
+
+  /// What a program has survived is not why it ended.
+  void errorsThatAProgramHasSurvived() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope
+run = batchscope.start()
+run.report(1, loss=1, batch=8)
+error = {"attempted_batch": 8, "requested_bytes": 1000, "in_use_bytes": 2000, "limit_bytes": 1500, "error": "MemoryError"}
+run.event("oom", where="training", outcome="split", split_to=4, **error)
+run.event("oom", where="evaluation", outcome="smaller", split_to=2, **error)
+run.event("oom", where="loading", outcome="retried", rank=1, **error)
+run.event("oom", where="training", outcome="not-survived", **error,
+          reason={"code": "single-example", "args": {}, "text": "a single example does not fit"})
+run.event("budget", before_bytes=1500, budget_bytes=None,
+          message="the step could not be made: a single example does not fit; the budget is the earlier one again")
+raise KeyError("labels")
+)"));
+    const telemetry::RunOutcome outcome = job.end();
+    QCOMPARE(outcome.oom_events, 4);
+    QCOMPARE(outcome.reason, std::string("exit status 1: KeyError: 'labels'"));
+    std::vector<telemetry::OutOfMemory> errors;
+    for (const telemetry::Event& event : stored(runs, job).events)
+      if (const auto* error = std::get_if<telemetry::OutOfMemory>(&event.body))
+        errors.push_back(*error);
+    QCOMPARE(errors.size(), std::size_t{4});
+    using Oom = telemetry::OutOfMemory;
+    QVERIFY(errors[0].outcome == Oom::Outcome::split && errors[0].split_to == 4 && errors[0].error == "MemoryError");
+    QVERIFY(errors[1].outcome == Oom::Outcome::smaller && errors[1].where == Oom::Where::evaluation);
+    QVERIFY(errors[2].outcome == Oom::Outcome::retried && errors[2].rank == 1);
+    QVERIFY(errors[3].reason == telemetry::because(telemetry::Words::single_example));
+    for (const Oom& error : errors) // of a program that does not say its device
+      QVERIFY(error.counts == Oom::Counts::process && error.in_use_bytes == 2000U);
+  }
+
+  void anErrorThatAProgramHasNotSurvived() {
+    const ProgramRuns runs;
+    ProgramJob job(runs, runs.python(R"(
+import batchscope, sys
+run = batchscope.start()
+run.report(1, loss=1, batch=8)
+run.event("oom", where="evaluation", outcome="not-survived", attempted_batch=8, error="MemoryError: 3 kB",
+          reason={"code": "of-a-later-client", "args": {"n": 3}, "text": "the moon is full"})
+sys.exit(1)
+)"));
+    QCOMPARE(job.end().reason,
+             std::string("out of memory (host): MemoryError: 3 kB (evaluation); not survived: the moon is full"));
+    const Json event = stored(runs, job).of("oom").at(0);
+    QVERIFY(event["reason_code"] == Json("of-a-later-client") && event["reason_args"] == Json({{"n", 3}}));
+    QVERIFY(event["reason"] == Json("the moon is full"));
+    QCOMPARE(stored(runs, job).of("oom").size(), 1U); // it is not said once more from outside
   }
 
   void theEndOfTheTimeIsSaid() {

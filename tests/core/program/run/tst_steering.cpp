@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/run/run_plan.h"
+#include "core/telemetry/event_codec.h"
 #include "test_program.h"
 #include "tests/core/store/store_test.h"
 
@@ -98,8 +99,9 @@ private:
 struct Events {
   std::vector<std::pair<std::string, Json>> all;
   Steering::Report report() {
-    return [this](std::int64_t, const char* kind, const std::string& detail) {
-      all.emplace_back(kind, parse_json(detail));
+    return [this](std::int64_t, const telemetry::EventBody& body) {
+      const telemetry::EncodedEvent encoded = telemetry::encode(body);
+      all.emplace_back(encoded.kind, parse_json(encoded.detail_json));
     };
   }
   Json last(const std::string& kind) const {

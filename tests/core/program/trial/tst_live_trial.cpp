@@ -34,14 +34,14 @@ class Tracer:
                 "start_by": {"parameters": MODEL}, "events": [batch * EXAMPLE, 640, -2, -1],
                 "phases": [[0, "forward"], [2, "backward"]]}
 
-batchscope._Tracer = Tracer
+batchscope.Tracer = Tracer
 loader = Sizes(run, 8, 5000)
 run._estimator = lambda batches: [[batch, MODEL + batch * EXAMPLE, {"parameters": MODEL}] for batch in batches]
 made = 0
 while made < LAST:
     takes = loader.fetch()
     sum(range(100_000))  # some milliseconds of work: no real step is free, and one that is reports faster than we read
-    run._model = True
+    run._account.model = True
     run._describe(can=("split", "trace", "estimate"))
     limit = run._wanted_limit[0] if run._wanted_limit else None
     if limit and MODEL + takes[0] * EXAMPLE + 640 > limit:

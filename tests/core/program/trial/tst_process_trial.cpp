@@ -43,7 +43,9 @@ search::Probe run_once(const run::RunSpec& spec, std::int64_t batch = 4) {
 /// A program that has made no step.
 class FailedRun final : public ProgramRun {
 public:
-  FailedRun(std::uint64_t peak, const std::string& reason) : peak_(peak) { verdict_.reason = reason; }
+  FailedRun(std::uint64_t peak, const std::string& reason) : peak_(peak) {
+    verdict_.reason = telemetry::as_told(reason);
+  }
 
   run::RunStart start() const override { return {}; }
   run::Environment environment() const override { return {}; }
@@ -75,6 +77,28 @@ private Q_SLOTS:
     QVERIFY(probe.peak_bytes.value() >= 40U << 20);
     QCOMPARE(probe.how, std::string("process"));
     QVERIFY(probe.pid.value() > 1);
+  }
+
+  /// Of errors over the socket, those that say nothing about the size do not count.
+  void errorsThatSayNothingOfTheSize_data() {
+    QTest::addColumn<QByteArray>("error");
+    QTest::addColumn<bool>("fits");
+    QTest::newRow("tried again") << QByteArray(R"(where="training", outcome="retried")") << true;
+    QTest::newRow("smaller evaluation") << QByteArray(R"(where="evaluation", outcome="smaller", split_to=4)") << true;
+    QTest::newRow("in parts") << QByteArray(R"(where="training", outcome="split", split_to=4)") << false;
+    QTest::newRow("evaluation") << QByteArray(R"(where="evaluation", outcome="not-survived")") << false;
+    QTest::newRow("of the first clients") << QByteArray(R"(action="split into micro batches of at most 4")") << false;
+  }
+  void errorsThatSayNothingOfTheSize() {
+    QFETCH(QByteArray, error);
+    QFETCH(bool, fits);
+    const ProgramRuns runs;
+    run::RunSpec spec =
+        runs.python("import batchscope\nrun = batchscope.start()\nrun.event('oom', " + error.toStdString() +
+                    ")\nstep = 0\nwhile not run.stopping:\n" + "    step += 1\n    run.report(step, loss=1)\n");
+    spec.program->command.push_back("{batch}");
+    const search::Probe probe = ProcessTrial(spec, {}, {}).run({.batch = 8});
+    QVERIFY2((probe.outcome == Outcome::fits) == fits, probe.message.c_str());
   }
 
   /// Lines that arrive together say nothing of the time of a step; those of a program that goes on do.

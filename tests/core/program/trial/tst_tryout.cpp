@@ -72,8 +72,8 @@ while not run.stopping:
 )"),
                                         60, never);
     QCOMPARE(tried.level(), 1);
-    QCOMPARE(tried.limited_by, std::string("the data are iterable"));
-    QCOMPARE(tried.remarks, std::vector<std::string>{"the model is compiled"});
+    QVERIFY(tried.limited_by == telemetry::as_told("the data are iterable"));
+    QVERIFY(tried.remarks == std::vector{telemetry::as_told("the model is compiled")});
     QVERIFY(!tried.changed_batch);
   }
 
