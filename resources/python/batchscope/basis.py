@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +22,20 @@ from .sketch import Sketch
 from .terms import Term, terms_of, values_of_scalars
 
 Label = tuple[str, int]  # its place in a batch, and its value
+TWICE = " twice"
 ADDS, STAYS = (
     "adds",
     "stays",
 )  # of a term without a divisor: a sum over examples, or a part that does not depend on them
-_EXACT = 1e-6  # relative error of divisors, which are computed in single precision
+EXACT = 1e-6  # relative error of divisors, which are computed in single precision
 _MOST_SINGLE_TERMS = 3  # whose meaning is found by trying
+
+
+def labels_of(rows: Iterable[set[Label]], twice: bool = True) -> set[Label]:
+    """All labels of some examples; those that several have are there once more, under another place."""
+    counts = Counter(label for labels in rows for label in labels)
+    several = {(place + TWICE, value) for (place, value), count in counts.items() if count > 1}
+    return set(counts) | (several if twice else set())
 
 
 class Changed(Exception):
@@ -41,6 +50,7 @@ class Ran:
     sketch: Sketch
     terms: list[tuple[str, float]] | None  # names and divisors; None: the graph does not show them
     counts: dict[str, float]
+    unsure: bool = False  # of a divisor that is 1
 
     @property
     def is_finite(self) -> bool:
@@ -146,7 +156,7 @@ def _multiplied(factor: float) -> Callable[..., Any]:
 
 
 def _equal(one: float, two: float) -> bool:
-    return abs(one - two) <= _EXACT * max(abs(one), abs(two))
+    return abs(one - two) <= EXACT * max(abs(one), abs(two))
 
 
 def _shares(values: Sequence[float]) -> list[float]:
@@ -160,6 +170,12 @@ class ByCount(Basis):
     def __init__(self, names: Sequence[str], labels: set[Label]) -> None:
         self.names = list(names)  # that agree so far, most likely first
         self.labels = labels  # with which that was seen
+
+    def labels_in(self, rows: Iterable[set[Label]]) -> set[Label]:
+        """What has to be seen of the labels of some examples. For a sum also two examples of the same one: what is
+        divided by a number of positives, at least by 1, is a sum as long as there is one of them.
+        """
+        return labels_of(rows, twice="sum" in self.names)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -263,7 +279,7 @@ def rules_for(whole: Ran, pieces: Sequence[Ran], counted: bool) -> Iterator[list
         alike = all(_equal(divisor, part) for part in parts)
         if means:
             choices.append([_mean(divisor, parts, whole, pieces, counted)])
-        elif alike:
+        elif alike and not whole.unsure:
             choices.append([Rule(ADDS), Rule(STAYS)])
         else:
             return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from types import FrameType
@@ -20,12 +21,15 @@ def shortage_in(error: BaseException, models: Iterable[Any], updating: bool) -> 
     if not is_out_of_memory(error):
         return None
     text = f"{type(error).__name__}: {error}"[:500]
+    batch = None
+    with contextlib.suppress(Exception):  # the variables of a program may be anything
+        batch = _batch_of(error)
     evaluates = any(not model.training for model in models if hasattr(model, "training"))
     where = "update" if updating else "evaluation" if evaluates else "outside"
     return {
         "where": where,
         "outcome": "not-survived",
-        "attempted_batch": _batch_of(error),
+        "attempted_batch": batch,
         "requested_bytes": requested_bytes(text),
         "in_use_bytes": None,
         "reason": {"code": where, "args": {}, "text": _TEXTS[where]},

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .method import Method, Scaled, used_by
+from .method import Method, Scaled, key_of, modules_of, parameters_beside
 from .state import RandomState, Saved
 
 if TYPE_CHECKING:
     from .split import Piece
+    from .window import Window
 
 
 class Contrastive(Method):
@@ -36,13 +37,13 @@ class Contrastive(Method):
         self.model = self.wrapped = model
 
     def key(self) -> Any:
-        return tuple(id(item) for function in (self._embed, self._loss) for item in used_by(function))
+        return key_of(self._embed, self._loss)
 
     def modules(self) -> list[Any]:
-        found = {id(self.model): self.model}
-        for function in (self._embed, self._loss):
-            found.update((id(item), item) for item in used_by(function) if hasattr(item, "named_modules"))
-        return list(found.values())
+        return modules_of(self.model, self._embed, self._loss)
+
+    def others(self) -> list[Any]:
+        return parameters_beside(self.model, self._embed, self._loss)
 
     def _embedded(self, part: Any) -> tuple[Any, ...]:
         result = self._embed(*part) if isinstance(part, (tuple, list)) else self._embed(part)
@@ -60,6 +61,15 @@ class Contrastive(Method):
             total = total + (embedding * direction).sin().sum()
         scaled(total).backward()
         return total.detach()
+
+    def run_plainly(self, window: Window) -> Any:
+        import torch
+
+        self.model.zero_grad(set_to_none=True)
+        columns = list(zip(*map(self._embedded, window.parts)))
+        loss = self._loss(*(column[0] if len(column) == 1 else torch.cat(column) for column in columns))
+        self._backward(loss)
+        return loss.detach()
 
     def run_together(self, pieces: Sequence[Piece], saved: Saved, running: Callable[[Piece], None]) -> Any:
         """Gradients of the loss over all pieces. `running` is told which one is being run."""

@@ -12,7 +12,7 @@ from typing import Any
 from .division import Unknown, check_divided
 from .estimator import estimate_trainer
 from .evaluation import Evaluations, TrainerEvaluation
-from .loader import Loader
+from .loader import Epoch, Loader
 from .memory import is_out_of_memory
 from .method import Method, Scaled, nothing
 from .parts import cut
@@ -46,7 +46,7 @@ class _Endless:
     def __iter__(self) -> Iterator[Window]:
         self._loader.leave_epoch()
         self._loader.set_epoch(self._loader.epoch)
-        return iter(self._loader)
+        return Epoch(self._loader)
 
     def set_epoch(self, epoch: int) -> None:
         """The loader counts epochs itself: the Trainer's own count starts again after a resume."""

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 _END = object()  # of an iterator
 
 
-class _Epoch:
+class Epoch:
     """The windows of one pass over the examples."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
         loader.open()
 
-    def __iter__(self) -> _Epoch:
+    def __iter__(self) -> Epoch:
         return self
 
     def __next__(self) -> Window:
@@ -38,6 +38,24 @@ class _Epoch:
             raise StopIteration
         while len(window.parts) < len(window.sizes):
             self._loader.fetch_part(window)
+        return window
+
+
+class _ToldEpoch(Epoch):
+    """The same for a loader of accelerate, from which its Accelerator knows that an accumulation ends with the data."""
+
+    def __init__(self, loader: Loader) -> None:
+        super().__init__(loader)
+        self._dataloader = loader.dataloader
+        self._dataloader.begin()
+
+    def __next__(self) -> Window:
+        try:
+            window = super().__next__()
+        except StopIteration:
+            self._dataloader.end()
+            raise
+        self._dataloader.end_of_dataloader = not self._loader.promise()
         return window
 
 
@@ -74,7 +92,20 @@ class Loader(Sizes):
         self._pins = bool(dataloader.pin_memory)
 
     def __iter__(self) -> Iterator[Window]:
-        return _Epoch(self)
+        return _ToldEpoch(self) if hasattr(self.dataloader, "end_of_dataloader") else Epoch(self)
+
+    def __len__(self) -> int:
+        if not self.seen_in_epoch:
+            self.count(len(self.sampler))
+        return super().__len__()
+
+    def __getattr__(self, name: str) -> Any:
+        return _of_dataloader(self, name)
+
+    @property
+    def batch_size(self) -> int:
+        """As a DataLoader calls it."""
+        return self._batch
 
     def set_epoch(self, epoch: int) -> None:
         """Passed on to the sampler, for programs that call it."""
@@ -86,7 +117,7 @@ class Loader(Sizes):
     def leave_ranks(self) -> None:
         """The ranks do not act together after all: each has its own part."""
         self.sampler, self.drop_last, _ = sampler_of(self.dataloader)
-        self.examples = len(self.sampler)
+        self.count(len(self.sampler))
 
     def keep_examples(self) -> None:
         """From the next window on, examples are kept beside their batch."""
@@ -107,6 +138,7 @@ class Loader(Sizes):
         self._took(sizes)
         self._of_parts = []
         window = Window([], [], self._own(sizes), self)
+        window.progress = self.epoch, self.seen, self.seen_in_epoch
         self._run._account.windows.add(window)
         self.last_window = weakref.ref(window)
         return window
@@ -204,6 +236,9 @@ class Loader(Sizes):
     def open(self) -> None:
         """Starts an epoch, at its beginning or where a checkpoint was made."""
         self.leave_epoch()
+        if not self.seen_in_epoch:
+            self.count(len(self.sampler))  # which may be another one in each epoch
+            self._begin_pass()
         self._run._opened(self)
         generator = self._generator()
         now = generator.get_state()
@@ -248,6 +283,7 @@ class Loader(Sizes):
 
         self.epoch, self.seen, self.seen_in_epoch = state["epoch"], state["seen"], state["seen_in_epoch"]
         self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+        self._pass = None
         self._run._examples_before = max(0, self._run._examples - self.seen)
         self._batch, self._accumulate = state["batch"], state["accumulate"]
         if self.through:
@@ -257,6 +293,14 @@ class Loader(Sizes):
         if self._resuming and state.get("rng"):
             data = bytearray(base64.b64decode(state["rng"]))
             self._resume_rng = torch.frombuffer(data, dtype=torch.uint8).clone()
+
+
+def _of_dataloader(loader: Any, name: str) -> Any:
+    """What a program asks of a DataLoader and a loader does not have itself."""
+    dataloader = vars(loader).get("dataloader")
+    if dataloader is None or name.startswith("_"):
+        raise AttributeError(f"{type(loader).__name__} has no attribute {name}")
+    return getattr(dataloader, name)
 
 
 class WatchedLoader:
@@ -274,6 +318,9 @@ class WatchedLoader:
 
     def __len__(self) -> int:
         return len(self.dataloader)
+
+    def __getattr__(self, name: str) -> Any:
+        return _of_dataloader(self, name)
 
     def __iter__(self) -> Iterator[Window]:
         self._run._before_fetch(None)

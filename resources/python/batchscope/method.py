@@ -30,6 +30,10 @@ class Method:
         """Those whose state a step may change."""
         return [self.model]
 
+    def others(self) -> list[Any]:
+        """Parameters beside the model's that may get gradients; those that they have are added to."""
+        return []
+
     def run(self, part: Any, parts: int, scaled: Scaled) -> Any:
         """Forward and backward pass of a part of a window that has so many micro batches; adds its gradients.
 
@@ -63,6 +67,23 @@ class Method:
         """What the loss of a part may be the mean over, most likely first; it has these rows of a micro batch."""
         return counts_of(part, len(rows))
 
+    def run_plainly(self, window: Window) -> Any:
+        """What plain torch does, micro batch after micro batch; gradients are exchanged with other ranks at the end."""
+        self.model.zero_grad(set_to_none=True)
+        weights = self.part_weights(window) if len(window.parts) > 1 else None
+        whole = sum(weights or [1.0]) or 1.0
+        total = None
+        for number, part in enumerate(window.parts):
+            factor = 1.0 if weights is None else weights[number] / whole
+            last = number == len(window.parts) - 1
+            waits = contextlib.nullcontext() if last or not hasattr(self.model, "no_sync") else self.model.no_sync()
+            with waits:
+                loss = self.run(part, len(window.parts), times(factor))
+            if loss is not None:
+                loss = times(factor)(loss)
+                total = loss if total is None else total + loss
+        return total
+
 
 class PlainMethod(Method):
     """A function of the program that returns the mean loss."""
@@ -82,14 +103,13 @@ class PlainMethod(Method):
         self.model = self.wrapped = model
 
     def key(self) -> Any:
-        return tuple(id(item) for item in used_by(self._fn))
+        return key_of(self._fn)
 
     def modules(self) -> list[Any]:
-        found = {id(self.model): self.model}
-        for item in used_by(self._fn):
-            if hasattr(item, "named_modules"):
-                found[id(item)] = item
-        return list(found.values())
+        return modules_of(self.model, self._fn)
+
+    def others(self) -> list[Any]:
+        return parameters_beside(self.model, self._fn)
 
     def run(self, part: Any, parts: int, scaled: Scaled) -> Any:
         self._mark("forward")
@@ -112,8 +132,29 @@ class PlainMethod(Method):
         return counts
 
 
+def key_of(*functions: Any) -> tuple[int, ...]:
+    """The same for the same functions; parameters may be made anew at each step."""
+    return tuple(id(item) for function in functions for item in used_by(function) if not _is_parameter(item))
+
+
+def modules_of(model: Any, *functions: Any) -> list[Any]:
+    """The model, and other modules that the functions use."""
+    used = [item for function in functions for item in used_by(function) if hasattr(item, "named_modules")]
+    return list({id(item): item for item in [model, *used]}.values())
+
+
+def parameters_beside(model: Any, *functions: Any) -> list[Any]:
+    """Those that the functions use, in other modules or alone, and which are not the model's."""
+    own = set(map(id, model.parameters()))
+    found: dict[int, Any] = {}
+    for item in (item for function in functions for item in used_by(function)):
+        used = item.parameters() if hasattr(item, "named_modules") else [item] if _is_parameter(item) else []
+        found.update((id(p), p) for p in used if p.requires_grad and id(p) not in own)
+    return list(found.values())
+
+
 def used_by(function: Any, depth: int = 2) -> Iterator[Any]:
-    """The function's code, and the modules and functions that it uses, as far as they can be seen without a call."""
+    """The function's code, and the modules, parameters and functions that it uses, as far as seen without a call."""
     while hasattr(function, "func") and not hasattr(function, "__code__"):  # a functools.partial
         yield from (item for item in (*function.args, *function.keywords.values()) if _matters(item))
         function = function.func
@@ -127,7 +168,8 @@ def used_by(function: Any, depth: int = 2) -> Iterator[Any]:
     names = function.__globals__
     used = [*cells, *(names[name] for name in code.co_names if name in names), *(function.__defaults__ or ())]
     owner = getattr(function, "__self__", None)
-    for item in used if owner is None else [owner, *used]:
+    several = [item for items in used if isinstance(items, (list, tuple)) for item in items if _is_parameter(item)]
+    for item in [*([] if owner is None else [owner]), *used, *several]:
         if _matters(item):
             yield item
             if depth > 1 and hasattr(item, "__code__"):
@@ -135,7 +177,11 @@ def used_by(function: Any, depth: int = 2) -> Iterator[Any]:
 
 
 def _matters(item: Any) -> bool:
-    return hasattr(item, "named_modules") or hasattr(item, "__code__")
+    return hasattr(item, "named_modules") or hasattr(item, "__code__") or _is_parameter(item)
+
+
+def _is_parameter(item: Any) -> bool:
+    return hasattr(item, "untyped_storage") and item.is_leaf and item.requires_grad
 
 
 def _is_filled(cell: Any) -> bool:
@@ -166,24 +212,6 @@ def backward_of(model: Any, scale: Any) -> Callable[[Any], None]:
     if type(model).__module__.startswith("deepspeed"):
         return lambda loss: model.backward(loss)
     return lambda loss: loss.backward()
-
-
-def run_plainly(window: Window, method: Method) -> Any:
-    """What plain torch does, micro batch after micro batch; gradients are exchanged with other ranks at the last one."""
-    method.model.zero_grad(set_to_none=True)
-    weights = method.part_weights(window) if len(window.parts) > 1 else None
-    whole = sum(weights or [1.0]) or 1.0
-    total = None
-    for number, part in enumerate(window.parts):
-        factor = 1.0 if weights is None else weights[number] / whole
-        last = number == len(window.parts) - 1
-        waits = contextlib.nullcontext() if last or not hasattr(method.model, "no_sync") else method.model.no_sync()
-        with waits:
-            loss = method.run(part, len(window.parts), times(factor))
-        if loss is not None:
-            loss = times(factor)(loss)
-            total = loss if total is None else total + loss
-    return total
 
 
 def times(factor: float) -> Scaled:

@@ -25,6 +25,8 @@ class NoRows(Exception):
 
 def leaves_of(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The tensors and arrays of a collated batch, each with its place in it."""
+    if isinstance(part, type):
+        return  # dict itself has keys, too
     if hasattr(part, "shape"):
         yield path, part
     elif hasattr(part, "keys"):

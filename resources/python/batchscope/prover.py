@@ -3,20 +3,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .basis import Basis, ByCount, ByLabel, ByTerms, Label, Ran, Rule, agreeing_counts, rules_for
+from .basis import TWICE, Basis, ByCount, ByLabel, ByTerms, Label, Ran, Rule, agreeing_counts, labels_of, rules_for
 from .frames import forget_frames
 from .memory import is_out_of_memory
 from .parts import NoRows, cut, features_of, is_of_integers, labels_by_row, leaves_of
 from .quiet import Quiet
 from .reasons import Reason
-from .sketch import sketch_of
-from .state import Keeper, Saved
+from .sketch import Sketch, sketch_of
+from .state import Gradients, Keeper, Saved
 from .terms import terms_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _TOLERANCE_OF_16_BIT = 2e-2
 _MOST_NOISE = {"float64": 1e-9, "float32": 1e-3}  # which is accepted if the order of the examples makes as much
 _NOISE_FACTOR = 4.0
 _OF_LOSS = 2e-6  # relative; for pairs that fit without gradients only
+_DAMPING = 2.0**-16  # as much as the first scale of a GradScaler
 _POWER = 200  # times that, by which two losses have to differ to say anything
 
 
@@ -47,10 +49,11 @@ class TooLarge(Exception):
 class Enough(Exception):
     """Ends a step once its loss is known."""
 
-    def __init__(self, loss: float, divisors: list[float] | None) -> None:
+    def __init__(self, loss: float, divisors: list[float] | None, unsure: bool = False) -> None:
         super().__init__()
         self.loss = loss
         self.divisors = divisors
+        self.unsure = unsure  # of one that is 1
 
 
 class Prover:
@@ -70,23 +73,28 @@ class Prover:
             return Reason("steps-in-backward", "its parameters are updated in the backward pass")
         if limit < 2:
             return self._by_losses(window, index, method, known)
+        others = Gradients(method.others())
         most = max(2, min(limit // 2, _EXAMPLES, size))  # less than what may fit: an error would cost time
         try:
-            answer = _Attempt(self, self._keeper, window, index, method).find(most, known)
-            if isinstance(answer, Reason) and answer.code == "unclear" and most < min(limit, size):
-                most = min(limit, size)
-                answer = _Attempt(self, self._keeper, window, index, method).find(most, known)
+            answer = self._answer(window, index, method, most, known)
+            if isinstance(answer, Reason) and answer.code in ("unclear", "cannot-compute") and most < min(limit, size):
+                answer = self._answer(window, index, method, min(limit, size), known)
             return answer
+        finally:
+            method.model.zero_grad(set_to_none=True)
+            others.restore()
+
+    def _answer(self, window: Window, index: int, method: Method, most: int, known: Basis | None) -> Basis | Reason:
+        """With so many examples together."""
+        try:
+            return _Attempt(self, self._keeper, window, index, method).find(most, known)
         except NoRows:
             return Reason("cannot-cut", "its batch cannot be cut along its examples")
         except Exception as error:
             forget_frames(error)
             if is_out_of_memory(error):
                 raise TooLarge(error, most) from None
-            text = f"{type(error).__name__}: {error}"[:300]
-            return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
-        finally:
-            method.model.zero_grad(set_to_none=True)
+            return cannot_compute(error)
 
     def _by_losses(self, window: Window, index: int, method: Method, known: Basis | None) -> Basis | Reason:
         """Of two examples which fit together without gradients only: their losses say less."""
@@ -118,17 +126,24 @@ class _Attempt:
         self._window = window
         self._index = index
         self._method = method
-        self._parameters = [p for p in method.model.parameters() if p.requires_grad]
+        self._others = method.others()
+        self._parameters = [*(p for p in method.model.parameters() if p.requires_grad), *self._others]
         self._saved: Saved | None = None
+        self._damping = 1.0  # of the roots, where a GradScaler's scale makes gradients overflow
         self._labels = labels_by_row(window, index)
 
     def find(self, most: int, known: Basis | None) -> Basis | Reason:
         modules = self._method.modules()
         quiet = self._prover.quiet = Quiet(modules)
+        with quiet.entered(), self._method.hidden(), self._kept(modules):
+            return self._search(most, known, quiet)
+
+    @contextlib.contextmanager
+    def _kept(self, modules: list[Any]) -> Iterator[None]:
+        """Lets each run begin with the state that there is now, with norms that are quiet; ends with it, too."""
         self._saved = self._keeper.keep(modules)
         try:
-            with quiet.entered(), self._method.hidden():
-                return self._search(most, known, quiet)
+            yield
         finally:
             self._saved.restore()
 
@@ -142,11 +157,13 @@ class _Attempt:
         if isinstance(trial, Reason):
             return trial
         nearest = math.inf
+        differs = False  # from label to label
         for tolerance in self._tolerances(trial):
             basis, error = self._by_terms(trial, tolerance, known)
             if basis is None:
                 names, error = agreeing_counts(trial.whole, trial.pieces, tolerance)
                 basis = self._covered(ByCount(names, self._labels_of(trial.rows)), most) if names else None
+                differs = differs or (basis is None and bool(names))
             if basis is None:
                 basis = self._by_label(trial, tolerance, known)
             if basis is not None:
@@ -155,6 +172,8 @@ class _Attempt:
             nearest = min(nearest, error)
         if quiet.mixed:
             return Reason("random-mixing", "random numbers decide which of its examples meet")
+        if differs:
+            return Reason("unclear", "what its loss is divided by depends on which labels its examples have")
         return self._interact(nearest)
 
     @staticmethod
@@ -203,22 +222,16 @@ class _Attempt:
                 features[row] = (*(counts.get(name, 0.0) for name in known.names), *features[row])
         return features
 
-    def _labels_of(self, rows: list[int]) -> set[Label]:
-        return set().union(*(self._labels[row] for row in rows))
+    def _labels_of(self, rows: Iterable[int]) -> set[Label]:
+        return labels_of(self._labels[row] for row in rows)
 
     def _covered(self, basis: ByCount, most: int) -> ByCount | None:
         """The basis, once it was seen with all labels of the window; None if it does not hold for one of them.
 
         A loss whose graph is hidden may weigh each label in its own way.
         """
-        missing = self._labels_of(list(range(len(self._labels)))) - basis.labels
-        while missing:
-            new = sorted(
-                (row for row in range(len(self._labels)) if self._labels[row] & missing),
-                key=lambda row: -len(self._labels[row] & missing),
-            )
-            old = [row for row in range(len(self._labels)) if row not in new]
-            rows = sorted([*new[: most - 1], *(old or new[most - 1 :])[:1]])
+        while missing := basis.labels_in(self._labels) - basis.labels:
+            rows = self._rows_with(missing, most)
             if len(rows) < 2:
                 break
             trial = self._run_apart(rows)
@@ -227,8 +240,20 @@ class _Attempt:
             basis.error = max(basis.error, error)
             if not basis.names:
                 return None
-            missing -= self._labels_of(rows)
         return basis
+
+    def _rows_with(self, missing: set[Label], most: int) -> list[int]:
+        """Examples that have labels which were not seen, and one more; or several with the same label."""
+        new = sorted(
+            (row for row in range(len(self._labels)) if self._labels[row] & missing),
+            key=lambda row: -len(self._labels[row] & missing),
+        )
+        if not new:
+            place, value = min(missing)
+            label = place[: -len(TWICE)], value
+            return [row for row in range(len(self._labels)) if label in self._labels[row]][:most]
+        old = [row for row in range(len(self._labels)) if row not in new]
+        return sorted([*new[: most - 1], *(old or new[most - 1 :])[:1]])
 
     def _tolerances(self, trial: _Trial) -> Iterator[float]:
         """What precision allows; then, if rounding errors of this network are larger, those."""
@@ -246,18 +271,33 @@ class _Attempt:
         assert self._saved is not None
         self._saved.restore()
         if clear:
-            method.model.zero_grad(set_to_none=True)
+            self._clear()
         part = cut(self._window, self._index, rows)
         terms: list[Any] = [None]
+        unsure: list[bool] = [False]
 
         def see(loss: Any) -> Any:
             found = terms_of(loss)
+            unsure[0] = any(term.is_unsure for term in found or ())
             terms[0] = None if found is None else [(term.name, term.divisor) for term in found]
-            return loss if scaled is None else scaled(loss)
+            root = loss if scaled is None else scaled(loss)
+            return root if self._damping == 1.0 else root * self._damping
 
         loss = method.run(part, len(self._window.sizes), see)
         counts = method.counts(part, rows, self._window, self._index)
-        return Ran(0.0 if loss is None else float(loss), sketch_of(self._parameters), terms[0], counts)
+        ran = Ran(0.0 if loss is None else float(loss), self._sketch(), terms[0], counts, unsure[0])
+        if math.isfinite(ran.loss) and not ran.is_finite and self._damping == 1.0 and clear:
+            self._damping = _DAMPING
+            return self._run(rows, scaled)
+        return ran
+
+    def _sketch(self) -> Sketch:
+        return Sketch(sketch_of(self._parameters).projections / self._damping)
+
+    def _clear(self) -> None:
+        self._method.model.zero_grad(set_to_none=True)
+        for parameter in self._others:
+            parameter.grad = None
 
     def _by_terms(self, trial: _Trial, tolerance: float, known: Basis | None) -> tuple[Basis | None, float]:
         """The terms that the graph shows, if they explain the joint gradient."""
@@ -269,7 +309,7 @@ class _Attempt:
             factors = basis.factors([piece.counts for piece in pieces], seen)
             single = [each.single for each in factors]
             if None in single:
-                self._method.model.zero_grad(set_to_none=True)
+                self._clear()
                 for part, each in zip(trial.parts, factors):
                     both = self._run(part, each.apply, clear=False)
                 error = whole.sketch.error([(1.0, both.sketch)])
@@ -322,30 +362,26 @@ class _Attempt:
         """From the losses of pairs of examples, of which only single ones fit with their gradients."""
         modules = self._method.modules()
         quiet = self._prover.quiet = Quiet(modules)
-        self._saved = self._keeper.keep(modules)
         rows = telling_rows(self._features(known), 3 * _EXAMPLES)
-        try:
-            with quiet.entered(), self._method.hidden():
-                rows = [row for row in rows if math.isfinite(self._loss([row]).loss)]  # some may count for nothing
-                rows = _spread(rows, _EXAMPLES)
-                pairs = [self._pair(one, two) for one, two in zip(rows, rows[::-1]) if one < two]
-                pairs = [pair for pair in pairs if pair.tells]
-                if not pairs:
-                    return None
-                candidates = [*pairs[0].counts[0], "sum"]
-                names = [name for name in candidates if all(pair.is_mean_over(name) for pair in pairs)]
-                if names and self._pairs_cover(names, pairs):
-                    return ByCount(names, self._labels_of(list(range(len(self._labels)))))
-                if all(pair.is_mean_by_terms() for pair in pairs):
-                    divisors = pairs[0].single[0].divisors or []
-                    return ByTerms([Rule("mean")] * len(divisors), divisors)
+        with quiet.entered(), self._method.hidden(), self._kept(modules):
+            rows = [row for row in rows if math.isfinite(self._loss([row]).loss)]  # some may count for nothing
+            rows = _spread(rows, _EXAMPLES)
+            pairs = [self._pair(one, two) for one, two in zip(rows, rows[::-1]) if one < two]
+            pairs = [pair for pair in pairs if pair.tells]
+            if not pairs:
                 return None
-        finally:
-            self._saved.restore()
+            candidates = [*pairs[0].counts[0], "sum"]
+            names = [name for name in candidates if all(pair.is_mean_over(name) for pair in pairs)]
+            if names and self._pairs_cover(names, pairs):
+                return ByCount(names, labels_of(self._labels))
+            if all(pair.is_mean_by_terms() for pair in pairs):
+                divisors = pairs[0].single[0].divisors or []
+                return ByTerms([Rule("mean")] * len(divisors), divisors)
+            return None
 
     def _pairs_cover(self, names: list[str], pairs: list[_Pair]) -> bool:
         """Whether what the losses are the mean over is the same with all labels of the window."""
-        seen = self._labels_of([row for pair in pairs for row in pair.rows])
+        seen = self._labels_of(row for pair in pairs for row in pair.rows)
         reference = pairs[0].rows[0]
         for row, labels in enumerate(self._labels):
             if labels <= seen:
@@ -359,7 +395,12 @@ class _Attempt:
                 return False
             names[:] = left
             seen |= labels
-        return True
+        for place, value in ByCount(names, set()).labels_in(self._labels) - set().union(*self._labels):
+            label = place[: -len(TWICE)], value
+            one, two = [row for row, labels in enumerate(self._labels) if label in labels][:2]
+            if "sum" in names and not self._pair(one, two).is_mean_over("sum"):
+                names.remove("sum")
+        return bool(names)
 
     def _pair(self, one: int, two: int) -> _Pair:
         import torch
@@ -425,7 +466,9 @@ def loss_of(method: Method, part: Any, parts: int) -> Enough:
 
     def end(loss: Any) -> Any:
         terms = terms_of(loss) if loss.grad_fn is not None else None
-        raise Enough(float(loss), None if terms is None else [term.divisor for term in terms])
+        if terms is None:
+            raise Enough(float(loss.detach()), None)
+        raise Enough(float(loss.detach()), [t.divisor for t in terms], any(t.is_unsure for t in terms))
 
     try:
         method.run(part, parts, end)
@@ -433,6 +476,12 @@ def loss_of(method: Method, part: Any, parts: int) -> Enough:
         forget_frames(enough)
         return enough
     return Enough(0.0, [])  # the framework leaves this batch out
+
+
+def cannot_compute(error: Exception) -> Reason:
+    """The loss of a few examples raises an error."""
+    text = f"{type(error).__name__}: {error}"[:300]
+    return Reason("cannot-compute", f"its loss cannot be computed for a few examples: {text}", {"error": text})
 
 
 def hooked(method: Method) -> bool:

@@ -24,7 +24,7 @@ from .contrastive import Contrastive
 from .division import Unknown, grain_of, with_size
 from .growth import Growth
 from .loader import Loader, WatchedLoader
-from .method import Method, PlainMethod, backward_of, nothing, run_plainly
+from .method import Method, PlainMethod, backward_of, nothing
 from .parts import rows_of
 from .probes import Probe, sizes_in
 from .ranks import Ranks
@@ -294,9 +294,11 @@ class Run:
         if not isinstance(window, Window):
             window = Window(None, [window], [rows_of(window)])
         if self._link.silent:
-            return run_plainly(window, method)
+            return method.run_plainly(window)
         self._account.windows.add(window)
         self._know_model(method.model)
+        if self._loader is not None and window._loader is self._loader:
+            self._loader._used = window.progress
         return self._splitter.run(window, method)
 
     # ---- trainings ----
@@ -364,7 +366,8 @@ class Run:
 
     def _lead(self, loader: Sizes) -> None:
         loader.lead = None
-        self._loader = loader
+        if self._loader is not loader:
+            self._loader, self._takes = loader, []
 
     # ---- what the program is ----
 

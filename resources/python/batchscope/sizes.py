@@ -22,7 +22,8 @@ class Sizes:
 
     def __init__(self, run: Run, examples: int, batch: int, drop_last: bool) -> None:
         self._run = run
-        self.examples = examples  # of an epoch
+        self.examples = examples  # of the present epoch
+        self._most: int | None = None  # of an epoch
         self.drop_last = drop_last
         self._batch, self._accumulate = batch, 1
         self.own_batch, self.own_accumulate = batch, 1  # the program's
@@ -37,6 +38,8 @@ class Sizes:
         self.lead: Sizes | None = None  # whose size this one follows
         self._first_step = True  # is not over
         self._stepped = (0, 0, 0)  # epoch, seen, seen in the epoch, after the last step
+        self._used: tuple[int, int, int] | None = None  # the same after the window that the step was seen to use
+        self._pass: tuple[int, int] | None = None  # epoch and seen where the present pass began
         self._promised = 0  # a batch size that the next window of this epoch may have
         self._window = (batch, 1)  # batch and accumulation of the last window
         self._unchanged = _STEADY  # windows since the size has changed the last time
@@ -115,7 +118,12 @@ class Sizes:
 
     def limit(self, batches: int) -> None:
         """Epochs have at most so many micro batches of the program's own size."""
-        self.examples = min(self.examples, batches * self.own_batch * self._sharers)
+        self._most = batches * self.own_batch * self._sharers
+        self.count(self.examples)
+
+    def count(self, examples: int) -> None:
+        """An epoch that begins has so many examples."""
+        self.examples = examples if self._most is None else min(examples, self._most)
         self._run._describe(examples=self.examples)
 
     @property
@@ -161,7 +169,7 @@ class Sizes:
         own = self._own(sizes)
         self.last_size = max(own, default=0)
         if self.lead is None:
-            self._run._takes = list(own)
+            self._run._takes += own
 
     def _goes_round(self) -> bool:
         """While sizes are tried, whole batches of them are wanted, however few examples the data has."""
@@ -179,18 +187,26 @@ class Sizes:
 
     # ---- what is said of a step ----
 
+    def _begin_pass(self) -> None:
+        """A pass over the examples in which no step was made was for something else, such as their statistics."""
+        if self._pass is not None and self._pass[1] >= self._stepped[1] and self.lead is None:
+            self.epoch, self.seen = self._pass
+        self._pass = self.epoch, self.seen
+
     def _count_step(self) -> None:
         self._first_step = False
-        self._stepped = (self.epoch, self.seen, self.seen_in_epoch)
+        self._stepped = self._used or (self.epoch, self.seen, self.seen_in_epoch)
+        self._used = None
 
     def _series(self) -> dict[str, Any]:
         whole = max(1, self.examples)
         batch, accumulate = self._window
+        epoch, seen, seen_in_epoch = self._stepped
         return {
-            "examples_seen": self._run._examples_before + self.seen,
-            "epoch_index": self.epoch,
-            "epoch": self.seen / whole,
-            "train_coverage": self.seen_in_epoch / whole,
+            "examples_seen": self._run._examples_before + seen,
+            "epoch_index": epoch,
+            "epoch": seen / whole,
+            "train_coverage": seen_in_epoch / whole,
             "batch": batch,
             "accumulate": accumulate,
         }

@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .basis import Basis, ByCount, Changed, Factors
+from .basis import EXACT, Basis, ByCount, Changed, Factors
 from .contrastive import Contrastive
 from .frames import forget_frames
 from .memory import is_out_of_memory, requested_bytes
-from .method import Method, run_plainly, times
+from .method import Method, times
 from .parts import cut, labels_by_row
-from .prover import Prover, TooLarge, loss_of
+from .prover import Prover, TooLarge, cannot_compute, loss_of
 from .ranks import Ranks, why_not_distributed_model, without_exchange
 from .reasons import Reason
-from .state import Keeper, RandomState
+from .state import Gradients, Keeper, RandomState
 from .wire import Message
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Splitter:
         why_not = why_not_distributed_model(wrapped, ranks)
         if why_not is not None:
             self._run._tell_once("together", Reason("several-ranks", why_not, {"what": why_not}))
-            return run_plainly(window, method)
+            return method.run_plainly(window)
         if begin == 0:
             ranks.share_buffers(wrapped)
             self._untold.clear()
@@ -177,7 +178,7 @@ class Splitter:
         if begin == 0:
             self._ended.clear()
             self._takes.clear()
-            window.saved = self.keeper.keep(method.modules()), method.snapshot()
+            window.saved = self.keeper.keep(method.modules()), method.snapshot(), Gradients(method.others())
         retries = surprises = 0
         refusal: Reason | None = None  # it cannot be split: it is run whole, which may fit
         self._step_began = time.monotonic()
@@ -222,8 +223,9 @@ class Splitter:
     def _begin_again(window: Window, method: Method) -> int:
         """Undoes what the window has done; returns the micro batch that it begins with, the first one."""
         method.model.zero_grad(set_to_none=True)
-        saved, undo = window.saved
+        saved, undo, others = window.saved
         undo()
+        others.restore()
         saved.restore()
         return 0
 
@@ -284,7 +286,12 @@ class Splitter:
             loss = method.run(piece.part(), parts, times(piece.times))
             return None if loss is None else times(piece.times)(loss)
         with factors.watched() as value_of:
-            loss = method.run(piece.part(), parts, lambda loss: factors.apply(loss, piece.times))
+            try:
+                loss = method.run(piece.part(), parts, lambda loss: factors.apply(loss, piece.times))
+            except Exception as error:
+                if isinstance(error, Changed) or is_out_of_memory(error):
+                    raise
+                raise _NotSplit(cannot_compute(error)) from None  # such as statistics of a single example
             return None if loss is None else times(piece.times)(value_of(loss))
 
     def _taste(self, window: Window, method: Method) -> Any:
@@ -353,12 +360,27 @@ class Splitter:
             randoms.append(RandomState())
             self.running = piece.size
             with method.hidden():
-                found = loss_of(method, piece.part(), len(window.sizes)).divisors
-            if found is None:
-                raise Changed
-            divisors[number] = found
+                found = loss_of(method, piece.part(), len(window.sizes))
+                if found.divisors is None or (found.unsure and not self._adds_up(piece, method)):
+                    raise Changed
+            divisors[number] = found.divisors
         before.restore()
         return randoms, divisors
+
+    @staticmethod
+    def _adds_up(piece: Piece, method: Method) -> bool:
+        """Whether the divisors of a piece's examples add up to its own; of a single example with one beside it."""
+        window, rows = piece.window, piece.rows()
+        if len(rows) == 1:
+            rows.append(rows[0] + 1 if rows[0] + 1 < window.sizes[piece.index] else rows[0] - 1)
+        half = len(rows) // 2
+        whole, one, two = (
+            loss_of(method, cut(window, piece.index, some), len(window.sizes)).divisors
+            for some in (rows, rows[:half], rows[half:])
+        )
+        if whole is None or one is None or two is None or not len(whole) == len(one) == len(two):
+            return False
+        return all(math.isclose(a + b, both, rel_tol=EXACT) for a, b, both in zip(one, two, whole))
 
     # ---- what is known of a loss ----
 
@@ -396,7 +418,7 @@ class Splitter:
         if not isinstance(verdict.answer, ByCount):
             return False
         return any(
-            not set().union(*labels_by_row(window, index)) <= verdict.answer.labels
+            not verdict.answer.labels_in(labels_by_row(window, index)) <= verdict.answer.labels
             for index in {piece.index for piece in split}
         )
 

@@ -156,6 +156,17 @@ def _refill(container: Any, before: Any) -> None:
         container.extend(before)
 
 
+class Gradients:
+    """The gradients that parameters have at one moment, most of them none."""
+
+    def __init__(self, parameters: Iterable[Any]) -> None:
+        self._kept = [(p, None if p.grad is None else p.grad.clone()) for p in parameters]
+
+    def restore(self) -> None:
+        for parameter, gradient in self._kept:
+            parameter.grad = None if gradient is None else gradient.clone()
+
+
 @contextlib.contextmanager
 def unchanged(keeper: Keeper, modules: Iterable[Any]) -> Iterator[None]:
     """Whatever happens within it to the state of modules and of random generators is undone."""

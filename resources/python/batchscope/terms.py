@@ -35,6 +35,7 @@ class Term:
     node: Any  # of autograd, where the gradient of this part begins
     divisor: float
     coefficient: float = 1.0  # of the node's value in the loss
+    is_unsure: bool = False  # a sum by 1, which may be a number of positives, or 1 where there are none
 
     @property
     def name(self) -> str:
@@ -45,11 +46,12 @@ class Term:
 def terms_of(loss: Any) -> list[Term] | None:
     """The terms that a loss of one element is the sum of; None if its graph shows something else.
 
-    A divisor is 0 for a mean over nothing. It is known up to a factor that is the same for all batches. Nothing is said about the operations below the
-    sums: whether the terms are what they look like is to be verified.
+    A divisor is 0 for a mean over nothing. It is known up to a factor that is the same for all batches. Nothing is said
+    about the operations below the sums: whether the terms are what they look like is to be verified.
     """
     terms: list[Term] = []
     waiting: list[tuple[Any, float]] = [(loss.grad_fn, 1.0)]
+    by_one: set[Any] = set()
     seen = 0
     while waiting:
         node, coefficient = waiting.pop()
@@ -61,11 +63,13 @@ def terms_of(loss: Any) -> list[Term] | None:
         below = _below(node, coefficient)
         if below is not None:
             waiting += below
+            if len(below) == 1 and _kind(node) in ("Mul", "Div") and below[0][1] == coefficient:
+                by_one.add(below[0][0])
             continue
         divisor = _divisor(node)
         if divisor is None:
             return None
-        terms.append(Term(node, divisor / abs(coefficient), coefficient))
+        terms.append(Term(node, divisor / abs(coefficient), coefficient, node in by_one and divisor == 1))
     return terms[::-1]
 
 
@@ -111,7 +115,7 @@ def _constant(node: Any, kind: str) -> float | None:
         if value is None or (kind == "Div" and name == "_saved_self"):
             continue
         if hasattr(value, "numel"):
-            return float(value) if value.numel() == 1 else None
+            return float(value.item()) if value.numel() == 1 else None
         return float(value)
     return None
 

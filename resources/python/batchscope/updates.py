@@ -31,6 +31,7 @@ class Updates:
         self._begins = begins
         self._ends = ends
         self._known: Any = weakref.WeakSet()
+        self._rates: Any = weakref.WeakKeyDictionary()  # of the first group, in the last update
         self._waits_for_first = False
         self.last: Any = None  # optimizer that was known or stepped
         self.rate_factor = 1.0  # on the rates of all of them, while they step
@@ -84,6 +85,7 @@ class Updates:
                 state["rates"] = [group["lr"] for group in stepped.param_groups]
                 for group, rate in zip(stepped.param_groups, state["rates"]):
                     group["lr"] = rate * self.rate_factor
+            self._rates[stepped] = stepped.param_groups[0]["lr"] if stepped.param_groups else None
             self._begins()
             return args, _PutBack(kwargs, put_back)
 
@@ -91,9 +93,11 @@ class Updates:
 
     @property
     def rate(self) -> Any:
-        """The learning rate of the last optimizer's first group, as it steps; None if there is none."""
+        """The learning rate of the last optimizer's first group in its last update; None if there is none."""
         if self.last is None or not self.last.param_groups:
             return None
+        if self.last in self._rates:  # the one that it has now may be that of the next update
+            return self._rates[self.last]
         return self.last.param_groups[0]["lr"] * self.rate_factor
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Window:
     """The examples of one optimizer step: collated micro batches. As a mapping or sequence it is its first part."""
 
-    __slots__ = ("__weakref__", "_examples", "_loader", "parts", "prepare", "saved", "sizes")
+    __slots__ = ("__weakref__", "_examples", "_loader", "parts", "prepare", "progress", "saved", "sizes")
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class Window:
         self.sizes = sizes
         self.prepare: Callable[[Any], Any] | None = None  # what a framework does to a batch before a step
         self.saved: Any = None  # state of the training at its beginning, if it is run part by part
+        self.progress = (0, 0, 0)  # of its loader with this window: epoch, examples seen, and of these in the epoch
         self._examples = examples
         self._loader = loader
 
@@ -67,6 +68,12 @@ class Window:
 
     def keys(self) -> Any:
         return self.parts[0].keys()
+
+    def values(self) -> Any:
+        return self.parts[0].values()
+
+    def items(self) -> Any:
+        return self.parts[0].items()
 
     def get(self, key: Any, default: Any = None) -> Any:
         return self.parts[0][key] if key in self.parts[0] else default
