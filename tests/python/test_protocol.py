@@ -856,7 +856,7 @@ class Memory(Folder):
             print(fits(70_000_000), fits(90_000_000))
             print(budget.begin_probe() < 80_000_000)
             budget.begin_step((8,))
-            print(fits(70_000_000), fits(79_980_000))  # a little less than a run has
+            print(fits(70_000_000), fits(80_000_000))  # a little less than a run has
         """, self.server())
         self.assertEqual(child.end(),
                          "True False\nTrue False\nFalse\nTrue True False\nFalse\nTrue False\nTrue\nTrue False\n")
