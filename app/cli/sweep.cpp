@@ -208,9 +208,10 @@ int run_sweep_verb(const SweepOptions& options, const Context& context) {
   std::int64_t id = 0;
   {
     Display display(context);
-    if (!task.stored)
-      display.say(outlook_line(task.plan, context));
-    store::RunStore store(context.database());
+    const std::string outlook = task.stored ? std::string() : outlook_line(task.plan, context);
+    store::RunStore store(context.database()); // may refuse its file
+    if (!outlook.empty())
+      display.say(outlook);
     id = task.stored ? *task.stored : store.add_sweep(sweep::to_json(task.plan.spec));
     if (task.extended)
       store.set_sweep(id, sweep::to_json(task.plan.spec));

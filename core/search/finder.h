@@ -42,6 +42,9 @@ struct FinderOptions {
   std::int64_t max_batch = 1;                ///< min(--max-batch, N/R); never exceeded
   double margin = 0.2;                       ///< fraction of the memory that the safe size leaves free, 0 <= margin < 1
   std::optional<std::uint64_t> budget_bytes; ///< limit of the device; nothing with a simulated device
+  /// Fraction of the memory, at least 0, by which a prediction from traces may be wrong: a process needs some memory
+  /// besides its tensors. So far below its prediction `predictive` begins, and approaches it without errors.
+  double slack = 0;
   /// The memory of a step as known before anything runs; null if it is not. `predictive` then runs the safe size first,
   /// to see how right it is, and then the largest.
   std::shared_ptr<const predict::PeakPredictor> memory{};

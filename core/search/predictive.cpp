@@ -25,7 +25,7 @@ constexpr double min_margin = 0.1;
 /// Fraction of the memory by which that size, predicted from small ones, stays below the margin.
 constexpr double short_of_margin = 0.02;
 /// Fraction of the memory that the next size needs, at least, beyond a prediction that was not quite right.
-constexpr double beyond = 0.002;
+constexpr double beyond = 0.0005;
 
 class Predictive final : public Finder {
 public:
@@ -175,7 +175,7 @@ private:
     if (goal > 2 * fits_ && !dry_)
       return with_margin();
     if (goal > fits_)
-      return goal;
+      return approached(goal);
     // The model predicts that the next size does not fit; it is trusted if it was right about this one.
     if (last_error_ <= (options_.held_blocks ? certain_error_reserved : certain_error))
       return std::nullopt;
@@ -187,6 +187,14 @@ private:
     const double free = std::max(options_.margin, min_margin) + short_of_margin;
     const double room = static_cast<double>(*options_.budget_bytes) * std::max(1 - free, 0.0);
     return std::max(largest_within(room, fits_ + 1, highest()), fits_ + 1);
+  }
+
+  std::int64_t approached(std::int64_t goal) const {
+    if (options_.slack <= 0)
+      return goal;
+    const double room = static_cast<double>(*options_.budget_bytes) * (1 - options_.slack);
+    const std::int64_t certain = largest_within(room, fits_ + 1, goal);
+    return certain > fits_ ? certain : goal - (goal - fits_) / 2;
   }
 
   /// Of what the model predicts too much of, at least what the size that fits has shown is known: the next size needs

@@ -21,6 +21,8 @@ namespace {
 /// Without --max-batch, as BatchScope does not know how many examples the program has.
 constexpr std::int64_t largest_tried = 1 << 20;
 constexpr double share_of_free_memory = 0.8;
+/// Fraction of a program's memory by which its tensors may tell it wrongly: pages, and blocks of other libraries.
+constexpr double besides_tensors = 0.0005;
 
 /// A trial of sizes, and how it times one.
 struct TimedTrial {
@@ -107,7 +109,8 @@ search::SearchResult find_batch(const run::RunSpec& spec, const Surroundings& su
                                              .max_batch =
                                                  std::min(spec.max_batch.value_or(trial.largest), trial.largest),
                                              .margin = options.margin,
-                                             .budget_bytes = trial.budget};
+                                             .budget_bytes = trial.budget,
+                                             .slack = besides_tensors};
   const auto finder = search::make_finder(options.strategy, finder_options);
   search::SearchResult result = search::run_search(*finder, *trial.trial, finder_options, on_probe, options.stop);
   result.budget_bytes = spec.memory_budget;

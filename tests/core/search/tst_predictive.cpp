@@ -171,6 +171,28 @@ private Q_SLOTS:
     QVERIFY2(found > 100 && exact > found * 3 / 4, qPrintable(QString("%1 of %2").arg(exact).arg(found)));
   }
 
+  /// With a slack, predictions that are too small by less cost one error, if the first size is in time.
+  void approachesWhatItIsNotCertainOf() {
+    std::mt19937 random(10);
+    int found = 0, errors = 0;
+    for (int round = 0; round < 300; ++round) {
+      const std::uint64_t budget = 5'000'000 + random() % 50'000'000;
+      PretendedMemory memory(random, budget, 0.0001);
+      const auto finder = make_finder("predictive", {.max_batch = 20'000, .budget_bytes = budget, .slack = 0.0005});
+      if (!memory.fits(32) || memory.fits(20'000))
+        continue;
+      ++found;
+      while (const auto proposal = finder->propose())
+        finder->tell(memory.run(*proposal));
+      const std::string text = "round " + std::to_string(round) + ", " + std::to_string(memory.runs) + " runs";
+      const std::int64_t largest = finder->largest().value_or(0);
+      QVERIFY2(largest > 0 && memory.fits(largest) && !memory.fits(largest + 1), text.c_str());
+      QVERIFY2(memory.runs <= 16, text.c_str());
+      errors += memory.ooms;
+    }
+    QVERIFY2(found > 100 && 2 * errors < 3 * found, qPrintable(QString("%1 of %2").arg(errors).arg(found)));
+  }
+
   /// Where the device refuses earlier than its traces say, it costs a few more runs, and the answer stays exact.
   void findsTheExactSizeWhereMemoryIsFragmented() {
     std::mt19937 random(6);
