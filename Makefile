@@ -12,7 +12,7 @@ build_and_run_tests = cmake --build --preset $(1) --parallel $(JOBS) --target te
 help:
 	@echo 'make run      set up, build, and open the window; without a display, run the demo in the terminal'
 	@echo 'make test     set up, build, and test: plain, then under address, undefined and thread sanitizers'
-	@echo 'make test-python  test the Python client; with BATCHSCOPE_TEST_PYTHON also with torch and both Trainers'
+	@echo 'make test-python  set up, build, and run the tests of the Python client, with torch and both Trainers'
 	@echo 'make build    build build/bin/batchscope (the window) and build/bin/batchscope-cli'
 	@echo 'make setup    install missing Debian packages and LibTorch'
 	@echo 'make bench    compare speed with PyTorch and what people use; measure store and plan rates'
@@ -26,9 +26,9 @@ help:
 	@echo 'BATCHSCOPE_TORCH=DIR uses an installed torch folder instead of downloading one.'
 	@echo 'BATCHSCOPE_GPU=yes|no downloads the GPU libraries or not (default: only with an NVIDIA driver).'
 	@echo 'BATCHSCOPE_PACKAGES=present skips the Debian packages (for another distribution that has them).'
-	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch that bench compares with, and in which test-python tests'
-	@echo '    the client; for both it needs transformers, accelerate and lightning, too; wandb, tensorboard and mlflow'
-	@echo '    are compared with if it has them.'
+	@echo 'BATCHSCOPE_TEST_PYTHON=FILE is a Python with torch, transformers, accelerate and lightning for tests and bench'
+	@echo '    instead of the one that test, test-python, soak and bench download (0.7 GB, without GPU libraries); bench'
+	@echo '    compares with wandb, tensorboard and mlflow if it has them.'
 	@echo 'JOBS=n runs n compile jobs in parallel, and n + 1 tests.'
 
 setup:
@@ -40,18 +40,19 @@ build: setup
 run: build
 	@if build/bin/batchscope --check-display; then build/bin/batchscope; else build/bin/batchscope-cli demo; fi
 
-test: build
+test: build test-packages
 	$(call build_and_run_tests,release)
 	$(call configure_and_build,asan)
 	$(call build_and_run_tests,asan)
 	$(call configure_and_build,tsan)
 	$(call build_and_run_tests,tsan)
 
-test-python:
-	PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover --start-directory tests/python
-	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
-	"$$BATCHSCOPE_TEST_PYTHON" -m unittest discover --start-directory tests/python/with_torch; \
-	else echo 'Skipped tests/python/with_torch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
+test-python: build test-packages
+	ctest --preset release --parallel $(TEST_JOBS) --tests-regex '^python_'
+
+.PHONY: test-packages
+test-packages:
+	@scripts/setup-test-python
 
 install: build
 	@scripts/install install "$(PREFIX)"
@@ -59,21 +60,20 @@ install: build
 uninstall:
 	@scripts/install uninstall "$(PREFIX)"
 
-soak: build
+soak: build test-packages
 	cmake --build --preset release --parallel $(JOBS) --target tests
 	ctest --preset soak --parallel $(TEST_JOBS)
 	$(call configure_and_build,asan)
 	cmake --build --preset asan --parallel $(JOBS) --target tests
 	ctest --preset asan-long --parallel $(TEST_JOBS)
 
-bench: build
+bench: build test-packages
 	cmake --build --preset release --parallel $(JOBS) --target batchscope_bench
 	GOMP_SPINCOUNT=10000 build/bin/batchscope_bench
-	@if [ -n "$$BATCHSCOPE_TEST_PYTHON" ]; then "$$BATCHSCOPE_TEST_PYTHON" tests/bench/python_twin.py && \
-	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/finder_twin.py && \
-	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/program_finder_twin.py && \
-	"$$BATCHSCOPE_TEST_PYTHON" tests/bench/program_cost.py; \
-	else echo 'No comparison with PyTorch: set BATCHSCOPE_TEST_PYTHON to a Python with torch'; fi
+	scripts/test-python tests/bench/python_twin.py
+	scripts/test-python tests/bench/finder_twin.py
+	scripts/test-python tests/bench/program_finder_twin.py
+	scripts/test-python tests/bench/program_cost.py
 
 science: build
 	@scripts/setup-packages science

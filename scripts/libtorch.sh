@@ -1,4 +1,4 @@
-# To be sourced: the pinned dependencies, where LibTorch is, and whether a torch folder can be used.
+# To be sourced: the pinned dependencies, where what is downloaded is kept, and whether a torch folder can be used.
 
 dependencies=$(dirname "${BASH_SOURCE[0]}")/dependencies.txt
 # section NAME...: the lines of these sections of dependencies.txt.

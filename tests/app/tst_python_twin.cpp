@@ -1,7 +1,7 @@
 #include <QProcess>
 #include <QTest>
 
-#include "test_program.h"
+#include "test_python.h"
 
 /// The benchmark's Python twin trains the same net on the same examples in the same order: the losses are the same.
 class TestPythonTwin : public QObject {
@@ -9,12 +9,11 @@ class TestPythonTwin : public QObject {
 
 private Q_SLOTS:
   void trainsTheSame() {
-    const QString python = qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON");
-    if (python.isEmpty())
-      QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch");
+    BATCHSCOPE_NEEDS_PYTHON();
     QProcess process;
     process.setProcessChannelMode(QProcess::MergedChannels);
-    process.start(python, {BATCHSCOPE_SOURCE_DIR "/tests/bench/python_twin.py", "--cli", BATCHSCOPE_CLI, "--check"});
+    process.start(batchscope::test::test_python(),
+                  {BATCHSCOPE_SOURCE_DIR "/tests/bench/python_twin.py", "--cli", BATCHSCOPE_CLI, "--check"});
     QVERIFY2(process.waitForFinished(300'000), qPrintable(process.errorString()));
     const QByteArray output = process.readAll();
     QVERIFY2(process.exitCode() == 0, output.constData());

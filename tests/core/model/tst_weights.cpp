@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/safetensors.h"
 #include "core/model/detail/weights.h"
-#include "test_program.h"
+#include "test_python.h"
 
 using namespace batchscope;
 using namespace batchscope::model;
@@ -29,7 +29,7 @@ std::unique_ptr<Model> made(const std::string& spec, const ExampleShape& shape, 
 QByteArray python(const QStringList& arguments) {
   QProcess process;
   process.setProcessChannelMode(QProcess::MergedChannels);
-  process.start(qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON"),
+  process.start(test::test_python(),
                 QStringList{BATCHSCOPE_SOURCE_DIR "/tests/core/model/transformers_twin.py"} + arguments);
   process.waitForFinished(300'000);
   return process.readAll();
@@ -123,12 +123,9 @@ private Q_SLOTS:
 
   /// The same logits as in transformers, from the files that it saves.
   void agreesWithTransformers() {
-    if (qEnvironmentVariable("BATCHSCOPE_TEST_PYTHON").isEmpty())
-      QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch and transformers");
+    BATCHSCOPE_NEEDS_PYTHON();
     const QTemporaryDir folder;
     const QByteArray said = python({"make", folder.path()});
-    if (said.contains("No module named"))
-      QSKIP("the Python of BATCHSCOPE_TEST_PYTHON has no transformers");
     QVERIFY2(said.contains("made vit"), said.constData());
     for (const auto& [name, sizes, shape] :
          {std::tuple{"bert", "bert:layers=2,heads=2,width=16,inner=24,context=12,positions=20,mask=3", some_text},

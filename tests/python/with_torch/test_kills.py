@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from torch_programs import CLI, HERE, SOURCE
+from torch_programs import CLI, HERE, SOURCE, require_cli
 
 from pretended_batchscope import PATIENCE
 
@@ -102,10 +102,10 @@ class Folder:
         case.assertTrue(self.told("check")["sound"])
 
 
-@unittest.skipUnless(os.path.exists(CLI), f"no {CLI}: it is made by make build")
 class Kills(unittest.TestCase):
     def setUp(self):
         """Orphans become children of this process, which finds those that nobody else has waited for."""
+        require_cli()
         self.assertEqual(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0)
 
     def check_orphans(self, expected):

@@ -48,11 +48,16 @@ class WithRun(unittest.TestCase):
         return server
 
 
-@unittest.skipUnless(os.path.exists(CLI), f"no {CLI}: it is made by make build")
+def require_cli() -> None:
+    if not os.path.exists(CLI):
+        raise FileNotFoundError(f"no {CLI}: run make build")
+
+
 class WithCli(unittest.TestCase):
     """Tests whose programs run under the real batchscope-cli, with a database of their own."""
 
     def setUp(self) -> None:
+        require_cli()
         folder = tempfile.TemporaryDirectory(prefix="batchscope-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/program/trial/program_estimate.h"
 #include "core/search/run_search.h"
-#include "test_program.h"
+#include "test_python.h"
 #include "tests/core/program/program_runs.h"
 
 using namespace batchscope;
@@ -268,14 +268,11 @@ run.event = lambda kind, **detail: event(kind, **({**detail, "taken": 5} if kind
     QVERIFY_THROWS_EXCEPTION(Error, estimate_program(runs.loader("run.report(1, loss=1)"), {}, {8}, {}));
   }
 
-  /// With torch and transformers: BATCHSCOPE_TEST_PYTHON.
   void theLargestOfARealTrainerIsExact() {
-    const QByteArray python = qgetenv("BATCHSCOPE_TEST_PYTHON");
-    if (python.isEmpty())
-      QSKIP("BATCHSCOPE_TEST_PYTHON names no Python with torch and transformers");
+    BATCHSCOPE_NEEDS_PYTHON();
     const ProgramRuns runs;
-    run::RunSpec spec =
-        runs.command({python.toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/hf_trainer.py", "--epochs", "1000"});
+    run::RunSpec spec = runs.command(
+        {test::test_python().toStdString(), BATCHSCOPE_SOURCE_DIR "/examples/hf_trainer.py", "--epochs", "1000"});
     spec.program->attach = true;
     spec.memory_budget = 60'000'000;
     const auto trial = open_live_trial(spec, {}, {}).trial;
