@@ -16,7 +16,7 @@ struct ProgramStart {
   /// What works on it: 0 its output only, 1 it reports, 2 its batch size can be changed, 3 it also splits a step that
   /// runs out of memory.
   int level = 0;
-  bool first_batch = false; ///< its batch size can be set before it begins
+  bool first_batch = false;             ///< its batch size can be set before it begins
   std::string name;                     ///< that it gives the run; empty if it gives none
   std::string framework, torch, device; ///< `transformers 5.23.0`, `2.11.0`, `cuda:0`; empty: not known
   std::string output;                   ///< file of its output

@@ -144,7 +144,8 @@ void settle_safe_size(const Finder& finder, Trial& trial, SearchResult& result, 
     const std::int64_t batch = guess_within(finder, bracket, limit, misses);
     if (batch == 0)
       return;
-    const Probe& check = result.checks.emplace_back(run_or_smaller(trial, {batch, false, finder.predict(batch)}, result));
+    const Probe& check =
+        result.checks.emplace_back(run_or_smaller(trial, {batch, false, finder.predict(batch)}, result));
     if (on_probe)
       on_probe(check);
     // An error says nothing about the limit, so the same size would be tried again.

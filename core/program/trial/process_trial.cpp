@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/program/process/command.h"
+#include "core/program/trial/detail/lookout.h"
 
 namespace batchscope::program {
 
@@ -106,53 +105,32 @@ private:
   bool out_of_memory_ = false;
 };
 
-/// Ends a trial that has shown enough, that took its time, or that is to be stopped.
+/// Ends a trial that has shown enough, that took its time, or that is to be stopped. Used by the thread of a Lookout.
 class Ender {
 public:
   Ender(double most_seconds, const std::function<bool()>& stop, run::JobControl& job)
-      : most_seconds_(most_seconds), stop_(stop), job_(job), thread_([this] { watch(); }) {}
-  ~Ender() { join(); }
-  Ender(const Ender&) = delete;
-  Ender& operator=(const Ender&) = delete;
+      : most_seconds_(most_seconds), stop_(stop), job_(job) {}
 
-  void join() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable())
-      thread_.join();
+  void look() {
+    if (!job_.stopping() && time_since(began_) >= most_seconds_)
+      passed_ = true;
+    if (passed_ || (stop_ && stop_()))
+      job_.stop();
+    if (job_.stopping() && !stopped_)
+      stopped_ = Clock::now();
+    if (stopped_ && time_since(*stopped_) >= end_seconds)
+      job_.kill();
   }
-  /// After join(): the program ran as long as it was to, without an end of its own.
+  /// After the last look: the program ran as long as it was to, without an end of its own.
   bool passed() const { return passed_; }
 
 private:
-  void watch() {
-    constexpr std::chrono::milliseconds interval{50};
-    const auto began = Clock::now();
-    std::optional<Clock::time_point> stopped;
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, interval, [this] { return over_; })) {
-      if (!job_.stopping() && time_since(began) >= most_seconds_)
-        passed_ = true;
-      if (passed_ || (stop_ && stop_()))
-        job_.stop();
-      if (job_.stopping() && !stopped)
-        stopped = Clock::now();
-      if (stopped && time_since(*stopped) >= end_seconds)
-        job_.kill();
-    }
-  }
-
   const double most_seconds_;
   const std::function<bool()>& stop_;
   run::JobControl& job_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false;
+  const Clock::time_point began_ = Clock::now();
+  std::optional<Clock::time_point> stopped_;
   bool passed_ = false;
-  std::thread thread_; ///< last: it uses all of the above
 };
 
 /// Whether the program has used its budget up.
@@ -198,8 +176,10 @@ ProcessTrial::Result ProcessTrial::start(std::int64_t batch, bool for_time) cons
   place.start_changed = [&](const run::RunStart& start) { steps.start_changed(start); };
   source->set_place(place);
   Ender ender(spec.program->probe_seconds, stop_, *job);
-  source->run(steps, control);
-  ender.join();
+  {
+    const Lookout lookout([&ender] { ender.look(); });
+    source->run(steps, control);
+  }
   if (stop_ && stop_())
     throw Error(Error::Kind::failed, "stopped");
 

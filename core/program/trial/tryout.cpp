@@ -2,14 +2,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "core/base/median.h"
 #include "core/program/run/program_source.h"
+#include "core/program/trial/detail/lookout.h"
 
 namespace batchscope::program {
 
@@ -19,7 +17,6 @@ constexpr std::int64_t least_steps = 3;
 /// A program that was asked for another size takes it after so many steps, or, if its steps are short, so long.
 constexpr std::int64_t steps_to_change = 4;
 constexpr double seconds_to_change = 5;
-constexpr auto look_interval = std::chrono::milliseconds(50);
 
 using Clock = std::chrono::steady_clock;
 
@@ -122,32 +119,6 @@ private:
   std::vector<double> step_seconds_;
   std::atomic<Clock::time_point> last_progress_{Clock::now()};
   std::atomic<double> gave_up_after_{0}; ///< seconds; 0: it did not
-};
-
-/// Calls `look` from time to time on a thread of its own until it is destroyed.
-class Lookout {
-public:
-  explicit Lookout(std::function<void()> look) : thread_([this, look = std::move(look)] { work(look); }) {}
-  ~Lookout() {
-    {
-      const std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-
-private:
-  void work(const std::function<void()>& look) {
-    std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, look_interval, [this] { return over_; }))
-      look();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool over_ = false; ///< guarded by mutex_
-  std::thread thread_;
 };
 
 } // namespace

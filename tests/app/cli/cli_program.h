@@ -11,6 +11,10 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 namespace batchscope::test {
 
 /// What the program left behind.
@@ -46,6 +50,9 @@ public:
     return file.fileName();
   }
 
+  /// For the programs started from now on, permissions count: for root they do not.
+  void respect_permissions() { respects_permissions_ = true; }
+
   Outcome run(const QStringList& arguments) const {
     QProcess process;
     start(process, arguments);
@@ -55,6 +62,8 @@ public:
   void start(QProcess& process, const QStringList& arguments) const {
     process.setProcessEnvironment(environment_);
     process.setWorkingDirectory(folder_.path());
+    if (respects_permissions_ && ::geteuid() == 0)
+      process.setChildProcessModifier([] { ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE); });
     process.start(BATCHSCOPE_CLI, arguments);
   }
 
@@ -72,6 +81,7 @@ public:
 private:
   QTemporaryDir folder_;
   QProcessEnvironment environment_;
+  bool respects_permissions_ = false;
 };
 
 /// Whether a bad input was refused as it should be: exit status 2, one line that holds `named`, nothing else.

@@ -6,9 +6,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <unistd.h>
-
 #include "test_program.h"
+#include "tests/core/store/store_test.h"
 #include "ui/window/settings.h"
 
 using namespace batchscope::ui;
@@ -83,14 +82,20 @@ private Q_SLOTS:
   }
 
   void keepsTheOldOneWhereTheFolderIsReadOnly() {
-    if (::geteuid() == 0)
-      QSKIP("for root every folder can be written");
     const Settings settings(file_);
     QString problem;
     QVERIFY(settings.save({{"page", "live"}}, &problem));
     const QString folder = folder_->filePath("config");
-    QVERIFY(QFile::setPermissions(folder, QFile::ReadOwner | QFile::ExeOwner));
-    const bool saved = settings.save({{"page", "runs"}}, &problem);
+    QVERIFY(QFile::setPermissions(folder_->path(), QFile::ReadOwner | QFile::ExeOwner | QFile::ExeOther));
+    QVERIFY(QFile::setPermissions(folder, QFile::ReadOwner | QFile::ExeOwner | QFile::ReadOther | QFile::ExeOther));
+    bool saved = false;
+    {
+      const store::test::OrdinaryUser user;
+      if (user.is_root())
+        QSKIP("root cannot become an ordinary user here");
+      saved = settings.save({{"page", "runs"}}, &problem);
+    }
+    QFile::setPermissions(folder_->path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     QFile::setPermissions(folder, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
     QVERIFY(!saved);
     QVERIFY(!problem.isEmpty());
