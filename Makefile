@@ -20,7 +20,7 @@ help:
 	@echo 'make soak     run the long tests'
 	@echo 'make screenshots  save pictures of every page into build/screenshots; with BATCHSCOPE_TEST_PYTHON also of a Trainer'
 	@echo 'make install  install into PREFIX (default $(PREFIX), prefixed by DESTDIR);  make uninstall  remove'
-	@echo 'make format   run clang-format;  make lint  check with clang-format and clang-tidy'
+	@echo 'make format   run clang-format, sort imports;  make lint  check with clang-format, clang-tidy, ruff and mypy'
 	@echo 'make clean    remove build/'
 	@echo
 	@echo 'BATCHSCOPE_TORCH=DIR uses an installed torch folder instead of downloading one.'
@@ -93,6 +93,7 @@ lint: setup lint-tools
 .PHONY: lint-tools
 lint-tools:
 	@scripts/setup-packages lint
+	@scripts/setup-lint-python
 
 clean:
 	rm -rf build

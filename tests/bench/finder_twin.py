@@ -4,8 +4,8 @@ accelerate's find_executable_batch_size starts at 1024 and goes on with 0.9 of i
 what auto_find_batch_size of Hugging Face's Trainer uses. Lightning's scale_batch_size doubles from 2, and with
 `binsearch` bisects then. Each runs in a process of its own whose memory is limited, through RLIMIT_DATA, to the budget
 above what it takes with a net and an optimizer that have trained one example. `find` has the budget as its
---memory-budget, which counts tensors; so the sizes that fit differ a little. Counted are the sizes that a tool tried and
-the errors that it met.
+--memory-budget, which counts tensors; so the sizes that fit differ a little. Counted are the sizes that a tool tried
+and the errors that it met.
 
 usage: finder_twin.py [--cli FILE] [--models M ...] [--budget MB]
 """

@@ -12,10 +12,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path[:0] = [os.path.join(ROOT, "resources", "python"), os.path.join(ROOT, "tests", "python")]
 
 import torch
-from pretended_batchscope import Server
 from torch.utils.data import DataLoader, Dataset
 
 import batchscope
+from pretended_batchscope import Server
 
 EXAMPLES, BATCH, ROUNDS = 2048, 32, 5
 

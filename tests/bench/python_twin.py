@@ -1,9 +1,9 @@
 """BatchScope's training loop beside the same training in plain PyTorch.
 
 The twin trains the same net from the same weights on the same examples in the same order with the same optimizer, in
-the usual way: data as tensors, nn.Module, loss.backward(), fused AdamW, no logging. `batchscope-cli train` also computes
-the gradient norm, sends telemetry and writes every step to its database. Both run in turn, in short rounds, with the
-same number of threads; a round's ratio is Python's time of a step over train's, so above 1 train is faster.
+the usual way: data as tensors, nn.Module, loss.backward(), fused AdamW, no logging. `batchscope-cli train` also
+computes the gradient norm, sends telemetry and writes every step to its database. Both run in turn, in short rounds,
+with the same number of threads; a round's ratio is Python's time of a step over train's, so above 1 train is faster.
 
 Counted are optimizer steps alone, without start-up: for Python the clock around its loop, for train the series
 `seconds` in the database, from the end of the warm-up steps to the last step. Neither side evaluates.
@@ -283,11 +283,12 @@ class Train:
     def series(self, name, steps):
         """(step, value) of one series of a fresh run."""
         base = [self.cli, "--db", os.path.join(self.folder, "runs.db"), "--json", "--quiet"]
-        trained = subprocess.run(base + ["train", "--steps", str(steps)] + self.arguments, stdout=subprocess.PIPE)
+        train = [*base, "train", "--steps", str(steps), *self.arguments]
+        trained = subprocess.run(train, stdout=subprocess.PIPE, check=False)
         if trained.returncode != 0:
             sys.exit(f"python_twin.py: {self.cli} train ended with status {trained.returncode}")
         run = str(json.loads(trained.stdout)["run"])
-        shown = subprocess.run(base + ["show", run, "--series", name], stdout=subprocess.PIPE, check=True)
+        shown = subprocess.run([*base, "show", run, "--series", name], stdout=subprocess.PIPE, check=True)
         return json.loads(shown.stdout)["series"][name]
 
     def seconds_a_step(self, steps, warm_up):
@@ -361,7 +362,7 @@ def arithmetic_seconds(twin, repeats=50):
     operands = [(torch.rand(rows, layer.in_features), torch.rand(rows, layer.out_features)) for layer in layers]
 
     def compute():
-        for i, (layer, (x, y)) in enumerate(zip(layers, operands)):
+        for i, (x, y) in enumerate(operands):
             weight = parameters[2 * i]
             torch.mm(x, weight.t(), out=y)
             torch.mm(y.t(), x, out=states[0][2 * i])
@@ -403,8 +404,8 @@ def main():
         if options.check:
             return
         for busy in options.busy:
-            print(f"\nPyTorch {torch.__version__} / batchscope-cli train, {torch.get_num_threads()} threads, {busy} busy "
-                  "processes beside them; ms a step (medians), paired ratio")
+            print(f"\nPyTorch {torch.__version__} / batchscope-cli train, {torch.get_num_threads()} threads, "
+                  f"{busy} busy processes beside them; ms a step (medians), paired ratio")
             print(f"{'model':42} {'batch':>5} {'Python':>9} {'train':>9} {'ratio':>6} {'95 % interval':>15} "
                   f"{'rounds':>6} {'goal':>10}")
             with busy_processes(busy):

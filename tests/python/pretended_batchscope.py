@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import shutil
@@ -12,14 +13,14 @@ import sys
 import tempfile
 import textwrap
 import threading
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CLIENT = os.path.join(SOURCE, "resources", "python")
 TESTS = os.path.dirname(os.path.abspath(__file__))
 PATIENCE = 60.0  # seconds until a test gives up
 
-Message = Dict[str, Any]
+Message = dict[str, Any]
 
 
 def fits(count: int) -> bool:
@@ -33,18 +34,18 @@ def fits(count: int) -> bool:
 class Server:
     """Listens in a folder of its own and keeps every message. `answer(record)` returns the fields of a `next`."""
 
-    def __init__(self, path: Optional[str] = None, welcome: Optional[Message] = None,
-                 answer: Optional[Callable[[Message], Message]] = None, stores: bool = True) -> None:
+    def __init__(self, path: str | None = None, welcome: Message | None = None,
+                 answer: Callable[[Message], Message] | None = None, stores: bool = True) -> None:
         self.path = path or os.path.join(self._own_folder(), "socket")
-        self.messages: List[Message] = []
-        self.lines: List[str] = []
+        self.messages: list[Message] = []
+        self.lines: list[str] = []
         self.welcome = {"type": "welcome", "protocol": 1, "run": "r", "number": 1, "batch": None, "accumulate": None,
                         "limit_bytes": None, "on_oom": "shrink", "hold": 0, **(welcome or {})}
         self.answer = answer
         self.stores = stores
         self._changed = threading.Condition()
-        self._connections: List[socket.socket] = []
-        self._leader: Optional[socket.socket] = None  # that of rank 0
+        self._connections: list[socket.socket] = []
+        self._leader: socket.socket | None = None  # that of rank 0
         self._standing = threading.Event()
         self._standing.set()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -103,10 +104,8 @@ class Server:
             self._send(connection, {"type": "stored", "seq": message["seq"]})
 
     def _send(self, connection: socket.socket, message: Message) -> None:
-        try:
+        with contextlib.suppress(OSError):  # the program has ended
             connection.sendall(json.dumps(message).encode() + b"\n")
-        except OSError:
-            pass  # the program has ended
 
     def send(self, **message: Any) -> None:
         """To the program that connected last; of several ranks to the first one."""
@@ -126,17 +125,13 @@ class Server:
 
     def kill(self) -> None:
         """Goes away as a killed process does: at once, and with the socket's file left behind."""
-        try:
+        with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)  # ends accept(), too
-        except OSError:
-            pass
         self._accepting.join()
         self._listener.close()
         for connection in self._connections:
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             connection.close()
 
     def wait_for(self, wanted: Callable[[Message], bool]) -> Message:
@@ -147,14 +142,14 @@ class Server:
                 raise AssertionError(f"no such message among {[m['type'] for m in self.messages]}")
             return next(filter(wanted, self.messages))
 
-    def of(self, kind: str) -> List[Message]:
+    def of(self, kind: str) -> list[Message]:
         with self._changed:
             return [message for message in self.messages if message["type"] == kind]
 
-    def events(self, kind: str) -> List[Message]:
+    def events(self, kind: str) -> list[Message]:
         return [message for message in self.of("event") if message["kind"] == kind]
 
-    def environment(self, spill: Optional[str] = None) -> Dict[str, str]:
+    def environment(self, spill: str | None = None) -> dict[str, str]:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BATCHSCOPE_S")}
         environment.update(BATCHSCOPE_SOCKET=self.path, BATCHSCOPE_RUN="r", PYTHONPATH=f"{CLIENT}:{TESTS}",
                            PYTHONUNBUFFERED="1")
@@ -163,7 +158,7 @@ class Server:
         return environment
 
 
-def spilled(path: str) -> List[Message]:
+def spilled(path: str) -> list[Message]:
     """The messages in a spill file."""
     if not os.path.exists(path):
         return []
@@ -174,7 +169,7 @@ def spilled(path: str) -> List[Message]:
 class Program:
     """A Python program, started with the client in its path."""
 
-    def __init__(self, code: str, environment: Dict[str, str], python: str = sys.executable) -> None:
+    def __init__(self, code: str, environment: dict[str, str], python: str = sys.executable) -> None:
         self._process = subprocess.Popen([python, "-c", textwrap.dedent(code)], env=environment, text=True,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -202,10 +197,8 @@ class Program:
     def _close_pipes(self) -> None:
         self._process.wait(timeout=PATIENCE)
         for pipe in (self._process.stdin, self._process.stdout):
-            try:
+            with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-            except BrokenPipeError:
-                pass
 
     def end(self) -> str:
         """Waits for its end and returns its output; fails unless it exits with 0."""

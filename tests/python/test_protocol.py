@@ -333,7 +333,7 @@ class Sizes(Folder):
         self.assertEqual([m["step"] for m in server.of("record") if m.get("ask")], [1])
 
     def test_the_first_size_comes_with_the_welcome(self):
-        server, takes = self.ask(None, 2, welcome={"batch": 4, "accumulate": 2})
+        _, takes = self.ask(None, 2, welcome={"batch": 4, "accumulate": 2})
         self.assertEqual(takes, "4 4 2\n")
 
     def test_the_first_size_comes_with_the_welcome_to_the_last_hello(self):
@@ -436,7 +436,7 @@ class Sizes(Folder):
         loader.fetch()
         run.step()
         """, server).end()
-        asked = [record["step"] for record in server.of("record") if record.get("ask")][0]
+        asked = next(record["step"] for record in server.of("record") if record.get("ask"))
         self.assertEqual([probe["step"] for probe in server.events("probe")], [asked + 2])
 
 
@@ -508,11 +508,11 @@ class Faults(Folder):
         server = self.server(stores=False)
         child = self.program("import batchscope; batchscope.wire.RECONNECT_EVERY = 0.02\n" + "".join(
             line[4:] + "\n" for line in STEP_BY_STEP.splitlines()), server, self.spill)
-        for step in range(1, 11):
+        for _ in range(10):
             child.tell()
             child.line()
         server.kill()
-        for step in range(11, 21):
+        for _ in range(10):
             child.tell()
             child.line()
         lines = len(spilled(self.spill))

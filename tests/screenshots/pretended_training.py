@@ -64,7 +64,8 @@ def report_steps() -> None:
             limit = min(batch, limit) // 2
             run._report_shortage({
                 "attempted_batch": batch, "requested_bytes": int(EXAMPLE * batch * MEGABYTE / 4),
-                "in_use_bytes": int((MODEL + EXAMPLE * batch * 0.8) * MEGABYTE), "limit_bytes": 100 * MEGABYTE, "cause": "training step",
+                "in_use_bytes": int((MODEL + EXAMPLE * batch * 0.8) * MEGABYTE), "limit_bytes": 100 * MEGABYTE,
+                "cause": "training step",
                 "text": "RuntimeError: [enforce fail at alloc_cpu.cpp:124] DefaultCPUAllocator: can't allocate memory",
                 "action": f"split into micro batches of at most {limit}"})
         pieces = math.ceil(batch / limit)

@@ -24,9 +24,9 @@ class Budget:
 
     On the host it is RLIMIT_DATA: what the process has mapped when the batch of a step is there, less the training's
     own bytes, plus the budget. So each step has the same room. What else has come to stay does not count: the examples
-    of a data set, kernels that were compiled for new sizes, buffers of libraries. What steps of a known size leave does:
-    they are tensors that the program keeps. While examples are fetched there is no limit. Workers that the program forks
-    have the limit it had before.
+    of a data set, kernels that were compiled for new sizes, buffers of libraries. What steps of a known size leave
+    does: they are tensors that the program keeps. While examples are fetched there is no limit. Workers that the
+    program forks have the limit it had before.
 
     `own` tells the bytes that the training holds now, between two steps or after an error; `batch` those of the batches
     that there are.
@@ -77,7 +77,7 @@ class Budget:
     @property
     def on_host(self) -> bool:
         """Whether there is a limit, of this process."""
-        return self.bytes is not None and self._before is not None
+        return self.bytes is not None and self._base is not None
 
     @contextlib.contextmanager
     def for_data(self, sizes: tuple[int, ...], first: bool) -> Iterator[None]:
@@ -125,16 +125,18 @@ class Budget:
     def why_exceeded(self) -> Reason:
         """The reason why a step has taken more than the limit."""
         if self._for_updates != self.bytes:
-            return Reason("update", "an optimizer's update can be neither split nor repeated, and has the earlier limit")
+            what = "an optimizer's update can be neither split nor repeated, and has the earlier limit"
+            return Reason("update", what)
         if self.counts_libraries:
-            return Reason("other-allocator", "another allocator than glibc's is loaded, which does not give memory back")
+            what = "another allocator than glibc's is loaded, which does not give memory back"
+            return Reason("other-allocator", what)
         return Reason("not-limited", "memory was taken in a way that a limit of the process's data does not reach")
 
     def pause(self) -> int | None:
         """Lifts the limit until resume() or make_room_again(); returns the bytes that count for it now, if it is one of
         the host.
         """
-        if not self.on_host:
+        if self.bytes is None or self._base is None:
             return None
         self._lift()
         return self._data() - self._base
@@ -144,10 +146,10 @@ class Budget:
             self._limit(self.bytes)
 
     def make_room_again(self) -> bool:
-        """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries have
-        compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
+        """Gives back the memory of a step that failed. Whether there is notably more room now than it had: libraries
+        have compiled kernels and kept buffers meanwhile, so the error says nothing of the size.
         """
-        if not self.on_host:
+        if self.bytes is None or self._base is None:
             return_freed_memory()
             return False
         before = self._base
@@ -158,8 +160,8 @@ class Budget:
 
     @property
     def counts_libraries(self) -> bool:
-        """Whether what libraries keep counts, too: other allocators than glibc's do not give freed memory back, and what
-        stays could be either.
+        """Whether what libraries keep counts, too: other allocators than glibc's do not give freed memory back, and
+        what stays could be either.
         """
         return self._before is not None and not self._heap.known
 
@@ -200,8 +202,9 @@ class Budget:
     def _limit(self, limit: int | None) -> None:
         if self._device is not None:
             self._set_cuda(limit, self._device)
-        elif self._before is not None:
-            self._limit_data(self._before[0] if limit is None else self._base + limit)
+        elif self._before is not None and self._base is not None:
+            soft, hard = self._before
+            self._limit_data(soft if limit is None else self._base + limit, hard)
 
     def _set_cuda(self, limit: int | None, device: Any) -> None:
         import torch
@@ -243,11 +246,11 @@ class Budget:
             self._probing = False
             self._limit(self.bytes)
 
-    def _limit_data(self, soft: int) -> None:
+    @staticmethod
+    def _limit_data(soft: int, hard: int) -> None:
         """Sets RLIMIT_DATA, as far as the system lets it."""
         import resource
 
-        hard = self._before[1]
         if hard != resource.RLIM_INFINITY and (soft == resource.RLIM_INFINITY or soft > hard):
             soft = hard
         with contextlib.suppress(ValueError, OSError):

@@ -47,8 +47,8 @@ def check_divided(dataloader: Any, ranks: Ranks | None) -> None:
         return
     from torch.utils.data.distributed import DistributedSampler
 
-    batches = getattr(dataloader, "batch_sampler", None)
-    sampler = getattr(batches, "sampler", None)
+    batches: Any = getattr(dataloader, "batch_sampler", None)
+    sampler: Any = getattr(batches, "sampler", None)
     place = ranks.rank, ranks.size
     if type(sampler) is DistributedSampler and (sampler.rank, sampler.num_replicas) == place:
         return

@@ -16,7 +16,7 @@ def _ledger() -> Any:
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
-    class Ledger(TorchDispatchMode):
+    class Ledger(TorchDispatchMode):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.live = self.peak = 0

@@ -5,11 +5,33 @@ from __future__ import annotations
 
 import ctypes
 import os
+from dataclasses import dataclass
+from typing import Any, Callable
 
 from .memory import c_function, mallinfo_of_glibc
 
 _M_MMAP_THRESHOLD = -3
 MMAP_THRESHOLD = 131072
+
+
+@dataclass
+class _Functions:
+    """Those of glibc that look after its heap."""
+
+    mallinfo: Callable[[], Any]
+    malloc: Callable[[ctypes.c_size_t], int | None]  # addresses; None: no memory
+    realloc: Callable[[ctypes.c_void_p, ctypes.c_size_t], int | None]
+    free: Callable[[ctypes.c_void_p], None]
+
+
+def _functions_of_glibc() -> _Functions | None:
+    """None if another allocator has taken the place of glibc's."""
+    mallinfo = mallinfo_of_glibc()
+    malloc, realloc = c_function("malloc", ctypes.c_void_p), c_function("realloc", ctypes.c_void_p)
+    free = c_function("free", None)
+    if mallinfo is None or malloc is None or realloc is None or free is None:
+        return None
+    return _Functions(mallinfo, malloc, realloc, free)
 
 
 class Heap:
@@ -23,61 +45,58 @@ class Heap:
 
     def __init__(self) -> None:
         self.closed_bytes = 0  # which were free, and are taken now
-        self._mallinfo = mallinfo_of_glibc()
-        self._malloc = c_function("malloc", ctypes.c_void_p)
-        self._realloc = c_function("realloc", ctypes.c_void_p)
-        self._free = c_function("free", None)
+        self._functions = _functions_of_glibc()
         self._plugs: list[int] = []
         self._settled = 0  # bytes of places for small blocks that were missing then
 
     @property
     def known(self) -> bool:
-        return self._mallinfo is not None
+        return self._functions is not None
 
     def wants_settling(self) -> bool:
         """Whether small blocks lack places, as what came to stay has taken them, or large ones may have found some."""
-        if not self.known:
+        if self._functions is None:
             return False
-        missing = self._missing()
+        missing = self._missing(self._functions)
         lacks = missing > max(self.SMALL // 2, self._settled + self.SMALL // 4)
         return lacks or missing < self._settled - self.SMALL // 2
 
     def used_bytes(self) -> int:
         """Of all blocks, but for places that are closed; 0 if another allocator has taken the place of glibc's."""
-        if self._mallinfo is None:
+        if self._functions is None:
             return 0
-        info = self._mallinfo()
+        info = self._functions.mallinfo()
         return int(info.uordblks + info.hblkhd) - self.closed_bytes
 
-    def _missing(self) -> int:
-        info = self._mallinfo()
-        return self.SMALL - (info.fordblks - info.keepcost)
+    def _missing(self, glibc: _Functions) -> int:
+        info = glibc.mallinfo()
+        return self.SMALL - int(info.fordblks - info.keepcost)
 
     def open(self) -> None:
         """Gives the places back that were closed."""
-        while self._plugs:
-            self._free(ctypes.c_void_p(self._plugs.pop()))
+        while self._functions is not None and self._plugs:
+            self._functions.free(ctypes.c_void_p(self._plugs.pop()))
         self.closed_bytes = 0
 
     def settle(self) -> None:
-        if self.known:
-            self._close_places()
-            self._make_small_places()
-            self._close_end()
-            self._settled = self._missing()
+        if self._functions is not None:
+            self._close_places(self._functions)
+            self._make_small_places(self._functions)
+            self._close_end(self._functions)
+            self._settled = self._missing(self._functions)
 
-    def _close_places(self) -> None:
+    def _close_places(self, glibc: _Functions) -> None:
         """Takes the places that larger tensors could use."""
         size = 64 << 20
         while size >= MMAP_THRESHOLD:
-            if not self._close(size):
+            if not self._close(glibc, size):
                 size //= 2
 
-    def _close(self, size: int, end: bool = False) -> bool:
+    def _close(self, glibc: _Functions, size: int, end: bool = False) -> bool:
         """Takes a block of so many bytes if there is a place for it: in the heap, or at its end."""
-        before = self._mallinfo()
-        block = self._malloc(ctypes.c_size_t(size))
-        after = self._mallinfo()
+        before = glibc.mallinfo()
+        block = glibc.malloc(ctypes.c_size_t(size))
+        after = glibc.mallinfo()
         if (
             block
             and (after.hblks, after.arena) == (before.hblks, before.arena)
@@ -86,20 +105,21 @@ class Heap:
             self._plugs.append(block)
             self.closed_bytes += after.uordblks - before.uordblks
             return True
-        self._free(ctypes.c_void_p(block))
+        glibc.free(ctypes.c_void_p(block))
         return False
 
-    def _make_small_places(self) -> None:
+    def _make_small_places(self, glibc: _Functions) -> None:
         """Blocks are cut to 16 bytes: what is cut off lies between two of them, and never becomes a larger place."""
-        missing = self._missing()
+        missing = self._missing(glibc)
         if missing > self.SMALL // 4:
-            blocks = [self._malloc(ctypes.c_size_t(MMAP_THRESHOLD - 64)) for _ in range(missing // MMAP_THRESHOLD + 1)]
-            self._plugs += [self._realloc(ctypes.c_void_p(block), ctypes.c_size_t(16)) for block in blocks if block]
+            blocks = [glibc.malloc(ctypes.c_size_t(MMAP_THRESHOLD - 64)) for _ in range(missing // MMAP_THRESHOLD + 1)]
+            small = [glibc.realloc(ctypes.c_void_p(block), ctypes.c_size_t(16)) for block in blocks if block]
+            self._plugs += [block for block in small if block]
 
-    def _close_end(self) -> None:
-        free = self._mallinfo().keepcost
+    def _close_end(self, glibc: _Functions) -> None:
+        free = int(glibc.mallinfo().keepcost)
         if free >= MMAP_THRESHOLD:
-            self._close(free - 4096, end=True)
+            self._close(glibc, free - 4096, end=True)
 
 
 def use_fixed_map_threshold() -> None:

@@ -268,13 +268,13 @@ class Lightning:
         states = getattr(fit_loop, "_combined_loader_states_to_load", None)
         if states and isinstance(states[0], dict) and "seen_in_epoch" in states[0]:  # of an earlier version of this
             self.position, fit_loop._combined_loader_states_to_load = states[0], []
-        module = importlib.import_module(type(fit_loop).__module__)
+        module: Any = importlib.import_module(type(fit_loop).__module__)
         select = module._select_data_fetcher
-        module._select_data_fetcher = lambda *args: self._fetcher() or select(*args)  # type: ignore[attr-defined]
+        module._select_data_fetcher = lambda *args: self._fetcher() or select(*args)
         try:
             self._stock_setup()
         finally:
-            module._select_data_fetcher = select  # type: ignore[attr-defined]
+            module._select_data_fetcher = select
 
     def _fetcher(self) -> Any:
         """Fetches by the loader; None if Lightning has to fetch itself."""
@@ -469,6 +469,15 @@ class Lightning:
             if run._save:
                 trainer.save_checkpoint(os.path.join(trainer.default_root_dir, "batchscope-stop.ckpt"))
 
+    def validated(self) -> None:
+        """A validation is over."""
+        if self.trainer.sanity_checking:
+            return
+        metrics = self.trainer.callback_metrics
+        numbers = {series_of(key, float(value)): float(value) for key, value in metrics.items()}
+        numbers["evaluation_seconds"] = time.monotonic() - self.validation_began
+        self.run.event("evaluation", values=numbers)
+
     def started(self) -> None:
         """The first event of a training."""
         run, trainer = self.run, self.trainer
@@ -539,8 +548,6 @@ def _fetcher_class(fetchers: Any) -> Any:
 
 
 def _fit_callback(hook: Lightning, lightning: Any) -> Any:
-    run = hook.run
-
     class BatchScopeCallback(lightning.Callback):  # type: ignore[misc]
         """In front of all others."""
 
@@ -558,11 +565,7 @@ def _fit_callback(hook: Lightning, lightning: Any) -> Any:
             hook.validation_began = time.monotonic()
 
         def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-            if trainer.sanity_checking:
-                return
-            numbers = {series_of(key, float(value)): float(value) for key, value in trainer.callback_metrics.items()}
-            numbers["evaluation_seconds"] = time.monotonic() - hook.validation_began
-            run.event("evaluation", values=numbers)
+            hook.validated()
 
         def state_dict(self) -> dict[str, Any]:
             return {} if hook.loader is None else {"position": hook.loader.state_dict()}

@@ -336,6 +336,7 @@ class WatchedLoader:
 
     def set_epoch(self, epoch: int) -> None:
         """Passed on to the sampler or the data set."""
-        for owner in (getattr(self.dataloader, "sampler", None), getattr(self.dataloader, "dataset", None)):
+        for name in ("sampler", "dataset"):
+            owner: Any = getattr(self.dataloader, name, None)
             if hasattr(owner, "set_epoch"):
                 owner.set_epoch(epoch)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .parts import counts_of, examples_of
 
 if TYPE_CHECKING:
-    from .loader import Window
+    from .window import Window
 
 Scaled = Callable[[Any], Any]  # gets the loss of a part, returns what its backward pass begins with
 
@@ -204,14 +204,13 @@ def backward_of(model: Any, scale: Any) -> Callable[[Any], None]:
     """How the gradients of a loss are computed: with a GradScaler, by an Accelerator, a function, or by an engine that
     is the model.
     """
-    if scale is not None:
-        if hasattr(scale, "backward"):
-            return lambda loss: scale.backward(loss)
+    if scale is not None and not hasattr(scale, "backward"):
         scaled = scale.scale if hasattr(scale, "scale") else scale
         return lambda loss: scaled(loss).backward()
-    if type(model).__module__.startswith("deepspeed"):
-        return lambda loss: model.backward(loss)
-    return lambda loss: loss.backward()
+    if scale is None and not type(model).__module__.startswith("deepspeed"):
+        return lambda loss: loss.backward()
+    backward: Callable[[Any], None] = (model if scale is None else scale).backward
+    return backward
 
 
 def times(factor: float) -> Scaled:

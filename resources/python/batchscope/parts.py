@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .memory import is_out_of_memory
 
 if TYPE_CHECKING:
-    from .loader import Window
+    from .window import Window
 
 _MOST_CLASSES = 256  # of labels that every element of an example has
 IGNORED = -100  # the label that PyTorch's losses leave out unless they are told another one

@@ -21,8 +21,8 @@ from .state import Gradients, Keeper, Saved
 from .terms import terms_of
 
 if TYPE_CHECKING:
-    from .loader import Window
     from .method import Method
+    from .window import Window
 
 _EXAMPLES = 8  # that are run together, if they fit
 _OF_FIRST_PIECE = 0.6  # of them; pieces of different sizes tell a sum from a mean
@@ -149,7 +149,7 @@ class _Attempt:
 
     def _search(self, most: int, known: Basis | None, quiet: Quiet) -> Basis | Reason:
         if isinstance(known, ByCount) and known.labels:  # only for labels that are new
-            basis = self._covered(known, most)
+            basis: Basis | None = self._covered(known, most)
             if basis is not None:
                 return basis
             known = None

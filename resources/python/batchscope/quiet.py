@@ -52,7 +52,7 @@ class Quiet:
 
         quiet = self
 
-        class Mode(TorchDispatchMode):
+        class Mode(TorchDispatchMode):  # type: ignore[misc]
             def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 kwargs = kwargs or {}
                 if function is torch.ops.aten._local_scalar_dense.default and isinstance(args[0], (int, float)):
@@ -105,8 +105,8 @@ def _full_precision() -> Iterator[None]:
         for device in _DEVICES:
             if torch.is_autocast_enabled(device):
                 off.enter_context(torch.autocast(device, enabled=False))
-        autocast.__enter__ = without  # type: ignore[method-assign]
+        autocast.__enter__ = without
         try:
             yield
         finally:
-            autocast.__enter__ = enter  # type: ignore[method-assign]
+            autocast.__enter__ = enter

@@ -24,7 +24,8 @@ class Ranks:
         from torch import distributed
 
         self._torch, self._distributed = torch, distributed
-        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+        self.rank: int = distributed.get_rank()
+        self.size: int = distributed.get_world_size()
         self._group = distributed.new_group(backend="gloo", timeout=timedelta(days=365))
 
     def part(self, examples: int) -> int:
@@ -36,7 +37,8 @@ class Ranks:
         tensor = self._torch.tensor(values, dtype=self._torch.float64)
         with _telling_of_lost_ranks():
             self._distributed.broadcast(tensor, 0, group=self._group)
-        return tensor.tolist()
+        numbers: list[float] = tensor.tolist()
+        return numbers
 
     def gather(self, values: Sequence[float]) -> list[list[float]]:
         """The numbers of all ranks."""

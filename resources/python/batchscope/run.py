@@ -59,10 +59,8 @@ def _leave_group(models: list[Any]) -> None:
         for model in models:
             for name in ("logger", "reducer", "process_group"):
                 vars(model).pop(name, None)
-        try:
+        with contextlib.suppress(RuntimeError):  # another rank has ended it
             distributed.destroy_process_group()
-        except RuntimeError:
-            pass  # another rank has ended it
         gc.collect()
 
 
@@ -119,9 +117,8 @@ class Run:
         self._changed = True  # since the last hello
         self._unanswered = 0  # hellos on the present connection that got no welcome yet
         self._waited = False  # for a welcome
-        self._step = 0
-        self._steps_before = 0  # of earlier trainings in this process
-        self._examples = self._examples_before = 0  # seen so far, and in earlier trainings
+        self._step = self._steps_before = 0  # made so far, and in earlier trainings of this process
+        self._examples = self._examples_before = 0  # seen so far, and in those
         self._told_size: Message = {}  # the last batch and accumulation that BatchScope has asked for
         self._began = time.monotonic()
         self._pauses = 0.0
@@ -970,7 +967,8 @@ def use_seed() -> int | None:
     if seed is None:
         return None
     random.seed(seed)
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy: Any = sys.modules.get("numpy")
+    torch: Any = sys.modules.get("torch")
     if hasattr(numpy, "random"):
         numpy.random.seed(seed % 2**32)
     if hasattr(torch, "manual_seed"):

@@ -19,7 +19,8 @@ class Schedulers:
     larger batch, not at all after some of the smaller ones. One that is stepped once an epoch stays as it is.
 
     `own_steps` tells how many steps of the program's own size the examples seen so far amount to, `epochs` how many
-    passes are completed, `through` whether this one is over; `told` is called with the name of a scheduler that follows.
+    passes are completed, `through` whether this one is over; `told` is called with the name of a scheduler that
+    follows.
     """
 
     def __init__(
@@ -38,8 +39,8 @@ class Schedulers:
         self.updates = 0  # made so far
 
     def follow(self, optimizers: list[Any]) -> None:
-        """Looks for the schedulers of these optimizers, and follows those that are not followed yet. As that takes 0.1 s
-        in a large program, it is done at the first call, for another optimizer, and once an epoch.
+        """Looks for the schedulers of these optimizers, and follows those that are not followed yet. As that takes
+        0.1 s in a large program, it is done at the first call, for another optimizer, and once an epoch.
         """
         present = len(optimizers), self._epochs()
         if present == self._looked:

@@ -15,12 +15,12 @@ _SKIPS = ("_init_training_state",)  # where the loop looks whether to skip batch
 
 
 class LoopArguments:
-    """While it is entered, the Trainer's loop reads an accumulation of 1 (a window is one training_step) and that it has
-    not to skip batches; callbacks, the program and checkpoints read what they would read without BatchScope, with the
-    accumulation of the plan.
+    """While it is entered, the Trainer's loop reads an accumulation of 1 (a window is one training_step) and that it
+    has not to skip batches; callbacks, the program and checkpoints read what they would read without BatchScope, with
+    the accumulation of the plan.
 
-    Who reads is seen by the code that asks: the loop reads these fields of the same object as everybody else, and has no
-    method in between that could be replaced.
+    Who reads is seen by the code that asks: the loop reads these fields of the same object as everybody else, and has
+    no method in between that could be replaced.
     """
 
     def __init__(self, trainer: Any, accumulate: Callable[[], int | None]) -> None:

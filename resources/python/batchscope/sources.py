@@ -163,7 +163,8 @@ def _iterator_over(dataloader: Any, plan: _Batches) -> Iterator[Any]:
     before = own["batch_sampler"]
     own["batch_sampler"] = plan
     try:
-        return DataLoader.__iter__(dataloader)
+        iterator: Iterator[Any] = DataLoader.__iter__(dataloader)
+        return iterator
     finally:
         own["batch_sampler"] = before
 

@@ -22,8 +22,8 @@ from .state import Gradients, Keeper, RandomState
 from .wire import Message
 
 if TYPE_CHECKING:
-    from .loader import Window
     from .run import Run
+    from .window import Window
 
 MOST_RETRIES = 3  # of a step for which libraries take memory beside it
 _SHARE_OF_CHECKS = 0.01  # of the time, for verifying again what was verified
@@ -305,8 +305,10 @@ class Splitter:
     def _whole_parts(self, window: Window, method: Method, begin: int = 0) -> list[Piece]:
         weights = method.part_weights(window) if len(window.sizes) > 1 else None
         pieces = [Piece(window, index, 0, window.sizes[index]) for index in range(begin, len(window.parts))]
-        for piece in pieces if weights is not None else ():
-            piece.times = weights[piece.index] / (sum(weights) or 1.0)  # type: ignore[index]
+        if weights is not None:
+            total = sum(weights) or 1.0
+            for piece in pieces:
+                piece.times = weights[piece.index] / total
         return pieces
 
     def _pieces(self, window: Window, method: Method, begin: int = 0) -> list[Piece]:

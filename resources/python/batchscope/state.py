@@ -28,7 +28,7 @@ class RandomState:
         self._torch = torch.get_rng_state()
         self._cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
         self._python = random.getstate()
-        numpy = sys.modules.get("numpy")
+        numpy: Any = sys.modules.get("numpy")
         self._numpy = numpy.random.get_state() if hasattr(numpy, "random") else None
 
     def restore(self) -> None:

@@ -144,7 +144,7 @@ def _elements_of_input(node: Any) -> int | None:
     if numel is not None:
         return int(numel)
     for name in ("_saved_self", "_saved_input", "_saved_target"):
-        saved = getattr(node, name, None)
+        saved: Any = getattr(node, name, None)
         if hasattr(saved, "numel"):
             return int(saved.numel())
     return None
@@ -157,7 +157,7 @@ def values_of_scalars() -> Iterator[dict[Any, Any]]:
 
     values: dict[Any, Any] = {}
 
-    class Mode(TorchFunctionMode):
+    class Mode(TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = function(*args, **(kwargs or {}))
             node = getattr(result, "grad_fn", None)

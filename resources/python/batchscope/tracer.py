@@ -28,7 +28,7 @@ def tensors_in(value: Any) -> list[Any]:
     if hasattr(value, "untyped_storage"):
         return [value]
     if hasattr(value, "keys"):
-        value = [value[key] for key in value.keys()]
+        value = [value[key] for key in value.keys()]  # noqa: SIM118 - as in parts.leaves_of()
     return [tensor for item in value for tensor in tensors_in(item)] if isinstance(value, (list, tuple)) else []
 
 
@@ -62,10 +62,10 @@ class Tracer:
 
     def _watch(self, tensors: list[Any]) -> list[Any]:
         """Marks when memory that the step begins with is freed: the profiler does not know blocks from before it."""
-        return [
-            weakref.ref(storage, lambda _, size=used: self.mark(f"freed {size}"))
-            for storage, used in storages_of(tensors)
-        ]
+        return [weakref.ref(storage, self._when_freed(used)) for storage, used in storages_of(tensors)]
+
+    def _when_freed(self, size: int) -> Callable[[Any], None]:
+        return lambda _: self.mark(f"freed {size}")
 
     def mark(self, phase: str) -> None:
         """The phase of the step that begins now."""

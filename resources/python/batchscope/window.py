@@ -76,4 +76,4 @@ class Window:
         return self.parts[0].items()
 
     def get(self, key: Any, default: Any = None) -> Any:
-        return self.parts[0][key] if key in self.parts[0] else default
+        return self.parts[0][key] if key in self else default

@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
 def finite(value: Any) -> Any:
     """The same value with NaN and infinities as strings, which JSON has no numbers for."""
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -140,7 +140,7 @@ class Link:
 
     def connect(self) -> bool:
         """Tries to connect if that is due. True if there is a new connection, which needs a hello."""
-        if self.silent or self._socket is not None or time.monotonic() < self._next_try:
+        if self.path is None or self.silent or self._socket is not None or time.monotonic() < self._next_try:
             return False
         self._next_try = time.monotonic() + RECONNECT_EVERY
         try:

@@ -47,7 +47,8 @@ def check_optimizer(optimizer, settings, rate):
 
 
 def check_loop(names, settings):
-    equal("loss", type(names["loss_function"]).__name__, "MSELoss" if settings["predicts_numbers"] else "CrossEntropyLoss")
+    loss = "MSELoss" if settings["predicts_numbers"] else "CrossEntropyLoss"
+    equal("loss", type(names["loss_function"]).__name__, loss)
     optimizer = getattr(names["optimizer"], "optimizer", names["optimizer"])
     equal("optimizer", type(optimizer).__name__.lower(), settings["optimizer"])
     equal("steps", int(names["step"]), settings["steps"])

@@ -21,7 +21,8 @@ def models():
     yield "llama", transformers.LlamaForCausalLM(
         transformers.LlamaConfig(vocab_size=50, num_key_value_heads=1, rms_norm_eps=1e-5, **sizes)), tokens
     yield "vit", transformers.ViTForImageClassification(
-        transformers.ViTConfig(image_size=16, patch_size=4, num_channels=3, num_labels=5, **sizes)), torch.rand(3, 3, 16, 16)
+        transformers.ViTConfig(image_size=16, patch_size=4, num_channels=3, num_labels=5, **sizes)
+    ), torch.rand(3, 3, 16, 16)
 
 
 def make(folder):

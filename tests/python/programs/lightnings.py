@@ -5,10 +5,11 @@ import logging
 import lightning
 import torch
 import torchmetrics
-from common import main, network, program, vectors
 from lightning.pytorch.callbacks import Callback, EarlyStopping, GradientAccumulationScheduler, ModelCheckpoint
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
+
+from common import main, network, program, vectors
 
 for name in ("lightning.pytorch", "lightning.fabric"):
     logging.getLogger(name).setLevel(logging.ERROR)

@@ -8,7 +8,6 @@ import warnings
 
 import numpy
 import torch
-from common import main, network, program, rows, vectors
 from torch.nn import functional as F
 from torch.utils.data import (
     BatchSampler,
@@ -21,6 +20,8 @@ from torch.utils.data import (
     WeightedRandomSampler,
     get_worker_info,
 )
+
+from common import main, network, program, rows, vectors
 
 
 def train(trial, loader, epochs=2, *, dropout=0.0, each=lambda loader, epoch: None):

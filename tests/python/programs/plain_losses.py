@@ -3,10 +3,11 @@
 import dataclasses
 
 import torch
-from common import main, network, program, rows, texts, vectors
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
+
+from common import main, network, program, rows, texts, vectors
 
 
 def train(trial, model, loss_of, loader, *, epochs=2, weight=None, rate=0.05, also=()):

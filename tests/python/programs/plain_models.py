@@ -3,10 +3,11 @@
 import copy
 
 import torch
-from common import main, network, program, rows, vectors
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader
+
+from common import main, network, program, rows, vectors
 
 
 def loop(trial, model, loss_of, loader, *, epochs=2, rate=0.05, after=lambda: None):

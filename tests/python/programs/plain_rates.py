@@ -1,10 +1,11 @@
 """Plain loops with schedules of the rate, clipping, and other precisions. See common.py for the arguments."""
 
 import torch
-from common import main, network, program, rows, vectors
 from torch.nn import functional as F
 from torch.optim import lr_scheduler as schedules
 from torch.utils.data import DataLoader
+
+from common import main, network, program, rows, vectors
 
 EPOCHS = 2
 

@@ -2,10 +2,11 @@
 
 import numpy
 import torch
-from common import main, network, program, texts, vectors
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, IterableDataset, Sampler, WeightedRandomSampler
 from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments
+
+from common import main, network, program, texts, vectors
 
 
 class Classifier(torch.nn.Module):

@@ -1,7 +1,8 @@
 """The programs of test_budget.py, in double precision: they keep the examples and the gradients of every step.
 
 usage: budget_programs.py plain|trainer FILE [STEPS]
-Writes the gradients to FILE, as numbers of 8 bytes step by step, and the rest to FILE.json. Ends after so many steps; without STEPS after four more than it had made when its budget became smaller.
+Writes the gradients to FILE, as numbers of 8 bytes step by step, and the rest to FILE.json. Ends after so many steps;
+without STEPS after four more than it had made when its budget became smaller.
 """
 
 import json
@@ -22,9 +23,9 @@ STEPS_AFTER = 4
 class Kept:
     """What is kept of each step, and when it is enough."""
 
-    def __init__(self, path, steps):
+    def __init__(self, path, file, steps):
         self.path, self.steps = path, steps
-        self.gradients = open(path, "wb")  # in memory they would count for the budget
+        self.gradients = file  # in memory they would count for the budget
         self.examples, self.limited, self.budgets = [], [], []
 
     def keep(self, model):
@@ -45,7 +46,6 @@ class Kept:
         return len(self.budgets) > 1 and made >= self.budgets[-1][0] + STEPS_AFTER
 
     def write(self):
-        self.gradients.close()
         with open(self.path + ".json", "w") as file:
             json.dump({"examples": self.examples, "limited": self.limited}, file)
 
@@ -111,6 +111,7 @@ def trainer(kept):
 
 
 if __name__ == "__main__":
-    what = Kept(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else None)
-    {"plain": plain, "trainer": trainer}[sys.argv[1]](what)
+    with open(sys.argv[2], "wb") as file:
+        what = Kept(sys.argv[2], file, int(sys.argv[3]) if len(sys.argv) > 3 else None)
+        {"plain": plain, "trainer": trainer}[sys.argv[1]](what)
     what.write()

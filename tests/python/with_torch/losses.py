@@ -1,10 +1,12 @@
 """Losses and shapes of batches that people train with, for test_losses.py: what a step has to be split by, or why not.
 
-Every case has a model whose first layer meets every row of its input, so that a pretended memory can be limited by rows.
+Every case has a model whose first layer meets every row of its input, so that a pretended memory can be limited by
+rows.
 """
 
 import dataclasses
-from typing import Any, Callable, List, NamedTuple, Optional, Sequence
+from collections.abc import Sequence
+from typing import Any, Callable, NamedTuple, Optional
 
 import torch
 from torch import nn
@@ -20,7 +22,7 @@ class Case:
     name: str
     fn: Callable[..., Any]  # of a part of a batch: its loss
     model: Any
-    examples: List[Any]
+    examples: list[Any]
     collate: Optional[Callable[..., Any]] = None
     refused: Sequence[str] = ()  # codes of the reason; none: it is split
     weight: Optional[Callable[..., float]] = None
@@ -74,7 +76,7 @@ class Data:
     def integers(self, high: int, *shape: int) -> Any:
         return torch.randint(0, high, shape, generator=self.numbers)
 
-    def vectors(self, target: Callable[[], Any]) -> List[Any]:
+    def vectors(self, target: Callable[[], Any]) -> list[Any]:
         return [(self.normal(FEATURES), target()) for _ in range(EXAMPLES)]
 
 
@@ -117,7 +119,7 @@ class Nodes(nn.Module):
         return self.head(sums / sizes[:, None]).squeeze(1)
 
 
-def join_graphs(graphs: List[Graph]) -> Graphs:
+def join_graphs(graphs: list[Graph]) -> Graphs:
     sizes = [len(graph.nodes) for graph in graphs]
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
     return Graphs(
@@ -143,7 +145,7 @@ class Opaque(torch.autograd.Function):
         return gradient * context.gradient, None, None
 
 
-def classification(dtype: Any) -> List[Case]:
+def classification(dtype: Any) -> list[Case]:
     """One label for each example."""
     data = Data(dtype)
     labels = data.vectors(lambda: data.integers(CLASSES, 1)[0])
@@ -194,7 +196,8 @@ def classification(dtype: Any) -> List[Case]:
         Case("negative log-likelihood", lambda x, y: F.nll_loss(F.log_softmax(model(x), 1), y, weight=weights), model,
              labels),
         Case("focal", focal, model, labels),
-        Case("binary cross-entropy", lambda x, y: F.binary_cross_entropy_with_logits(one(x).squeeze(1), y), one, binary),
+        Case("binary cross-entropy", lambda x, y: F.binary_cross_entropy_with_logits(one(x).squeeze(1), y), one,
+             binary),
         Case("binary cross-entropy, positive weight",
              lambda x, y: F.binary_cross_entropy_with_logits(one(x).squeeze(1), y,
                                                              pos_weight=torch.tensor(4.0, dtype=dtype)), one, binary),
@@ -204,7 +207,7 @@ def classification(dtype: Any) -> List[Case]:
     ]
 
 
-def regression(dtype: Any) -> List[Case]:
+def regression(dtype: Any) -> list[Case]:
     """Numbers, densities and distances."""
     data = Data(dtype, 1)
     one, model = network(dtype, 1), network(dtype)
@@ -253,13 +256,13 @@ def regression(dtype: Any) -> List[Case]:
     ]
 
 
-def _learned(dtype: Any, dense: List[Any]) -> Any:
+def _learned(dtype: Any, dense: list[Any]) -> Any:
     model = network(dtype)
     model.register_parameter("scale", nn.Parameter(torch.tensor(0.3, dtype=dtype)))
     return (lambda x, y: torch.exp(-model.scale) * F.mse_loss(model(x), y) + model.scale), model, dense
 
 
-def of_several_terms(dtype: Any) -> List[Case]:
+def of_several_terms(dtype: Any) -> list[Case]:
     """Sums of losses that divide by different numbers, and what a whole batch enters."""
     data = Data(dtype, 2)
     model = network(dtype, CLASSES + 1)
@@ -308,7 +311,7 @@ def of_several_terms(dtype: Any) -> List[Case]:
     ]
 
 
-def of_sequences(dtype: Any) -> List[Case]:
+def of_sequences(dtype: Any) -> list[Case]:
     """Ragged, packed, in dicts; pixels; alignments."""
     data = Data(dtype, 3)
     model = Tokens(dtype)
@@ -319,12 +322,12 @@ def of_sequences(dtype: Any) -> List[Case]:
     speech = network(dtype, 4)
     spoken = [(data.normal(10, FEATURES), data.integers(3, 3) + 1) for _ in range(EXAMPLES)]
 
-    def padded(texts: List[Any]) -> Any:
+    def padded(texts: list[Any]) -> Any:
         ids = nn.utils.rnn.pad_sequence(texts, batch_first=True)
         labels = nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=-100)
         return {"input_ids": ids, "labels": labels, "attention_mask": (labels != -100).long()}
 
-    def packed(texts: List[Any]) -> Any:
+    def packed(texts: list[Any]) -> Any:
         return {"ids": torch.cat(texts)[None], "labels": torch.cat(texts)[None]}
 
     def shifted(**options: Any) -> Callable[[Any], Any]:
@@ -352,7 +355,7 @@ def of_sequences(dtype: Any) -> List[Case]:
     ]
 
 
-def of_structures(dtype: Any) -> List[Case]:
+def of_structures(dtype: Any) -> list[Case]:
     """Graphs, pairs, and the containers that collators make."""
     data = Data(dtype, 4)
     nodes, model = Nodes(dtype), network(dtype)
@@ -363,7 +366,7 @@ def of_structures(dtype: Any) -> List[Case]:
     labels = data.vectors(lambda: data.integers(CLASSES, 1)[0])
     pairs = [{"chosen": data.normal(FEATURES), "rejected": data.normal(FEATURES)} for _ in range(EXAMPLES)]
 
-    def records(examples: List[Any]) -> Record:
+    def records(examples: list[Any]) -> Record:
         return Record(torch.stack([x for x, _ in examples]), torch.stack([y for _, y in examples]))
 
     def preference(batch: Any) -> Any:
@@ -375,7 +378,7 @@ def of_structures(dtype: Any) -> List[Case]:
         scores = model(batch["both"])[:, 0]
         return -F.logsigmoid(scores[0::2] - scores[1::2]).mean()
 
-    def in_turns(examples: List[Any]) -> Any:
+    def in_turns(examples: list[Any]) -> Any:
         return {"both": torch.stack([x for pair in examples for x in (pair["chosen"], pair["rejected"])])}
 
     return [
@@ -395,6 +398,6 @@ def of_structures(dtype: Any) -> List[Case]:
     ]
 
 
-def all_cases(dtype: Any) -> List[Case]:
+def all_cases(dtype: Any) -> list[Case]:
     return [*classification(dtype), *regression(dtype), *of_several_terms(dtype), *of_sequences(dtype),
             *of_structures(dtype)]

@@ -1,6 +1,8 @@
 """A plain loop for several ranks, started by test_ranks.py: argument 1 names what it does; prints JSON lines."""
 
 import atexit
+import contextlib
+import itertools
 import json
 import os
 import signal
@@ -9,7 +11,7 @@ import sys
 from torch_programs import batchscope, difference, failing, gradients
 
 import torch
-import torch.distributed as distributed
+from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
 from torch.utils.data.distributed import DistributedSampler
@@ -40,7 +42,7 @@ def loader(run, examples, batch, **options):
     return run.loader(DataLoader(dataset, batch_size=batch, sampler=sampler, **options)), sampler
 
 
-def steps(run, own, sampler, model, epochs=1, after=lambda step: None):
+def steps(run, own, sampler, model, epochs=1, *, after=lambda step: None):
     """Trains; tells the examples of each step."""
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     step = 0
@@ -68,7 +70,7 @@ def divide():
             def grow(step):
                 own.batch += step % 2
 
-            steps(run, own, sampler, DistributedDataParallel(network()), 3, grow)
+            steps(run, own, sampler, DistributedDataParallel(network()), 3, after=grow)
             tell(end=True, seen=own.seen)
 
 
@@ -119,7 +121,7 @@ def memory():
         found = gradients(model)
         parts = [None] * RANKS
         distributed.all_gather_object(parts, [int(example[0]) for example in window.examples])
-        rows = torch.tensor(sum(parts, []))
+        rows = torch.tensor(list(itertools.chain(*parts)))
         model.zero_grad()
         expected = make(model)(*(tensor[rows] for tensor in whole.tensors))
         expected.backward()
@@ -157,7 +159,7 @@ def dies():
     run = batchscope.start()
     own, sampler = loader(run, 4000, 1)
     steps(run, own, sampler, DistributedDataParallel(network()), 100,
-          lambda step: os.kill(os.getpid(), signal.SIGKILL) if RANK and step == 3 else None)
+          after=lambda step: os.kill(os.getpid(), signal.SIGKILL) if RANK and step == 3 else None)
 
 
 def gives_up():
@@ -194,10 +196,8 @@ def refusals():
 
 
 if __name__ == "__main__":
-    try:
+    with contextlib.suppress(SystemExit):  # it was told to stop
         globals()[sys.argv[1]]()
-    except SystemExit:  # it was told to stop
-        pass
     distributed.destroy_process_group()
     # With gloo, torch itself aborts some processes that end on a busy machine: 5 of 13 starts of a plain loop.
     atexit._run_exitfuncs()

@@ -40,7 +40,7 @@ class Between:
     """Passes lines on in both directions, and notes them."""
 
     def __init__(self, file, command):
-        self.file = open(file, "w", encoding="utf-8", buffering=1)
+        self.file = file
         self.lock = threading.Lock()
         self.folder = tempfile.TemporaryDirectory()
         self.listener = socket.socket(socket.AF_UNIX)
@@ -84,6 +84,7 @@ def wait_when_paused(steps, folder):
 
 def plain(folder):
     from torch_programs import batchscope, failing
+
     import torch
     from torch.utils.data import DataLoader, TensorDataset
     torch.manual_seed(0)
@@ -105,6 +106,7 @@ def plain(folder):
 
 def trainer(folder):
     from torch_programs import batchscope, failing
+
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainerCallback, TrainingArguments
 
@@ -126,6 +128,7 @@ def trainer(folder):
 
 def lightning(folder):
     from torch_programs import batchscope, failing
+
     import lightning as package
     import torch
     from torch.utils.data import DataLoader, TensorDataset
@@ -252,7 +255,8 @@ def versions():
 
 def main():
     if sys.argv[1:2] == ["--between"]:
-        sys.exit(Between(sys.argv[2], sys.argv[3:]).run())
+        with open(sys.argv[2], "w", encoding="utf-8", buffering=1) as file:
+            sys.exit(Between(file, sys.argv[3:]).run())
     if sys.argv[1:2] == ["--program"]:
         PROGRAMS[sys.argv[2]](sys.argv[3])
         return

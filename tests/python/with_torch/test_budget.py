@@ -1,4 +1,4 @@
-"""Budgets of programs under the real batchscope-cli: halved from outside while they train, and filled by a found size."""
+"""Budgets of programs under the real batchscope-cli: halved while they train, and filled by a size that is found."""
 
 import json
 import os
@@ -10,6 +10,7 @@ import unittest
 from torch_programs import HERE, SOURCE, WithCli, difference
 
 import torch
+
 from pretended_batchscope import PATIENCE
 
 PROGRAM = os.path.join(HERE, "budget_programs.py")

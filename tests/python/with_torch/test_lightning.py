@@ -59,7 +59,7 @@ class Module(lightning.LightningModule):
 
 
 class WithFit(WithRun):
-    def fit(self, attached, module=None, workers=0, drop_last=False, batch=4, checkpoint=None, data=DATA, **options):
+    def fit(self, attached, module=None, *, workers=0, drop_last=False, batch=4, checkpoint=None, data=DATA, **options):
         lightning.seed_everything(3, verbose=False)
         module = module or Module()
         trainer = lightning.Trainer(**{
@@ -138,7 +138,7 @@ class Again(WithFit):
 
 class Budget(WithFit):
     def test_the_closure_of_a_step_has_the_limit_of_training(self):
-        server, run = self.connect()
+        _, run = self.connect()
         run._budget._limit = lambda limit: setattr(run, "limited", limit)  # a real one would be that of this process
         run._budget.bytes, run._budget._for_updates = 600, 2000
         module, at = Module(), []

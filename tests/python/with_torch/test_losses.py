@@ -6,12 +6,13 @@ Memory is pretended: the first layer of a model fails for more rows than fit. RE
 import os
 import unittest
 
-from losses import EXAMPLES, all_cases
-from torch_programs import WithRun, batchscope, difference, failing, gradients
+from torch_programs import WithRun, difference, failing, gradients
 
 import torch
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader
+
+from losses import EXAMPLES, all_cases
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 CASES = int(os.environ.get("BATCHSCOPE_TEST_LOSSES", "200"))  # random ones

@@ -115,7 +115,7 @@ class Stock(WithRun):
 class Steered(WithRun):
     def windows(self, workers, sizes, **options):
         """Examples of each window when the size is set just before it is fetched."""
-        server, run = self.connect()
+        _, run = self.connect()
         loader = run.loader(DataLoader(Indices(), batch_size=16, num_workers=workers, shuffle=True, **options))
         windows = []
         iterator = iter(loader)
@@ -261,9 +261,9 @@ class Optimizers(WithRun):
         for _ in range(count):
             for model, optimizer in zip(models, optimizers):
                 run.backward([torch.randn(4, 8)], lambda x: model(x).square().mean(), model)
+                stock = type(optimizer)._init_group
                 with unittest.mock.patch.object(optimizer, "_init_group", side_effect=optimizer._init_group) as group:
-                    group.side_effect = lambda g, *rest, of=type(optimizer)._init_group: (
-                        rates.append(g["lr"]), of(optimizer, g, *rest))[1]
+                    group.side_effect = lambda g, *rest: (rates.append(g["lr"]), stock(optimizer, g, *rest))[1]
                     optimizer.step()
                 run.step(optimizer)
         return rates
@@ -314,7 +314,7 @@ class Optimizers(WithRun):
 
 
 class OutOfMemory(WithRun):
-    def gradients(self, data, collate, model, fn, where=None, batch=8, accumulate=1, weight=None, module=None):
+    def gradients(self, data, collate, model, fn, *, where=None, batch=8, accumulate=1, weight=None, module=None):
         server, run = self.connect()
         loader = run.loader(DataLoader(data, batch_size=batch, collate_fn=collate))
         loader.accumulate = accumulate
@@ -331,7 +331,7 @@ class OutOfMemory(WithRun):
         whole, _ = self.gradients(data, collate, model, fn, **options)
         for where in ("forward", "backward"):
             with self.subTest(where=where):
-                pieces, server = self.gradients(data, collate, model, fn, where, **options)
+                pieces, server = self.gradients(data, collate, model, fn, where=where, **options)
                 for (one, loss), (two, expected) in zip(pieces, whole):
                     self.assertLess(difference(one, two), 1e-6)
                     self.assertAlmostEqual(loss, expected, places=5)
@@ -374,7 +374,7 @@ class OutOfMemory(WithRun):
             return cross_entropy(5 * h @ h.T, torch.arange(len(h)))
 
         with self.assertRaisesRegex(RuntimeError, "DefaultCPUAllocator") as raised:
-            self.gradients(DATA, None, model, contrastive, "backward")
+            self.gradients(DATA, None, model, contrastive, where="backward")
         self.assertIn("no mean over its examples", str(raised.exception.__cause__))
 
     def test_what_the_loss_of_a_partial_function_is_the_mean_of_is_found_once(self):
@@ -528,7 +528,7 @@ class Prediction(WithRun):
         self.assertEqual(len(self.optimizer.state), 0)
         self.step(8)
         self.traced(8)
-        for size, peak, by in curve:
+        for size, peak, _ in curve:
             self.assertLess(abs(peak / replay(self.traced(size)) - 1), 0.02)
 
     def test_phases_are_marked(self):
@@ -582,7 +582,7 @@ class Budget(unittest.TestCase):
     def test_a_run_whose_budget_is_halved_goes_on_with_the_same_gradients(self):
         """In a process of its own: its memory is really limited."""
         code = textwrap.dedent(HALVED).format(here=HERE, limit=110 << 20)
-        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         self.assertEqual(output.returncode, 0, output.stderr)
         self.assertRegex(output.stdout, r"^True \[\[2048\], \[\d+(, \d+)+\]\] True$", output.stderr)
 

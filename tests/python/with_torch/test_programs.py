@@ -23,8 +23,8 @@ PROGRAMS = os.path.join(os.path.dirname(HERE), "programs")
 RESULTS = os.path.join(os.path.dirname(HERE), "RESULTS.md")
 sys.path[:0] = [os.path.dirname(HERE), PROGRAMS]
 
-from expected import EXPECTED  # noqa: E402
-from pretended_batchscope import CLIENT, Server  # noqa: E402
+from expected import EXPECTED
+from pretended_batchscope import CLIENT, Server
 
 MOST_SECONDS = 60.0  # of one run
 SAME = 1e-5  # relative difference of weights after steps that were split

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from itertools import chain
 
 from torch_programs import HERE
 
@@ -21,7 +22,7 @@ class WithRanks(unittest.TestCase):
     def start(self, what, ranks=2, server=None):
         environment = server.environment() if server else {**os.environ, "PYTHONPATH": CLIENT}
         environment.update(OMP_NUM_THREADS="1", OMP_WAIT_POLICY="passive")
-        errors = tempfile.TemporaryFile("w+")
+        errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 - open until the end of the test
         self.addCleanup(errors.close)
         child = subprocess.Popen([sys.executable, *self.launcher(ranks), os.path.join(HERE, self.program), what],
                                  env=environment, text=True, stdout=subprocess.PIPE, stderr=errors)
@@ -67,9 +68,10 @@ class Divided(WithRanks):
                         self.assertEqual({line["seen"] for line in at_once},
                                          {sum(len(block) for blocks in taken.values() for block in blocks)})
                         for epoch, blocks in taken.items():
-                            order = orders.setdefault(epoch, sum(blocks, []))  # the same whatever the sizes are
-                            shorter = min(len(order), len(sum(blocks, [])))
-                            self.assertEqual(order[:shorter], sum(blocks, [])[:shorter])
+                            own = list(chain(*blocks))
+                            order = orders.setdefault(epoch, own)  # the same whatever the sizes are
+                            shorter = min(len(order), len(own))
+                            self.assertEqual(order[:shorter], own[:shorter])
                 else:
                     self.assertEqual(len({line["loss"] for line in at_once}), 1)
                     taken.setdefault(first["epoch"], []).append(self.block(at_once))
@@ -99,7 +101,7 @@ class Divided(WithRanks):
                 step += 1
                 batch = min(batch + step % 2, 11 // ranks)
             self.assertLess(left, batch * ranks if case["drop_last"] else 1)
-            examples = sum(taken[epoch], [])
+            examples = list(chain(*taken[epoch]))
             self.assertEqual(len(set(examples)), len(examples))
 
     def test_the_programs_own_schedule_is_the_documents_trace(self):

@@ -1,6 +1,7 @@
 """Two ranks over gloo on the CPU: lightning Trainer, started by torchrun, and by Lightning itself."""
 
 import unittest
+from itertools import chain
 
 from test_ranks import WithRanks
 from test_ranks_trainer import TAKES, grows
@@ -16,16 +17,17 @@ class Demo(WithRanks):
         server = self.server(answer=grows, welcome={"hold": 1})
         both = [line for line, in self.lines(self.start("demo", server=server))]
         epochs = TAKES[2, False]
+        takes = list(chain(*epochs))
         for line in both:
-            self.assertEqual([len(examples) for examples in line["examples"]], sum(epochs, []))
+            self.assertEqual([len(examples) for examples in line["examples"]], takes)
             self.assertEqual((line["steps"], line["epochs"]), (sum(map(len, epochs)), 10))
         step = 0
         for sizes in epochs:
             own = [line["examples"][step:step + len(sizes)] for line in both]
-            self.assertEqual(sorted(sum(sum(own, []), [])), list(range(10)))
+            self.assertEqual(sorted(chain(*chain(*own))), list(range(10)))
             step += len(sizes)
         records = [record for record in server.of("record") if "takes" in record]
-        self.assertEqual([record["effective_batch"] for record in records], [2 * size for size in sum(epochs, [])])
+        self.assertEqual([record["effective_batch"] for record in records], [2 * size for size in takes])
         self.assertEqual(records[-1]["epoch"], 10)
         self.assertEqual(len(server.events("lint")), 1)  # of the mean over the ranks that it logs
 

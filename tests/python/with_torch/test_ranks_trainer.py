@@ -1,6 +1,7 @@
 """Several ranks over gloo on the CPU: transformers.Trainer, started by torchrun as a user starts it."""
 
 import unittest
+from itertools import chain
 
 from test_ranks import WithRanks
 
@@ -27,8 +28,9 @@ class Demos(WithRanks):
         for (ranks, drop_last), epochs in TAKES.items():
             with self.subTest(ranks=ranks, drop_last=drop_last):
                 server = self.server(answer=grows, welcome={"hold": 1})
-                lines = sum(self.lines(self.start("drop_last" if drop_last else "use_last", ranks, server)), [])
-                self.assertEqual([line["takes"] for line in lines], [sum(epochs, [])] * ranks)
+                child = self.start("drop_last" if drop_last else "use_last", ranks, server)
+                lines = list(chain(*self.lines(child)))
+                self.assertEqual([line["takes"] for line in lines], [list(chain(*epochs))] * ranks)
                 self.check_records([record for record in server.of("record") if "takes" in record], epochs, ranks)
                 self.check_end(lines[0], epochs)
 

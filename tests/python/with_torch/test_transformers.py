@@ -6,14 +6,23 @@ import unittest
 
 from torch_programs import WithRun, batchscope, difference, digest, failing, gradients
 
-from batchscope.hf import version_of
-
 import torch
 import transformers
 from torch.nn.functional import cross_entropy, pad
-from transformers import (BertConfig, BertForSequenceClassification, GPT2Config, GPT2ForSequenceClassification,
-                          GPT2LMHeadModel, PrinterCallback, Trainer, TrainerCallback, TrainingArguments)
+from transformers import (
+    BertConfig,
+    BertForSequenceClassification,
+    GPT2Config,
+    GPT2ForSequenceClassification,
+    GPT2LMHeadModel,
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
 from transformers.utils import logging
+
+from batchscope.hf import version_of
 
 logging.set_verbosity_error()
 numbers = torch.Generator().manual_seed(1)
@@ -279,7 +288,7 @@ class Again(WithTrainer):
 
 class Prediction(WithTrainer):
     def test_estimates_and_traces_are_made_when_asked_for(self):
-        server, run = self.connect(
+        server, _ = self.connect(
             answer=lambda record: server.send(type="estimate", batches=[4, 8]) or server.send(
                 type="probe", sizes=[{"batch": 3, "steps": 2, "trace": True}], then="stop") or {},
             welcome={"hold": 1})
@@ -295,7 +304,8 @@ class Prediction(WithTrainer):
             self.assertIn("reads values of its tensors", estimate["error"])
         self.assertEqual(digest(model), before)
         trace, = server.of("trace")
-        self.assertEqual((trace["batch"], [name for _, name in trace["phases"]]), (3, ["forward", "backward", "update"]))
+        self.assertEqual(trace["batch"], 3)
+        self.assertEqual([name for _, name in trace["phases"]], ["forward", "backward", "update"])
 
 
 class OutOfMemory(WithTrainer):

@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from typing import Any, Dict, Iterator, List
+from collections.abc import Iterator
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
@@ -67,13 +68,13 @@ class WithCli(unittest.TestCase):
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
-    def command(self, verb: str, *arguments: str) -> List[str]:
+    def command(self, verb: str, *arguments: str) -> list[str]:
         return [CLI, verb, "--db", self.path("runs.db"), "--json", *arguments]
 
     def cli(self, verb: str, *arguments: str) -> Any:
         """What a verb answers, after its end."""
         done = subprocess.run(self.command(verb, *arguments), env=self.environment, text=True, capture_output=True,
-                              timeout=PATIENCE)
+                              timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return json.loads(done.stdout)
 
@@ -86,11 +87,11 @@ def digest(model: Any) -> str:
     return state.hexdigest()
 
 
-def gradients(model: Any) -> List[Any]:
+def gradients(model: Any) -> list[Any]:
     return [p.grad.clone() for p in model.parameters() if p.grad is not None]
 
 
-def difference(one: List[Any], two: List[Any]) -> float:
+def difference(one: list[Any], two: list[Any]) -> float:
     """Largest relative difference of the gradients of a parameter, by norm of all gradients."""
     assert len(one) == len(two) > 0
     whole = torch.cat([g.flatten() for g in two]).double()
@@ -101,7 +102,7 @@ class _Fails(torch.autograd.Function):
     """Passes values on, and fails on the way there or back if the batch is larger than a limit."""
 
     @staticmethod
-    def forward(context: Any, value: Any, limit: Dict[str, Any]) -> Any:
+    def forward(context: Any, value: Any, limit: dict[str, Any]) -> Any:
         context.limit, context.rows = limit, value.shape[0]
         if limit["where"] == "forward" and value.shape[0] > limit["rows"]:
             limit["errors"] += 1
@@ -117,7 +118,7 @@ class _Fails(torch.autograd.Function):
 
 
 @contextlib.contextmanager
-def failing(module: Any, where: str, rows: int) -> Iterator[Dict[str, Any]]:
+def failing(module: Any, where: str, rows: int) -> Iterator[dict[str, Any]]:
     """Within it, `module` runs out of memory with more than `rows` rows."""
     limit = {"where": where, "rows": rows, "errors": 0}
 

@@ -50,7 +50,8 @@ def transformers():
     state = TrainerState(max_steps=20, num_train_epochs=2, train_batch_size=8, global_step=20, epoch=2.0)
     for step, loss in enumerate(losses(), start=1):
         state.log_history.append(
-            {"epoch": step / 10, "grad_norm": math.nan if step == 3 else 1.5, "learning_rate": 1e-3 / step, "loss": loss, "step": step})
+            {"epoch": step / 10, "grad_norm": math.nan if step == 3 else 1.5, "learning_rate": 1e-3 / step,
+             "loss": loss, "step": step})
     state.log_history.append({"epoch": 2.0, "eval_accuracy": 0.75, "eval_loss": 0.5, "eval_runtime": 1.2, "step": 20})
     state.log_history.append({"epoch": 2.0, "step": 20, "total_flos": 0.0, "train_loss": 0.2, "train_runtime": 3.4})
     folder = here / "transformers" / "checkpoint-20"
@@ -61,7 +62,6 @@ def transformers():
 
 def log_mlflow_runs():
     """A finished run, one that goes on, one that failed and one that was deleted."""
-    import mlflow
     from mlflow.entities import Metric, Param
     from mlflow.tracking import MlflowClient
 
@@ -73,7 +73,8 @@ def log_mlflow_runs():
         params = {"batch_size": "16", "learning_rate": "0.003", "optimizer": "adam", "note": "a 'quoted' text"}
         client.log_batch(run, params=[Param(key, value) for key, value in params.items()])
         steps = losses() if name == "steady" else losses()[:5]
-        client.log_batch(run, metrics=[Metric("train/loss", loss, start + 500 * step, step) for step, loss in enumerate(steps)])
+        client.log_batch(
+            run, metrics=[Metric("train/loss", loss, start + 500 * step, step) for step, loss in enumerate(steps)])
         client.log_metric(run, "train/loss", steps[2], start + 60_000, 2)  # once more, with the same value
         for value, time in [(0.5, 1), (0.75, 2)]:  # two values at a step: the later one counts
             client.log_metric(run, "val_acc", value, start + time, 19)
