@@ -104,7 +104,7 @@ private:
   std::vector<schedule::PlanEdit> edits_; ///< of a run that goes on
   run::RunStart start_;
   int level_ = 0;
-  bool first_batch_ = false; ///< can be set
+  bool first_batch_ = false;                               ///< can be set
   std::optional<telemetry::ProgramConnected> described_;   ///< said last
   std::optional<telemetry::ProgramConnected> to_describe_; ///< to be said
   Clock::time_point said_hello_{};

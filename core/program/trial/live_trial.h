@@ -51,7 +51,7 @@ private:
   std::int64_t examples_ = 0;
   bool has_tails_ = false;                   ///< of an epoch, in a program with batch norm
   std::optional<std::string> why_no_single_; ///< a batch of one example fails; empty: it does not; nothing: not tried
-  std::set<std::int64_t> traced_; ///< sizes
+  std::set<std::int64_t> traced_;            ///< sizes
   std::optional<std::uint64_t> budget_;
   std::uint64_t beside_tensors_ = 0; ///< of the process at its peak, when it was last listed
   int starts_ = 0;

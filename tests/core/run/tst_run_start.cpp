@@ -27,7 +27,8 @@ RunStart full_start() {
       R"({"error":0.01,"points":[[1,100,110,1,2,3,4,5,85],[64,6400,7000,1,2,3,4,5,6385]]})");
   start.search = 7;
   start.predicts_numbers = true;
-  start.program = ProgramStart{.level = 3, .first_batch = true, .framework = "transformers 5.23.0", .settings = R"({"seed":7})"};
+  start.program =
+      ProgramStart{.level = 3, .first_batch = true, .framework = "transformers 5.23.0", .settings = R"({"seed":7})"};
   return start;
 }
 
