@@ -27,8 +27,8 @@ constexpr std::array<Level, 4> levels{{
     {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Batch size changes while it trains"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "at the very next step; schedules, dragging"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Wrap the loader: loader = run.loader(DataLoader(…))")},
-    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Out of memory costs no example"),
-     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "same inputs again in smaller pieces, gradients equal"),
+    {QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Steps that run out of memory run in parts"),
+     QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "if their gradients add up to those of the whole"),
      QT_TRANSLATE_NOOP("batchscope::ui::LadderCard", "Compute gradients with run.backward(batch, fn, model)")},
 }};
 

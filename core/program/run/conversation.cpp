@@ -145,6 +145,8 @@ void Conversation::welcome() {
       welcome.step = next.step;
       welcome.hold = next.hold;
     }
+  } else if (sets_first_batch()) {
+    welcome.batch = spec_.batch.number;
   }
   inbox_.send(to_line(welcome));
   if (paused_)
@@ -153,9 +155,15 @@ void Conversation::welcome() {
     inbox_.send(stop_line(false));
 }
 
+/// In a program that takes no size later.
+bool Conversation::sets_first_batch() const {
+  return level_ < 2 && first_batch_ && sends_batch(spec_);
+}
+
 void Conversation::describe(const Hello& hello) {
   to_describe_ = connected_as(hello);
-  if (steering_ && steering_->steers() && hello.batch && *hello.batch != start_.batch)
+  const bool sets_size = steering_ ? steering_->steers() : sets_first_batch();
+  if (sets_size && hello.batch && *hello.batch != start_.batch)
     to_describe_->given_batch = start_.batch;
   said_hello_ = Clock::now();
 }

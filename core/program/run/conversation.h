@@ -93,6 +93,7 @@ private:
   void refuse(const run::ScheduleEdit& edit);
   void refuse(const run::BudgetChange& change);
   void need_level_2();
+  bool sets_first_batch() const;
 
   run::RunSpec spec_;
   const run::RunPlace place_;

@@ -34,6 +34,15 @@ def wait_for(name):
 run = batchscope.start(name="pretended", config={"lr": 0.1})
 )";
 
+/// One whose batch size can be set before it begins: what follows `pretended_loader`.
+inline constexpr const char* pretended_stream = R"(
+run._describe(can=("first batch",), batch=8)
+run._greet(wait=True)
+run._watched_batch = run._told_size.get("batch", 8)
+for step in range(6):
+    run.step(loss=1)
+)";
+
 /// Waits until the condition holds; false after a long time.
 template <typename Condition> bool wait_until(const Condition& condition) {
   for (int i = 0; i < 60'000; ++i) {

@@ -170,10 +170,11 @@ inline std::vector<Sample> program_samples() {
                         .config_json = R"({"lr":0.1})"},
        "the program has connected, lightning 2.6.6, cpu, 2,000 examples, batch 16 in place of its own 8: its batch "
        "size "
-       "can be changed while it trains, and an out-of-memory error costs no example"},
+       "can be changed while it trains, and a step that runs out of memory runs again in parts, if its loss allows "
+       "that"},
       {ProgramConnected{}, "the program has connected: it reports its steps"},
       {ProgramLevel{.level = 1, .reason = because(Words::iterable_dataset)},
-       "the program only reports its steps: an IterableDataset has no batch size that could change"},
+       "the program only reports its steps: the batch size of an IterableDataset can only be set before it begins"},
       {ProgramLevel{.level = 2, .reason = {.code = "of-a-later-version", .args = {{"n", 3}}, .text = "a new reason"}},
        "a step of the program that runs out of memory is not split: a new reason"},
       {Watched{.reason = because(Words::own_loop, {{"methods", "train_step"}})},

@@ -457,6 +457,22 @@ while True:
     QVERIFY(outcome.reason.starts_with("batch size 64 is not followed"));
   }
 
+  /// A program over a stream follows a first size, but no schedule.
+  void theFirstSizeOfAStreamIsFollowed() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(pretended_stream);
+    spec.program->attach = true;
+    spec.batch = {.kind = run::BatchChoice::Kind::number, .number = 64};
+    ProgramJob job(runs, spec);
+    QCOMPARE(telemetry::to_string(job.end().status), std::string("finished"));
+    QVERIFY(stored(runs, job).of("not-followed").empty());
+    QCOMPARE(stored(runs, job).records.back().batch, 64);
+    spec.schedule = "linear:max=128";
+    ProgramJob scheduled(runs, spec);
+    QCOMPARE(telemetry::to_string(scheduled.end().status), std::string("failed"));
+    QVERIFY(scheduled.result.outcome.reason.find("only reports its steps") != std::string::npos);
+  }
+
   void anEndForWantOfMemoryIsCounted() {
     const ProgramRuns runs;
     ProgramJob job(runs, runs.python("raise MemoryError()"));

@@ -209,6 +209,15 @@ while True:
     QVERIFY(said.find("put {batch} into its command") != std::string::npos);
   }
 
+  /// A program over a stream takes its first size, and no other one later.
+  void sizeOfAStream() {
+    const ProgramRuns runs;
+    run::RunSpec spec = runs.loader(pretended_stream);
+    spec.program->attach = true;
+    const search::Probe probe = ProcessTrial(spec, {}, {}).run({.batch = 4});
+    QVERIFY2(probe.outcome == Outcome::fits, probe.message.c_str());
+  }
+
   void otherSizeThanTheOneSent() {
     const ProgramRuns runs;
     run::RunSpec spec = runs.loader(R"(
