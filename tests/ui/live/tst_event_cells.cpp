@@ -57,7 +57,8 @@ void TestEventCells::cells_data() {
       true);
   row("program", "program", R"({"framework":"transformers 5.23.0","level":3,"examples":1024,"batch":32})",
       {"program connected", "", "32", "", "",
-       "transformers 5.23.0; 1,024 examples; its batch size can be changed while it trains, and a step that runs out of "
+       "transformers 5.23.0; 1,024 examples; its batch size can be changed while it trains, and a step that runs out "
+       "of "
        "memory runs again in parts, if its loss allows that"},
       false);
   row("program with another size", "program", R"({"level":2,"batch":8,"given_batch":16})",
