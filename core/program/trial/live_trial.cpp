@@ -209,7 +209,7 @@ search::Probe LiveTrial::run(const search::Proposal& proposal) {
 
 /// Batch norm may fail with a single example. That is tried once, as it may end the program.
 bool LiveTrial::ends_with_a_bad_tail(std::int64_t batch) {
-  if (!has_tails_ || examples_ % batch != 1)
+  if (!has_tails_ || examples_ % batch != 1) // not for 1: that shows itself
     return false;
   if (!why_no_single_) {
     const search::Probe single = run({.batch = 1, .trace = false, .predicted_bytes = {}});
@@ -219,7 +219,7 @@ bool LiveTrial::ends_with_a_bad_tail(std::int64_t batch) {
 }
 
 std::optional<search::Stretch> LiveTrial::time(std::int64_t batch) {
-  if (why_no_single_ && !why_no_single_->empty() && (batch == 1 || examples_ % batch == 1))
+  if (ends_with_a_bad_tail(batch))
     return std::nullopt;
   Result result;
   // One that is through is started again; if that one is through without an answer, too, it trains for too few steps.

@@ -120,6 +120,31 @@ private Q_SLOTS:
     QVERIFY(trial->run({.batch = 600}).outcome == search::Outcome::fits);
   }
 
+  /// With batch norm, single examples may fail: neither a size that was tried nor one that is timed leaves one over.
+  void sizesThatLeaveASingleExampleAreLeftOut() {
+    const ProgramRuns runs;
+    run::RunSpec spec = spec_of(runs, "10**9", R"(
+describe = run._describe
+run._describe = lambda can=(), **fields: describe(can=can, **{**fields, "batch_norm": True})
+fetch = Sizes.fetch
+def fetch_or_fail(loader):
+    takes = fetch(loader)
+    if takes == [1]:
+        raise ValueError("expected more than 1 value per channel")
+    return takes
+Sizes.fetch = fetch_or_fail
+)");
+    spec.memory_budget = 60'000'000;
+    const auto trial = open_live_trial(spec, {}, {}).trial;
+    QVERIFY(trial != nullptr);
+    QVERIFY(!trial->time(4999)); // of 5,000 examples
+    QVERIFY(trial->time(8).has_value());
+    const search::Probe probe = trial->run({.batch = 4999});
+    QVERIFY(probe.outcome == search::Outcome::error);
+    QVERIFY2(probe.message.find("expected more than 1 value") != std::string::npos, probe.message.c_str());
+    QVERIFY(trial->run({.batch = 500}).outcome == search::Outcome::fits);
+  }
+
   void aProgramThatIsThroughIsStartedAgain() {
     const ProgramRuns runs;
     run::RunSpec spec = spec_of(runs, "9");
